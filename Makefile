@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What a person types; CMake builds. `make` leaves the command at build/wengert and the libraries beside it.
+#
+#   make             build                     make demo         train on real pictures and write report.html
+#   make test        everything that must hold make bench        print the figures
+#   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
+#   make conformance the long comparisons      make exports      rewrite src/wengert.exports
+#   make install     PREFIX, DESTDIR           make clean        remove build/
+#
+# CFLAGS are respected. WENGERT_OFFLINE=1 forbids installing packages. CMAKE_FLAGS are handed to every configuration.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CMAKE_FLAGS ?=
+
+.PHONY: all deps test demo bench fuzz sanitize conformance exports install clean
+.DEFAULT_GOAL := all
+
+# A configured directory configures itself again when something changed.
+configure = cmake --preset $(1) $(CMAKE_FLAGS) --log-level=NOTICE >/dev/null
+build = cmake --build $(1) --parallel $(JOBS) --target
+
+deps:
+	@cmake/dependencies.sh build
+
+all: deps
+	@$(call configure,release)
+	$(call build,build) product
+
+test:
+	@cmake/dependencies.sh test
+	@$(call configure,release)
+	$(call build,build) all
+	@$(call configure,asan)
+	$(call build,build/asan) sanitized_tests
+	tests/run build --sanitized build/asan --jobs $(JOBS)
+
+demo: all
+	@cmake/dependencies.sh demo
+	examples/demo.sh
+
+# Each bench prints its figures; one at a time, so that they do not disturb each other.
+bench: all
+	$(call build,build) benches
+	@for program in $$(sed -n 's/^bench //p' build/programs.list); do "$$program" || exit 1; done
+
+# A fuzzer takes --seconds and the directory of its corpus, which it first replays.
+fuzz:
+	@cmake/dependencies.sh test
+	@$(call configure,asan)
+	$(call build,build/asan) fuzzers
+	@for program in $$(sed -n 's/^fuzz //p' build/asan/programs.list); do \
+	    "$$program" --seconds $(FUZZ_SECONDS) "fuzz/corpus/$${program##*/fuzz_}" || exit 1; done
+
+sanitize:
+	@cmake/dependencies.sh test
+	@$(call configure,asan)
+	$(call build,build/asan) all
+	tests/run build/asan --without house --jobs $(JOBS) --timeout 1200
+	@$(call configure,tsan)
+	$(call build,build/tsan) all
+	tests/run build/tsan --without house --jobs $(JOBS) --timeout 1200
+
+conformance: all
+	tests/run build --conformance --jobs $(JOBS)
+
+exports: all
+	tests/house/run_exports.py --write
+
+install: all
+	cmake --install build --prefix "$(PREFIX)"
+
+clean:
+	rm -rf build

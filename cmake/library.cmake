@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone.
+#
+# The ABI rule: before 1.0 each minor release may change the ABI, so the SONAME ends in 0.MINOR; from 1.0 on it ends in MAJOR, and
+# within one MAJOR nothing that src/wengert.exports lists goes or changes.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(wengert_abi "0.${PROJECT_VERSION_MINOR}")
+else()
+    set(wengert_abi "${PROJECT_VERSION_MAJOR}")
+endif()
+
+wengert_rooms_from(all library_rooms)
+set(library_objects "")
+foreach(room IN LISTS library_rooms)
+    list(APPEND library_objects "$<TARGET_OBJECTS:${room}>")
+endforeach()
+
+add_library(wengert_shared SHARED ${library_objects})
+add_library(wengert_static STATIC ${library_objects})
+set_target_properties(wengert_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}" EXPORT_NAME wengert)
+foreach(library wengert_shared wengert_static)
+    set_target_properties(${library} PROPERTIES OUTPUT_NAME wengert LINKER_LANGUAGE C)
+    target_link_libraries(${library} PUBLIC Threads::Threads)
+    target_include_directories(${library} INTERFACE
+        "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+endforeach()
+if(NOT WENGERT_SANITIZE)
+    target_link_options(wengert_shared PRIVATE -Wl,-z,defs)
+endif()
+
+add_library(wengert::wengert ALIAS wengert_shared)
+add_library(wengert::wengert_static ALIAS wengert_static)
+
+# What `make` builds: the libraries, and the command (command.cmake adds it).
+add_custom_target(product)
+add_dependencies(product wengert_shared wengert_static)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# The rooms of the library from top to bottom, and one static library room_<name> for each that has sources.
+set(wengert_rooms nn text exec plan grad compose interp graph base)
+
+# Kernels for one level of x86-64 carry the level at the end of their file's name; who calls them asks the processor first. GNU
+# vector extensions are allowed there and nowhere else.
+function(wengert_kernel_flags)
+    foreach(source IN LISTS ARGN)
+        get_filename_component(name "${source}" NAME_WE)
+        set(flags "")
+        if(name MATCHES "_v3$")
+            set(flags -mavx2 -mfma -mbmi2)
+        elseif(name MATCHES "_v4$")
+            set(flags -march=x86-64-v4)
+        elseif(name MATCHES "_fma$")
+            set(flags -mfma -mavx2)
+        endif()
+        if(flags AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+            set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "${flags}")
+        endif()
+    endforeach()
+endfunction()
+
+function(wengert_room room)
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
+    if(NOT sources)
+        return()
+    endif()
+    wengert_kernel_flags(${sources})
+    add_library(room_${room} STATIC ${sources})
+    target_include_directories(room_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+    target_compile_definitions(room_${room} PRIVATE "WENGERT_VERSION=\"${PROJECT_VERSION}\"")
+    target_link_libraries(room_${room} PUBLIC Threads::Threads)
+endfunction()
+
+# The rooms with sources among `room` and those below it, top to bottom. A name that is no room of the library answers all of them.
+function(wengert_rooms_from room answer)
+    list(FIND wengert_rooms "${room}" first)
+    if(first LESS 0)
+        set(first 0)
+    endif()
+    list(SUBLIST wengert_rooms ${first} -1 candidates)
+    set(found "")
+    foreach(candidate IN LISTS candidates)
+        if(TARGET room_${candidate})
+            list(APPEND found room_${candidate})
+        endif()
+    endforeach()
+    set(${answer} "${found}" PARENT_SCOPE)
+endfunction()
+
+foreach(room IN LISTS wengert_rooms)
+    wengert_room(${room})
+endforeach()

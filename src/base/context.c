@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Contexts: the default one, and those that a caller makes. */
+#define _GNU_SOURCE /* sched_getaffinity's sets */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diagnostic.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define MOST_THREADS 1024u
+
+static void *resize_by_malloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    (void)user, (void)old_bytes;
+    if (new_bytes) return realloc(block, new_bytes);
+    free(block);
+    return NULL;
+}
+
+/* ---- processors ---- */
+
+/* The start of a small file, NUL-terminated; false where it cannot be read. */
+static bool read_start(const char *path, char *text, size_t bytes)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t got = read(file, text, bytes - 1);
+    close(file);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0;
+}
+
+static uint32_t allowed_by_affinity(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint32_t)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* a machine whose set is larger than a cpu_set_t */
+    return online > 0 ? (uint32_t)online : 1;
+}
+
+/* Whole processors of a quota a period, rounded up; MOST_THREADS where there is none ("max", -1). */
+static uint32_t quota_threads(const char *quota_text, const char *period_text)
+{
+    int64_t quota, period;
+    if (!base_parse_integer(quota_text, strlen(quota_text), &quota) || !base_parse_integer(period_text, strlen(period_text), &period))
+        return MOST_THREADS;
+    if (quota <= 0 || period <= 0) return MOST_THREADS;
+    int64_t threads = quota / period + (quota % period != 0);
+    return threads < MOST_THREADS ? (uint32_t)threads : MOST_THREADS;
+}
+
+/* The quota of one control group: cpu.max of version 2, or the two files of version 1. */
+static uint32_t group_quota(const char *mount, const char *group)
+{
+    char path[1024], quota[64], period[64];
+    if (snprintf(path, sizeof path, "%s%s/cpu.max", mount, group) < (int)sizeof path && read_start(path, quota, sizeof quota)) {
+        const char *space = strchr(quota, ' ');
+        return space ? quota_threads(quota, space + 1) : MOST_THREADS;
+    }
+    if (snprintf(path, sizeof path, "%s%s/cpu.cfs_quota_us", mount, group) >= (int)sizeof path) return MOST_THREADS;
+    if (!read_start(path, quota, sizeof quota)) return MOST_THREADS;
+    if (snprintf(path, sizeof path, "%s%s/cpu.cfs_period_us", mount, group) >= (int)sizeof path) return MOST_THREADS;
+    return read_start(path, period, sizeof period) ? quota_threads(quota, period) : MOST_THREADS;
+}
+
+/* The least quota of a group and the groups above it. Cuts the text of `group`. */
+static uint32_t least_quota(const char *mount, char *group)
+{
+    uint32_t least = MOST_THREADS;
+    for (;;) {
+        uint32_t here = group_quota(mount, group);
+        if (here < least) least = here;
+        char *slash = strrchr(group, '/');
+        if (!slash) return least;
+        *slash = 0;
+    }
+}
+
+/* Whether a list "cpu,cpuacct" has the controller of processor time. */
+static bool lists_cpu(const char *controllers)
+{
+    while (*controllers) {
+        size_t length = strcspn(controllers, ",");
+        if (length == 3 && memcmp(controllers, "cpu", 3) == 0) return true;
+        controllers += length + (controllers[length] == ',');
+    }
+    return false;
+}
+
+/* /proc/self/cgroup holds lines `number:controllers:/group`; version 2 has no controllers in its line. */
+static uint32_t allowed_by_quota(void)
+{
+    char lines[4096];
+    uint32_t least = MOST_THREADS;
+    if (!read_start("/proc/self/cgroup", lines, sizeof lines)) return least;
+    for (char *line = lines, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next) *next++ = 0;
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group) continue;
+        *group++ = 0; /* ends the controllers */
+        bool second = controllers[1] == 0;
+        if (!second && !lists_cpu(controllers + 1)) continue;
+        uint32_t here = least_quota(second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu", group);
+        if (here < least) least = here;
+    }
+    return least;
+}
+
+static uint32_t allowed_threads(void)
+{
+    uint32_t affinity = allowed_by_affinity(), quota = allowed_by_quota();
+    uint32_t least = affinity < quota ? affinity : quota;
+    return least ? least : 1;
+}
+
+/* ---- the default context ---- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static wg_context default_context;
+static wg_error default_error; /* what was wrong with the environment; the default context then stands without it */
+
+static bool set_simd(wg_context *context, const char *from, const char *simd, wg_error *error)
+{
+    if (strcmp(simd, "v2") && strcmp(simd, "v3") && strcmp(simd, "v4"))
+        return base_fail(error, WG_ARGUMENT, "%s is \"%s\"; use v2, v3 or v4, or leave it out for what the processor has", from, simd);
+    memcpy(context->simd, simd, 3);
+    return true;
+}
+
+static bool set_threads(wg_context *context, const char *from, uint64_t threads, wg_error *error)
+{
+    if (threads < 1 || threads > MOST_THREADS)
+        return base_fail(error, WG_ARGUMENT, "%s is %llu; use 1 to %u, or leave it out for what the system allows", from,
+                         (unsigned long long)threads, MOST_THREADS);
+    context->threads = (uint32_t)threads;
+    return true;
+}
+
+static void read_environment(wg_context *context, wg_error *error)
+{
+    const char *threads = getenv("WENGERT_THREADS"), *simd = getenv("WENGERT_SIMD");
+    uint64_t count;
+    if (threads && *threads) {
+        size_t length = strlen(threads);
+        if (base_parse_unsigned(threads, length, &count) == length) set_threads(context, "WENGERT_THREADS", count, error);
+        else base_fail(error, WG_ARGUMENT, "WENGERT_THREADS is \"%s\", not a whole number; use 1 to %u, or unset it", threads, MOST_THREADS);
+    }
+    if (simd && *simd) set_simd(context, "WENGERT_SIMD", simd, error);
+}
+
+static void make_default(void)
+{
+    default_context.allocator.resize = resize_by_malloc;
+    default_context.threads = allowed_threads();
+    read_environment(&default_context, &default_error);
+}
+
+const wg_context *base_context(const wg_context *context)
+{
+    if (context) return context;
+    pthread_once(&once, make_default);
+    return &default_context;
+}
+
+const wg_allocator *base_allocator(const wg_context *context)
+{
+    return &base_context(context)->allocator;
+}
+
+/* ---- contexts of the caller ---- */
+
+static bool apply(wg_context *context, const wg_context_options *given, wg_error *error)
+{
+    wg_context_options options = {0};
+    if (given->size < sizeof given->size)
+        return base_fail(error, WG_ARGUMENT, "the size in the context's options is %zu; set it to sizeof(wg_context_options)", given->size);
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    if (options.allocator.resize) context->allocator = options.allocator;
+    context->hook = options.hook;
+    context->hook_user = options.hook_user;
+    context->threads = allowed_threads();
+    context->simd[0] = 0;
+    if (options.threads && !set_threads(context, "the context's number of threads", options.threads, error)) return false;
+    return !options.simd || set_simd(context, "the context's simd", options.simd, error);
+}
+
+wg_context *wg_context_new(const wg_context_options *options, wg_error *error)
+{
+    wg_context made = *base_context(NULL);
+    made.hook = NULL, made.hook_user = NULL;
+    if (options) {
+        if (!apply(&made, options, error)) return NULL;
+    } else if (default_error.code != WG_OK) {
+        base_fail(error, default_error.code, "%s", default_error.message);
+        return NULL;
+    }
+    wg_context *context = base_allocate(&made.allocator, sizeof made);
+    if (!context) {
+        base_fail_memory(error);
+        return NULL;
+    }
+    *context = made;
+    return context;
+}
+
+void wg_context_free(wg_context *context)
+{
+    if (!context) return;
+    wg_allocator allocator = context->allocator;
+    base_free(&allocator, context, sizeof *context);
+}
+
+void wg_set_error_hook(wg_context *context, wg_error_hook hook, void *user)
+{
+    if (!context) {
+        pthread_once(&once, make_default);
+        context = &default_context;
+    }
+    context->hook = hook;
+    context->hook_user = user;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What a kind is: sizes, classes, conversions of single items. A 16-bit float is its bits; arithmetic on it happens in f32. */
+#ifndef BASE_KIND_H
+#define BASE_KIND_H
+
+#include "wengert/types.h"
+
+typedef enum base_class {
+    BASE_CLASS_BOOL,
+    BASE_CLASS_SIGNED,
+    BASE_CLASS_UNSIGNED,
+    BASE_CLASS_FLOAT,
+    BASE_CLASS_COMPLEX,
+    BASE_CLASS_CHARACTER
+} base_class;
+
+typedef struct base_kind_facts {
+    const char *name;
+    uint8_t bytes;
+    base_class class;
+} base_kind_facts;
+
+extern const base_kind_facts base_kinds[WG_KIND_COUNT];
+
+static inline bool base_kind_is_float(wg_kind kind) { return base_kinds[kind].class == BASE_CLASS_FLOAT; }
+static inline bool base_kind_is_integer(wg_kind kind)
+{
+    return base_kinds[kind].class == BASE_CLASS_SIGNED || base_kinds[kind].class == BASE_CLASS_UNSIGNED;
+}
+
+/* IEEE half and bfloat16, ties to even, subnormals kept, NaN to the canonical quiet NaN. */
+float base_f16_to_f32(uint16_t bits);
+uint16_t base_f16_from_f32(float value);
+uint16_t base_f16_from_f64(double value); /* rounds once */
+float base_bf16_to_f32(uint16_t bits);
+uint16_t base_bf16_from_f32(float value);
+uint16_t base_bf16_from_f64(double value); /* rounds once */
+
+/* One item as a number that holds every kind but the complex ones: floats in d (f16, bf16, f32 and f64 widen exactly), signed integers in i, unsigned integers,
+ * bool and char in u. */
+typedef union base_number {
+    double d;
+    int64_t i;
+    uint64_t u;
+} base_number;
+
+base_number base_number_load(wg_kind kind, const void *items, int64_t index);
+/* Stores what load would answer: the value must be in the kind's range; floats are rounded once, NaN becomes the canonical quiet one. */
+void base_number_store(wg_kind kind, void *items, int64_t index, base_number value);
+/* The Convert row for one item: toward zero, saturating, NaN gives 0; wrap: integers modulo their width (of the value truncated). To bool: not zero. */
+base_number base_number_convert(base_number value, wg_kind from, wg_kind to, bool wrap);
+/* A double as a number of kind, converted as above (a literal's way in). */
+base_number base_number_from_double(wg_kind kind, double value);
+/* The value as a double, for messages and reports. */
+double base_number_to_double(wg_kind kind, base_number value);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *base_allocate(const wg_allocator *allocator, size_t bytes)
+{
+    return allocator->resize(allocator->user, NULL, 0, bytes ? bytes : 1);
+}
+
+void *base_allocate_zeroed(const wg_allocator *allocator, size_t bytes)
+{
+    void *block = base_allocate(allocator, bytes);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+void *base_resize(const wg_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes)
+{
+    return allocator->resize(allocator->user, block, old_bytes, new_bytes ? new_bytes : 1);
+}
+
+void base_free(const wg_allocator *allocator, void *block, size_t bytes)
+{
+    if (block) allocator->resize(allocator->user, block, bytes ? bytes : 1, 0);
+}
+
+/* The block before the aligned one is found again by the pointer kept just below it. */
+void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
+{
+    if (bytes > SIZE_MAX - 2 * BASE_ALIGNMENT) return NULL;
+    unsigned char *block = base_allocate(allocator, bytes + 2 * BASE_ALIGNMENT);
+    if (!block) return NULL;
+    uintptr_t aligned = ((uintptr_t)block + 2 * BASE_ALIGNMENT - 1) & ~(uintptr_t)(BASE_ALIGNMENT - 1);
+    memcpy((void *)(aligned - sizeof block), &block, sizeof block);
+    return (void *)aligned;
+}
+
+void base_free_aligned(const wg_allocator *allocator, void *aligned, size_t bytes)
+{
+    if (!aligned) return;
+    unsigned char *block;
+    memcpy(&block, (unsigned char *)aligned - sizeof block, sizeof block);
+    base_free(allocator, block, bytes + 2 * BASE_ALIGNMENT);
+}
+
+bool base_reserve(const wg_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_bytes)
+{
+    if (need <= *capacity) return true;
+    uint64_t wanted = *capacity ? *capacity : 8;
+    while (wanted < need) wanted *= 2;
+    if (wanted > UINT32_MAX || wanted > SIZE_MAX / item_bytes) return false;
+    void *grown; /* copied in and out: *items is a pointer to some other type */
+    memcpy(&grown, items, sizeof grown);
+    grown = base_resize(allocator, grown, *capacity * item_bytes, (size_t)wanted * item_bytes);
+    if (!grown) return false;
+    memcpy(items, &grown, sizeof grown);
+    *capacity = (uint32_t)wanted;
+    return true;
+}
+
+/* ---- arena ---- */
+
+struct base_block {
+    struct base_block *before;
+    size_t capacity, used;
+};
+
+#define BLOCK_HEADER ((sizeof(struct base_block) + 15) & ~(size_t)15)
+
+base_arena base_arena_new(const wg_allocator *allocator)
+{
+    return (base_arena){.allocator = allocator};
+}
+
+void *base_arena_take(base_arena *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2) return NULL;
+    bytes = (bytes + 15) & ~(size_t)15;
+    struct base_block *block = arena->newest;
+    if (!block || block->capacity - block->used < bytes) {
+        size_t capacity = block ? 2 * block->capacity : 1024;
+        if (capacity > (1u << 20)) capacity = 1u << 20;
+        if (capacity < bytes) capacity = bytes;
+        block = base_allocate(arena->allocator, BLOCK_HEADER + capacity);
+        if (!block) return NULL;
+        *block = (struct base_block){.before = arena->newest, .capacity = capacity};
+        arena->newest = block;
+        arena->bytes += BLOCK_HEADER + capacity;
+    }
+    void *taken = (unsigned char *)block + BLOCK_HEADER + block->used;
+    block->used += bytes;
+    return taken;
+}
+
+void *base_arena_take_zeroed(base_arena *arena, size_t bytes)
+{
+    void *taken = base_arena_take(arena, bytes);
+    if (taken) memset(taken, 0, bytes);
+    return taken;
+}
+
+char *base_arena_string(base_arena *arena, const char *text, size_t length)
+{
+    char *copy = base_arena_take(arena, length + 1);
+    if (!copy) return NULL;
+    if (length) memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+base_mark base_arena_mark(const base_arena *arena)
+{
+    return (base_mark){arena->newest, arena->newest ? arena->newest->used : 0};
+}
+
+static void pop(base_arena *arena)
+{
+    struct base_block *block = arena->newest;
+    arena->newest = block->before;
+    arena->bytes -= BLOCK_HEADER + block->capacity;
+    base_free(arena->allocator, block, BLOCK_HEADER + block->capacity);
+}
+
+void base_arena_release(base_arena *arena, base_mark mark)
+{
+    while (arena->newest != mark.block) pop(arena);
+    if (mark.block) mark.block->used = mark.used;
+}
+
+void base_arena_free(base_arena *arena)
+{
+    while (arena->newest) pop(arena);
+}
+
+/* ---- pool ---- */
+
+base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes)
+{
+    return (base_pool){.allocator = allocator, .item_bytes = item_bytes};
+}
+
+void base_pool_free(base_pool *pool)
+{
+    for (uint32_t c = 0; c < BASE_POOL_CHUNKS; c++)
+        base_free(pool->allocator, pool->chunks[c], ((size_t)BASE_POOL_FIRST << c) * pool->item_bytes);
+    *pool = base_pool_new(pool->allocator, pool->item_bytes);
+}
+
+uint32_t base_pool_append(base_pool *pool, uint32_t run)
+{
+    uint32_t at = pool->count;
+    for (;;) {
+        if (at > UINT32_MAX - BASE_POOL_FIRST) return WG_NONE;
+        uint32_t p = at + BASE_POOL_FIRST, log = 31u - (uint32_t)__builtin_clz(p), chunk = log - 6;
+        if (chunk >= BASE_POOL_CHUNKS) return WG_NONE;
+        if ((uint64_t)p + run <= (uint64_t)2 << log) {
+            size_t bytes = ((size_t)BASE_POOL_FIRST << chunk) * pool->item_bytes;
+            if (!pool->chunks[chunk] && !(pool->chunks[chunk] = base_allocate_zeroed(pool->allocator, bytes))) return WG_NONE;
+            pool->count = at + run;
+            return at;
+        }
+        if (chunk + 1 >= BASE_POOL_CHUNKS) return WG_NONE;
+        at = (2u << log) - BASE_POOL_FIRST; /* the run does not fit what is left of this chunk */
+    }
+}
+
+size_t base_pool_bytes(const base_pool *pool)
+{
+    size_t bytes = 0;
+    for (uint32_t c = 0; c < BASE_POOL_CHUNKS; c++)
+        if (pool->chunks[c]) bytes += ((size_t)BASE_POOL_FIRST << c) * pool->item_bytes;
+    return bytes;
+}

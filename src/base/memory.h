@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Memory: one injected allocator; an arena for many small things that die together; a pool whose items never move.
+ * Every function that may fail answers NULL or false and leaves what it was given as it was. */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include "wengert/types.h"
+
+/* Lines of the cache, and what vector kernels may assume of every tensor and arena. */
+#define BASE_ALIGNMENT 64
+
+struct wg_context {
+    wg_allocator allocator;
+    wg_error_hook hook;
+    void *hook_user;
+    uint32_t threads;
+    char simd[8]; /* "" : what the processor has */
+};
+
+/* context, or the process's default one where it is NULL. */
+const wg_context *base_context(const wg_context *context);
+/* The allocator of a context; NULL: the default context's. */
+const wg_allocator *base_allocator(const wg_context *context);
+
+void *base_allocate(const wg_allocator *allocator, size_t bytes);
+void *base_allocate_zeroed(const wg_allocator *allocator, size_t bytes);
+void *base_resize(const wg_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes);
+void base_free(const wg_allocator *allocator, void *block, size_t bytes);
+/* Blocks on a BASE_ALIGNMENT boundary; freed by base_free_aligned with the same size. bytes 0 answers a block too. */
+void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes);
+void base_free_aligned(const wg_allocator *allocator, void *block, size_t bytes);
+
+/* Makes room for `need` items in a growing array: doubles. `*items` may be NULL with capacity 0. */
+bool base_reserve(const wg_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_bytes);
+#define BASE_RESERVE(allocator, items, capacity, need) \
+    base_reserve((allocator), (void **)&(items), &(capacity), (need), sizeof *(items))
+
+/* ---- arena: freed as a whole ------------------------------------------------------------------------------------------ */
+
+typedef struct base_arena {
+    const wg_allocator *allocator;
+    struct base_block *newest;
+    size_t bytes; /* taken from the allocator */
+} base_arena;
+
+typedef struct base_mark {
+    struct base_block *block;
+    size_t used;
+} base_mark;
+
+base_arena base_arena_new(const wg_allocator *allocator);
+/* 16-byte aligned, uninitialised. NULL on failure. */
+void *base_arena_take(base_arena *arena, size_t bytes);
+void *base_arena_take_zeroed(base_arena *arena, size_t bytes);
+/* A copy with a final NUL. */
+char *base_arena_string(base_arena *arena, const char *text, size_t length);
+base_mark base_arena_mark(const base_arena *arena);
+/* Gives back what was taken since the mark. */
+void base_arena_release(base_arena *arena, base_mark mark);
+void base_arena_free(base_arena *arena);
+
+/* ---- pool: items by position that never move --------------------------------------------------------------------------- */
+
+/* Chunk c holds 64 << c items, so position p lives in chunk log2(p + 64) - 6. One thread appends; any thread may read positions that
+ * were there when the pool was handed to it. */
+#define BASE_POOL_FIRST 64u
+#define BASE_POOL_CHUNKS 26
+
+typedef struct base_pool {
+    const wg_allocator *allocator;
+    uint32_t item_bytes, count;
+    unsigned char *chunks[BASE_POOL_CHUNKS];
+} base_pool;
+
+base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes);
+void base_pool_free(base_pool *pool);
+/* Appends `run` zeroed items that stand side by side (skipping the rest of a chunk that is too short); answers the first one's
+ * position, WG_NONE on failure. */
+uint32_t base_pool_append(base_pool *pool, uint32_t run);
+size_t base_pool_bytes(const base_pool *pool);
+
+static inline void *base_pool_at(const base_pool *pool, uint32_t position)
+{
+    uint32_t p = position + BASE_POOL_FIRST;
+    uint32_t log = 31u - (uint32_t)__builtin_clz(p);
+    return pool->chunks[log - 6] + (size_t)(p - (1u << log)) * pool->item_bytes;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What a tensor is inside: one block that holds the header, then the items on a BASE_ALIGNMENT boundary. */
+#ifndef BASE_TENSOR_H
+#define BASE_TENSOR_H
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+
+struct wg_tensor {
+    wg_allocator allocator; /* the one it came from: a tensor may be released where its context is not at hand */
+    _Atomic uint32_t references;
+    wg_kind kind;
+    uint32_t rank;
+    size_t bytes; /* of the items */
+    int64_t volume;
+    void *data;
+    int64_t shape[WG_MAX_RANK];
+};
+
+/* Checks kind, rank and extents; answers the number of items and their bytes. WG_KIND, WG_SHAPE, WG_SIZE. */
+bool base_tensor_size(wg_kind kind, uint32_t rank, const int64_t *shape, int64_t *volume, size_t *bytes, wg_error *error);
+/* As wg_tensor_new, with uninitialised items. */
+wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error);
+/* Copies the items of a view, row-major, to items[volume * bytes]. The view's shape has been checked. */
+void base_view_gather(const wg_view *view, void *items);
+
+/* ---- what readers of files need ---- */
+
+/* Checks the header of a file: kind, rank and extents as above, and that they need exactly the `have` bytes that are there (else
+ * WG_FORMAT). Messages begin with `name`. */
+bool base_items_expect(const char *name, wg_kind kind, uint32_t rank, const int64_t *shape, size_t have, int64_t *volume, wg_error *error);
+/* Reverses the bytes of each of count parts of `width` bytes: the other byte order. */
+void base_items_reverse(void *items, size_t count, size_t width);
+/* The position of the first byte that is neither 0 nor 1; -1 where there is none. */
+int64_t base_items_not_bool(const void *items, int64_t count);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The tables of the levels, the choice between them, and what is shared by kernels of all levels. */
+#include "exec/kernels.h"
+
+#include <string.h>
+
+#define KERNEL(answer, name, parameters) answer exec_##name##_base parameters;
+#include "exec/kernels.def"
+static const exec_kernels kernels_base = {
+    .name = "base",
+#define KERNEL(answer, name, parameters) .name = exec_##name##_base,
+#include "exec/kernels.def"
+};
+
+#if EXEC_HAVE_V3
+#define KERNEL(answer, name, parameters) answer exec_##name##_v3 parameters;
+#include "exec/kernels.def"
+static const exec_kernels kernels_v3 = {
+    .name = "v3",
+#define KERNEL(answer, name, parameters) .name = exec_##name##_v3,
+#include "exec/kernels.def"
+};
+#define KERNEL(answer, name, parameters) answer exec_##name##_v4 parameters;
+#include "exec/kernels.def"
+static const exec_kernels kernels_v4 = {
+    .name = "v4",
+#define KERNEL(answer, name, parameters) .name = exec_##name##_v4,
+#include "exec/kernels.def"
+};
+static const exec_kernels *const levels[] = {&kernels_base, &kernels_v3, &kernels_v4};
+#else
+static const exec_kernels *const levels[] = {&kernels_base};
+#endif
+
+uint32_t exec_kernels_count(void)
+{
+#if EXEC_HAVE_V3
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+    bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vl");
+    return !v3 ? 1 : v4 ? 3 : 2;
+#else
+    return 1;
+#endif
+}
+
+const exec_kernels *exec_kernels_at(uint32_t index) { return levels[index]; }
+
+const exec_kernels *exec_kernels_for(const char *level)
+{
+    uint32_t count = exec_kernels_count();
+    if (level != NULL && strcmp(level, "v2") == 0) return &kernels_base;
+    for (uint32_t i = 0; level != NULL && i < count; i++)
+        if (strcmp(level, levels[i]->name) == 0) return levels[i];
+    return levels[count - 1];
+}
+
+/* ---- sides and products ------------------------------------------------------------------------------------------------------- */
+
+exec_side exec_side_plain(int64_t extent, int64_t stride) { return (exec_side){.rank = 1, .extent = {extent}, .stride = {stride}}; }
+
+exec_product exec_product_plain(wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, const void *b, void *result)
+{
+    return (exec_product){
+        .kind = kind, .accumulate = base_kind_is_float(kind) && kind != WG_KIND_F64 ? WG_KIND_F32 : kind, .result_kind = kind,
+        .batches = 1, .rows = rows, .depth = depth, .columns = columns, .a = a, .b = b, .result = result,
+        .a_batch = exec_side_plain(1, 0), .a_rows = exec_side_plain(rows, depth), .a_depth = exec_side_plain(depth, 1),
+        .b_batch = exec_side_plain(1, 0), .b_depth = exec_side_plain(depth, columns), .b_columns = exec_side_plain(columns, 1),
+        .result_batch = exec_side_plain(1, 0), .result_rows = exec_side_plain(rows, columns), .result_column = 1,
+    };
+}
+
+void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int64_t *offsets)
+{
+    if (side->rank == 1) {
+        for (int64_t i = 0; i < count; i++) offsets[i] = (first + i) * side->stride[0];
+        return;
+    }
+    int64_t digit[EXEC_SIDE_RANK], rest = first, offset = 0;
+    for (uint32_t axis = side->rank; axis-- > 0;) {
+        if (side->extent[axis] == 0) return;
+        digit[axis] = rest % side->extent[axis];
+        rest /= side->extent[axis];
+        offset += digit[axis] * side->stride[axis];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        offsets[i] = offset;
+        for (uint32_t axis = side->rank; axis-- > 0;) {
+            offset += side->stride[axis];
+            if (++digit[axis] < side->extent[axis]) break;
+            offset -= digit[axis] * side->stride[axis];
+            digit[axis] = 0;
+        }
+    }
+}
+
+/* Packed rows of a, packed columns of b, then a sheet of sums (kernel_product.inc uses them in this order). The turned product of a single
+ * column may need the other extent, so both count. */
+size_t exec_product_bytes(const exec_product *product)
+{
+    size_t item = product->accumulate == WG_KIND_F64 ? 8 : 4;
+    size_t packed = (EXEC_PACK_ROWS + EXEC_PACK_COLUMNS) * EXEC_DEPTH_BLOCK, sheet = EXEC_PACK_ROWS * EXEC_PACK_COLUMNS;
+    return base_kind_is_float(product->kind) ? (packed + sheet) * item : 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Kernels: the loops that run a plan's stages. They know pointers, extents and strides; nothing of graphs, plans or sessions.
+ *
+ *   what                              declared here as     written in
+ *   matrix products, convolutions     exec_product         kernel_products.inc (entry, integers), kernel_product.inc (one float type)
+ *
+ * Rules for every kernel
+ * - Bits. The order in which numbers are combined is fixed (it is written where it bites, at the head of each template), so every vector
+ *   level gives the same bits, and so does any split of the work: a kernel takes ranges of its outputs, and what an output is does
+ *   not depend on the range it was computed in. NaNs may carry any payload until exec_canonical_nan makes them the one quiet NaN.
+ * - Memory. Nothing is allocated: a kernel that needs room says how many bytes, and its caller gives them (64-byte aligned, one piece a thread).
+ * - Sizes are int64_t and may be 0. Strides are in items unless a name says bytes, and may be 0 or negative.
+ *
+ * Levels. A template (.inc) is compiled once for each level by kernel_each_level.h into a table of function pointers, exec_kernels.
+ * exec_kernels_for picks a table; a new level is one row in EXEC_LEVELS and one block in kernel_each_level.h. */
+#ifndef EXEC_KERNELS_H
+#define EXEC_KERNELS_H
+
+#include "base/base.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define EXEC_HAVE_V3 1
+#define EXEC_LEVELS(LEVEL) LEVEL(base) LEVEL(v3) LEVEL(v4)
+#else
+#define EXEC_HAVE_V3 0
+#define EXEC_LEVELS(LEVEL) LEVEL(base)
+#endif
+
+/* Outputs [first, end). */
+typedef struct exec_range {
+    int64_t first, end;
+} exec_range;
+
+/* ---- matrix products ------------------------------------------------------------------------------------------------------- */
+
+/* One side of a matrix as index arithmetic: place p is the sum of digit[i] * stride[i], the digits of p in the mixed radix extent (row-major, the
+ * last digit fastest). An ordinary side has rank 1; the rows of a convolution's unfolded image are (image, y, x), its depth (channel, dy,
+ * dx), over the same padded image: nothing is unfolded in memory. */
+#define EXEC_SIDE_RANK 8
+typedef struct exec_side {
+    uint32_t rank;
+    int64_t extent[EXEC_SIDE_RANK], stride[EXEC_SIDE_RANK];
+} exec_side;
+
+/* result[batch, row, column] = sum over depth of a[batch, row, depth] * b[batch, depth, column], in the canonical order: depth in ascending blocks of 256,
+ * each an fma chain from +0; block results added ascending; never -0. f16 and bf16 multiply in f32. Integers wrap in their result's kind.
+ * kind: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or an integer kind; result_kind: kind, or for integers
+ * the accumulation kind. The result may not overlap the operands. */
+typedef struct exec_product {
+    wg_kind kind, accumulate, result_kind;
+    int64_t batches, rows, depth, columns;
+    const void *a, *b;
+    void *result;
+    exec_side a_batch, a_rows, a_depth;
+    exec_side b_batch, b_depth, b_columns;
+    exec_side result_batch, result_rows;
+    int64_t result_column;
+} exec_product;
+
+/* A row-major product of plain matrices: a [rows, depth], b [depth, columns], result [rows, columns], all strides set. */
+exec_product exec_product_plain(wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, const void *b, void *result);
+exec_side exec_side_plain(int64_t extent, int64_t stride);
+/* Places [first, first + count) of a side. */
+void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int64_t *offsets);
+/* Workspace of one call of exec_kernels.product. */
+size_t exec_product_bytes(const exec_product *product);
+
+#define EXEC_DEPTH_BLOCK 256   /* the canonical block */
+#define EXEC_PACK_ROWS 144     /* rows of a packed at once: multiple of a tile's rows */
+#define EXEC_PACK_COLUMNS 1024 /* columns of b packed at once: multiple of every level's tile columns */
+
+#define EXEC_SMALL_ROWS 48      /* so few rows do not repay packing b */
+#define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
+
+/* ---- the table of a level --------------------------------------------------------------------------------------------------- */
+
+typedef struct exec_kernels {
+    const char *name;
+#define KERNEL(answer, name, parameters) answer(*name) parameters;
+#include "exec/kernels.def"
+} exec_kernels;
+
+/* The table called by `level` ("base" or "v2": what every machine runs, "v3", "v4"), or the best that this processor has when level is NULL, "", unknown or
+ * beyond the processor. */
+const exec_kernels *exec_kernels_for(const char *level);
+/* The tables that this processor runs, best last. */
+uint32_t exec_kernels_count(void);
+const exec_kernels *exec_kernels_at(uint32_t index);
+
+#endif

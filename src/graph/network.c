@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Sealed networks: sealing, reopening, their nodes as data, replaying. */
+#include <string.h>
+
+#include "graph/graph.h"
+
+wg_network *wg_tape_seal(wg_tape **handle, wg_error *error)
+{
+    if (!handle || !*handle) return base_fail(error, WG_ARGUMENT, "seal needs a tape"), NULL;
+    wg_tape *tape = *handle;
+    graph_poison(tape); /* tells the hook of an error it has not heard */
+    wg_network *network = NULL;
+    if (tape->error.code) {
+        if (error && !error->code) *error = tape->error;
+    } else if (!tape->recording) {
+        return base_fail(error, WG_TAPE, "the tape is sealed already"), NULL;
+    } else if (!(network = base_allocate_zeroed(tape->allocator, sizeof *network))) {
+        base_fail_memory(error);
+    }
+    *handle = NULL;
+    if (!network) {
+        graph_release(tape);
+        return NULL;
+    }
+    tape->recording = false;
+    tape->generation++;
+    atomic_init(&network->references, 1);
+    network->graph = tape;
+    network->count = tape->nodes.count;
+    network->entry_count = tape->entries.count;
+    network->extent_count = tape->extents.count;
+    return network;
+}
+
+wg_network *wg_network_retain(wg_network *network)
+{
+    atomic_fetch_add(&network->references, 1);
+    return network;
+}
+
+void wg_network_release(wg_network **handle)
+{
+    if (!handle || !*handle) return;
+    wg_network *network = *handle;
+    *handle = NULL;
+    if (atomic_fetch_sub(&network->references, 1) != 1) return;
+    wg_graph *graph = network->graph;
+    base_free(graph->allocator, network, sizeof *network);
+    graph_release(graph);
+}
+
+wg_tape *wg_network_reopen(wg_network **handle, wg_error *error)
+{
+    if (!handle || !*handle) return base_fail(error, WG_ARGUMENT, "reopen needs a network"), NULL;
+    wg_network *network = *handle;
+    if (atomic_load(&network->references) != 1) return base_fail(error, WG_TAPE, "the network is held elsewhere too; release it there before it is reopened"), NULL;
+    wg_tape *tape = network->graph;
+    base_free(tape->allocator, network, sizeof *network);
+    *handle = NULL;
+    tape->recording = true;
+    return tape;
+}
+
+uint32_t wg_network_count(const wg_network *network)
+{
+    return network->count;
+}
+
+wg_kind wg_network_kind(const wg_network *network)
+{
+    return network->graph->kind;
+}
+
+const char *wg_network_name(const wg_network *network)
+{
+    return network->graph->program;
+}
+
+wg_symbol wg_network_symbol(const wg_network *network, const char *name)
+{
+    uint32_t place = name ? graph_find_name(network->graph, name, strlen(name)) : WG_NONE;
+    uint32_t node = place == WG_NONE ? WG_NONE : graph_name_at(network->graph, place)->node;
+    return node < network->count ? (wg_symbol){network->graph->family, node} : (wg_symbol){0, WG_NONE};
+}
+
+wg_symbol wg_network_symbol_at(const wg_network *network, uint32_t position)
+{
+    return position < network->count ? (wg_symbol){network->graph->family, position} : (wg_symbol){0, WG_NONE};
+}
+
+bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts)
+{
+    if (position >= network->count) return false;
+    const wg_graph *graph = network->graph;
+    const wg_node *node = graph_node(graph, position);
+    graph_list attributes = node->attributes ? graph_list_at(graph, node->attributes) : (graph_list){0};
+    const graph_site *site = graph_node_site(graph, node);
+    *facts = (wg_node_facts){.op = (wg_op)node->op,
+                             .kind = (wg_kind)node->kind,
+                             .rank = node->rank,
+                             .operand_count = node->operand_count,
+                             .shape = graph_shape(graph, node),
+                             .operands = graph_operands(graph, node),
+                             .attribute_count = attributes.count,
+                             .attributes = attributes.numbers,
+                             .volume = node->volume,
+                             .name = graph_node_name(graph, node),
+                             .file = site ? site->file : NULL,
+                             .line = site ? site->line : 0};
+    return true;
+}
+
+bool wg_network_extent(const wg_network *network, uint32_t index, const char **name, int64_t *number)
+{
+    if (index >= network->extent_count) return false;
+    const graph_extent *extent = graph_extent_at(network->graph, index);
+    if (name) *name = graph_name_at(network->graph, extent->name)->text;
+    if (number) *number = extent->number;
+    return true;
+}
+
+bool wg_network_verify(const wg_network *network, wg_error *error)
+{
+    return graph_verify(network->graph, network->count, error);
+}
+
+bool wg_network_replay(const wg_network *network, const wg_algebra *algebra, void **payloads, wg_error *error)
+{
+    const wg_allocator *allocator = network->graph->allocator;
+    uint32_t capacity = 0;
+    void **operands = NULL;
+    bool good = algebra->source && algebra->apply;
+    if (!good) base_fail(error, WG_ARGUMENT, "replay needs both callbacks, source and apply");
+    for (uint32_t position = 0; good && position < network->count; position++) {
+        wg_node_facts facts;
+        wg_network_node(network, position, &facts);
+        bool source = graph_rows[facts.op].result == GRAPH_RESULT_SOURCE;
+        if (!BASE_RESERVE(allocator, operands, capacity, facts.operand_count + 1)) {
+            good = base_fail_memory(error);
+            break;
+        }
+        for (uint32_t i = 0; i < facts.operand_count; i++) operands[i] = payloads[facts.operands[i]];
+        payloads[position] = source ? algebra->source(algebra->user, position, &facts) : algebra->apply(algebra->user, position, &facts, operands);
+        if (!payloads[position]) good = base_fail(error, WG_CANCELLED, "replay: the callback answered no payload for node %u %s", position, wg_op_name(facts.op));
+    }
+    base_free(allocator, operands, capacity * sizeof *operands);
+    return good;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Matrix products against the canonical order written out one result at a time. */
+#include "test_kernels_common.h"
+
+static double item(wg_kind kind, const void *items, int64_t i)
+{
+    switch (kind) {
+    case WG_KIND_F16: return base_f16_to_f32(((const uint16_t *)items)[i]);
+    case WG_KIND_BF16: return base_bf16_to_f32(((const uint16_t *)items)[i]);
+    case WG_KIND_F32: return ((const float *)items)[i];
+    default: return ((const double *)items)[i];
+    }
+}
+
+static int64_t place(const exec_side *side, int64_t position)
+{
+    int64_t at = 0;
+    for (uint32_t axis = side->rank; axis-- > 0;) {
+        at += position % side->extent[axis] * side->stride[axis];
+        position /= side->extent[axis];
+    }
+    return at;
+}
+
+/* Blocks of 256, each a chain of fma from zero; blocks added in order; +0 last. */
+static double chain_of(const exec_product *p, int64_t batch, int64_t row, int64_t column)
+{
+    int64_t a = place(&p->a_batch, batch) + place(&p->a_rows, row), b = place(&p->b_batch, batch) + place(&p->b_columns, column);
+    double total = 0;
+    for (int64_t block = 0; block < p->depth; block += 256) {
+        double chain = 0;
+        for (int64_t k = block; k < p->depth && k < block + 256; k++) {
+            double x = item(p->kind, p->a, a + place(&p->a_depth, k)), y = item(p->kind, p->b, b + place(&p->b_depth, k));
+            chain = p->accumulate == WG_KIND_F64 ? base_fma(x, y, chain) : (double)base_fmaf((float)x, (float)y, (float)chain);
+        }
+        if (block == 0) total = chain;
+        else total = p->accumulate == WG_KIND_F64 ? total + chain : (double)((float)total + (float)chain);
+    }
+    return total + 0.0;
+}
+
+static void reference(const exec_product *p, void *result)
+{
+    for (int64_t batch = 0; batch < p->batches; batch++)
+        for (int64_t row = 0; row < p->rows; row++)
+            for (int64_t column = 0; column < p->columns; column++) {
+                double value = chain_of(p, batch, row, column);
+                int64_t at = place(&p->result_batch, batch) + place(&p->result_rows, row) + column * p->result_column;
+                if (p->result_kind == WG_KIND_F32) ((float *)result)[at] = (float)value;
+                else if (p->result_kind == WG_KIND_F64) ((double *)result)[at] = value;
+                else ((uint16_t *)result)[at] = p->kind == WG_KIND_F16 ? base_f16_from_f64(value) : base_bf16_from_f64(value);
+            }
+}
+
+static exec_range whole(int64_t extent) { return (exec_range){0, extent}; }
+
+/* At every level, whole and cut at random places, against expected; `items` is the extent of the result's memory. */
+static void check_everywhere(exec_product *p, const void *expected, int64_t items)
+{
+    int64_t bytes = (int64_t)wg_kind_bytes(p->result_kind) * items;
+    void *workspace = aligned_alloc(64, (exec_product_bytes(p) + 127) / 64 * 64);
+    void *result = room(bytes);
+    p->result = result;
+    FOR_EACH_LEVEL(kernels) {
+        memset(result, 0x5a, (size_t)bytes);
+        kernels->product(p, whole(p->batches), whole(p->rows), whole(p->columns), workspace);
+        EXPECT_SAME(p->result_kind, result, expected, items, kernels->name);
+        int64_t row = random_below(p->rows + 1), column = random_below(p->columns + 1);
+        memset(result, 0x5a, (size_t)bytes);
+        exec_range rows[2] = {{0, row}, {row, p->rows}}, columns[2] = {{0, column}, {column, p->columns}};
+        for (int i = 0; i < 4; i++) kernels->product(p, whole(p->batches), rows[i / 2], columns[i % 2], workspace);
+        EXPECT_SAME(p->result_kind, result, expected, items, "parts");
+    }
+    free(result);
+    free(workspace);
+}
+
+static void check(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
+{
+    int64_t bytes = (int64_t)wg_kind_bytes(kind);
+    void *a = room(batches * rows * depth * bytes), *b = room(batches * depth * columns * bytes), *expected = room(batches * rows * columns * bytes);
+    fill_random(kind, a, batches * rows * depth, wild);
+    fill_random(kind, b, batches * depth * columns, wild);
+    exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, NULL);
+    p.accumulate = accumulate;
+    p.batches = batches;
+    p.a_batch = exec_side_plain(batches, rows * depth);
+    p.b_batch = exec_side_plain(batches, depth * columns);
+    p.result_batch = exec_side_plain(batches, rows * columns);
+    if (order & 1) {
+        p.a_rows.stride[0] = 1;
+        p.a_depth.stride[0] = rows;
+    }
+    if (order & 2) {
+        p.b_depth.stride[0] = 1;
+        p.b_columns.stride[0] = depth;
+    }
+    if (order & 4) {
+        p.result_rows.stride[0] = 1;
+        p.result_column = rows;
+    }
+    reference(&p, expected);
+    check_everywhere(&p, expected, batches * rows * columns);
+    free(a);
+    free(b);
+    free(expected);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    static const int64_t extents[] = {0, 1, 2, 3, 5, 6, 7, 8, 12, 13, 16, 17, 31, 33, 48, 49, 50, 64, 65};
+    static const int64_t depths[] = {0, 1, 2, 7, 8, 9, 33, 255, 256, 257, 300, 520};
+    for (int trial = 0; trial < 220; trial++) {
+        wg_kind kind = trial % 3 == 2 ? WG_KIND_F64 : WG_KIND_F32;
+        check(kind, kind, 1 + random_below(2), extents[random_below(19)], depths[random_below(12)], extents[random_below(19)], trial % 8, trial % 5 == 0);
+    }
+}
+
+static void test_rows_and_columns(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 64; trial++) {
+        wg_kind kind = trial & 16 ? WG_KIND_F64 : WG_KIND_F32;
+        int64_t other = trial % 3 == 0 ? 1 + random_below(5) : 1 + random_below(70), depth = trial % 5 == 0 ? 2000 + random_below(3000) : random_below(600);
+        if (trial & 8) check(kind, kind, 1, 1, depth, other, trial % 8, false);
+        else check(kind, kind, 1, other, depth, 1, trial % 8, false);
+    }
+    check(WG_KIND_F32, WG_KIND_F32, 1, 1, 70, 2100, 0, false);
+    check(WG_KIND_F32, WG_KIND_F32, 1, 1, 70, 2100, 2, false);
+}
+
+static void test_beyond_the_packing_blocks(void **state)
+{
+    (void)state;
+    check(WG_KIND_F32, WG_KIND_F32, 1, 301, 300, 77, 0, false);
+    check(WG_KIND_F32, WG_KIND_F32, 1, 150, 20, 1100, 3, false);
+    check(WG_KIND_F64, WG_KIND_F64, 1, 150, 20, 1050, 6, false);
+}
+
+static void test_other_kinds(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 60; trial++) {
+        int64_t rows = random_below(20), depth = random_below(400), columns = random_below(40);
+        check(WG_KIND_F16, trial & 8 ? WG_KIND_F64 : WG_KIND_F32, 1, rows, depth, columns, trial % 8, false);
+        check(WG_KIND_BF16, WG_KIND_F32, 1, rows, depth, columns, trial % 8, false);
+        check(WG_KIND_F32, WG_KIND_F64, 1, rows, depth, columns, trial % 8, false);
+    }
+    check(WG_KIND_F16, WG_KIND_F32, 1, 200, 30, 1100, 0, false);
+}
+
+static void test_never_minus_zero(void **state)
+{
+    (void)state;
+    float a[1] = {-1e-30f}, b[1] = {1e-30f}, result[1];
+    static const uint8_t zero[4];
+    exec_product p = exec_product_plain(WG_KIND_F32, 1, 1, 1, a, b, result);
+    FOR_EACH_LEVEL(kernels) {
+        kernels->product(&p, whole(1), whole(1), whole(1), NULL);
+        assert_memory_equal(result, zero, 4);
+    }
+}
+
+static void test_integers_wrap(void **state)
+{
+    (void)state;
+    int8_t a[3 * 40], b[40 * 5];
+    int32_t result[15], expected[15];
+    fill_random(WG_KIND_I8, a, 120, false);
+    fill_random(WG_KIND_I8, b, 200, false);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 5; j++) {
+            expected[i * 5 + j] = 0;
+            for (int k = 0; k < 40; k++) expected[i * 5 + j] += a[i * 40 + k] * b[k * 5 + j];
+        }
+    exec_product p = exec_product_plain(WG_KIND_I8, 3, 40, 5, a, b, result);
+    p.accumulate = p.result_kind = WG_KIND_I32;
+    FOR_EACH_LEVEL(kernels) {
+        kernels->product(&p, whole(1), whole(3), whole(5), NULL);
+        EXPECT_SAME(WG_KIND_I32, result, expected, 15, kernels->name);
+    }
+    int32_t big[2] = {INT32_MIN, INT32_MAX}, factors[2] = {-1, 3};
+    exec_product q = exec_product_plain(WG_KIND_I32, 1, 2, 1, big, factors, result);
+    FOR_EACH_LEVEL(kernels) {
+        kernels->product(&q, whole(1), whole(1), whole(1), NULL);
+        assert_int_equal(result[0], (int32_t)(0x80000000u + 0x7ffffffdu));
+    }
+}
+
+/* A padded image [2, 3, 9, 8], 3 x 2 windows with step 2 and dilation over rows, as the product of its unfolded rows with filters, written as [image, filter, y, x]. */
+static void test_convolution(void **state)
+{
+    (void)state;
+    float image[2 * 3 * 9 * 8], filters[18 * 5], expected[2 * 5 * 3 * 7];
+    fill_random(WG_KIND_F32, image, 432, false);
+    fill_random(WG_KIND_F32, filters, 90, false);
+    exec_product p = {
+        .kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .batches = 1, .rows = 42, .depth = 18, .columns = 5,
+        .a = image, .b = filters,
+        .a_batch = exec_side_plain(1, 0), .a_rows = {3, {2, 3, 7}, {216, 16, 1}}, .a_depth = {3, {3, 3, 2}, {72, 16, 1}},
+        .b_batch = exec_side_plain(1, 0), .b_depth = exec_side_plain(18, 5), .b_columns = exec_side_plain(5, 1),
+        .result_batch = exec_side_plain(1, 0), .result_rows = {2, {2, 21}, {105, 1}}, .result_column = 21,
+    };
+    p.a_depth.stride[1] = 8;
+    for (int n = 0; n < 2; n++)
+        for (int f = 0; f < 5; f++)
+            for (int y = 0; y < 3; y++)
+                for (int x = 0; x < 7; x++) {
+                    float chain = 0;
+                    for (int k = 0; k < 18; k++)
+                        chain = base_fmaf(image[n * 216 + k / 6 * 72 + (2 * y + k / 2 % 3) * 8 + x + k % 2], filters[k * 5 + f], chain);
+                    expected[n * 105 + f * 21 + y * 7 + x] = chain + 0.0f;
+                }
+    check_everywhere(&p, expected, 210);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_rows_and_columns),
+        cmocka_unit_test(test_beyond_the_packing_blocks),
+        cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_never_minus_zero),
+        cmocka_unit_test(test_integers_wrap),
+        cmocka_unit_test(test_convolution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`cmake --install` into an empty directory, and programs that find the installed library by pkg-config and by find_package."""
+import os
+import pathlib
+import tempfile
+
+from house import BUILD, ROOT, Report, run
+
+PROGRAM = """
+#include <stdio.h>
+#include "wengert/types.h"
+int main(void) { puts(wg_kind_name(WG_KIND_F32)); return 0; }
+"""
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(wengert REQUIRED)
+add_executable(shared program.c)
+target_link_libraries(shared wengert::wengert)
+add_executable(static program.c)
+target_link_libraries(static wengert::wengert_static)
+"""
+
+
+def prints_f32(report, program, libraries, how):
+    done = run([program], env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
+    report.check((done.returncode, done.stdout) == (0, "f32\n"), f"a program linked by {how}: exit {done.returncode}, {done.stdout!r}")
+
+
+def check_files(report, prefix, libraries):
+    for header in sorted((ROOT / "include" / "wengert").iterdir()):
+        report.check((prefix / "include" / "wengert" / header.name).exists(), f"{header.name} is not installed")
+    for name in "libwengert.so", "libwengert.a", "pkgconfig/wengert.pc", "cmake/wengert/wengert-config.cmake":
+        report.check((libraries / name).exists(), f"{name} is not installed")
+    if (BUILD / "wengert").exists():
+        report.check((prefix / "bin" / "wengert").exists(), "the command is not installed")
+    for page in sorted((ROOT / "docs" / "man").glob("*.1")):
+        report.check((prefix / "share" / "man" / "man1" / page.name).exists(), f"{page.name} is not installed")
+    for name in "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.md":
+        report.check((prefix / "share" / "doc" / "wengert" / name).exists(), f"{name} is not installed")
+
+
+def check_pkg_config(report, directory, libraries):
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(libraries / "pkgconfig"))
+    flags = run(["pkg-config", "--cflags", "--libs", "wengert"], env=environment).stdout.split()
+    linked = run(["cc", "-std=c11", directory / "program.c", "-o", directory / "by-pkg-config", *flags])
+    if report.check(linked.returncode == 0, f"pkg-config's flags {flags} do not link:\n{linked.stdout}"):
+        prints_f32(report, directory / "by-pkg-config", libraries, "pkg-config")
+
+
+def check_find_package(report, directory, prefix, libraries):
+    (directory / "CMakeLists.txt").write_text(PROJECT)
+    configured = run(["cmake", "-G", "Ninja", "-S", directory, "-B", directory / "out", f"-DCMAKE_PREFIX_PATH={prefix}"])
+    built = run(["cmake", "--build", directory / "out"])
+    if report.check(built.returncode == 0, f"find_package does not build:\n{configured.stdout}{built.stdout}"):
+        prints_f32(report, directory / "out" / "shared", libraries, "find_package")
+        prints_f32(report, directory / "out" / "static", libraries, "find_package, static")
+
+
+def main():
+    report = Report()
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        # DESTDIR and a prefix that was not configured, at once.
+        installed = run(["cmake", "--install", BUILD, "--prefix", "/opt/place"], env=dict(os.environ, DESTDIR=str(directory / "stage")))
+        prefix = directory / "stage" / "opt" / "place"
+        found = sorted(prefix.rglob("libwengert.so"))
+        if report.check(installed.returncode == 0 and found, f"cmake --install failed:\n{installed.stdout}"):
+            (directory / "program.c").write_text(PROGRAM)
+            check_files(report, prefix, found[0].parent)
+            check_pkg_config(report, directory, found[0].parent)
+            check_find_package(report, directory, prefix, found[0].parent)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
