@@ -152,7 +152,8 @@ static void read_environment(wg_context *context, wg_error *error)
     if (threads && *threads) {
         size_t length = strlen(threads);
         if (base_parse_unsigned(threads, length, &count) == length) set_threads(context, "WENGERT_THREADS", count, error);
-        else base_fail(error, WG_ARGUMENT, "WENGERT_THREADS is \"%s\", not a whole number; use 1 to %u, or unset it", threads, MOST_THREADS);
+        else base_fail(error, WG_ARGUMENT, "WENGERT_THREADS is \"%s\", not a whole number; use 1 to %u, or unset it", threads,
+                       MOST_THREADS);
     }
     if (simd && *simd) set_simd(context, "WENGERT_SIMD", simd, error);
 }

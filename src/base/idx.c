@@ -40,12 +40,14 @@ static bool read_header(const char *name, const unsigned char *bytes, size_t len
         return base_fail(error, WG_UNSUPPORTED, "%s: IDX rank %u; ranks from 1 to %d are read", name, head->rank, WG_MAX_RANK);
     head->start = 4 + 4 * (size_t)head->rank;
     if (length < head->start)
-        return base_fail(error, WG_FORMAT, "%s: truncated: %u extents need %zu bytes, the file has %zu", name, head->rank, head->start, length);
+        return base_fail(error, WG_FORMAT, "%s: truncated: %u extents need %zu bytes, the file has %zu", name, head->rank, head->start,
+                         length);
     for (uint32_t axis = 0; axis < head->rank; axis++) {
         const unsigned char *at = bytes + 4 + 4 * axis;
         uint32_t extent = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
         if (extent > INT32_MAX)
-            return base_fail(error, WG_FORMAT, "%s: extent %u of the IDX header is negative as a 32-bit number (0x%08x)", name, axis, extent);
+            return base_fail(error, WG_FORMAT, "%s: extent %u of the IDX header is negative as a 32-bit number (0x%08x)", name, axis,
+                             extent);
         head->shape[axis] = extent;
     }
     return true;

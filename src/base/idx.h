@@ -8,7 +8,8 @@
 #include "base/memory.h"
 
 /* The array of a file's bytes, owned by the caller; types u8, i8, i16, i32, f32, f64. `name` is what messages call the file.
- * WG_FORMAT where the bytes do not hold what the header says, WG_UNSUPPORTED for other types and ranks above WG_MAX_RANK, WG_SIZE, WG_MEMORY. */
+ * WG_FORMAT where the bytes do not hold what the header says, WG_UNSUPPORTED for other types and ranks above WG_MAX_RANK,
+ * WG_SIZE, WG_MEMORY. */
 wg_tensor *base_idx_read(const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error);
 
 #endif

@@ -78,7 +78,8 @@ static bool read_unicode(reader *in, size_t start, char *to, size_t *put)
 {
     int32_t unit = read_hex4(in);
     if (unit < 0) return fail(in, start, "\\u needs four hex digits");
-    if (unit >= 0xDC00 && unit <= 0xDFFF) return fail(in, start, "a low surrogate without a high one before it; write a pair \\uD8..\\uDC..");
+    if (unit >= 0xDC00 && unit <= 0xDFFF)
+        return fail(in, start, "a low surrogate without a high one before it; write a pair \\uD8..\\uDC..");
     if (unit >= 0xD800 && unit <= 0xDBFF) {
         bool follows = in->length - in->at >= 2 && in->text[in->at] == '\\' && in->text[in->at + 1] == 'u';
         if (follows) in->at += 2;
@@ -197,7 +198,7 @@ static base_json *append(reader *in, base_json *list, base_json *last)
     }
     if (last) last->next = item;
     else list->first = item;
-    list->count++;
+    item->position = list->count++;
     return item;
 }
 

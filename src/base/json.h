@@ -23,6 +23,7 @@ typedef enum base_json_type {
 typedef struct base_json {
     base_json_type type;
     uint32_t count;    /* array, object: the number of items */
+    uint32_t position; /* its place among the items it stands in, from 0 */
     size_t offset;     /* where the value starts in the text */
     const char *text;  /* string: decoded, NUL-terminated (it may hold zeros too); number: as spelled */
     size_t length;     /* bytes of text */

@@ -82,11 +82,13 @@ static bool read_type(reader *in, header *head)
         return base_fail(in->error, WG_UNSUPPORTED, "%s: its items are structures; save each field as an array of its own", in->name);
     if (!read_string(in, &code, &length)) return false;
     uint64_t bytes;
-    bool ordered = length >= 3 && memchr("<>|=", code[0], 4), sized = ordered && base_parse_unsigned(code + 2, length - 2, &bytes) == length - 2;
+    bool ordered = length >= 3 && memchr("<>|=", code[0], 4);
+    bool sized = ordered && base_parse_unsigned(code + 2, length - 2, &bytes) == length - 2;
     for (size_t i = 0; sized && i < sizeof types / sizeof *types; i++)
         if (types[i].letter == code[1] && types[i].bytes == bytes && (code[0] != '|' || bytes == 1)) head->type = &types[i];
     if (!head->type)
-        return base_fail(in->error, WG_UNSUPPORTED, "%s: items of type '%.*s' have no kind here; save bools, integers, floats or complex numbers",
+        return base_fail(in->error, WG_UNSUPPORTED,
+                         "%s: items of type '%.*s' have no kind here; save bools, integers, floats or complex numbers",
                          in->name, length < 40 ? (int)length : 40, code);
     head->big_endian = code[0] == '>';
     return true;
@@ -159,7 +161,8 @@ static size_t read_start(const char *name, const unsigned char *bytes, size_t le
     if (length < 10 || memcmp(bytes, "\x93NUMPY", 6))
         return base_fail(error, WG_FORMAT, "%s: no .npy file: it does not start with the magic \\x93NUMPY and a header", name);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-        return base_fail(error, WG_UNSUPPORTED, "%s: .npy version %d.%d is unknown; versions 1.0, 2.0 and 3.0 are read", name, bytes[6], bytes[7]);
+        return base_fail(error, WG_UNSUPPORTED, "%s: .npy version %d.%d is unknown; versions 1.0, 2.0 and 3.0 are read", name, bytes[6],
+                         bytes[7]);
     size_t start = bytes[6] == 1 ? 10 : 12;
     if (length < start) return base_fail(error, WG_FORMAT, "%s: truncated: the file ends inside the .npy header's length", name);
     uint32_t count = bytes[8] | (uint32_t)bytes[9] << 8;
@@ -200,10 +203,12 @@ bool base_npy_write(base_string *file, const wg_tensor *tensor, wg_error *error)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].kind == tensor->kind) type = &types[i];
     if (!type)
-        return base_fail(error, WG_UNSUPPORTED, ".npy has no items of kind %s; convert to %s, or write safetensors", wg_kind_name(tensor->kind),
+        return base_fail(error, WG_UNSUPPORTED, ".npy has no items of kind %s; convert to %s, or write safetensors",
+                         wg_kind_name(tensor->kind),
                          tensor->kind == WG_KIND_CHAR ? "u32" : "f32");
     base_string literal = base_string_new(file->allocator);
-    base_string_printf(&literal, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", type->bytes == 1 ? '|' : '<', type->letter, type->bytes);
+    base_string_printf(&literal, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", type->bytes == 1 ? '|' : '<', type->letter,
+                       type->bytes);
     for (uint32_t axis = 0; axis < tensor->rank; axis++) {
         if (axis) base_string_puts(&literal, ", ");
         base_string_integer(&literal, tensor->shape[axis]);

@@ -48,7 +48,8 @@ static bool read_type(reader *in, base_safetensor *tensor, const base_json *json
     for (size_t i = 0; i < TYPES && !*type; i++)
         if (strcmp(types[i].name, json->text) == 0 && !has_zero(json->text, json->length)) *type = &types[i];
     if (!*type)
-        return base_fail(in->error, WG_UNSUPPORTED, "%s: tensor '%s' has the unknown dtype '%.60s'; convert it to F32 or another that is known",
+        return base_fail(in->error, WG_UNSUPPORTED,
+                         "%s: tensor '%s' has the unknown dtype '%.60s'; convert it to F32 or another that is known",
                          in->file->name, tensor->name, json->text);
     tensor->kind = (*type)->kind;
     return true;
@@ -76,10 +77,12 @@ static bool read_span(reader *in, base_safetensor *tensor, const base_json *json
     uint64_t begin, end;
     bool pair = is_type(json, BASE_JSON_ARRAY) && json->count == 2;
     if (!pair || !base_json_unsigned(json->first, &begin) || !base_json_unsigned(json->first->next, &end))
-        return base_fail(in->error, WG_FORMAT, "%s: tensor '%s' has no data_offsets of two whole numbers; write the file anew", in->file->name,
+        return base_fail(in->error, WG_FORMAT, "%s: tensor '%s' has no data_offsets of two whole numbers; write the file anew",
+                         in->file->name,
                          tensor->name);
     if (begin > end || end > in->data_bytes)
-        return base_fail(in->error, WG_FORMAT, "%s: data_offsets [%llu, %llu] of tensor '%s' lie outside of the %zu bytes of data; truncated?",
+        return base_fail(in->error, WG_FORMAT,
+                         "%s: data_offsets [%llu, %llu] of tensor '%s' lie outside of the %zu bytes of data; truncated?",
                          in->file->name, (unsigned long long)begin, (unsigned long long)end, tensor->name, in->data_bytes);
     int64_t volume, bits;
     if (!base_volume(tensor->rank, tensor->shape, &volume) || !base_multiply(volume, type->bits, &bits))
@@ -87,8 +90,8 @@ static bool read_span(reader *in, base_safetensor *tensor, const base_json *json
                          BASE_SHAPE_TEXT(tensor->rank, tensor->shape), tensor->name);
     if (bits % 8 || (uint64_t)bits / 8 != end - begin)
         return base_fail(in->error, WG_FORMAT, "%s: tensor '%s' of shape %s and dtype %s needs %lld bytes, its data_offsets span %llu",
-                         in->file->name, tensor->name, BASE_SHAPE_TEXT(tensor->rank, tensor->shape), type->name, (long long)((bits + 7) / 8),
-                         (unsigned long long)(end - begin));
+                         in->file->name, tensor->name, BASE_SHAPE_TEXT(tensor->rank, tensor->shape), type->name,
+                         (long long)((bits + 7) / 8), (unsigned long long)(end - begin));
     tensor->items = in->data + begin;
     tensor->bytes = (size_t)(end - begin);
     return true;
@@ -98,7 +101,8 @@ static bool read_tensor(reader *in, base_safetensor *tensor, const base_json *js
 {
     const struct type *type = NULL;
     if (has_zero(json->key, json->key_length))
-        return base_fail(in->error, WG_FORMAT, "%s: the name of a tensor holds a zero byte after '%s'; rename it", in->file->name, json->key);
+        return base_fail(in->error, WG_FORMAT, "%s: the name of a tensor holds a zero byte after '%s'; rename it", in->file->name,
+                         json->key);
     tensor->name = json->key;
     if (json->type != BASE_JSON_OBJECT || json->count != 3)
         return base_fail(in->error, WG_FORMAT, "%s: tensor '%s' must have dtype, shape and data_offsets, nothing else; write the file anew",
@@ -138,12 +142,14 @@ static bool check_cover(reader *in)
     for (uint32_t i = 0; i < file->count; i++) {
         size_t begin = (size_t)(sorted[i]->items - in->data);
         if (begin != end)
-            return base_fail(in->error, WG_FORMAT, "%s: tensor '%s' begins at byte %zu of the data, the one before ends at %zu: %s; write the file anew",
+            return base_fail(in->error, WG_FORMAT,
+                             "%s: tensor '%s' begins at byte %zu of the data, the one before ends at %zu: %s; write the file anew",
                              file->name, sorted[i]->name, begin, end, begin > end ? "a hole" : "an overlap");
         end += sorted[i]->bytes;
     }
     if (end == in->data_bytes) return true;
-    return base_fail(in->error, WG_FORMAT, "%s: the tensors end after %zu bytes of data, the file size leaves %zu; write the file anew", file->name,
+    return base_fail(in->error, WG_FORMAT, "%s: the tensors end after %zu bytes of data, the file size leaves %zu; write the file anew",
+                     file->name,
                      end, in->data_bytes);
 }
 
@@ -163,18 +169,21 @@ static bool read_header(reader *in, const unsigned char *bytes, size_t length)
 {
     base_safetensors *file = in->file;
     if (length < 8)
-        return base_fail(in->error, WG_FORMAT, "%s: truncated: %zu bytes do not hold the 8 of the header length of safetensors", file->name, length);
+        return base_fail(in->error, WG_FORMAT, "%s: truncated: %zu bytes do not hold the 8 of the header length of safetensors", file->name,
+                         length);
     uint64_t header_bytes = 0;
     for (int i = 7; i >= 0; i--) header_bytes = header_bytes << 8 | bytes[i];
     if (header_bytes > BASE_SAFETENSORS_HEADER || header_bytes > length - 8)
-        return base_fail(in->error, WG_FORMAT, "%s: the header length is %llu, but the file has %zu bytes after it (and %u are the most); truncated, or no safetensors file",
+        return base_fail(in->error, WG_FORMAT,
+                         "%s: the header length is %llu, the file has %zu bytes after it, and %u are the most; truncated, or no safetensors?",
                          file->name, (unsigned long long)header_bytes, length - 8, BASE_SAFETENSORS_HEADER);
     size_t offset;
     wg_error inner = {.code = WG_OK};
     file->header = base_json_scan(&file->arena, (const char *)bytes + 8, (size_t)header_bytes, &offset, &inner);
     if (!file->header && inner.code == WG_MEMORY) return base_fail_memory(in->error);
     if (!file->header)
-        return base_fail(in->error, WG_FORMAT, "%s: the header is no JSON: %s (byte offset %zu of the file)", file->name, inner.message, 8 + offset);
+        return base_fail(in->error, WG_FORMAT, "%s: the header is no JSON: %s (byte offset %zu of the file)", file->name, inner.message,
+                         8 + offset);
     if (file->header->type != BASE_JSON_OBJECT)
         return base_fail(in->error, WG_FORMAT, "%s: the header is no JSON object; write the file anew", file->name);
     in->data = bytes + 8 + header_bytes;
@@ -202,14 +211,7 @@ const base_safetensor *base_safetensors_find(const base_safetensors *file, const
 {
     const base_json *json = base_json_find(file->header, name);
     if (!json || json == file->metadata) return NULL;
-    /* Tensors stand in the order of the header, without the metadata; offsets in the header ascend. */
-    uint32_t low = 0, high = file->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (file->tensors[middle].name < json->key) low = middle + 1;
-        else high = middle;
-    }
-    return low < file->count ? &file->tensors[low] : NULL;
+    return &file->tensors[json->position - (file->metadata && file->metadata->position < json->position)];
 }
 
 const char *base_safetensors_metadata(const base_safetensors *file, const char *key)
@@ -221,7 +223,8 @@ const char *base_safetensors_metadata(const base_safetensors *file, const char *
 wg_tensor *base_safetensors_load(const base_safetensors *file, const base_safetensor *tensor, wg_error *error)
 {
     if (tensor->kind == WG_KIND_COUNT) {
-        base_fail(error, WG_UNSUPPORTED, "%s: tensor '%s' is of dtype %s, which has no kind here; convert it to F16, BF16 or F32", file->name,
+        base_fail(error, WG_UNSUPPORTED, "%s: tensor '%s' is of dtype %s, which has no kind here; convert it to F16, BF16 or F32",
+                  file->name,
                   tensor->name, tensor->type);
         return NULL;
     }
@@ -303,10 +306,12 @@ static bool order_items(ordered *order, const base_safetensors_content *content,
         if (i && strcmp(item[-1].name, item->name) == 0)
             return base_fail(error, WG_NAME, "two tensors are called '%s'; give each its own name", item->name);
         if (strcmp(item->name, "__metadata__") == 0 || !is_utf8(item->name))
-            return base_fail(error, WG_NAME, "a tensor cannot be called '%s' in safetensors (reserved, or no UTF-8); rename it", item->name);
+            return base_fail(error, WG_NAME, "a tensor cannot be called '%s' in safetensors (reserved, or no UTF-8); rename it",
+                             item->name);
         if (!type_of_kind(item->tensor->kind))
             return base_fail(error, WG_UNSUPPORTED, "safetensors has no dtype for the %s of tensor '%s'; convert it to %s",
-                             wg_kind_name(item->tensor->kind), item->name, item->tensor->kind == WG_KIND_CHAR ? "u32" : "c64 or to two f64");
+                             wg_kind_name(item->tensor->kind), item->name,
+                             item->tensor->kind == WG_KIND_CHAR ? "u32" : "c64 or to two f64");
     }
     qsort(order->items, content->item_count, sizeof *order->items, by_size_then_name);
     return true;

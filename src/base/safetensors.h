@@ -39,7 +39,8 @@ void base_safetensors_close(base_safetensors *file);
 const base_safetensor *base_safetensors_find(const base_safetensors *file, const char *name);
 /* The string under a key of __metadata__; NULL where there is none. */
 const char *base_safetensors_metadata(const base_safetensors *file, const char *key);
-/* A copy of one tensor's items, owned by the caller. WG_UNSUPPORTED where its type has no kind here; WG_FORMAT for a bool beside 0 and 1. */
+/* A copy of one tensor's items, owned by the caller. WG_UNSUPPORTED where its type has no kind here; WG_FORMAT for a bool that
+ * is neither 0 nor 1; WG_MEMORY. */
 wg_tensor *base_safetensors_load(const base_safetensors *file, const base_safetensor *tensor, wg_error *error);
 
 /* ---- writing ---- */

@@ -100,7 +100,8 @@ wg_tensor *wg_tensor_copy(wg_context *context, const wg_view *view, wg_error *er
     size_t bytes;
     if (!base_tensor_size(view->kind, view->rank, view->shape, &volume, &bytes, error)) return NULL;
     if (volume && !view->data) {
-        base_fail(error, WG_ARGUMENT, "the items of a view of shape %s are NULL; give their address", BASE_SHAPE_TEXT(view->rank, view->shape));
+        base_fail(error, WG_ARGUMENT, "the items of a view of shape %s are NULL; give their address", BASE_SHAPE_TEXT(view->rank,
+                  view->shape));
         return NULL;
     }
     wg_tensor *tensor = base_tensor_new(base_allocator(context), view->kind, view->rank, view->shape, error);

@@ -73,6 +73,18 @@ size_t exec_product_bytes(const exec_product *product);
 #define EXEC_SMALL_ROWS 48      /* so few rows do not repay packing b */
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
 
+/* ---- blocks: elementwise operations ---------------------------------------------------------------------------------------- */
+
+typedef enum exec_block {
+#define BLOCK(ENUM, name, operands, ROWS, answer) EXEC_BLOCK_##ENUM,
+#include "exec/kernel_blocks.def"
+    EXEC_BLOCK_COUNT
+} exec_block;
+
+/* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item for all i.
+ * The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in the first cache. */
+typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
+
 /* ---- the table of a level --------------------------------------------------------------------------------------------------- */
 
 typedef struct exec_kernels {

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Running: the oracle (interpret), plans, sessions. Whatever runs, only what the entry declares may be read; any other read fails with WG_UNDECLARED, also where a
+ * buffer happened to survive. */
+#ifndef WENGERT_RUN_H
+#define WENGERT_RUN_H
+
+#include "wengert/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An input's items for one run, borrowed for the call. Kind and shape must be the input's (after bindings); any strides. */
+typedef struct wg_feed {
+    wg_symbol input;
+    wg_view items;
+} wg_feed;
+
+/* A named extent bound to another number. */
+typedef struct wg_binding {
+    const char *extent;
+    int64_t number;
+} wg_binding;
+
+/* What a run is given. Zeroed but for size: the network's initial parameters, recorded input defaults, extents as recorded. */
+typedef struct wg_run_options {
+    size_t size; /* sizeof(wg_run_options) */
+    const wg_parameters *parameters; /* NULL: the network's initial payloads */
+    const wg_feed *feeds;
+    uint32_t feed_count;
+    const wg_binding *bindings;
+    uint32_t binding_count;
+} wg_run_options;
+
+/* ---- the oracle -------------------------------------------------------------------------------------------------------------- */
+
+/* What the oracle computed. Its bits are the definition. */
+typedef struct wg_run wg_run;
+
+/* Evaluates exactly the ancestors of the entry's keep-set, one obvious function a row. NULL and an error: feeds (missing under strict feeds, repeated,
+ * of the wrong kind or shape), bindings, parameters, positions outside of an axis (WG_BOUNDS with node and item). */
+WG_API wg_run *wg_interpret(const wg_entry *entry, const wg_run_options *options, wg_error *error);
+/* The whole network, every node readable: the debug road. */
+WG_API wg_run *wg_network_forward(const wg_network *network, const wg_run_options *options, wg_error *error);
+WG_API void wg_run_free(wg_run **run);
+/* A declared value, borrowed; NULL and WG_UNDECLARED otherwise. */
+WG_API const wg_tensor *wg_run_of(const wg_run *run, wg_symbol symbol, wg_error *error);
+/* One row over tensors [operand_count], attributes flat as wg_record takes them; the result is owned. A source row is an error. */
+WG_API wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *operands, uint32_t operand_count, const int64_t *attributes,
+                            uint32_t attribute_count, wg_error *error);
+
+/* ---- plans ------------------------------------------------------------------------------------------------------------------------ */
+
+/* A schedule of an entry: closure, elections, stages, order, liveness, layout. Holds no weights and no run state; may be shared by threads. */
+typedef struct wg_plan wg_plan;
+
+/* Extents as recorded, or bound. Freed by wg_plan_release. */
+/* NULL and an error: no memory, bindings of unknown extents, shapes that do not fit under them. */
+WG_API wg_plan *wg_plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, wg_error *error);
+WG_API wg_plan *wg_plan_retain(wg_plan *plan);
+WG_API void wg_plan_release(wg_plan **plan);
+/* The dump of the licence: scheduled nodes with their liveness words, then the summary. Owned text. */
+WG_API char *wg_plan_describe(const wg_plan *plan);
+/* Elections, stages and layout as text, what `wengert plan` prints. Owned text. */
+WG_API char *wg_plan_report(const wg_plan *plan);
+/* The live series: elements alive at each step, in order. Borrowed; count is the number of steps. */
+WG_API const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count);
+
+typedef struct wg_plan_figures {
+    uint32_t evaluated, total, readable;  /* nodes scheduled, nodes sealed, results */
+    uint32_t steps, stages, buffers;
+    int64_t peak, retain_all;             /* elements, of the licence; peak is the release floor under retain */
+    uint32_t peak_node;
+    int64_t arena_bytes;                  /* what a session takes */
+    int64_t largest_bytes;                /* the largest set of buffers alive at once in the chosen order */
+    int64_t bound_bytes;                  /* no order could do with less: the largest single stage */
+} wg_plan_figures;
+WG_API void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures);
+
+/* A catalogue match: elected, or offered and refused for a reason. Borrowed from the plan. */
+typedef struct wg_pattern {
+    const char *kind;      /* "WindowProduct" */
+    uint32_t root;
+    const uint32_t *nodes; /* ascending, the root last */
+    uint32_t node_count;
+    bool elected;
+    const char *formula;   /* the kernel that serves it; NULL when not elected */
+    const char *reason;    /* why it was not elected; NULL when it was */
+} wg_pattern;
+WG_API uint32_t wg_plan_pattern_count(const wg_plan *plan);
+WG_API bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern);
+
+/* ---- sessions: where runs happen ------------------------------------------------------------------------------------------------------ */
+
+/* One arena, the carried values, the stop flag, the last error. Entered by one thread at a time (WG_BUSY); sessions of one plan run in parallel. */
+typedef struct wg_session wg_session;
+
+typedef struct wg_session_options {
+    size_t size; /* sizeof(wg_session_options) */
+    /* Called at least every 10 ms during a run with the share done in [0, 1]; false stops the run. May be NULL. */
+    bool (*progress)(void *user, double share);
+    void *progress_user;
+    void *arena; /* memory of the caller's, wg_plan_figures.arena_bytes on a 64-byte boundary; NULL: the session's own */
+} wg_session_options;
+
+WG_API wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_error *error);
+WG_API void wg_session_free(wg_session **session);
+/* Binds named extents for the next runs: shapes and offsets are laid again, nothing is planned. Carried values are dropped when a carried shape moves. */
+WG_API bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t binding_count, wg_error *error);
+/* One run. options->bindings must be empty (wg_session_bind). On failure, or when stopped (WG_CANCELLED), results are unreadable and carries stay as before. */
+WG_API bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error);
+/* A declared value of the last run as a view [shape], borrowed until the next run. */
+WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error);
+/* A copy of it. */
+WG_API wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error);
+/* Any thread: the run under way stops soon; a later run starts afresh. */
+WG_API void wg_session_stop(wg_session *session);
+/* The carried value of an input, as the next run will read it; and replacing it (copied). */
+WG_API bool wg_session_carried(const wg_session *session, wg_symbol input, wg_view *view, wg_error *error);
+WG_API bool wg_session_carry(wg_session *session, wg_symbol input, const wg_view *items, wg_error *error);
+/* Forgets carried values: the next run reads the recorded defaults or its feeds. */
+WG_API void wg_session_reset(wg_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The formulas for vectors: a template, included once for each width. Before it define FORMULA_WIDTH as 16, 32 or 64 bytes. It answers types
+ * formula<width>_float_f32 and _float_f64 (GNU vectors of that many bytes) and, for every row of formulas.def and both kinds,
+ *
+ *   static inline formula32_float_f32 formula32_exp_f32(formula32_float_f32 x);
+ *
+ * with the bits of base_exp_f32 in every lane. For kernel files only: compile with -ffp-contract=off and the target that has the width (16: SSE2;
+ * 32: AVX2 and FMA; 64: AVX-512 F, DQ and VL), on the command line or by `#pragma GCC target`. Without FMA the lanes are fused by base_fma_*.
+ * A function is long: call it from one loop a kernel. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "base/fma.h"
+#include "base/formula.h"
+
+#define VECTOR_JOIN(width, name) formula##width##_##name
+#define VECTOR_NAME(width, name) VECTOR_JOIN(width, name)
+#define VECTOR(name) VECTOR_NAME(FORMULA_WIDTH, name)
+#define VECTOR_FUNCTION __attribute__((unused, always_inline)) static inline
+
+typedef double VECTOR(float_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef uint64_t VECTOR(unsigned_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef int64_t VECTOR(mask_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef float VECTOR(float_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef uint32_t VECTOR(unsigned_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef int32_t VECTOR(mask_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef float VECTOR(half_f32) __attribute__((vector_size(FORMULA_WIDTH / 2), may_alias));
+
+#if FORMULA_WIDTH == 64 && defined(__AVX512F__) && defined(__AVX512DQ__)
+#define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
+#define VECTOR_FMA_F32(a, b, c) (VECTOR(float_f32))_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
+#define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm512_sqrt_pd((__m512d)(a))
+#define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm512_sqrt_ps((__m512)(a))
+#define VECTOR_SELECT_F64(m, a, b) \
+    (VECTOR(float_f64))_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)(m)), (__m512d)(b), (__m512d)(a))
+#define VECTOR_SELECT_F32(m, a, b) \
+    (VECTOR(float_f32))_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)(m)), (__m512)(b), (__m512)(a))
+#define VECTOR_ANY_F64(m) (_mm512_movepi64_mask((__m512i)(m)) != 0)
+#elif FORMULA_WIDTH == 32 && defined(__AVX2__) && defined(__FMA__)
+#define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
+#define VECTOR_FMA_F32(a, b, c) (VECTOR(float_f32))_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
+#define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm256_sqrt_pd((__m256d)(a))
+#define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm256_sqrt_ps((__m256)(a))
+#define VECTOR_SELECT_F64(m, a, b) (VECTOR(float_f64))_mm256_blendv_pd((__m256d)(b), (__m256d)(a), (__m256d)(m))
+#define VECTOR_SELECT_F32(m, a, b) (VECTOR(float_f32))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(m))
+#define VECTOR_ANY_F64(m) (_mm256_movemask_pd((__m256d)(m)) != 0)
+#elif FORMULA_WIDTH == 16 && defined(__SSE2__)
+#if defined(__FMA__)
+#define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm_fmadd_pd((__m128d)(a), (__m128d)(b), (__m128d)(c))
+#define VECTOR_FMA_F32(a, b, c) (VECTOR(float_f32))_mm_fmadd_ps((__m128)(a), (__m128)(b), (__m128)(c))
+#endif
+#define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm_sqrt_pd((__m128d)(a))
+#define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm_sqrt_ps((__m128)(a))
+#define VECTOR_ANY_F64(m) (_mm_movemask_pd((__m128d)(m)) != 0)
+#endif
+
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(fma_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b, VECTOR(float_f64) c)
+{
+#if defined(VECTOR_FMA_F64)
+    return VECTOR_FMA_F64(a, b, c);
+#else
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(double); i++)
+#if defined(__FP_FAST_FMA)
+        a[i] = __builtin_fma(a[i], b[i], c[i]);
+#else
+        a[i] = base_fma_f64(a[i], b[i], c[i]);
+#endif
+    return a;
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(fma_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b, VECTOR(float_f32) c)
+{
+#if defined(VECTOR_FMA_F32)
+    return VECTOR_FMA_F32(a, b, c);
+#else
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++)
+#if defined(__FP_FAST_FMAF)
+        a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+#else
+        a[i] = base_fma_f32(a[i], b[i], c[i]);
+#endif
+    return a;
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(sqrt_f64)(VECTOR(float_f64) a)
+{
+#if defined(VECTOR_SQRT_F64)
+    return VECTOR_SQRT_F64(a);
+#else
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(double); i++) a[i] = __builtin_sqrt(a[i]);
+    return a;
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(sqrt_f32)(VECTOR(float_f32) a)
+{
+#if defined(VECTOR_SQRT_F32)
+    return VECTOR_SQRT_F32(a);
+#else
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++) a[i] = __builtin_sqrtf(a[i]);
+    return a;
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(select_f64)(VECTOR(mask_f64) mask, VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+#if defined(VECTOR_SELECT_F64)
+    return VECTOR_SELECT_F64(mask, a, b);
+#else
+    return (VECTOR(float_f64))((mask & (VECTOR(mask_f64))a) | (~mask & (VECTOR(mask_f64))b));
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(select_f32)(VECTOR(mask_f32) mask, VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+#if defined(VECTOR_SELECT_F32)
+    return VECTOR_SELECT_F32(mask, a, b);
+#else
+    return (VECTOR(float_f32))((mask & (VECTOR(mask_f32))a) | (~mask & (VECTOR(mask_f32))b));
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f64)
+    VECTOR(repair_f64)(VECTOR(mask_f64) mask, double (*routine)(double), VECTOR(float_f64) x, VECTOR(float_f64) y)
+{
+#if defined(VECTOR_ANY_F64)
+    if (__builtin_expect(!VECTOR_ANY_F64(mask), 1)) return y;
+#endif
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(double); i++)
+        if (mask[i]) y[i] = routine(x[i]);
+    return y;
+}
+
+#define PART(type, name, ...) VECTOR_FUNCTION type NAME(name)(__VA_ARGS__)
+#define CALL(name, ...) NAME(name)(__VA_ARGS__)
+#define SCALAR_OF(type) __typeof__((type){0}[0])
+#define C(x) ((SCALAR_OF(F))(x) - (F){0}) /* a broadcast that keeps -0 */
+#define UC(x) ((SCALAR_OF(U))(x) + (U){0})
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
+#define FMA(a, b, c) NAME(fma)(a, b, c)
+#define SQRT(a) NAME(sqrt)(a)
+#define SIGN_BIT UC((SCALAR_OF(U))1 << (8 * sizeof(SCALAR_OF(U)) - 1))
+#define NEG(a) ((F)((U)(a) ^ SIGN_BIT))
+#define ABS(a) ((F)((U)(a) & ~SIGN_BIT))
+#define COPYSIGN(a, b) ((F)(((U)(a) & ~SIGN_BIT) | ((U)(b) & SIGN_BIT)))
+#define SELECT(mask, a, b) NAME(select)(mask, a, b)
+#define LT(a, b) ((M)((a) < (b)))
+#define LE(a, b) ((M)((a) <= (b)))
+#define EQ(a, b) ((M)((a) == (b)))
+#define IEQ(a, b) ((M)((a) == (b)))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
+#define NOT(a) (~(a))
+#define BITS(a) ((U)(a))
+#define FLOAT(a) ((F)(a))
+#define IADD(a, b) ((a) + (b))
+#define ISUB(a, b) ((a) - (b))
+#define IAND(a, b) ((a) & (b))
+#define IOR(a, b) ((a) | (b))
+#define IXOR(a, b) ((a) ^ (b))
+#define ISHL(a, count) ((a) << (count))
+#define ISHR(a, count) ((a) >> (count))
+#define REPAIR(mask, name, x, y) NAME(repair)(mask, base_repair_##name, x, y)
+
+#define FORMULA_PREFIX VECTOR_PREFIX_OF(FORMULA_WIDTH)
+#define VECTOR_PREFIX_OF(width) VECTOR_PREFIX_JOIN(width)
+#define VECTOR_PREFIX_JOIN(width) formula##width
+#include "base/formula_text.def"
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(widen_f32)(VECTOR(half_f32) x)
+{
+    return __builtin_convertvector(x, VECTOR(float_f64));
+}
+
+VECTOR_FUNCTION VECTOR(half_f32) VECTOR(narrow_f32)(VECTOR(float_f64) x)
+{
+    return __builtin_convertvector(x, VECTOR(half_f32));
+}
+
+/* A f32 vector goes through f64 in two halves. */
+typedef union VECTOR(halves) {
+    VECTOR(float_f32) whole;
+    VECTOR(half_f32) part[2];
+} VECTOR(halves);
+
+#define WIDENED_1(name, body)                                                                                      \
+    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x)                                      \
+    {                                                                                                              \
+        VECTOR(halves) a = {x};                                                                                    \
+        for (int i = 0; i < 2; i++) a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]))); \
+        return a.whole;                                                                                            \
+    }
+#define WIDENED_2(name, body)                                                                                      \
+    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x, VECTOR(float_f32) y)                  \
+    {                                                                                                              \
+        VECTOR(halves) a = {x}, b = {y};                                                                           \
+        for (int i = 0; i < 2; i++)                                                                                \
+            a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]), VECTOR(widen_f32)(b.part[i]))); \
+        return a.whole;                                                                                            \
+    }
+#define FORMULA(ENUM, name, arity)
+#define FORMULA_WIDENED(ENUM, name, arity, body) WIDENED_##arity(name, body)
+#include "base/formulas.def"
+
+#undef WIDENED_1
+#undef WIDENED_2
+#undef VECTOR_PREFIX_OF
+#undef VECTOR_PREFIX_JOIN
+#undef FORMULA_PREFIX
+#undef SCALAR_OF
+#undef SIGN_BIT
+#undef VECTOR_JOIN
+#undef VECTOR_NAME
+#undef VECTOR
+#undef VECTOR_FUNCTION
+#undef VECTOR_FMA_F64
+#undef VECTOR_FMA_F32
+#undef VECTOR_SQRT_F64
+#undef VECTOR_SQRT_F32
+#undef VECTOR_SELECT_F64
+#undef VECTOR_SELECT_F32
+#undef VECTOR_ANY_F64
+#include "base/formula_end.def"
+#undef FORMULA_WIDTH

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * plan/: from an entry to a schedule. Uses grad, compose, interp, graph and base headers below it; knows nothing of exec.
+ *
+ * A plan is in two parts. The *structure* depends on the graph and the entry alone: closure, elections, stages, order. The *layout* depends on lengths too: shapes, strides
+ * of read maps, buffers and their offsets in the arena. Binding a named extent lays the layout again (plan_layout_make) and touches nothing of the structure. The *licence* is the
+ * accounting that describe prints: what the declaration allows, in elements, in recorded order; it is not the allocator.
+ *
+ *   closure.c    keep-set to scheduled nodes            catalogue.c  patterns: matchers, candidates, elections, reasons
+ *   licence.c    words, live series, peak               stages.c     nodes to stages, virtual nodes, order
+ *   layout.c     shapes, strides, buffers, arena        report.c     describe, report, figures */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "graph/graph.h"
+#include "wengert/run.h"
+
+/* ---- structure ------------------------------------------------------------------------------------------------------------------- */
+
+/* A catalogue match over scheduled nodes. */
+typedef struct plan_match {
+    uint16_t pattern; /* row of catalogue.def */
+    uint32_t root;
+    uint32_t node_count;
+    const uint32_t *nodes; /* ascending; the root is the last */
+    uint32_t result_count;
+    const uint32_t *results; /* interiors that the match writes back */
+    bool elected;
+    const char *reason; /* why not; NULL when elected */
+} plan_match;
+
+/* How a scheduled node's value exists at run time. */
+typedef enum plan_storage {
+    PLAN_STORED,   /* a buffer of its own (or a source's payload) */
+    PLAN_VIRTUAL,  /* a layout row that readers follow as a read map: its strides over a stored node below it */
+    PLAN_REGISTER, /* lives within one stage */
+    PLAN_COVERED   /* interior of an elected match */
+} plan_storage;
+
+typedef enum plan_stage_kind {
+    PLAN_STAGE_MAP,    /* elementwise instructions over one iteration space; no instruction at all: a strided copy */
+    PLAN_STAGE_CALL,   /* one row, by its kernel */
+    PLAN_STAGE_PATTERN /* an elected match, by its kernel */
+} plan_stage_kind;
+
+/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads. */
+typedef struct plan_instruction {
+    uint16_t op;              /* wg_op of an elementwise row */
+    uint8_t kind, result_kind; /* of the data operands, of the result */
+    uint32_t node;
+    uint16_t target, operands[3];
+    bool wrap; /* Convert */
+} plan_instruction;
+
+/* What a stage reads: the value of `node`, found by walking operand 0 through virtual nodes down to the stored node `source`. */
+typedef struct plan_read {
+    uint32_t node, source;
+} plan_read;
+
+typedef struct plan_write {
+    uint32_t node;
+    uint16_t reg; /* MAP: the register that is stored (a read's register: a copy) */
+} plan_write;
+
+typedef struct plan_stage {
+    plan_stage_kind kind;
+    uint32_t node_count;
+    const uint32_t *nodes; /* what it computes, ascending (virtual nodes belong to no stage) */
+    uint32_t match;        /* PATTERN: index into matches */
+    uint32_t read_count, write_count, instruction_count, register_count;
+    plan_read *reads; /* CALL: one an operand, in order; PATTERN: the operands of the match from outside, in first-read order */
+    plan_write *writes;
+    plan_instruction *instructions;
+} plan_stage;
+
+/* ---- layout -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Where the items of a stored node are. */
+typedef enum plan_place {
+    PLAN_PLACE_ARENA,     /* offset in the session's arena */
+    PLAN_PLACE_LEAF,      /* the constant's payload, held by the graph (fills: one item, stride 0) or made by the session */
+    PLAN_PLACE_PARAMETER, /* the caller's table */
+    PLAN_PLACE_INPUT      /* a feed, a recorded default, or a carried buffer of the session */
+} plan_place;
+
+typedef struct plan_buffer {
+    uint32_t node;
+    plan_place place;
+    int64_t offset, bytes;  /* ARENA: a multiple of 64 */
+    uint32_t first, last;   /* stages; last is the stage count for results */
+    uint32_t alias;         /* the buffer whose place it took over in place, WG_NONE: none */
+} plan_buffer;
+
+/* The read map of one plan_read: item index -> source item, strides in items over the iteration space of the read node's shape. */
+typedef struct plan_map {
+    int64_t offset;
+    int64_t strides[WG_MAX_RANK];
+} plan_map;
+
+typedef struct plan_layout {
+    const wg_allocator *allocator;
+    base_arena memory;          /* everything below */
+    int64_t *extents;           /* [extent count] bound numbers */
+    const int64_t **shapes;     /* [closure count] shape of each scheduled node under the binding */
+    int64_t *volumes;           /* [closure count] */
+    const int64_t **attributes; /* [closure count] flat attributes under the binding, NULL where there are none */
+    plan_buffer *buffers;
+    uint32_t buffer_count;
+    uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
+    plan_map **maps;            /* [stage count][read count] */
+    int64_t *scratch;           /* [stage count] bytes of scratch a kernel asks for, at scratch_offset */
+    int64_t scratch_offset, arena_bytes, largest_bytes, bound_bytes;
+} plan_layout;
+
+/* ---- the plan ---------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct plan_licence {
+    char **words;        /* [closure count] */
+    int64_t *series;     /* [step count] */
+    uint32_t step_count, peak_node, replaced, groups;
+    int64_t peak, retain_all;
+} plan_licence;
+
+/* Scratch bytes that the kernel of a stage needs; exec provides it (plan stands below and is given it). NULL: none. */
+typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_layout *layout, uint32_t stage);
+
+struct wg_plan {
+    atomic_uint references;
+    wg_graph *graph; /* a reference */
+    uint32_t prefix;
+    graph_entry entry; /* lists in `memory` */
+    const wg_allocator *allocator;
+    base_arena memory;
+    uint32_t *closure, count; /* scheduled nodes, ascending */
+    uint32_t *index;          /* [prefix] node to closure index, WG_NONE when not scheduled */
+    uint8_t *storage;         /* [closure count] plan_storage */
+    plan_match *matches;      /* candidates in root order */
+    uint32_t match_count;
+    plan_stage *stages; /* in execution order */
+    uint32_t stage_count;
+    plan_licence licence;
+    plan_layout layout; /* for the extents the plan was made with */
+    plan_scratch_function scratch;
+};
+
+/* The plan of an entry; exec's wg_plan_new gives it the scratch function of its kernels. */
+wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch, wg_error *error);
+/* A layout of the same structure for other extents; freed by plan_layout_free. */
+bool plan_layout_make(const wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, plan_layout *layout, wg_error *error);
+void plan_layout_free(plan_layout *layout);
+/* The strides of `node` over the items of the stored node below it (walking virtual nodes). */
+bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, plan_map *map, uint32_t *source);
+/* Checks every invariant of structure and layout (operands computed before use, lifetimes that share memory do not overlap, every result stored): run after planning in tests. */
+bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Elementwise blocks against one item at a time: floats in f64 or f32 of the C compiler, integers in 128 bits cut to the kind's width. */
+#include "test_kernels_common.h"
+
+static const struct {
+    const char *name;
+    uint32_t arity;
+    bool answers_bool;
+} facts[] = {
+#define BLOCK(ENUM, name, operands, ROWS, answer) {#name, operands, #answer[0] == 'B'},
+#include "exec/kernel_blocks.def"
+};
+
+static double nearest(double x)
+{
+    if (!(x < 4503599627370496.0 && x > -4503599627370496.0) || x == 0) return x;
+    double whole = (double)(int64_t)x, rest = x - whole, half = rest < 0 ? -rest : rest;
+    int64_t n = (int64_t)whole;
+    if (half > 0.5 || (half == 0.5 && n % 2 != 0)) whole += x < 0 ? -1 : 1;
+    return whole == 0 && x < 0 ? -0.0 : whole;
+}
+
+static double lower(double x)
+{
+    if (!(x < 4503599627370496.0 && x > -4503599627370496.0) || x == 0) return x;
+    double whole = (double)(int64_t)x;
+    return whole > x ? whole - 1 : whole;
+}
+
+static bool minus(double x) { return __builtin_signbit(x) != 0; }
+
+static double greater_of(double x, double y)
+{
+    if (x != x || y != y) return __builtin_nan("");
+    if (x == y) return minus(x) ? y : x;
+    return x > y ? x : y;
+}
+
+/* x and y are items of kind; arithmetic is rounded to `narrow` where that is f32. */
+static double float_answer(exec_block operation, double x, double y, bool narrow)
+{
+    double one = x < 0 ? -1 : 1;
+    switch (operation) {
+    case EXEC_BLOCK_ADD: return narrow ? (float)x + (float)y : x + y;
+    case EXEC_BLOCK_SUB: return narrow ? (float)x - (float)y : x - y;
+    case EXEC_BLOCK_MUL: return narrow ? (float)x * (float)y : x * y;
+    case EXEC_BLOCK_DIV: return narrow ? (float)x / (float)y : x / y;
+    case EXEC_BLOCK_NEG: return -x;
+    case EXEC_BLOCK_ABS: return minus(x) ? -x : x;
+    case EXEC_BLOCK_SIGN: return x == 0 || x != x ? x : one;
+    case EXEC_BLOCK_MAXIMUM: return greater_of(x, y);
+    case EXEC_BLOCK_MINIMUM: return -greater_of(-x, -y);
+    case EXEC_BLOCK_FLOOR: return lower(x);
+    case EXEC_BLOCK_CEIL: return -lower(-x);
+    case EXEC_BLOCK_ROUND: return nearest(x);
+    case EXEC_BLOCK_SQRT: return narrow ? __builtin_sqrtf((float)x) : __builtin_sqrt(x);
+    case EXEC_BLOCK_STEP: return x >= y ? 1 : 0;
+    default: fail(); return 0;
+    }
+}
+
+/* The sign of an item of an integer kind, bool or char. */
+static bool is_signed(wg_kind kind) { return base_kinds[kind].class == BASE_CLASS_SIGNED; }
+
+static __int128 floor_quotient(__int128 x, __int128 y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
+
+static __int128 integer_answer(exec_block operation, __int128 x, __int128 y, int width, wg_kind kind)
+{
+    switch (operation) {
+    case EXEC_BLOCK_ADD: return x + y;
+    case EXEC_BLOCK_SUB: return x - y;
+    case EXEC_BLOCK_MUL: return (__int128)((unsigned __int128)x * (unsigned __int128)y);
+    case EXEC_BLOCK_DIV: return y == 0 ? 0 : x / y;
+    case EXEC_BLOCK_NEG: return -x;
+    case EXEC_BLOCK_ABS: return x < 0 ? -x : x;
+    case EXEC_BLOCK_SIGN: return x < 0 ? -1 : x > 0;
+    case EXEC_BLOCK_MAXIMUM: return x > y ? x : y;
+    case EXEC_BLOCK_MINIMUM: return x < y ? x : y;
+    case EXEC_BLOCK_RESIDUE: return y == 0 ? 0 : x - y * floor_quotient(x, y);
+    case EXEC_BLOCK_FLOOR_DIVIDE: return y == 0 ? 0 : floor_quotient(x, y);
+    case EXEC_BLOCK_GCD: {
+        __int128 a = x < 0 ? -x : x, b = y < 0 ? -y : y;
+        for (; b != 0;) {
+            __int128 rest = a % b;
+            a = b;
+            b = rest;
+        }
+        return a;
+    }
+    case EXEC_BLOCK_FLOOR: case EXEC_BLOCK_CEIL: case EXEC_BLOCK_ROUND: return x;
+    case EXEC_BLOCK_STEP: return x >= y;
+    case EXEC_BLOCK_AND: return x & y;
+    case EXEC_BLOCK_OR: return x | y;
+    case EXEC_BLOCK_XOR: return x ^ y;
+    case EXEC_BLOCK_NOT: return kind == WG_KIND_BOOL ? !x : ~x;
+    case EXEC_BLOCK_SHIFT_LEFT: return y < 0 || y >= width ? 0 : (__int128)((unsigned __int128)x << y);
+    case EXEC_BLOCK_SHIFT_RIGHT: return y < 0 || y >= width ? (x < 0 ? -1 : 0) : x >> y;
+    default: fail(); return 0;
+    }
+}
+
+static bool compare_floats(exec_block operation, double x, double y)
+{
+    switch (operation) {
+    case EXEC_BLOCK_EQUAL: return x == y;
+    case EXEC_BLOCK_NOT_EQUAL: return x != y;
+    case EXEC_BLOCK_LESS: return x < y;
+    case EXEC_BLOCK_LESS_EQUAL: return x <= y;
+    case EXEC_BLOCK_GREATER: return x > y;
+    default: return x >= y;
+    }
+}
+static bool compare_integers(exec_block operation, __int128 x, __int128 y)
+{
+    switch (operation) {
+    case EXEC_BLOCK_EQUAL: return x == y;
+    case EXEC_BLOCK_NOT_EQUAL: return x != y;
+    case EXEC_BLOCK_LESS: return x < y;
+    case EXEC_BLOCK_LESS_EQUAL: return x <= y;
+    case EXEC_BLOCK_GREATER: return x > y;
+    default: return x >= y;
+    }
+}
+
+static __int128 integer_of(wg_kind kind, const void *items, int64_t i)
+{
+    base_number number = base_number_load(kind, items, i);
+    return is_signed(kind) ? (__int128)number.i : (__int128)number.u;
+}
+
+static void answer_one(exec_block operation, wg_kind kind, void *result, int64_t i, const void *const *operands, const int64_t *at)
+{
+    size_t bytes = wg_kind_bytes(kind);
+    if (operation == EXEC_BLOCK_SELECT) {
+        int which = ((const uint8_t *)operands[0])[at[0]] != 0 ? 1 : 2;
+        memcpy((char *)result + (size_t)i * bytes, (const char *)operands[which] + (size_t)at[which] * bytes, bytes);
+    } else if (base_kind_is_float(kind)) {
+        double x = base_number_load(kind, operands[0], at[0]).d, y = facts[operation].arity > 1 ? base_number_load(kind, operands[1], at[1]).d : 0;
+        if (facts[operation].answers_bool) ((uint8_t *)result)[i] = compare_floats(operation, x, y);
+        else base_number_store(kind, result, i, (base_number){.d = float_answer(operation, x, y, kind != WG_KIND_F64)});
+    } else {
+        __int128 x = integer_of(kind, operands[0], at[0]), y = facts[operation].arity > 1 ? integer_of(kind, operands[1], at[1]) : 0;
+        if (facts[operation].answers_bool) {
+            ((uint8_t *)result)[i] = compare_integers(operation, x, y);
+        } else {
+            __int128 answer = integer_answer(operation, x, y, 8 * (int)bytes, kind);
+            memcpy((char *)result + (size_t)i * bytes, &answer, bytes);
+        }
+    }
+}
+
+static void check(exec_block operation, wg_kind kind, int64_t count, uint32_t scalars)
+{
+    size_t bytes = wg_kind_bytes(kind);
+    void *operands[3] = {0};
+    for (uint32_t o = 0; o < facts[operation].arity; o++) {
+        wg_kind its = operation == EXEC_BLOCK_SELECT && o == 0 ? WG_KIND_BOOL : kind;
+        int64_t items = scalars >> o & 1 ? 1 : count;
+        operands[o] = room(items * (int64_t)wg_kind_bytes(its));
+        fill_random(its, operands[o], items, true);
+    }
+    wg_kind answer_kind = facts[operation].answers_bool ? WG_KIND_BOOL : kind;
+    int64_t answer_bytes = count * (int64_t)wg_kind_bytes(answer_kind);
+    void *expected = room(answer_bytes), *result = room(answer_bytes);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at[3];
+        for (uint32_t o = 0; o < 3; o++) at[o] = scalars >> o & 1 ? 0 : i;
+        answer_one(operation, kind, expected, i, (const void *const *)operands, at);
+    }
+    FOR_EACH_LEVEL(kernels) {
+        exec_block_function function = kernels->block(operation, kind);
+        if (function == NULL) continue;
+        memset(result, 0x77, (size_t)answer_bytes);
+        function(result, (const void *const *)operands, scalars, count);
+        EXPECT_SAME(answer_kind, result, expected, count, facts[operation].name);
+        if (answer_kind == kind && facts[operation].arity == 2 && !(scalars & 1)) { /* over the first operand */
+            memcpy(result, operands[0], (size_t)count * bytes);
+            const void *over[2] = {result, operands[1]};
+            function(result, over, scalars, count);
+            EXPECT_SAME(answer_kind, result, expected, count, "in place");
+        }
+    }
+    for (uint32_t o = 0; o < 3; o++) free(operands[o]);
+    free(expected);
+    free(result);
+}
+
+static void test_operations(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {0, 1, 3, 7, 8, 15, 16, 17, 33, 64, 100, 1037};
+    for (exec_block operation = 0; operation < EXEC_BLOCK_COUNT; operation++)
+        for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) {
+            if (exec_kernels_at(0)->block(operation, kind) == NULL) continue;
+            for (int trial = 0; trial < 24; trial++) check(operation, kind, counts[trial % 12], (uint32_t)random_below(1 << facts[operation].arity));
+        }
+}
+
+static void test_every_kind_is_there(void **state)
+{
+    (void)state;
+    FOR_EACH_LEVEL(kernels) {
+        for (wg_kind kind = WG_KIND_I8; kind <= WG_KIND_F64; kind++)
+            for (exec_block operation = 0; operation < EXEC_BLOCK_AND; operation++)
+                if (operation != EXEC_BLOCK_SQRT) assert_non_null(kernels->block(operation, kind));
+        assert_null(kernels->block(EXEC_BLOCK_ADD, WG_KIND_BOOL));
+        assert_non_null(kernels->block(EXEC_BLOCK_SELECT, WG_KIND_CHAR));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_every_kind_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
