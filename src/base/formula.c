@@ -79,4 +79,119 @@ static uint64_t bits_of_f32(double x)
 #define STEP3(type, operation, x, y, z) STEP(type, operation, (x).step, (y).step, (z).step, 0)
 #define C(x) STEP(F, CONSTANT_F, 0, 0, 0, RECORD_BY(bits_of, FORMULA_KIND)(x))
 #define UC(x) STEP(U, CONSTANT_U, 0, 0, 0, (uint64_t)(x))
-#define ADD(a, b) record_add(r, a, b)
+#define ADD(x, y) STEP2(F, ADD, x, y)
+#define SUB(x, y) STEP2(F, SUB, x, y)
+#define MUL(x, y) STEP2(F, MUL, x, y)
+#define DIV(x, y) STEP2(F, DIV, x, y)
+#define FMA(x, y, z) STEP3(F, FMA, x, y, z)
+#define SQRT(x) STEP1(F, SQRT, x)
+#define NEG(x) STEP1(F, NEG, x)
+#define ABS(x) STEP1(F, ABS, x)
+#define COPYSIGN(x, y) STEP2(F, COPYSIGN, x, y)
+#define SELECT(mask, x, y) STEP3(F, SELECT, mask, x, y)
+#define LT(x, y) STEP2(M, LT, x, y)
+#define LE(x, y) STEP2(M, LE, x, y)
+#define EQ(x, y) STEP2(M, EQ, x, y)
+#define IEQ(x, y) STEP2(M, IEQ, x, y)
+#define AND(x, y) STEP2(M, AND, x, y)
+#define OR(x, y) STEP2(M, OR, x, y)
+#define NOT(x) STEP1(M, NOT, x)
+#define BITS(x) STEP1(U, BITS, x)
+#define FLOAT(x) STEP1(F, FLOAT, x)
+#define IADD(x, y) STEP2(U, IADD, x, y)
+#define ISUB(x, y) STEP2(U, ISUB, x, y)
+#define IAND(x, y) STEP2(U, IAND, x, y)
+#define IOR(x, y) STEP2(U, IOR, x, y)
+#define IXOR(x, y) STEP2(U, IXOR, x, y)
+#define ISHL(x, count) STEP(U, ISHL, (x).step, 0, 0, count)
+#define ISHR(x, count) STEP(U, ISHR, (x).step, 0, 0, count)
+#define REPAIR(mask, name, x, y) STEP(F, REPAIR, (mask).step, (x).step, (y).step, BASE_REPAIR_##name)
+#include "base/formula_text.def"
+
+static record_float_f64 input_f64(recorder *r, uint64_t number)
+{
+    return (record_float_f64){record(r, BASE_OPERATION_INPUT, WG_KIND_F64, 0, 0, 0, number)};
+}
+
+static record_float_f32 input_f32(recorder *r, uint64_t number)
+{
+    return (record_float_f32){record(r, BASE_OPERATION_INPUT, WG_KIND_F32, 0, 0, 0, number)};
+}
+
+static record_float_f64 widen(recorder *r, uint64_t number)
+{
+    return (record_float_f64){record(r, BASE_OPERATION_WIDEN, WG_KIND_F64, input_f32(r, number).step, 0, 0, 0)};
+}
+
+static uint16_t narrow(recorder *r, record_float_f64 x)
+{
+    return record(r, BASE_OPERATION_NARROW, WG_KIND_F32, x.step, 0, 0, 0);
+}
+
+#define OF_INPUTS_1(name, input) name(r, input(r, 0))
+#define OF_INPUTS_2(name, input) name(r, input(r, 0), input(r, 1))
+
+static uint16_t record_formula(recorder *r, base_formula formula, bool wide)
+{
+    switch (formula) {
+#define FORMULA(ENUM, name, arity) \
+    case BASE_FORMULA_##ENUM: \
+        return wide ? OF_INPUTS_##arity(record_##name##_f64, input_f64).step : OF_INPUTS_##arity(record_##name##_f32, input_f32).step;
+#define FORMULA_WIDENED(ENUM, name, arity, body) \
+    case BASE_FORMULA_##ENUM: \
+        return wide ? OF_INPUTS_##arity(record_##name##_f64, input_f64).step : narrow(r, OF_INPUTS_##arity(record_##body##_f64, widen));
+#include "base/formulas.def"
+    default:
+        r->failed = true;
+        return 0;
+    }
+}
+
+/* Drops steps that the result does not use (operands come before their uses, so one pass from the end finds them) and renumbers the others. */
+static void drop_unused(base_formula_program *p, uint16_t *place)
+{
+    for (uint32_t i = 0; i < p->count; i++) place[i] = NO_STEP;
+    place[p->result] = 0;
+    for (uint32_t i = p->count; i-- > 0;) {
+        if (place[i] == NO_STEP) continue;
+        const base_formula_step *step = &p->steps[i];
+        const uint16_t operands[3] = {step->a, step->b, step->c};
+        for (uint8_t k = 0; k < base_operations[step->operation].operands; k++) place[operands[k]] = 0;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (place[i] == NO_STEP) continue;
+        base_formula_step step = p->steps[i];
+        uint8_t operands = base_operations[step.operation].operands;
+        if (operands > 0) step.a = place[step.a];
+        if (operands > 1) step.b = place[step.b];
+        if (operands > 2) step.c = place[step.c];
+        place[i] = (uint16_t)kept;
+        p->steps[kept++] = step;
+    }
+    p->result = place[p->result];
+    p->count = kept;
+}
+
+bool base_formula_record(const wg_allocator *allocator, base_formula formula, wg_kind kind, base_formula_program *program, wg_error *error)
+{
+    if (kind != WG_KIND_F32 && kind != WG_KIND_F64) return base_fail(error, WG_KIND, "formulas are in f32 and f64; convert first");
+    *program = (base_formula_program){.allocator = allocator};
+    recorder r = {.program = program};
+    program->result = record_formula(&r, formula, kind == WG_KIND_F64);
+    size_t bytes = (size_t)program->count * sizeof(uint16_t);
+    uint16_t *place = r.failed ? NULL : base_allocate(allocator, bytes);
+    if (!place) {
+        base_formula_free(program);
+        return base_fail_memory(error);
+    }
+    drop_unused(program, place);
+    base_free(allocator, place, bytes);
+    return true;
+}
+
+void base_formula_free(base_formula_program *program)
+{
+    base_free(program->allocator, program->steps, (size_t)program->capacity * sizeof *program->steps);
+    *program = (base_formula_program){.allocator = program->allocator};
+}

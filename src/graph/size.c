@@ -208,12 +208,23 @@ wg_size wg_number(int64_t number)
     return (wg_size){number, 0};
 }
 
+/* Extents stand bare in expressions: a letter or _, then letters, digits, _ and dots. */
+static bool plain_name(const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(i && ((c >= '0' && c <= '9') || c == '.'))) return false;
+    }
+    return length > 0;
+}
+
 wg_size wg_extent(wg_tape *tape, const char *name, int64_t number)
 {
     if (!tape || !tape->recording || tape->error.code) return graph_poison(tape), failed_size();
     size_t length = name ? strlen(name) : 0;
-    if (!length || number < 0)
-        return graph_fail(tape, WG_ARGUMENT, "an extent needs a name and a number of at least 0"), failed_size();
+    if (!plain_name(name, length) || number < 0)
+        return graph_fail(tape, WG_ARGUMENT, "an extent needs a plain name (letters, digits, _ and dots) and a number of at least 0"), failed_size();
     uint32_t place = graph_intern_name(tape, name, length);
     if (place == WG_NONE) return failed_size();
     graph_name *entry = base_pool_at(&tape->names, place);

@@ -32,7 +32,7 @@ static double chain_of(const exec_product *p, int64_t batch, int64_t row, int64_
         double chain = 0;
         for (int64_t k = block; k < p->depth && k < block + 256; k++) {
             double x = item(p->kind, p->a, a + place(&p->a_depth, k)), y = item(p->kind, p->b, b + place(&p->b_depth, k));
-            chain = p->accumulate == WG_KIND_F64 ? base_fma(x, y, chain) : (double)base_fmaf((float)x, (float)y, (float)chain);
+            chain = p->accumulate == WG_KIND_F64 ? base_fma_f64(x, y, chain) : (double)base_fma_f32((float)x, (float)y, (float)chain);
         }
         if (block == 0) total = chain;
         else total = p->accumulate == WG_KIND_F64 ? total + chain : (double)((float)total + (float)chain);
@@ -210,7 +210,7 @@ static void test_convolution(void **state)
                 for (int x = 0; x < 7; x++) {
                     float chain = 0;
                     for (int k = 0; k < 18; k++)
-                        chain = base_fmaf(image[n * 216 + k / 6 * 72 + (2 * y + k / 2 % 3) * 8 + x + k % 2], filters[k * 5 + f], chain);
+                        chain = base_fma_f32(image[n * 216 + k / 6 * 72 + (2 * y + k / 2 % 3) * 8 + x + k % 2], filters[k * 5 + f], chain);
                     expected[n * 105 + f * 21 + y * 7 + x] = chain + 0.0f;
                 }
     check_everywhere(&p, expected, 210);

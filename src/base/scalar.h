@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Functions of single items: the elementary formulas for one f32 or f64, and the exact maps. Independent of libm, of the machine, and of whether it
+ * fuses: the bits are the definition of the library's elementary functions. NaN results are the canonical quiet NaN; special values are those of
+ * IEEE 754-2019, 9.2, where it has the function. The others: lgamma is ln |gamma|, +inf at its poles and at both infinities; gamma has 1/x's
+ * infinities at the zeros and NaN at negative integers and -inf; digamma has -1/x's infinities at the zeros and NaN at negative integers;
+ * trigamma is +inf at all of its poles. */
+#ifndef BASE_SCALAR_H
+#define BASE_SCALAR_H
+
+#include <stdint.h>
+
+#define BASE_SCALAR_1(name)          \
+    float base_##name##_f32(float x); \
+    double base_##name##_f64(double x);
+#define BASE_SCALAR_2(name)                   \
+    float base_##name##_f32(float a, float b); \
+    double base_##name##_f64(double a, double b);
+
+/* base_exp_f32, base_exp_f64 ...: every row of formulas.def */
+#define FORMULA(ENUM, name, arity) BASE_SCALAR_##arity(name)
+#define FORMULA_WIDENED(ENUM, name, arity, body) BASE_SCALAR_##arity(name)
+#include "base/formulas.def"
+
+BASE_SCALAR_1(sqrt)
+BASE_SCALAR_1(floor)
+BASE_SCALAR_1(ceil)
+BASE_SCALAR_1(round) /* ties to even */
+/* NaN if either is NaN; -0 < +0. */
+BASE_SCALAR_2(maximum)
+BASE_SCALAR_2(minimum)
+/* a - b floor(a / b) of the exact numbers, rounded once: the divisor gives the sign. NaN for b = 0 and infinite a; a finite a over an infinite b is a, or b where
+ * the signs differ. A zero result has the sign of b. */
+BASE_SCALAR_2(residue)
+/* floor of the exact quotient, rounded once. By zero as a / b; an infinite a as a / b; a finite a over an infinite b is 0, or -1 where the signs differ. */
+BASE_SCALAR_2(floor_divide)
+
+#endif
