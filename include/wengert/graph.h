@@ -176,6 +176,8 @@ typedef struct wg_parameters wg_parameters;
 WG_API wg_parameters *wg_parameters_new(const wg_network *network, wg_error *error);
 WG_API void wg_parameters_free(wg_parameters **parameters);
 WG_API wg_parameters *wg_parameters_copy(const wg_parameters *parameters, wg_error *error);
+/* The context of the network that the table is of. */
+WG_API wg_context *wg_parameters_context(const wg_parameters *parameters);
 WG_API uint32_t wg_parameters_count(const wg_parameters *parameters);
 /* The i-th parameter in recorded order. */
 WG_API wg_symbol wg_parameters_symbol(const wg_parameters *parameters, uint32_t index);

@@ -26,6 +26,16 @@ void base_free(const wg_allocator *allocator, void *block, size_t bytes)
     if (block) allocator->resize(allocator->user, block, bytes ? bytes : 1, 0);
 }
 
+void *wg_allocate(const wg_context *context, size_t bytes)
+{
+    return base_allocate_zeroed(base_allocator(context), bytes);
+}
+
+void wg_deallocate(const wg_context *context, void *block, size_t bytes)
+{
+    base_free(base_allocator(context), block, bytes);
+}
+
 /* The block before the aligned one is found again by the pointer kept just below it. */
 void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
 {

@@ -175,7 +175,7 @@ static bool read_header(reader *in, const unsigned char *bytes, size_t length)
     for (int i = 7; i >= 0; i--) header_bytes = header_bytes << 8 | bytes[i];
     if (header_bytes > BASE_SAFETENSORS_HEADER || header_bytes > length - 8)
         return base_fail(in->error, WG_FORMAT,
-                         "%s: the header length is %llu, the file has %zu bytes after it, and %u are the most; truncated, or no safetensors?",
+                         "%s: the header length is %llu, the file has %zu bytes after it, and %u are the most; truncated?",
                          file->name, (unsigned long long)header_bytes, length - 8, BASE_SAFETENSORS_HEADER);
     size_t offset;
     wg_error inner = {.code = WG_OK};

@@ -16,7 +16,18 @@
 
 #include "base/fma.h"
 #include "base/kind.h"
+#include "base/scalar.h"
 #include "exec/kernels.h"
+
+/* Each level may ask another file for its functions. */
+#define KERNEL(answer, name, parameters) answer exec_##name##_base parameters;
+#include "exec/kernels.def"
+#if EXEC_HAVE_V3
+#define KERNEL(answer, name, parameters) answer exec_##name##_v3 parameters;
+#include "exec/kernels.def"
+#define KERNEL(answer, name, parameters) answer exec_##name##_v4 parameters;
+#include "exec/kernels.def"
+#endif
 
 /* gcc 12's straight-line vectoriser (on at -O2) was seen to compile vector code of ours to wrong results; what is worth vectors is written as vectors. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/scalar.h"
+
 #define KERNEL(answer, name, parameters) answer exec_##name##_base parameters;
 #include "exec/kernels.def"
 static const exec_kernels kernels_base = {
@@ -103,4 +105,33 @@ size_t exec_product_bytes(const exec_product *product)
     size_t item = product->accumulate == WG_KIND_F64 ? 8 : 4;
     size_t packed = (EXEC_PACK_ROWS + EXEC_PACK_COLUMNS) * EXEC_DEPTH_BLOCK, sheet = EXEC_PACK_ROWS * EXEC_PACK_COLUMNS;
     return base_kind_is_float(product->kind) ? (packed + sheet) * item : 0;
+}
+
+/* ---- the tree of chunk results ---------------------------------------------------------------------------------------------------- */
+
+static double join(const exec_tree *tree, double a, double b)
+{
+    switch (tree->fold) {
+    case EXEC_FOLD_SUM: return tree->kind == WG_KIND_F32 ? (double)((float)a + (float)b) : a + b;
+    case EXEC_FOLD_PRODUCT: return tree->kind == WG_KIND_F32 ? (double)((float)a * (float)b) : a * b;
+    case EXEC_FOLD_MAX: return base_maximum_f64(a, b);
+    default: return base_minimum_f64(a, b);
+    }
+}
+
+exec_tree exec_tree_start(exec_fold fold, wg_kind kind) { return (exec_tree){.fold = fold, .kind = kind, .count = 0, .depth = 0}; }
+
+void exec_tree_push(exec_tree *tree, const void *value)
+{
+    tree->stack[tree->depth++] = tree->kind == WG_KIND_F32 ? (double)*(const float *)value : *(const double *)value;
+    tree->count++;
+    for (int64_t pairs = tree->count; pairs % 2 == 0; pairs /= 2, tree->depth--)
+        tree->stack[tree->depth - 2] = join(tree, tree->stack[tree->depth - 2], tree->stack[tree->depth - 1]);
+}
+
+void exec_tree_finish(exec_tree *tree, void *value)
+{
+    for (; tree->depth > 1; tree->depth--) tree->stack[tree->depth - 2] = join(tree, tree->stack[tree->depth - 2], tree->stack[tree->depth - 1]);
+    if (tree->kind == WG_KIND_F32) *(float *)value = (float)tree->stack[0];
+    else *(double *)value = tree->stack[0];
 }

@@ -78,12 +78,85 @@ size_t exec_product_bytes(const exec_product *product);
 typedef enum exec_block {
 #define BLOCK(ENUM, name, operands, ROWS, answer) EXEC_BLOCK_##ENUM,
 #include "exec/kernel_blocks.def"
+/* the elementary functions: EXEC_BLOCK_EXP ..., in f32, f64, f16, bf16 */
+#define FORMULA(ENUM, name, arity) EXEC_BLOCK_##ENUM,
+#define FORMULA_WIDENED(ENUM, name, arity, body) EXEC_BLOCK_##ENUM,
+#include "base/formulas.def"
     EXEC_BLOCK_COUNT
 } exec_block;
+#define EXEC_BLOCK_FORMULAS EXEC_BLOCK_EXP /* the first of them */
 
 /* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item for all i.
  * The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in the first cache. */
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
+
+/* ---- folds: sums, products, extremes, logic; and their scans ------------------------------------------------------------------- */
+
+/* The order of the words of Reduce and Scan. SUB and later are strictly ordered. */
+typedef enum exec_fold {
+    EXEC_FOLD_SUM,
+    EXEC_FOLD_PRODUCT,
+    EXEC_FOLD_MAX,
+    EXEC_FOLD_MIN,
+    EXEC_FOLD_AND,
+    EXEC_FOLD_OR,
+    EXEC_FOLD_XOR,
+    EXEC_FOLD_SUB,
+    EXEC_FOLD_DIV,
+    EXEC_FOLD_POWF,
+    EXEC_FOLD_RESIDUE
+} exec_fold;
+
+#define EXEC_FOLD_LANES 64     /* canonical: accumulators of a run */
+#define EXEC_FOLD_CHUNK 4096   /* canonical: items of a chunk */
+#define EXEC_FOLD_COLUMNS 1024 /* columns that a fold across rows keeps sums for at once */
+
+/* result[output] = fold over extent, output = outer * inner + column: items stand at outer * outer_stride + i * extent_stride + column. The axis' number alone
+ * decides the order: the last axis folds along the run (across false; inner 1, extent_stride 1), any other across rows, even where inner is 1.
+ * accumulate: f32 or f64 for floats (f16 and bf16: f32 unless asked); integers wrap in their result_kind. SUB, DIV, POWF and RESIDUE fold from the last item
+ * to the first: item[i] = operation(item[i], what came after). Empty folds: 0, 1, the least, the greatest, all bits, 0, 0; 0, 1, 1, 0. */
+typedef struct exec_reduction {
+    exec_fold fold;
+    wg_kind kind, accumulate, result_kind;
+    bool across;
+    int64_t extent, inner, outer_stride, extent_stride;
+    const void *items;
+    void *result;
+} exec_reduction;
+
+/* result has the items' places: contiguous [outer, extent, inner]; result may be items. Lines are (outer, column) pairs in row-major order. */
+typedef struct exec_scan {
+    exec_fold fold;
+    wg_kind kind;
+    bool across, reverse;
+    int64_t extent, inner;
+    const void *items;
+    void *result;
+} exec_scan;
+
+/* Position of the greatest (or least) along the extent, i64: the first of equals, the first NaN; places as in exec_reduction. */
+typedef struct exec_extreme {
+    wg_kind kind;
+    bool least;
+    int64_t extent, inner, outer_stride, extent_stride;
+    const void *items;
+    int64_t *result;
+} exec_extreme;
+
+/* Chunk results joined in the canonical tree: neighbours in pairs, level by level, an odd last one moving up. Push the chunks' results in order;
+ * equal-sized neighbours join at once, finish joins the rest from the right. */
+#define EXEC_TREE_LEVELS 56
+typedef struct exec_tree {
+    exec_fold fold;
+    wg_kind kind; /* f32 or f64 */
+    int64_t count;
+    uint32_t depth;
+    double stack[EXEC_TREE_LEVELS];
+} exec_tree;
+exec_tree exec_tree_start(exec_fold fold, wg_kind kind);
+void exec_tree_push(exec_tree *tree, const void *value);
+/* At least one value was pushed. */
+void exec_tree_finish(exec_tree *tree, void *value);
 
 /* ---- the table of a level --------------------------------------------------------------------------------------------------- */
 

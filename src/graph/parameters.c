@@ -81,6 +81,11 @@ wg_parameters *wg_parameters_new(const wg_network *network, wg_error *error)
     return table;
 }
 
+wg_context *wg_parameters_context(const wg_parameters *table)
+{
+    return (wg_context *)table->graph->context;
+}
+
 uint32_t wg_parameters_count(const wg_parameters *table)
 {
     return table->count;

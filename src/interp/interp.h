@@ -42,9 +42,6 @@ bool interp_call(const interp_row_call *call);
 bool interp_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent);
 /* Makes every NaN of float items the canonical one. Answers whether there was another (write false: looks only). */
 bool interp_canonical_nan(wg_kind kind, void *items, int64_t count, bool write);
-/* Adds node, row, name and source line to an error of a node; message becomes "node 5 tokens (Gather): ...". Answers false. */
-bool interp_error_at(const struct wg_tape *graph, uint32_t position, wg_error *inner, wg_error *error);
-
 /* What a run holds for a node, whether declared or not; NULL where it was freed or is no ancestor. For passes over a retained run, such as the reverse scan. */
 const wg_tensor *interp_run_tensor(const wg_run *run, uint32_t position);
 /* The graph and the number of nodes of a run. */

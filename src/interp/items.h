@@ -51,25 +51,6 @@ interp_item interp_folding_empty(int64_t folding, wg_kind kind);
 interp_item interp_fold(const interp_item *items, int64_t count, int64_t stride, bool last, interp_binary combine, interp_item empty, interp_item *partials);
 int64_t interp_partials(int64_t count);
 
-/* ---- exact arithmetic that C leaves to a mathematical library (arithmetic.c) ---- */
-
-float interp_round_f32(float a);
-double interp_round_f64(double a);
-float interp_floor_f32(float a);
-double interp_floor_f64(double a);
-float interp_ceil_f32(float a);
-double interp_ceil_f64(double a);
-float interp_residue_f32(float a, float b);
-double interp_residue_f64(double a, double b);
-float interp_floor_divide_f32(float a, float b);
-double interp_floor_divide_f64(double a, double b);
-float interp_gcd_f32(float a, float b);
-double interp_gcd_f64(double a, double b);
-float interp_greater_f32(float a, float b);
-double interp_greater_f64(double a, double b);
-float interp_lesser_f32(float a, float b);
-double interp_lesser_f64(double a, double b);
-
 /* -1, 0, 1 in the order of Sort: -0 equals 0, every NaN equals NaN and is greater than any number. */
 int interp_compare(interp_domain domain, interp_item a, interp_item b);
 

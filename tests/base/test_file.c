@@ -212,6 +212,24 @@ static void leaves_nothing_when_abandoned(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
+static void reports_a_path_that_cannot_be_replaced(void **state)
+{
+    (void)state;
+    char taken[160];
+    snprintf(taken, sizeof taken, "%s/taken", folder);
+    base_writer writer;
+    wg_error error = {0};
+    assert_true(base_writer_open(&writer, base_allocator(NULL), taken, NULL));
+    assert_true(base_writer_put(&writer, "text", 4, NULL));
+    assert_int_equal(mkdir(taken, 0700), 0); /* somebody else was faster */
+    assert_false(base_writer_commit(&writer, &error));
+    assert_int_equal(error.code, WG_FILE);
+    assert_message_has(&error, "cannot replace");
+    assert_int_equal(rmdir(taken), 0);
+    unlink(path);
+    assert_int_equal(files_in_folder(), 0);
+}
+
 static void may_run_out_of_memory(void **state)
 {
     (void)state;
@@ -253,6 +271,7 @@ int main(void)
         cmocka_unit_test(writes_to_what_is_no_regular_file),
         cmocka_unit_test(keeps_the_old_file_when_the_disk_is_full),
         cmocka_unit_test(leaves_nothing_when_abandoned),
+        cmocka_unit_test(reports_a_path_that_cannot_be_replaced),
         cmocka_unit_test(may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

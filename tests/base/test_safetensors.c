@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Safetensors: reading what others write, refusing broken files, and writing equal bytes for equal contents. */
+#define _XOPEN_SOURCE 700
+
 #include <unistd.h>
 
 #include "base/safetensors.h"
@@ -89,7 +91,8 @@ static void opens_types_without_a_kind(void **state)
     assert_int_equal(error.code, WG_UNSUPPORTED);
     assert_message_has(&error, "F8_E4M3");
     base_safetensors_close(&file);
-    REFUSED(read_safetensors, bytes, make(bytes, "{\"f4\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,1]}}", data, 1), WG_FORMAT, "f4");
+    REFUSED(read_safetensors, bytes, make(bytes, "{\"f4\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,1]}}", data, 1), WG_FORMAT,
+            "f4");
 }
 
 static void refuse(const char *header, size_t bytes, wg_code code, const char *word)
@@ -264,7 +267,7 @@ static void writes_these_bytes(void **state)
     base_string file = base_string_new(base_allocator(NULL));
     assert_true(base_safetensors_put(&file, &content, NULL));
     const char *header = "{\"w\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[0,8]},"
-                         "\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[8,9]}}   ";
+                         "\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[8,9]}}     ";
     assert_int_equal(strlen(header) % 8, 0);
     unsigned char expected[256];
     size_t length = make(expected, header, "\0\0\x80\x3F\0\0\0\xC0\7", 9);

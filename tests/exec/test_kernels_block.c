@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Elementwise blocks against one item at a time: floats in f64 or f32 of the C compiler, integers in 128 bits cut to the kind's width. */
+#include "base/scalar.h"
 #include "test_kernels_common.h"
 
 static const struct {
@@ -37,6 +38,23 @@ static double greater_of(double x, double y)
     return x > y ? x : y;
 }
 
+/* Of magnitudes, by subtraction of the greatest multiple 2^n b: exact at each step. */
+static double greatest_divisor(double a, double b)
+{
+    if (a != a || b != b || a > 1e300 * 1e8 || b > 1e300 * 1e8) return __builtin_nan("");
+    while (b > 0) {
+        while (a >= b) {
+            double step = b;
+            while (step <= a / 2) step *= 2;
+            a -= step;
+        }
+        double kept = a;
+        a = b;
+        b = kept;
+    }
+    return a;
+}
+
 /* x and y are items of kind; arithmetic is rounded to `narrow` where that is f32. */
 static double float_answer(exec_block operation, double x, double y, bool narrow)
 {
@@ -56,6 +74,9 @@ static double float_answer(exec_block operation, double x, double y, bool narrow
     case EXEC_BLOCK_ROUND: return nearest(x);
     case EXEC_BLOCK_SQRT: return narrow ? __builtin_sqrtf((float)x) : __builtin_sqrt(x);
     case EXEC_BLOCK_STEP: return x >= y ? 1 : 0;
+    case EXEC_BLOCK_RESIDUE: return narrow ? base_residue_f32((float)x, (float)y) : base_residue_f64(x, y);
+    case EXEC_BLOCK_FLOOR_DIVIDE: return narrow ? base_floor_divide_f32((float)x, (float)y) : base_floor_divide_f64(x, y);
+    case EXEC_BLOCK_GCD: return greatest_divisor(minus(x) ? -x : x, minus(y) ? -y : y);
     default: fail(); return 0;
     }
 }
@@ -190,11 +211,56 @@ static void test_operations(void **state)
 {
     (void)state;
     static const int64_t counts[] = {0, 1, 3, 7, 8, 15, 16, 17, 33, 64, 100, 1037};
-    for (exec_block operation = 0; operation < EXEC_BLOCK_COUNT; operation++)
+    for (exec_block operation = 0; operation < EXEC_BLOCK_FORMULAS; operation++)
         for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) {
             if (exec_kernels_at(0)->block(operation, kind) == NULL) continue;
             for (int trial = 0; trial < 24; trial++) check(operation, kind, counts[trial % 12], (uint32_t)random_below(1 << facts[operation].arity));
         }
+}
+
+/* An elementary function's lanes are the scalar one, whatever the block's length and the operands' modes. */
+#define CHECK_ITEM_1(name, S, i) base_##name##_##S(x_##S[i % x_step])
+#define CHECK_ITEM_2(name, S, i) base_##name##_##S(x_##S[i % x_step], y_##S[i % y_step])
+#define CHECK_FORMULA(ENUM, name, arity)                                                                                                  \
+    {                                                                                                                                     \
+        int64_t x_step = scalars & 1 ? 1 : count, y_step = scalars & 2 ? 1 : count;                                                       \
+        (void)y_step;                                                                                                                     \
+        for (int64_t i = 0; i < count; i++) {                                                                                             \
+            expected_f32[i] = CHECK_ITEM_##arity(name, f32, i);                                                                           \
+            expected_f64[i] = CHECK_ITEM_##arity(name, f64, i);                                                                           \
+            expected_f16[i] = base_f16_from_f32(base_##name##_f32 CHECK_HALF_##arity);                                                    \
+        }                                                                                                                                 \
+        FOR_EACH_LEVEL(kernels) {                                                                                                         \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F32)(result, (const void *[]){x_f32, y_f32}, scalars, count);                       \
+            EXPECT_SAME(WG_KIND_F32, result, expected_f32, count, #name);                                                                 \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F64)(result, (const void *[]){x_f64, y_f64}, scalars, count);                       \
+            EXPECT_SAME(WG_KIND_F64, result, expected_f64, count, #name);                                                                 \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F16)(result, (const void *[]){x_f16, y_f16}, scalars, count);                       \
+            EXPECT_SAME(WG_KIND_F16, result, expected_f16, count, #name);                                                                 \
+        }                                                                                                                                 \
+    }
+#define CHECK_HALF_1 (base_f16_to_f32(x_f16[i % x_step]))
+#define CHECK_HALF_2 (base_f16_to_f32(x_f16[i % x_step]), base_f16_to_f32(y_f16[i % y_step]))
+
+static void test_formulas(void **state)
+{
+    (void)state;
+    static float x_f32[700], y_f32[700], expected_f32[700];
+    static double x_f64[700], y_f64[700], expected_f64[700], result[700];
+    static uint16_t x_f16[700], y_f16[700], expected_f16[700];
+    for (int trial = 0; trial < 8; trial++) {
+        int64_t count = trial < 4 ? 1 + random_below(40) : 600 + random_below(100);
+        uint32_t scalars = trial < 6 ? 0 : (uint32_t)random_below(4);
+        fill_random(WG_KIND_F32, x_f32, count, true);
+        fill_random(WG_KIND_F32, y_f32, count, true);
+        fill_random(WG_KIND_F64, x_f64, count, true);
+        fill_random(WG_KIND_F64, y_f64, count, true);
+        fill_random(WG_KIND_F16, x_f16, count, true);
+        fill_random(WG_KIND_F16, y_f16, count, true);
+#define FORMULA(ENUM, name, arity) CHECK_FORMULA(ENUM, name, arity)
+#define FORMULA_WIDENED(ENUM, name, arity, body) CHECK_FORMULA(ENUM, name, arity)
+#include "base/formulas.def"
+    }
 }
 
 static void test_every_kind_is_there(void **state)
@@ -213,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_every_kind_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

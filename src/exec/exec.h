@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * exec/: running a plan. Uses everything below it; of interp/ only headers of checks, never a row.
+ *
+ *   session.c      wg_session_*: arena, carried values, the stop flag; one run from its checks to its results
+ *   sources.c      where the items of inputs, parameters and constants are during a run
+ *   stage.c        a plan's stages prepared for one layout; splitting work over threads; stopping, progress, errors
+ *   view.c         strides: factored axes, and copying what is not dense
+ *   run_map.c      MAP stages: blocks of elementwise instructions
+ *   run_call.c     CALL stages: one row by its kernel (the table), run_call_*.c the rows
+ *   run_pattern.c  PATTERN stages: elected matches
+ *   kernels.h      the loops themselves; pool.h the threads
+ *
+ * A session prepares every stage once a layout (exec_stage_prepare): operands become buffer numbers with byte offsets and strides, kernels become function pointers, scratch
+ * becomes offsets. A run then fills in where each buffer is (`bases`) and calls the stages in order; nothing is allocated or decided again. */
+#ifndef EXEC_EXEC_H
+#define EXEC_EXEC_H
+
+#include <stdatomic.h>
+
+#include "exec/kernels.h"
+#include "exec/pool.h"
+#include "plan/plan.h"
+
+/* ---- views (view.c) --------------------------------------------------------------------------------------------------------------- */
+
+/* Items of a buffer under a shape: item index i stands at base + offset + sum(i * strides) items. */
+typedef struct exec_value {
+    uint32_t node;   /* whose value it is */
+    uint32_t buffer; /* of the layout */
+    wg_kind kind;
+    uint32_t rank;
+    const int64_t *shape; /* [rank] */
+    int64_t volume, offset; /* items */
+    int64_t strides[WG_MAX_RANK]; /* items */
+    bool dense; /* row-major without gaps */
+} exec_value;
+
+/* The axes of a view merged as far as its strides allow, axes of one position dropped; rank 0: one item. All strides 0: `one`. */
+typedef struct exec_walk {
+    uint32_t rank, width; /* bytes of an item */
+    int64_t shape[WG_MAX_RANK], strides[WG_MAX_RANK];
+    bool dense, one;
+} exec_walk;
+
+exec_walk exec_walk_of(wg_kind kind, uint32_t rank, const int64_t *shape, const int64_t *strides);
+/* Copies items [first, first + count) of a walk (row-major) side by side. */
+void exec_walk_gather(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to);
+/* Copies items that stand side by side to the places [first, first + count) of a walk. */
+void exec_walk_spread(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to);
+
+/* A view whose axes may be made of several strides each: what a reshape of a strided view is. Axis i is the factors [axis_first[i], axis_first[i + 1]), row-major. */
+#define EXEC_MAX_FACTORS 32
+typedef struct exec_factored {
+    uint32_t rank, factor_count;
+    uint32_t axis_first[WG_MAX_RANK + 1];
+    int64_t extent[EXEC_MAX_FACTORS], stride[EXEC_MAX_FACTORS];
+    int64_t offset;
+} exec_factored;
+
+exec_factored exec_factored_of(uint32_t rank, const int64_t *shape, const int64_t *strides, int64_t offset);
+/* The view that a layout row makes of a view; false where the row has no such view (Pad, Concat, a reshape that tears a factor). attributes are the row's flat ones, shape its
+ * result's. */
+bool exec_factored_apply(exec_factored *view, wg_op op, const int64_t *attributes, uint32_t rank, const int64_t *shape);
+/* One stride an axis, where every axis has at most one factor of more than one position. */
+bool exec_factored_strides(const exec_factored *view, int64_t *strides);
+/* Axes [first, end) as a side of a product; false where they have too many factors. */
+bool exec_factored_side(const exec_factored *view, uint32_t first, uint32_t end, exec_side *side);
+
+/* ---- stages (stage.c) ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct exec_run exec_run;
+typedef struct exec_stage exec_stage;
+/* Runs a prepared stage; what fails is told to exec_run_fail_item. */
+typedef void (*exec_stage_function)(exec_run *run, const exec_stage *stage);
+
+struct exec_stage {
+    exec_stage_function run;
+    const void *prepared;
+    uint32_t first_node; /* the lowest node it computes */
+    int64_t scratch;     /* bytes from the scratch's start that it needs */
+    double cost;         /* item copies */
+};
+
+/* What preparing needs to know. */
+typedef struct exec_build {
+    const wg_plan *plan;
+    const plan_layout *layout;
+    const exec_kernels *kernels;
+    uint32_t threads;
+    bool canonical_all;     /* every float result holds the canonical NaN, not only those that may be read: a row looks at bits */
+    const bool *kept;       /* [closure count] nodes whose items may be read after the run */
+    base_arena *arena;
+    int64_t scratch;        /* bytes taken so far by the stage being prepared */
+    wg_error *error;
+} exec_build;
+
+/* Prepares stage `index`; false without memory (or with a row that this build cannot run). */
+bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+
+/* The nodes' values as the layout has them. */
+exec_value exec_value_of_read(const exec_build *build, uint32_t stage, uint32_t read);
+exec_value exec_value_of_node(const exec_build *build, uint32_t node);
+/* Where a scratch room of the stage begins: taken once for all threads, or once for each (exec_scratch_piece finds a thread's). */
+int64_t exec_scratch_take(exec_build *build, int64_t bytes);
+bool exec_must_be_canonical(const exec_build *build, uint32_t node);
+
+/* ---- a run ---- */
+
+struct exec_run {
+    const exec_kernels *kernels;
+    exec_pool *pool;
+    uint32_t threads;
+    char *const *bases; /* [buffer count] */
+    char *scratch;
+    atomic_bool *stop;
+    bool stopped;
+    bool (*progress)(void *user, double share);
+    void *progress_user;
+    double done, total; /* cost */
+    int64_t told_at;    /* nanoseconds: the last call of progress */
+    /* the lowest failure so far */
+    uint32_t failed_node; /* WG_NONE: none */
+    int64_t failed_item, failed_position, failed_axis, failed_extent;
+};
+
+static inline char *exec_items(const exec_run *run, const exec_value *value)
+{
+    return run->bases[value->buffer] + value->offset * (int64_t)base_kinds[value->kind].bytes;
+}
+
+/* Work on units [range) by thread `thread` of the run. */
+typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread);
+/* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies decides the size of a range. Serves stop and
+ * progress between ranges. */
+void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
+/* A position outside of its axis; the lowest (node, item) is kept. Not from inside a part. */
+void exec_run_fail_item(exec_run *run, uint32_t node, int64_t item, int64_t position, int64_t axis, int64_t extent);
+/* Keeps the least of items in a part. */
+void exec_least(atomic_llong *least, int64_t item);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The thread pool. A job is published under the mutex; workers that wake while it is open join it and take pieces from a counter; the caller
+ * takes pieces too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job closed
+ * and sleeps on, so a short loop does not wait for a slow wake-up. */
+#define _GNU_SOURCE
+#include "exec/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+#define SPINS 20000
+#define PIECES_A_THREAD 4
+
+typedef struct worker {
+    exec_pool *pool;
+    pthread_t thread;
+    uint32_t number;
+} worker;
+
+struct exec_pool {
+    const wg_allocator *allocator;
+    exec_pool_options options;
+    worker *workers;          /* options.threads - 1 */
+    uint32_t started;         /* workers that run */
+    uint32_t generation;      /* of the process they run in */
+    pthread_mutex_t owner;    /* held for the length of a loop */
+    pthread_mutex_t mutex;    /* what follows */
+    pthread_cond_t work, done;
+    bool stop, open;
+    uint32_t inside; /* workers in the job */
+    atomic_uint number;
+    exec_loop loop;
+    void *data;
+    int64_t extent, piece;
+    _Atomic int64_t next;
+};
+
+static _Thread_local bool inside_loop;
+static _Thread_local uint32_t own_number;
+
+/* ---- fork: threads do not live on in the child ---------------------------------------------------------------------------------- */
+
+static atomic_uint process_generation = 1;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static void forked(void)
+{
+    atomic_fetch_add(&process_generation, 1);
+    inside_loop = false;
+}
+static void watch_forks(void) { pthread_atfork(NULL, NULL, forked); }
+
+static void locks_start(exec_pool *pool)
+{
+    pthread_mutex_init(&pool->owner, NULL);
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->generation = atomic_load(&process_generation);
+    pool->started = 0;
+    pool->open = false;
+    pool->inside = 0;
+}
+
+/* ---- floats ------------------------------------------------------------------------------------------------------------------------- */
+
+uint32_t exec_floats_set(void)
+{
+#ifdef __SSE2__
+    uint32_t before = _mm_getcsr();
+    _mm_setcsr(0x1f80); /* all exceptions masked, to nearest, no flush to zero, subnormal operands kept */
+    return before;
+#else
+    return 0;
+#endif
+}
+
+void exec_floats_restore(uint32_t before)
+{
+#ifdef __SSE2__
+    _mm_setcsr(before);
+#else
+    (void)before;
+#endif
+}
+
+/* ---- workers ------------------------------------------------------------------------------------------------------------------------- */
+
+static void take_pieces(exec_pool *pool, uint32_t number)
+{
+    bool outer_inside = inside_loop;
+    uint32_t outer_number = own_number;
+    inside_loop = true;
+    own_number = number;
+    for (;;) {
+        int64_t first = atomic_fetch_add(&pool->next, pool->piece);
+        if (first >= pool->extent) break;
+        int64_t end = pool->extent - first < pool->piece ? pool->extent : first + pool->piece;
+        pool->loop(pool->data, (exec_range){first, end}, number);
+    }
+    inside_loop = outer_inside;
+    own_number = outer_number;
+}
+
+static void spin_for_work(exec_pool *pool, uint32_t seen)
+{
+    for (int i = 0; i < SPINS && atomic_load_explicit(&pool->number, memory_order_relaxed) == seen; i++) {
+#ifdef __SSE2__
+        _mm_pause();
+#endif
+    }
+}
+
+static void *worker_run(void *argument)
+{
+    worker *self = argument;
+    exec_pool *pool = self->pool;
+    uint32_t seen = 0;
+    exec_floats_set();
+    pthread_mutex_lock(&pool->mutex);
+    while (!pool->stop) {
+        uint32_t number = atomic_load(&pool->number);
+        if (pool->open && number != seen) {
+            seen = number;
+            pool->inside++;
+            pthread_mutex_unlock(&pool->mutex);
+            take_pieces(pool, self->number);
+            pthread_mutex_lock(&pool->mutex);
+            if (--pool->inside == 0) pthread_cond_signal(&pool->done);
+        } else if (pool->options.spin && number == seen) {
+            pthread_mutex_unlock(&pool->mutex);
+            spin_for_work(pool, seen);
+            pthread_mutex_lock(&pool->mutex);
+            if (atomic_load(&pool->number) == seen && !pool->stop) pthread_cond_wait(&pool->work, &pool->mutex);
+        } else {
+            pthread_cond_wait(&pool->work, &pool->mutex);
+        }
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+/* As many threads as can be had; the host's signals stay with the host's threads. */
+static void start_workers(exec_pool *pool)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool->started + 1 < pool->options.threads) {
+        worker *next = &pool->workers[pool->started];
+        *next = (worker){.pool = pool, .number = pool->started + 1};
+        if (pthread_create(&next->thread, NULL, worker_run, next) != 0) break;
+        pool->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- the pool -------------------------------------------------------------------------------------------------------------------------- */
+
+exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options *options, wg_error *error)
+{
+    pthread_once(&fork_once, watch_forks);
+    exec_pool *pool = base_allocate_zeroed(allocator, sizeof *pool);
+    if (pool == NULL) return base_fail_memory(error), NULL;
+    pool->allocator = allocator;
+    pool->options = *options;
+    if (pool->options.threads == 0) pool->options.threads = 1;
+    if (pool->options.threads > 1) {
+        pool->workers = base_allocate_zeroed(allocator, sizeof *pool->workers * (pool->options.threads - 1));
+        if (pool->workers == NULL) {
+            base_free(allocator, pool, sizeof *pool);
+            return base_fail_memory(error), NULL;
+        }
+    }
+    locks_start(pool);
+    return pool;
+}
+
+void exec_pool_free(exec_pool *pool)
+{
+    if (pool == NULL) return;
+    if (pool->generation == atomic_load(&process_generation)) {
+        pthread_mutex_lock(&pool->mutex);
+        pool->stop = true;
+        atomic_fetch_add(&pool->number, 1); /* ends spinning */
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->mutex);
+        for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
+        pthread_mutex_destroy(&pool->owner);
+        pthread_mutex_destroy(&pool->mutex);
+        pthread_cond_destroy(&pool->work);
+        pthread_cond_destroy(&pool->done);
+    }
+    if (pool->workers != NULL) base_free(pool->allocator, pool->workers, sizeof *pool->workers * (pool->options.threads - 1));
+    base_free(pool->allocator, pool, sizeof *pool);
+}
+
+uint32_t exec_pool_threads(const exec_pool *pool) { return pool->options.threads; }
+
+/* ---- loops ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void run_job(exec_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->open = true;
+    atomic_fetch_add(&pool->number, 1);
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
+    take_pieces(pool, 0);
+    pthread_mutex_lock(&pool->mutex);
+    pool->open = false;
+    while (pool->inside > 0) pthread_cond_wait(&pool->done, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void hook_task(void *data, uint32_t index) { take_pieces(data, index); }
+
+void exec_parallel_for(exec_pool *pool, int64_t extent, int64_t grain, exec_loop loop, void *data)
+{
+    if (extent <= 0) return;
+    if (grain < 1) grain = 1;
+    if (pool->generation != atomic_load(&process_generation)) locks_start(pool);
+    if (inside_loop || extent <= grain || pool->options.threads == 1 || pthread_mutex_trylock(&pool->owner) != 0) {
+        loop(data, (exec_range){0, extent}, inside_loop ? own_number : 0);
+        return;
+    }
+    int64_t pieces = (int64_t)pool->options.threads * PIECES_A_THREAD, piece = extent / pieces + (extent % pieces != 0);
+    pool->loop = loop;
+    pool->data = data;
+    pool->extent = extent;
+    pool->piece = piece < grain ? grain : piece;
+    atomic_store(&pool->next, 0);
+    if (pool->options.hook != NULL) {
+        pool->options.hook(pool->options.hook_user, pool->options.threads, hook_task, pool);
+    } else {
+        if (pool->started + 1 < pool->options.threads) start_workers(pool);
+        run_job(pool);
+    }
+    pthread_mutex_unlock(&pool->owner);
+}

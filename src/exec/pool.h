@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The thread pool: one loop over a range of outputs, shared between the caller and the pool's threads. Nothing here changes bits: what an output is
+ * does not depend on the piece it was computed in (kernels.h). */
+#ifndef EXEC_POOL_H
+#define EXEC_POOL_H
+
+#include "base/base.h"
+#include "exec/kernels.h"
+
+/* The body of a parallel loop: outputs of `piece`, on worker number `worker` (0 .. threads - 1: each may have a workspace of its own). */
+typedef void (*exec_loop)(void *data, exec_range piece, uint32_t worker);
+
+/* Replaces the pool's threads: must call task(data, i) once for each i < tasks, on any threads, and return when all have returned. */
+typedef void (*exec_parallel_for_hook)(void *user, uint32_t tasks, void (*task)(void *data, uint32_t index), void *data);
+
+typedef struct exec_pool_options {
+    uint32_t threads; /* the caller's included; at least 1 */
+    bool spin;        /* wait for work by spinning a while before sleeping */
+    exec_parallel_for_hook hook;
+    void *hook_user;
+} exec_pool_options;
+
+typedef struct exec_pool exec_pool;
+
+/* Threads are started by the first loop that wants them. NULL and WG_MEMORY when there is no memory. */
+exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options *options, wg_error *error);
+/* Ends the threads; NULL is allowed. Not from inside a loop. */
+void exec_pool_free(exec_pool *pool);
+uint32_t exec_pool_threads(const exec_pool *pool);
+
+/* Calls loop for pieces that together are [0, extent), each of at least `grain` outputs (but the last), and returns when all are done. Runs on the
+ * caller alone where the extent is at most grain, inside another loop (the worker's number stays), while another thread uses the pool, and where threads cannot
+ * be had. After fork the child's first loop starts new threads. */
+void exec_parallel_for(exec_pool *pool, int64_t extent, int64_t grain, exec_loop loop, void *data);
+
+/* The calling thread rounds to nearest and keeps subnormals from now on; answers what was set before, for exec_floats_restore. The pool's threads do so
+ * by themselves. */
+uint32_t exec_floats_set(void);
+void exec_floats_restore(uint32_t before);
+
+#endif

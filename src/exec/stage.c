@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Stages prepared for a layout, and what they share when they run: splitting work over threads, stopping, progress, failures. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+
+#include <string.h>
+#include <time.h>
+
+#include "exec/exec.h"
+
+/* ---- values ---- */
+
+static exec_value value_of(const exec_build *build, uint32_t node, uint32_t source, const plan_map *map)
+{
+    const wg_plan *plan = build->plan;
+    const wg_node *facts = graph_node(plan->graph, node);
+    uint32_t at = plan->index[node];
+    exec_value value = {.node = node, .buffer = build->layout->buffer_of[plan->index[source]], .kind = (wg_kind)facts->kind, .rank = facts->rank,
+                        .shape = build->layout->shapes[at], .volume = build->layout->volumes[at], .offset = map->offset};
+    memcpy(value.strides, map->strides, facts->rank * sizeof *value.strides);
+    value.dense = exec_walk_of(value.kind, value.rank, value.shape, value.strides).dense;
+    return value;
+}
+
+exec_value exec_value_of_read(const exec_build *build, uint32_t stage, uint32_t read)
+{
+    const plan_read *from = &build->plan->stages[stage].reads[read];
+    return value_of(build, from->node, from->source, &build->layout->maps[stage][read]);
+}
+
+exec_value exec_value_of_node(const exec_build *build, uint32_t node)
+{
+    plan_map map = {0};
+    uint32_t source = node;
+    plan_view(build->plan, build->layout, node, &map, &source);
+    return value_of(build, node, source, &map);
+}
+
+int64_t exec_scratch_take(exec_build *build, int64_t bytes)
+{
+    int64_t at = build->scratch;
+    build->scratch += (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    return at;
+}
+
+bool exec_must_be_canonical(const exec_build *build, uint32_t node)
+{
+    return build->canonical_all || build->kept[build->plan->index[node]];
+}
+
+bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    const plan_stage *from = &build->plan->stages[index];
+    *stage = (exec_stage){.first_node = from->node_count ? from->nodes[0] : WG_NONE};
+    build->scratch = 0;
+    bool prepared = false;
+    switch (from->kind) {
+    case PLAN_STAGE_MAP: prepared = exec_map_prepare(build, index, stage); break;
+    case PLAN_STAGE_CALL: prepared = exec_call_prepare(build, index, stage); break;
+    case PLAN_STAGE_PATTERN: prepared = exec_pattern_prepare(build, index, stage); break;
+    }
+    stage->scratch = build->scratch;
+    return prepared;
+}
+
+/* ---- failures ---- */
+
+void exec_run_fail_item(exec_run *run, uint32_t node, int64_t item, int64_t position, int64_t axis, int64_t extent)
+{
+    if (run->failed_node < node || (run->failed_node == node && run->failed_item <= item)) return;
+    run->failed_node = node;
+    run->failed_item = item;
+    run->failed_position = position;
+    run->failed_axis = axis;
+    run->failed_extent = extent;
+}
+
+void exec_least(atomic_llong *least, int64_t item)
+{
+    long long seen = atomic_load(least);
+    while (item < seen && !atomic_compare_exchange_weak(least, &seen, item)) {}
+}
+
+/* ---- splitting ---- */
+
+#define PART_COST 1e6     /* item copies in a range: about a millisecond, well under the 10 in which a stop is served */
+#define PARALLEL_COST 6e4 /* less is done before another thread wakes */
+#define PARTS_A_THREAD 4
+#define TELL_NANOSECONDS 4000000
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+typedef struct split {
+    exec_run *run;
+    int64_t count, each;
+    double unit_cost;
+    exec_part_function part;
+    void *work;
+    atomic_llong done; /* units */
+} split;
+
+/* The caller's thread alone tells of progress. */
+static void serve(split *s)
+{
+    exec_run *run = s->run;
+    if (!run->progress) return;
+    int64_t time = now();
+    if (time - run->told_at < TELL_NANOSECONDS) return;
+    run->told_at = time;
+    double done = run->done + (double)atomic_load_explicit(&s->done, memory_order_relaxed) * s->unit_cost, share = run->total > 0 ? done / run->total : 0;
+    if (!run->progress(run->progress_user, share < 1 ? share : 1)) atomic_store(run->stop, true);
+}
+
+static void run_range(void *user, int64_t index, uint32_t thread)
+{
+    split *s = user;
+    if (atomic_load_explicit(s->run->stop, memory_order_relaxed)) return;
+    int64_t first = index * s->each, end = s->count - first < s->each ? s->count : first + s->each;
+    s->part(s->work, (exec_range){first, end}, thread);
+    atomic_fetch_add_explicit(&s->done, end - first, memory_order_relaxed);
+    if (thread == 0) serve(s);
+}
+
+void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work)
+{
+    if (count <= 0 || atomic_load_explicit(run->stop, memory_order_relaxed)) return;
+    double total = (double)count * unit_cost;
+    bool parallel = run->threads > 1 && total > PARALLEL_COST && count > grain;
+    if (!parallel && total <= PART_COST) {
+        part(work, (exec_range){0, count}, 0);
+        return;
+    }
+    double units = PART_COST / unit_cost;
+    int64_t each = units < (double)count ? (int64_t)units : count;
+    if (parallel && each > count / (run->threads * PARTS_A_THREAD)) each = count / (run->threads * PARTS_A_THREAD);
+    each = each < grain ? grain : each / grain * grain;
+    split s = {.run = run, .count = count, .each = each, .unit_cost = unit_cost, .part = part, .work = work};
+    int64_t parts = (count + each - 1) / each;
+    if (parallel) exec_pool_run(run->pool, run->threads, parts, run_range, &s);
+    else
+        for (int64_t i = 0; i < parts; i++) run_range(&s, i, 0);
+}

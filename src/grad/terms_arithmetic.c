@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Factors: c of the terms MUL (c*t) and DIV (t/c). Formulas are chosen so that they hold at the ends of a kind's range too: no square of a large number where a
+ * quotient of it would do. */
+#include "base/kind.h"
+#include "grad/grad.h"
+
+static wg_value one_like(wg_value a)
+{
+    return wg_fill_like(a, 1);
+}
+
+/* ---- arithmetic ---- */
+
+wg_value grad_factor_Mul_0(const grad_site *site)
+{
+    return grad_operand(site, 1);
+}
+
+wg_value grad_factor_Mul_1(const grad_site *site)
+{
+    return grad_operand(site, 0);
+}
+
+wg_value grad_factor_Div_0(const grad_site *site)
+{
+    return grad_operand(site, 1);
+}
+
+wg_value grad_factor_Div_1(const grad_site *site)
+{
+    return wg_neg(wg_div(grad_result(site), grad_operand(site, 1)));
+}
+
+wg_value grad_factor_Abs_0(const grad_site *site)
+{
+    return wg_sign(grad_operand(site, 0));
+}
+
+wg_value grad_factor_Residue_1(const grad_site *site)
+{
+    return wg_neg(wg_floor_divide(grad_operand(site, 0), grad_operand(site, 1)));
+}
+
+/* The least normal number of a kind: the quotient of 1 by anything from here on is finite. */
+static double least_normal(wg_kind kind)
+{
+    switch (kind) {
+    case WG_KIND_F16: return 0x1p-14;
+    case WG_KIND_F64: return 0x1p-1022;
+    default: return 0x1p-126;
+    }
+}
+
+/* Only where the exponent is 0 and 1 / a is not finite the base is replaced by 1: elsewhere 0 * a^-1 is 0 already, and its own derivatives are right. */
+wg_value grad_powf_base(wg_value a, wg_value b)
+{
+    wg_value one = one_like(a);
+    wg_value usable = wg_greater_equal(wg_abs(a), wg_fill_like(a, least_normal(wg_value_kind(a))));
+    wg_value guarded = wg_and(wg_equal(b, wg_fill_like(b, 0)), wg_not(usable));
+    return wg_mul(b, wg_powf(wg_select(guarded, one, a), wg_sub(b, one)));
+}
+
+wg_value grad_powf_exponent(wg_value a, wg_value b, wg_value y)
+{
+    wg_value zero = wg_fill_like(a, 0);
+    wg_value guarded = wg_and(wg_equal(a, zero), wg_greater(b, zero)); /* y is 0 there */
+    return wg_mul(y, wg_ln(wg_select(guarded, one_like(a), a)));
+}
+
+wg_value grad_factor_Powf_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0);
+    double exponent;
+    if (!grad_operand_constant(site, 1, &exponent)) return grad_powf_base(a, grad_operand(site, 1));
+    if (exponent == 0 || exponent == 1) return wg_fill_like(a, exponent);
+    wg_value power = exponent == 2 ? a : wg_powf(a, wg_fill_like(a, exponent - 1)); /* a^1 is a */
+    return wg_mul(power, wg_fill_like(a, exponent));
+}
+
+wg_value grad_factor_Powf_1(const grad_site *site)
+{
+    return grad_powf_exponent(grad_operand(site, 0), grad_operand(site, 1), grad_result(site));
+}
+
+/* ---- the greater and the lesser ---- */
+
+/* The bits of floats as integers of their width. */
+static wg_value bits(wg_value a)
+{
+    switch (wg_kind_bytes(wg_value_kind(a))) {
+    case 2: return wg_bitcast(a, WG_KIND_I16);
+    case 4: return wg_bitcast(a, WG_KIND_I32);
+    default: return wg_bitcast(a, WG_KIND_I64);
+    }
+}
+
+/* Where the left operand won, ties included: there the result has its bits. Comparing bits tells -0 from +0, and the winner of a with itself is a with the one NaN. */
+static wg_value left_won(const grad_site *site, wg_value (*winner)(wg_value a, wg_value b))
+{
+    wg_value a = grad_operand(site, 0), b = grad_operand(site, 1);
+    return wg_equal(bits(winner(a, a)), bits(winner(a, b)));
+}
+
+wg_value grad_factor_Maximum_0(const grad_site *site)
+{
+    return wg_convert(left_won(site, wg_maximum), grad_operand_kind(site, 0));
+}
+
+wg_value grad_factor_Maximum_1(const grad_site *site)
+{
+    return wg_convert(wg_not(left_won(site, wg_maximum)), grad_operand_kind(site, 1));
+}
+
+wg_value grad_factor_Minimum_0(const grad_site *site)
+{
+    return wg_convert(left_won(site, wg_minimum), grad_operand_kind(site, 0));
+}
+
+wg_value grad_factor_Minimum_1(const grad_site *site)
+{
+    return wg_convert(wg_not(left_won(site, wg_minimum)), grad_operand_kind(site, 1));
+}
+
+/* ---- maps ---- */
+
+wg_value grad_factor_Exp_0(const grad_site *site)
+{
+    return grad_result(site);
+}
+
+wg_value grad_factor_Expm1_0(const grad_site *site)
+{
+    wg_value y = grad_result(site);
+    return wg_add(y, one_like(y));
+}
+
+wg_value grad_factor_Ln_0(const grad_site *site)
+{
+    return grad_operand(site, 0);
+}
+
+wg_value grad_factor_Log1p_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0);
+    return wg_add(a, one_like(a));
+}
+
+wg_value grad_factor_Sqrt_0(const grad_site *site)
+{
+    wg_value y = grad_result(site);
+    return wg_add(y, y);
+}
+
+wg_value grad_factor_Cbrt_0(const grad_site *site)
+{
+    wg_value y = grad_result(site);
+    return wg_mul(wg_mul(y, y), wg_fill_like(y, 3));
+}
+
+wg_value grad_factor_Tanh_0(const grad_site *site)
+{
+    wg_value y = grad_result(site);
+    return wg_sub(one_like(y), wg_mul(y, y));
+}
+
+wg_value grad_factor_Sin_0(const grad_site *site)
+{
+    return wg_cos(grad_operand(site, 0));
+}
+
+wg_value grad_factor_Cos_0(const grad_site *site)
+{
+    return wg_neg(wg_sin(grad_operand(site, 0)));
+}
+
+wg_value grad_factor_Tan_0(const grad_site *site)
+{
+    wg_value y = grad_result(site);
+    return wg_add(wg_mul(y, y), one_like(y));
+}
+
+/* (1 - a) (1 + a): exact differences next to 1, where 1 - a*a would cancel. */
+static wg_value one_less_square(wg_value a)
+{
+    return wg_mul(wg_sub(one_like(a), a), wg_add(a, one_like(a)));
+}
+
+wg_value grad_factor_Asin_0(const grad_site *site)
+{
+    return wg_sqrt(one_less_square(grad_operand(site, 0)));
+}
+
+wg_value grad_factor_Acos_0(const grad_site *site)
+{
+    return wg_neg(wg_sqrt(one_less_square(grad_operand(site, 0))));
+}
+
+wg_value grad_factor_Atan_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0);
+    return wg_add(wg_mul(a, a), one_like(a));
+}
+
+wg_value grad_factor_Sinh_0(const grad_site *site)
+{
+    return wg_cosh(grad_operand(site, 0));
+}
+
+wg_value grad_factor_Cosh_0(const grad_site *site)
+{
+    return wg_sinh(grad_operand(site, 0));
+}
+
+/* sqrt(a*a + 1), which is |a| to the last bit long before the square overflows. */
+wg_value grad_factor_Asinh_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0), size = wg_abs(a);
+    wg_value large = wg_greater(size, wg_fill_like(a, wg_value_kind(a) == WG_KIND_F16 ? 0x1p6 : 0x1p27));
+    return wg_select(large, size, wg_sqrt(wg_add(wg_mul(a, a), one_like(a))));
+}
+
+wg_value grad_factor_Acosh_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0);
+    return wg_mul(wg_sqrt(wg_sub(a, one_like(a))), wg_sqrt(wg_add(a, one_like(a))));
+}
+
+wg_value grad_factor_Atanh_0(const grad_site *site)
+{
+    return one_less_square(grad_operand(site, 0));
+}
+
+static wg_value square_of_distance(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0), b = grad_operand(site, 1);
+    return wg_add(wg_mul(a, a), wg_mul(b, b));
+}
+
+wg_value grad_factor_Atan2_0(const grad_site *site)
+{
+    return wg_div(grad_operand(site, 1), square_of_distance(site));
+}
+
+wg_value grad_factor_Atan2_1(const grad_site *site)
+{
+    return wg_neg(wg_div(grad_operand(site, 0), square_of_distance(site)));
+}
+
+wg_value grad_factor_Erf_0(const grad_site *site)
+{
+    return wg_erf_derivative(grad_operand(site, 0));
+}
+
+/* The doubling comes last: a result of 0 stays 0 where 2*a would be infinite. */
+wg_value grad_factor_ErfDerivative_0(const grad_site *site)
+{
+    wg_value slope = wg_mul(grad_operand(site, 0), grad_result(site));
+    return wg_mul(slope, wg_fill_like(slope, -2));
+}
+
+wg_value grad_factor_Gamma_0(const grad_site *site)
+{
+    return wg_mul(grad_result(site), wg_digamma(grad_operand(site, 0)));
+}
+
+wg_value grad_factor_Lgamma_0(const grad_site *site)
+{
+    return wg_digamma(grad_operand(site, 0));
+}
+
+wg_value grad_factor_Digamma_0(const grad_site *site)
+{
+    return wg_trigamma(grad_operand(site, 0));
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Generators: Iota, and random numbers, which depend on a key and an index alone (base/random.h).
+ *
+ * Draw of a kind that base/random.h does not name: uniform f16 and bf16 are the top 11 and 8 bits of the index's word times 2^-11 and 2^-8, so that no item rounds up to 1; normal
+ * f16 and bf16 round the f32. Bits of 8 and 16 bits are the low ones of the index's word; bits of 64 are the words 2 i (low) and 2 i + 1 (high). */
+#include <string.h>
+
+#include "base/random.h"
+#include "interp/items.h"
+
+bool interp_Iota(const interp_row_call *call)
+{
+    const wg_view *result = &call->result;
+    interp_axis axis = interp_axis_of(result, call->attributes[1 + call->attributes[0]]); /* behind the list that shape is */
+    int64_t count = interp_view_volume(result);
+    for (int64_t i = 0; i < count; i++) {
+        base_number position = {.i = i / axis.inner % axis.extent};
+        base_number_store(result->kind, result->data, i, base_number_convert(position, WG_KIND_I64, result->kind, false));
+    }
+    return true;
+}
+
+static base_key key_of(const wg_view *view)
+{
+    base_key key;
+    memcpy(key.words, view->data, sizeof key.words);
+    return key;
+}
+
+static base_number draw_uniform(base_key key, uint64_t index, wg_kind kind)
+{
+    switch (kind) {
+    case WG_KIND_F64: return (base_number){.d = base_draw_uniform_f64(key, index)};
+    case WG_KIND_F32: return (base_number){.d = (double)base_draw_uniform_f32(key, index)};
+    case WG_KIND_F16: return (base_number){.d = (base_draw_bits(key, index) >> 21) * 0x1p-11};
+    default: return (base_number){.d = (base_draw_bits(key, index) >> 24) * 0x1p-8};
+    }
+}
+
+static base_number draw_bits(base_key key, uint64_t index, wg_kind kind)
+{
+    if (base_kinds[kind].bytes < 8) return (base_number){.u = base_draw_bits(key, index)};
+    return (base_number){.u = base_draw_bits(key, 2 * index) | (uint64_t)base_draw_bits(key, 2 * index + 1) << 32};
+}
+
+bool interp_Draw(const interp_row_call *call)
+{
+    base_key key = key_of(&call->operands[0]);
+    wg_kind kind = call->result.kind;
+    int64_t distribution = call->attributes[GRAPH_ATTRIBUTE(Draw, distribution)], count = interp_view_volume(&call->result);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t index = (uint64_t)i;
+        base_number number;
+        if (distribution == GRAPH_DISTRIBUTION_UNIFORM) number = draw_uniform(key, index, kind);
+        else if (distribution == GRAPH_DISTRIBUTION_BITS) number = draw_bits(key, index, kind);
+        else number.d = kind == WG_KIND_F64 ? base_draw_normal_f64(key, index) : (double)base_draw_normal_f32(key, index);
+        base_number_store(kind, call->result.data, i, number);
+    }
+    return true;
+}
+
+bool interp_KeySplit(const interp_row_call *call)
+{
+    base_key key = key_of(&call->operands[0]);
+    uint32_t *result = call->result.data;
+    for (int64_t child = 0; child < call->result.shape[0]; child++) {
+        base_key split = base_key_split(key, (uint64_t)child);
+        memcpy(result + 2 * child, split.words, sizeof split.words);
+    }
+    return true;
+}
+
+bool interp_KeyFold(const interp_row_call *call)
+{
+    base_key folded = base_key_fold(key_of(&call->operands[0]), (uint64_t)base_number_load(call->operands[1].kind, call->operands[1].data, 0).i);
+    memcpy(call->result.data, folded.words, sizeof folded.words);
+    return true;
+}

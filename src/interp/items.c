@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Loading and storing items. */
+#include "interp/items.h"
+
+#include <string.h>
+
+interp_domain interp_domain_of(wg_kind kind)
+{
+    switch (base_kinds[kind].class) {
+    case BASE_CLASS_FLOAT: return kind == WG_KIND_F64 ? INTERP_F64 : INTERP_F32;
+    case BASE_CLASS_SIGNED: return INTERP_SIGNED;
+    default: return INTERP_UNSIGNED;
+    }
+}
+
+int64_t interp_view_volume(const wg_view *view)
+{
+    int64_t volume = 0;
+    base_volume(view->rank, view->shape, &volume); /* a tensor of this shape exists: it fits */
+    return volume;
+}
+
+interp_item *interp_take(const interp_row_call *call, int64_t count)
+{
+    interp_item *items = NULL;
+    if ((uint64_t)count < SIZE_MAX / sizeof *items) items = base_arena_take(call->scratch, (size_t)(count ? count : 1) * sizeof *items);
+    if (!items) base_fail_memory(call->error);
+    return items;
+}
+
+static interp_item load_item(wg_kind kind, const void *items, int64_t index, interp_domain domain)
+{
+    base_number number = base_number_load(kind, items, index);
+    switch (domain) {
+    case INTERP_F32: return (interp_item){.f = (float)number.d};
+    case INTERP_F64: return (interp_item){.d = number.d};
+    default: return (interp_item){.u = number.u};
+    }
+}
+
+interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_domain domain)
+{
+    const wg_view *view = &call->operands[operand];
+    int64_t count = interp_view_volume(view);
+    interp_item *items = interp_take(call, count);
+    if (!items) return NULL;
+    for (int64_t i = 0; i < count; i++) items[i] = load_item(view->kind, view->data, i, domain);
+    return items;
+}
+
+bool interp_store(const interp_row_call *call, interp_domain domain, const interp_item *items)
+{
+    int64_t count = interp_view_volume(&call->result);
+    for (int64_t i = 0; i < count; i++) {
+        base_number number = {.u = items[i].u};
+        if (domain == INTERP_F32) number.d = (double)items[i].f;
+        base_number_store(call->result.kind, call->result.data, i, number);
+    }
+    return true;
+}
+
+interp_axis interp_axis_of(const wg_view *view, int64_t axis)
+{
+    interp_axis parts = {1, view->shape[axis], 1, axis + 1 == (int64_t)view->rank};
+    for (uint32_t i = 0; i < view->rank; i++) {
+        if (i < axis) parts.outer *= view->shape[i];
+        if (i > axis) parts.inner *= view->shape[i];
+    }
+    return parts;
+}
+
+bool interp_canonical_nan(wg_kind kind, void *items, int64_t count, bool write)
+{
+    bool found = false;
+    unsigned char *bytes = items;
+    if (!base_kind_is_float(kind)) return false;
+    size_t width = base_kinds[kind].bytes;
+    unsigned char canonical[8];
+    base_number_store(kind, canonical, 0, (base_number){.d = __builtin_nan("")});
+    for (int64_t i = 0; i < count; i++) {
+        double value = base_number_load(kind, items, i).d;
+        if (value == value || !memcmp(bytes + (size_t)i * width, canonical, width)) continue;
+        found = true;
+        if (!write) break;
+        memcpy(bytes + (size_t)i * width, canonical, width);
+    }
+    return found;
+}

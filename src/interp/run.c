@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Running a graph by the oracle: exactly the ancestors of an entry's keep-set, in recorded order, each node once, each tensor freed after its last reader (a retain entry keeps
+ * all). What may be read afterwards is what the entry declares, whatever is still held. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/tensor.h"
+#include "graph/binding.h"
+#include "graph/graph.h"
+#include "graph/parameters.h"
+#include "interp/interp.h"
+
+/* ---- one row ---- */
+
+static const interp_row_function rows[WG_OP_COUNT] = {
+#define OP(Name, ...) interp_##Name,
+#include "wengert/ops.def"
+};
+
+/* Sources have no operands to compute from: whoever runs a graph gives their items. */
+static bool fail_source(const interp_row_call *call)
+{
+    return base_fail(call->error, WG_ARGUMENT, "%s is a source: its items are given, not computed", graph_rows[call->op].text);
+}
+
+bool interp_Leaf(const interp_row_call *call)
+{
+    return fail_source(call);
+}
+
+bool interp_Parameter(const interp_row_call *call)
+{
+    return fail_source(call);
+}
+
+bool interp_Input(const interp_row_call *call)
+{
+    return fail_source(call);
+}
+
+bool interp_call(const interp_row_call *call)
+{
+    base_mark mark = base_arena_mark(call->scratch);
+    bool good = rows[call->op](call);
+    base_arena_release(call->scratch, mark);
+    int64_t volume = 0;
+    if (good && base_volume(call->result.rank, call->result.shape, &volume)) interp_canonical_nan(call->result.kind, call->result.data, volume, true);
+    return good;
+}
+
+wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *operands, uint32_t operand_count, const int64_t *attributes,
+                     uint32_t attribute_count, wg_error *error)
+{
+    if ((unsigned)op >= WG_OP_COUNT || attribute_count > GRAPH_MOST_ATTRIBUTES)
+        return base_fail(error, WG_ARGUMENT, "no such row, or more parameters than any row has"), NULL;
+    const wg_allocator *allocator = base_allocator(context);
+    base_arena scratch = base_arena_new(allocator);
+    graph_type *types = base_arena_take(&scratch, (operand_count + 1) * sizeof *types);
+    wg_view *views = base_arena_take(&scratch, (operand_count + 1) * sizeof *views);
+    wg_tensor *result = NULL;
+    bool good = (types && views) || base_fail_memory(error);
+    for (uint32_t i = 0; good && i < operand_count; i++) {
+        if (!operands[i]) {
+            good = base_fail(error, WG_ARGUMENT, "%s: operand %u is NULL", graph_rows[op].text, i);
+            break;
+        }
+        views[i] = wg_tensor_view(operands[i]);
+        types[i] = (graph_type){views[i].kind, views[i].rank, views[i].shape, NULL};
+    }
+    wg_size sizes[GRAPH_MOST_ATTRIBUTES];
+    for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = (wg_size){attributes[i], 0};
+    graph_call rule = {.op = op, .operand_count = operand_count, .attribute_count = attribute_count, .operands = types, .attributes = sizes, .error = error};
+    int64_t shape[WG_MAX_RANK];
+    if (good && graph_infer(&rule)) {
+        for (uint32_t axis = 0; axis < rule.rank; axis++) shape[axis] = rule.shape[axis].number;
+        result = base_tensor_new(allocator, rule.kind, rule.rank, shape, error);
+    }
+    if (result) {
+        interp_row_call call = {op, operand_count, views, attributes, wg_tensor_view(result), &scratch, error};
+        if (!interp_call(&call)) {
+            wg_tensor_release(result);
+            result = NULL;
+        }
+    }
+    base_arena_free(&scratch);
+    return result;
+}
+
+/* ---- a run ---- */
+
+struct wg_run {
+    wg_entry entry; /* its graph by a reference; its keep-set in `keep` */
+    uint32_t *keep;
+    bool everything; /* a network's run: every node may be read */
+    wg_tensor **tensors; /* [prefix]; NULL: not computed, or freed */
+};
+
+typedef struct running {
+    wg_run *run;
+    const wg_run_options *options;
+    graph_bound bound;
+    bool *reached;
+    uint32_t *last; /* the last reader of each node, WG_NONE: kept to the end */
+    base_arena scratch;
+    wg_error *error;
+} running;
+
+void wg_run_free(wg_run **handle)
+{
+    if (!handle || !*handle) return;
+    wg_run *run = *handle;
+    wg_graph *graph = run->entry.graph;
+    *handle = NULL;
+    for (uint32_t i = 0; run->tensors && i < run->entry.prefix; i++) wg_tensor_release(run->tensors[i]);
+    base_free(graph->allocator, run->tensors, (run->entry.prefix + 1) * sizeof *run->tensors);
+    base_free(graph->allocator, run->keep, (run->entry.facts.keep_count + 1) * sizeof *run->keep);
+    base_arena_free(&run->entry.own);
+    base_free(graph->allocator, run, sizeof *run);
+    graph_release(graph);
+}
+
+/* A run that outlives the entry it is of. */
+static wg_run *make_run(const wg_entry *entry, bool everything)
+{
+    const wg_allocator *allocator = entry->graph->allocator;
+    wg_run *run = base_allocate_zeroed(allocator, sizeof *run);
+    if (!run) return NULL;
+    run->entry = *entry;
+    run->entry.graph = graph_retain(entry->graph);
+    run->entry.own = base_arena_new(allocator);
+    run->everything = everything;
+    uint32_t count = entry->facts.keep_count;
+    const char *name = entry->facts.name;
+    run->keep = base_allocate(allocator, (count + 1) * sizeof *run->keep);
+    run->tensors = base_allocate_zeroed(allocator, (entry->prefix + 1) * sizeof *run->tensors);
+    run->entry.facts.name = name ? base_arena_string(&run->entry.own, name, strlen(name)) : NULL;
+    if (!run->keep || !run->tensors || (name && !run->entry.facts.name)) {
+        wg_run_free(&run);
+        return NULL;
+    }
+    if (count) memcpy(run->keep, entry->facts.keep, count * sizeof *run->keep);
+    run->entry.facts.keep = run->keep;
+    return run;
+}
+
+const wg_tensor *interp_run_tensor(const wg_run *run, uint32_t position)
+{
+    return position < run->entry.prefix ? run->tensors[position] : NULL;
+}
+
+const struct wg_tape *interp_run_graph(const wg_run *run, uint32_t *prefix)
+{
+    if (prefix) *prefix = run->entry.prefix;
+    return run->entry.graph;
+}
+
+const wg_tensor *wg_run_of(const wg_run *run, wg_symbol symbol, wg_error *error)
+{
+    if (run->everything) {
+        if (!graph_check_symbol(run->entry.graph, run->entry.prefix, symbol, "read", error)) return NULL;
+        return run->tensors[symbol.position];
+    }
+    return graph_entry_result(&run->entry, symbol, error) == WG_NONE ? NULL : run->tensors[symbol.position];
+}
+
+/* ---- sources ---- */
+
+/* Items as rows may see them: NaN is one value. Takes the tensor. */
+static wg_tensor *canonical(const wg_graph *graph, wg_tensor *tensor, wg_error *error)
+{
+    if (!tensor || !interp_canonical_nan(tensor->kind, tensor->data, tensor->volume, false)) return tensor;
+    wg_tensor *copy = base_tensor_new(graph->allocator, tensor->kind, tensor->rank, tensor->shape, error);
+    if (copy) {
+        memcpy(copy->data, tensor->data, tensor->bytes);
+        interp_canonical_nan(copy->kind, copy->data, copy->volume, true);
+    }
+    wg_tensor_release(tensor);
+    return copy;
+}
+
+static bool fail_feed(const running *r, uint32_t position, const wg_view *items, const int64_t *shape)
+{
+    const wg_node *node = graph_node(r->run->entry.graph, position);
+    wg_error inner = {.code = WG_OK};
+    base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s", (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
+              items->rank <= WG_MAX_RANK ? BASE_SHAPE_TEXT(items->rank, items->shape) : "of too high a rank", base_kinds[node->kind].name,
+              BASE_SHAPE_TEXT(node->rank, shape));
+    return graph_error_at(r->run->entry.graph, position, &inner, r->error);
+}
+
+/* Checks a feed and copies its items; of an input that nothing asked for, checks alone. */
+static bool take_feed(running *r, const wg_feed *feed, bool *fed)
+{
+    const wg_graph *graph = r->run->entry.graph;
+    uint32_t position = feed->input.position;
+    if (!graph_check_symbol(graph, r->run->entry.prefix, feed->input, "feed", r->error)) return false;
+    const wg_node *node = graph_node(graph, position);
+    const char *name = graph_node_name(graph, node);
+    if (node->op != WG_OP_Input) return base_fail(r->error, WG_FEED, "a feed goes to node %u %s (%s), which is no input", position, name ? name : "", graph_rows[node->op].text);
+    if (fed[position]) return base_fail(r->error, WG_FEED, "input %s (node %u) is fed twice", name ? name : "", position);
+    fed[position] = true;
+    int64_t shape[WG_MAX_RANK];
+    if (!graph_bound_source_shape(&r->bound, position, shape, r->error)) return false;
+    const wg_view *items = &feed->items;
+    if (items->kind != (wg_kind)node->kind || items->rank != node->rank || (node->rank && !items->shape) || memcmp(items->shape, shape, node->rank * sizeof *shape))
+        return fail_feed(r, position, items, shape);
+    if (!r->reached[position]) return true;
+    wg_view copied = *items;
+    copied.shape = shape; /* a view of rank 0 may have none */
+    wg_context context = {.allocator = *graph->allocator};
+    r->run->tensors[position] = canonical(graph, wg_tensor_copy(&context, &copied, r->error), r->error);
+    return r->run->tensors[position] != NULL;
+}
+
+static bool take_feeds(running *r)
+{
+    const wg_run_options *options = r->options;
+    if (!options || !options->feed_count) return true;
+    if (!options->feeds) return base_fail(r->error, WG_ARGUMENT, "%u feeds at NULL", options->feed_count);
+    bool *fed = base_arena_take_zeroed(&r->scratch, r->run->entry.prefix + 1);
+    if (!fed) return base_fail_memory(r->error);
+    for (uint32_t i = 0; i < options->feed_count; i++)
+        if (!take_feed(r, &options->feeds[i], fed)) return false;
+    return true;
+}
+
+static bool fail_unfed(const running *r, uint32_t position, const char *why)
+{
+    wg_error inner = {.code = WG_OK};
+    base_fail(&inner, WG_FEED, "the input is not fed, and %s", why);
+    return graph_error_at(r->run->entry.graph, position, &inner, r->error);
+}
+
+static wg_tensor *parameter_payload(const running *r, uint32_t position)
+{
+    const wg_parameters *table = r->options ? r->options->parameters : NULL;
+    if (!table) return graph_bound_payload(&r->bound, position, r->error);
+    const wg_graph *graph = r->run->entry.graph;
+    const int64_t *shape = graph_bound_shape(&r->bound, position);
+    wg_tensor *payload = wg_parameters_of(table, (wg_symbol){graph->family, position}, r->error);
+    if (!payload) return NULL;
+    if (!memcmp(payload->shape, shape, payload->rank * sizeof *shape)) return wg_tensor_retain(payload);
+    wg_error inner = {.code = WG_OK};
+    base_fail(&inner, WG_PARAMETERS, "the parameter's payload is %s; under these extents it is %s", BASE_SHAPE_TEXT(payload->rank, payload->shape),
+              BASE_SHAPE_TEXT(payload->rank, shape));
+    return graph_error_at(graph, position, &inner, r->error), NULL;
+}
+
+static bool run_source(running *r, uint32_t position)
+{
+    const wg_graph *graph = r->run->entry.graph;
+    const wg_node *node = graph_node(graph, position);
+    wg_tensor **tensor = &r->run->tensors[position];
+    if (*tensor) return true; /* fed */
+    if (node->op == WG_OP_Input && graph_payload_of(graph, node)->form == GRAPH_PAYLOAD_REQUIRED) return fail_unfed(r, position, "it has no recorded default");
+    if (node->op == WG_OP_Input && r->run->entry.facts.strict_feeds) return fail_unfed(r, position, "the entry demands that every input is");
+    wg_tensor *payload = node->op == WG_OP_Parameter ? parameter_payload(r, position) : graph_bound_payload(&r->bound, position, r->error);
+    *tensor = canonical(graph, payload, r->error);
+    return *tensor != NULL;
+}
+
+/* ---- rows ---- */
+
+static bool run_row(running *r, uint32_t position)
+{
+    const wg_graph *graph = r->run->entry.graph;
+    const wg_node *node = graph_node(graph, position);
+    const uint32_t *operands = graph_operands(graph, node);
+    base_mark mark = base_arena_mark(&r->scratch);
+    wg_view *views = base_arena_take(&r->scratch, (node->operand_count + 1) * sizeof *views);
+    if (!views) return base_fail_memory(r->error);
+    for (uint32_t i = 0; i < node->operand_count; i++) views[i] = wg_tensor_view(r->run->tensors[operands[i]]);
+    int64_t attributes[GRAPH_MOST_ATTRIBUTES] = {0};
+    graph_bound_attributes(&r->bound, position, attributes);
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    wg_tensor *result = base_tensor_new(graph->allocator, (wg_kind)node->kind, node->rank, graph_bound_shape(&r->bound, position), &inner);
+    bool good = result != NULL;
+    if (good) {
+        interp_row_call call = {(wg_op)node->op, node->operand_count, views, attributes, wg_tensor_view(result), &r->scratch, &inner};
+        good = interp_call(&call);
+    }
+    base_arena_release(&r->scratch, mark);
+    r->run->tensors[position] = result;
+    return good || graph_error_at(graph, position, &inner, r->error);
+}
+
+/* Frees the operands that nobody reads after `position`. */
+static void release_operands(running *r, uint32_t position)
+{
+    const wg_node *node = graph_node(r->run->entry.graph, position);
+    const uint32_t *operands = graph_operands(r->run->entry.graph, node);
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+        wg_tensor **tensor = &r->run->tensors[operands[i]];
+        if (r->last[operands[i]] != position) continue;
+        wg_tensor_release(*tensor);
+        *tensor = NULL;
+    }
+}
+
+/* ---- the whole ---- */
+
+static void find_last_readers(running *r)
+{
+    const wg_entry *entry = &r->run->entry;
+    for (uint32_t position = 0; position < entry->prefix; position++) {
+        r->last[position] = WG_NONE;
+        if (!r->reached[position]) continue;
+        const wg_node *node = graph_node(entry->graph, position);
+        const uint32_t *operands = graph_operands(entry->graph, node);
+        for (uint32_t i = 0; i < node->operand_count; i++) r->last[operands[i]] = position;
+    }
+    bool all = r->run->everything || entry->facts.posture == WG_POSTURE_RETAIN;
+    if (all) memset(r->last, 0xFF, entry->prefix * sizeof *r->last);
+    for (uint32_t i = 0; i < entry->facts.keep_count; i++) r->last[entry->facts.keep[i]] = WG_NONE;
+}
+
+static bool prepare(running *r)
+{
+    const wg_entry *entry = &r->run->entry;
+    const wg_run_options *options = r->options;
+    r->reached = base_arena_take_zeroed(&r->scratch, entry->prefix + 1);
+    r->last = base_arena_take(&r->scratch, (entry->prefix + 1) * sizeof *r->last);
+    if (!r->reached || !r->last) return base_fail_memory(r->error);
+    if (r->run->everything) memset(r->reached, true, entry->prefix);
+    else graph_closure(entry->graph, entry->facts.keep, entry->facts.keep_count, r->reached);
+    find_last_readers(r);
+    return graph_bound_new(&r->bound, entry->graph, entry->prefix, r->reached, r->error) &&
+           (!options || !options->binding_count || graph_bound_bind(&r->bound, options->bindings, options->binding_count, r->error));
+}
+
+static bool run_nodes(running *r)
+{
+    const wg_graph *graph = r->run->entry.graph;
+    for (uint32_t position = 0; position < r->run->entry.prefix; position++) {
+        if (!r->reached[position]) continue;
+        bool source = graph_rows[graph_node(graph, position)->op].result == GRAPH_RESULT_SOURCE;
+        if (!(source ? run_source(r, position) : run_row(r, position))) return false;
+        release_operands(r, position);
+    }
+    return true;
+}
+
+static bool check_options(const wg_entry *entry, const wg_run_options *options, wg_error *error)
+{
+    if (!options) return true;
+    if (options->size != sizeof *options) return base_fail(error, WG_ARGUMENT, "wg_run_options.size is not this version's");
+    if (options->parameters && options->parameters->graph != entry->graph)
+        return base_fail(error, WG_PARAMETERS, "the parameter table is of another network than the entry");
+    return true;
+}
+
+static wg_run *interpret(const wg_entry *entry, bool everything, const wg_run_options *options, wg_error *error)
+{
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    running r = {.options = options, .error = &inner, .scratch = base_arena_new(entry->graph->allocator)};
+    bool good = check_options(entry, options, &inner) && ((r.run = make_run(entry, everything)) || base_fail_memory(&inner));
+    /* Whoever steps a table while it is read is told so. */
+    atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
+    if (good && readers) atomic_fetch_add(readers, 1);
+    bool counted = good && readers;
+    good = good && prepare(&r) && take_feeds(&r) && run_nodes(&r);
+    if (counted) atomic_fetch_sub(readers, 1);
+    graph_bound_free(&r.bound);
+    base_arena_free(&r.scratch);
+    if (good) return r.run;
+    wg_run_free(&r.run);
+    if (entry->facts.name) snprintf(inner.entry, sizeof inner.entry, "%s", entry->facts.name);
+    if (error && !error->code) *error = inner;
+    return NULL;
+}
+
+wg_run *wg_interpret(const wg_entry *entry, const wg_run_options *options, wg_error *error)
+{
+    if (!entry) return base_fail(error, WG_ARGUMENT, "interpret needs an entry"), NULL;
+    return interpret(entry, false, options, error);
+}
+
+wg_run *wg_network_forward(const wg_network *network, const wg_run_options *options, wg_error *error)
+{
+    if (!network) return base_fail(error, WG_ARGUMENT, "forward needs a network"), NULL;
+    wg_entry whole = {.graph = network->graph, .prefix = network->count, .facts = {.posture = WG_POSTURE_RETAIN}};
+    return interpret(&whole, true, options, error);
+}

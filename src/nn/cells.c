@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Recurrent cells, one step each; recurrence is feeds, or a carry of the entry. */
+#include "nn/nn.h"
+
+static wg_value part(wg_value gates, int64_t index, int64_t width)
+{
+    return wg_narrow(gates, 1, index * width, width);
+}
+
+wg_gru_cell wg_gru_cell_new(wg_tape *tape, const char *prefix, int64_t inputs, int64_t width, uint64_t seed)
+{
+    int64_t gates = 3 * width;
+    wg_gru_cell cell = {.width = width};
+    cell.input_weight = nn_parameter(tape, prefix, "input_weight", WG_INITIALISER_XAVIER, seed, 2, (int64_t[]){inputs, gates});
+    cell.hidden_weight = nn_parameter(tape, prefix, "hidden_weight", WG_INITIALISER_XAVIER, seed + 1, 2, (int64_t[]){width, gates});
+    cell.input_bias = nn_parameter(tape, prefix, "input_bias", WG_INITIALISER_ZEROS, seed, 1, &gates);
+    cell.hidden_bias = nn_parameter(tape, prefix, "hidden_bias", WG_INITIALISER_ZEROS, seed, 1, &gates);
+    return cell;
+}
+
+/* Cho et al. 2014, with the reset gate on the product as in Chung et al. 2014:
+ * r = s(x Wr + h Ur), z = s(x Wz + h Uz), n = tanh(x Wn + r (h Un)), h' = n + z (h - n). */
+wg_value wg_gru_cell_step(const wg_gru_cell *cell, wg_value x, wg_value h)
+{
+    wg_value from_x = wg_linear(x, cell->input_weight, cell->input_bias), from_h = wg_linear(h, cell->hidden_weight, cell->hidden_bias);
+    int64_t w = cell->width;
+    wg_value r = wg_sigmoid(wg_add(part(from_x, 0, w), part(from_h, 0, w))), z = wg_sigmoid(wg_add(part(from_x, 1, w), part(from_h, 1, w)));
+    wg_value n = wg_tanh(wg_add(part(from_x, 2, w), wg_mul(r, part(from_h, 2, w))));
+    return wg_add(n, wg_mul(z, wg_sub(h, n)));
+}
+
+wg_lstm_cell wg_lstm_cell_new(wg_tape *tape, const char *prefix, int64_t inputs, int64_t width, uint64_t seed)
+{
+    int64_t gates = 4 * width;
+    wg_lstm_cell cell = {.width = width};
+    cell.input_weight = nn_parameter(tape, prefix, "input_weight", WG_INITIALISER_XAVIER, seed, 2, (int64_t[]){inputs, gates});
+    cell.hidden_weight = nn_parameter(tape, prefix, "hidden_weight", WG_INITIALISER_XAVIER, seed + 1, 2, (int64_t[]){width, gates});
+    cell.bias = nn_parameter(tape, prefix, "bias", WG_INITIALISER_ZEROS, seed, 1, &gates);
+    return cell;
+}
+
+/* Hochreiter and Schmidhuber 1997 with the forget gate of Gers et al. 2000:
+ * c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c'). */
+void wg_lstm_cell_step(const wg_lstm_cell *cell, wg_value x, wg_value *h, wg_value *c)
+{
+    wg_value gates = wg_add(wg_linear(x, cell->input_weight, cell->bias), wg_matmul(*h, cell->hidden_weight));
+    int64_t w = cell->width;
+    wg_value i = wg_sigmoid(part(gates, 0, w)), f = wg_sigmoid(part(gates, 1, w)), g = wg_tanh(part(gates, 2, w)), o = wg_sigmoid(part(gates, 3, w));
+    *c = wg_add(wg_mul(f, *c), wg_mul(i, g));
+    *h = wg_mul(o, wg_tanh(*c));
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The passes that make a plan, in the order in which plan.c calls them, and what they share while it is made.
+ * Inside a pass a scheduled node goes by its *index*: its place in plan->closure. */
+#ifndef PLAN_PASSES_H
+#define PLAN_PASSES_H
+
+#include "plan/plan.h"
+
+/* Dropped when the plan is made. */
+typedef struct plan_work {
+    base_arena memory;
+    uint32_t *reader_begin; /* [count + 1] */
+    uint32_t *readers;      /* indices of the scheduled readers, one an operand slot, ascending within a node */
+    uint32_t *match_of;     /* [count] the elected match that covers a node, WG_NONE */
+    bool *kept;             /* [count] declared */
+} plan_work;
+
+/* closure.c: closure, index, count; readers and kept. */
+bool plan_closure_make(wg_plan *plan, plan_work *work, wg_error *error);
+/* catalogue.c: matches with elections and reasons; match_of. */
+bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error);
+/* licence.c: words, live series, peak, retain-all; plan->lasts. */
+bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error);
+/* stages.c, programs.c, order.c: storage and stages in execution order. */
+bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error);
+
+static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
+{
+    return graph_node(plan->graph, plan->closure[index]);
+}
+
+/* ---- catalogue ---- */
+
+/* The row of an elected match's pattern: its name, and the kernel of its stage (NULL: its rows run as they were recorded). */
+const char *plan_pattern_name(uint16_t pattern);
+const char *plan_pattern_formula(uint16_t pattern);
+/* Whether one kernel can serve a match: its windows are grouped as the kernel groups them under every binding. */
+bool plan_pattern_served(const wg_plan *plan, const plan_match *match);
+
+/* ---- views: how virtual rows read (views.c) ---- */
+
+/* A chain of virtual nodes is at most so long: what follows a read down to its stored node is bounded. */
+#define PLAN_VIEW_DEPTH 16
+
+typedef enum plan_reading {
+    PLAN_READING_NONE,      /* Leaf, Parameter, Input: nothing to compute */
+    PLAN_READING_VIRTUAL,   /* a map over its first operand's items */
+    PLAN_READING_MAP,       /* one item from one item of each operand */
+    PLAN_READING_STRIDED,   /* a kernel that follows strides */
+    PLAN_READING_CONTIGUOUS /* a kernel that takes its operands row-major */
+} plan_reading;
+plan_reading plan_reading_of(const wg_node *node);
+
+/* Where a virtual row finds its items: its operand's map and the two shapes. */
+typedef struct plan_view_call {
+    wg_op op;
+    const int64_t *attributes; /* flat; NULL: none */
+    uint32_t operand_rank, rank;
+    const int64_t *operand_shape, *shape;
+} plan_view_call;
+/* False when a Reshape would regroup axes that do not lie behind one another. */
+bool plan_view_step(const plan_view_call *call, const plan_map *operand, plan_map *map);
+void plan_view_contiguous(uint32_t rank, const int64_t *shape, plan_map *map);
+bool plan_view_is_contiguous(uint32_t rank, const int64_t *shape, const plan_map *map);
+/* A constant of which the graph holds one item. */
+bool plan_is_fill(const wg_graph *graph, const wg_node *node);
+
+/* Lengths at which questions about every binding are asked: the recorded ones, and where the graph has extents some others. A polynomial identity that holds
+ * at all of them is taken to hold; the layout checks it again for the lengths that it is made for. */
+#define PLAN_PROBES 3
+typedef struct plan_probes {
+    uint32_t count;
+    const int64_t *extents[PLAN_PROBES]; /* [0] NULL: as recorded */
+} plan_probes;
+bool plan_probes_make(const wg_graph *graph, base_arena *arena, plan_probes *probes);
+/* The shape of a node at a probe into shape [rank]; false when a size does not fit. */
+bool plan_probe_shape(const wg_graph *graph, const plan_probes *probes, uint32_t probe, const wg_node *node, int64_t *shape);
+
+/* ---- order (order.c) ---- */
+
+/* Execution order of stages: order [stage count], earliest first. `producer` [count]: the stage that stores a node, WG_NONE. */
+bool plan_order_make(wg_plan *plan, plan_work *work, const uint32_t *producer, uint32_t *order, wg_error *error);
+
+/* ---- arena (arena.c) ---- */
+
+/* A piece of memory in use from one stage to another, both included. */
+typedef struct plan_block {
+    int64_t bytes, offset;
+    uint32_t first, last;
+} plan_block;
+/* Sets the offsets; answers the bytes of the whole, -1 without memory. */
+int64_t plan_arena_assign(const wg_allocator *allocator, plan_block *blocks, uint32_t count, uint32_t stage_count);
+
+#endif
