@@ -152,8 +152,18 @@ typedef struct wg_node_facts {
 } wg_node_facts;
 /* False beyond the network. */
 WG_API bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts);
+/* Whether a symbol is an input without a recorded default: every run must feed it. */
+WG_API bool wg_network_input_required(const wg_network *network, wg_symbol input);
 /* The extents by number: name and number today; false beyond. */
 WG_API bool wg_network_extent(const wg_network *network, uint32_t index, const char **name, int64_t *number);
+/* A named extent bound to another number. */
+typedef struct wg_binding {
+    const char *extent;
+    int64_t number;
+} wg_binding;
+/* The shape [rank] of a node when extents are bound. WG_NAME for an extent that there is not, WG_SIZE, and what a rule says. */
+WG_API bool wg_network_bound_shape(const wg_network *network, wg_symbol node, const wg_binding *bindings, uint32_t binding_count, int64_t *shape,
+                                   wg_error *error);
 /* Runs every rule again over every node and checks what each row demands; false and the first defect otherwise. */
 WG_API bool wg_network_verify(const wg_network *network, wg_error *error);
 

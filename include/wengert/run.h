@@ -17,12 +17,6 @@ typedef struct wg_feed {
     wg_view items;
 } wg_feed;
 
-/* A named extent bound to another number. */
-typedef struct wg_binding {
-    const char *extent;
-    int64_t number;
-} wg_binding;
-
 /* What a run is given. Zeroed but for size: the network's initial parameters, recorded input defaults, extents as recorded. */
 typedef struct wg_run_options {
     size_t size; /* sizeof(wg_run_options) */

@@ -107,6 +107,7 @@ static double pack(term t)
 double base_fma_f64(double a, double b, double c)
 {
     bool plain = a - a == 0 && b - b == 0 && c - c == 0 && a != 0 && b != 0;
+    if (a - a == 0 && b - b == 0 && c - c != 0) return c + c; /* a finite product, even one that would overflow */
     if (!plain) return a * b + c;
     if (c == 0) return a * b;
     term x = unpack(a), y = unpack(b), addend = unpack(c);

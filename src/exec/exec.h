@@ -110,6 +110,8 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 /* ---- a run ---- */
 
+#define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
+
 struct exec_run {
     const exec_kernels *kernels;
     exec_pool *pool;
@@ -137,6 +139,8 @@ typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread
 /* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies decides the size of a range. Serves stop and
  * progress between ranges. */
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
+/* A stage is done: progress. */
+void exec_run_stage_done(exec_run *run, const exec_stage *stage);
 /* A position outside of its axis; the lowest (node, item) is kept. Not from inside a part. */
 void exec_run_fail_item(exec_run *run, uint32_t node, int64_t item, int64_t position, int64_t axis, int64_t extent);
 /* Keeps the least of items in a part. */

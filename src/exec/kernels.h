@@ -90,6 +90,9 @@ typedef enum exec_block {
  * The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in the first cache. */
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 
+/* What every level shares of exec_kernels.convert. */
+exec_block_function exec_convert_shared(wg_kind from, wg_kind to, bool wrap);
+
 /* ---- folds: sums, products, extremes, logic; and their scans ------------------------------------------------------------------- */
 
 /* The order of the words of Reduce and Scan. SUB and later are strictly ordered. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The thread pool. A job is published under the mutex; workers that wake while it is open join it and take pieces from a counter; the caller
- * takes pieces too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job closed
+ * The thread pool. A job is published under the mutex; workers that wake while it is open join it and take tasks from a counter; the caller
+ * takes tasks too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job closed
  * and sleeps on, so a short loop does not wait for a slow wake-up. */
 #define _GNU_SOURCE
 #include "exec/pool.h"
@@ -34,9 +34,10 @@ struct exec_pool {
     bool stop, open;
     uint32_t inside; /* workers in the job */
     atomic_uint number;
-    exec_loop loop;
+    uint32_t wanted; /* threads of the job, the caller's included */
+    exec_task task;
     void *data;
-    int64_t extent, piece;
+    int64_t tasks;
     _Atomic int64_t next;
 };
 
@@ -90,17 +91,16 @@ void exec_floats_restore(uint32_t before)
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------------- */
 
-static void take_pieces(exec_pool *pool, uint32_t number)
+static void take_tasks(exec_pool *pool, uint32_t number)
 {
     bool outer_inside = inside_loop;
     uint32_t outer_number = own_number;
     inside_loop = true;
     own_number = number;
     for (;;) {
-        int64_t first = atomic_fetch_add(&pool->next, pool->piece);
-        if (first >= pool->extent) break;
-        int64_t end = pool->extent - first < pool->piece ? pool->extent : first + pool->piece;
-        pool->loop(pool->data, (exec_range){first, end}, number);
+        int64_t index = atomic_fetch_add(&pool->next, 1);
+        if (index >= pool->tasks) break;
+        pool->task(pool->data, index, number);
     }
     inside_loop = outer_inside;
     own_number = outer_number;
@@ -124,14 +124,15 @@ static void *worker_run(void *argument)
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stop) {
         uint32_t number = atomic_load(&pool->number);
-        if (pool->open && number != seen) {
+        if (pool->open && number != seen && self->number < pool->wanted) {
             seen = number;
             pool->inside++;
             pthread_mutex_unlock(&pool->mutex);
-            take_pieces(pool, self->number);
+            take_tasks(pool, self->number);
             pthread_mutex_lock(&pool->mutex);
             if (--pool->inside == 0) pthread_cond_signal(&pool->done);
-        } else if (pool->options.spin && number == seen) {
+        } else if (pool->options.spin && (number == seen || !pool->open)) {
+            seen = number;
             pthread_mutex_unlock(&pool->mutex);
             spin_for_work(pool, seen);
             pthread_mutex_lock(&pool->mutex);
@@ -210,35 +211,64 @@ static void run_job(exec_pool *pool)
     atomic_fetch_add(&pool->number, 1);
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
-    take_pieces(pool, 0);
+    take_tasks(pool, 0);
     pthread_mutex_lock(&pool->mutex);
     pool->open = false;
     while (pool->inside > 0) pthread_cond_wait(&pool->done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static void hook_task(void *data, uint32_t index) { take_pieces(data, index); }
-
-void exec_parallel_for(exec_pool *pool, int64_t extent, int64_t grain, exec_loop loop, void *data)
+/* On a thread of the host's. */
+static void hook_task(void *data, uint32_t index)
 {
-    if (extent <= 0) return;
-    if (grain < 1) grain = 1;
+    uint32_t before = exec_floats_set();
+    take_tasks(data, index);
+    exec_floats_restore(before);
+}
+
+void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task task, void *data)
+{
+    if (tasks <= 0) return;
+    if (threads > pool->options.threads) threads = pool->options.threads;
+    if (threads > tasks) threads = (uint32_t)tasks;
     if (pool->generation != atomic_load(&process_generation)) locks_start(pool);
-    if (inside_loop || extent <= grain || pool->options.threads == 1 || pthread_mutex_trylock(&pool->owner) != 0) {
-        loop(data, (exec_range){0, extent}, inside_loop ? own_number : 0);
+    if (inside_loop || threads <= 1 || pthread_mutex_trylock(&pool->owner) != 0) {
+        for (int64_t index = 0; index < tasks; index++) task(data, index, inside_loop ? own_number : 0);
         return;
     }
-    int64_t pieces = (int64_t)pool->options.threads * PIECES_A_THREAD, piece = extent / pieces + (extent % pieces != 0);
-    pool->loop = loop;
+    pool->wanted = threads;
+    pool->task = task;
     pool->data = data;
-    pool->extent = extent;
-    pool->piece = piece < grain ? grain : piece;
+    pool->tasks = tasks;
     atomic_store(&pool->next, 0);
     if (pool->options.hook != NULL) {
-        pool->options.hook(pool->options.hook_user, pool->options.threads, hook_task, pool);
+        pool->options.hook(pool->options.hook_user, threads, hook_task, pool);
     } else {
         if (pool->started + 1 < pool->options.threads) start_workers(pool);
         run_job(pool);
     }
     pthread_mutex_unlock(&pool->owner);
+}
+
+typedef struct pieces {
+    exec_loop loop;
+    void *data;
+    int64_t extent, piece;
+} pieces;
+
+static void run_piece(void *data, int64_t index, uint32_t worker)
+{
+    const pieces *p = data;
+    int64_t first = index * p->piece, end = p->extent - first < p->piece ? p->extent : first + p->piece;
+    p->loop(p->data, (exec_range){first, end}, worker);
+}
+
+void exec_parallel_for(exec_pool *pool, int64_t extent, int64_t grain, exec_loop loop, void *data)
+{
+    if (extent <= 0) return;
+    int64_t parts = (int64_t)pool->options.threads * PIECES_A_THREAD, piece = extent / parts + (extent % parts != 0);
+    if (piece < grain) piece = grain;
+    if (piece > extent || pool->options.threads == 1) piece = extent;
+    pieces p = {.loop = loop, .data = data, .extent = extent, .piece = piece};
+    exec_pool_run(pool, pool->options.threads, extent / piece + (extent % piece != 0), run_piece, &p);
 }

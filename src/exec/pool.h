@@ -29,9 +29,13 @@ exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options 
 void exec_pool_free(exec_pool *pool);
 uint32_t exec_pool_threads(const exec_pool *pool);
 
-/* Calls loop for pieces that together are [0, extent), each of at least `grain` outputs (but the last), and returns when all are done. Runs on the
- * caller alone where the extent is at most grain, inside another loop (the worker's number stays), while another thread uses the pool, and where threads cannot
- * be had. After fork the child's first loop starts new threads. */
+/* Calls task(data, index, worker) once for each index < tasks, on at most `threads` threads, and returns when all are done. Runs on the caller alone where tasks
+ * or threads is 1, inside another loop (the worker's number stays), while another thread uses the pool, and where threads cannot be had. After
+ * fork the child's first loop starts new threads. */
+typedef void (*exec_task)(void *data, int64_t index, uint32_t worker);
+void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task task, void *data);
+
+/* exec_pool_run over pieces that together are [0, extent), each of at least `grain` outputs (but the last). */
 void exec_parallel_for(exec_pool *pool, int64_t extent, int64_t grain, exec_loop loop, void *data);
 
 /* The calling thread rounds to nearest and keeps subnormals from now on; answers what was set before, for exec_floats_restore. The pool's threads do so

@@ -104,26 +104,35 @@ typedef struct split {
     atomic_llong done; /* units */
 } split;
 
-/* The caller's thread alone tells of progress. */
-static void serve(split *s)
+/* The caller's thread alone tells of progress. extra: cost done of the stage under way. */
+static void serve(exec_run *run, double extra)
 {
-    exec_run *run = s->run;
     if (!run->progress) return;
     int64_t time = now();
     if (time - run->told_at < TELL_NANOSECONDS) return;
     run->told_at = time;
-    double done = run->done + (double)atomic_load_explicit(&s->done, memory_order_relaxed) * s->unit_cost, share = run->total > 0 ? done / run->total : 0;
+    double share = run->total > 0 ? (run->done + extra) / run->total : 0;
     if (!run->progress(run->progress_user, share < 1 ? share : 1)) atomic_store(run->stop, true);
 }
 
-static void run_range(void *user, int64_t index, uint32_t thread)
+void exec_run_stage_done(exec_run *run, const exec_stage *stage)
 {
-    split *s = user;
+    run->done += stage->cost;
+    serve(run, 0);
+}
+
+static void run_range(split *s, int64_t index, uint32_t thread)
+{
     if (atomic_load_explicit(s->run->stop, memory_order_relaxed)) return;
     int64_t first = index * s->each, end = s->count - first < s->each ? s->count : first + s->each;
     s->part(s->work, (exec_range){first, end}, thread);
     atomic_fetch_add_explicit(&s->done, end - first, memory_order_relaxed);
-    if (thread == 0) serve(s);
+    if (thread == 0) serve(s->run, (double)atomic_load_explicit(&s->done, memory_order_relaxed) * s->unit_cost);
+}
+
+static void run_ranges(void *user, exec_range ranges, uint32_t thread)
+{
+    for (int64_t i = ranges.first; i < ranges.end; i++) run_range(user, i, thread);
 }
 
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work)
@@ -141,7 +150,6 @@ void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cos
     each = each < grain ? grain : each / grain * grain;
     split s = {.run = run, .count = count, .each = each, .unit_cost = unit_cost, .part = part, .work = work};
     int64_t parts = (count + each - 1) / each;
-    if (parallel) exec_pool_run(run->pool, run->threads, parts, run_range, &s);
-    else
-        for (int64_t i = 0; i < parts; i++) run_range(&s, i, 0);
+    if (parallel) exec_parallel_for(run->pool, parts, 1, run_ranges, &s);
+    else run_ranges(&s, (exec_range){0, parts}, 0);
 }

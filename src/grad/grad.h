@@ -70,6 +70,8 @@ wg_value grad_transpose(const grad_site *site, wg_value g);
 /* Rules that several terms share. a to the power b by its base: b * a^(b - 1), and 0 where b is 0; by its exponent: y * ln a, and 0 where a is 0 and b above it. */
 wg_value grad_powf_base(wg_value a, wg_value b);
 wg_value grad_powf_exponent(wg_value a, wg_value b, wg_value y);
+/* The bits of floats as integers of their width. */
+wg_value grad_bits(wg_value a);
 /* a [.., n, ..] at positions [.., k, ..] of its axis, every other axis shared: [.., k, ..]; and the transpose: g [.., k, ..] added into zeros [.., extent, ..]. */
 wg_value grad_take_along(wg_value a, wg_value positions, uint32_t axis);
 wg_value grad_put_along(wg_value g, wg_value positions, uint32_t axis, wg_size extent);

@@ -85,8 +85,7 @@ wg_value grad_factor_Powf_1(const grad_site *site)
 
 /* ---- the greater and the lesser ---- */
 
-/* The bits of floats as integers of their width. */
-static wg_value bits(wg_value a)
+wg_value grad_bits(wg_value a)
 {
     switch (wg_kind_bytes(wg_value_kind(a))) {
     case 2: return wg_bitcast(a, WG_KIND_I16);
@@ -99,7 +98,7 @@ static wg_value bits(wg_value a)
 static wg_value left_won(const grad_site *site, wg_value (*winner)(wg_value a, wg_value b))
 {
     wg_value a = grad_operand(site, 0), b = grad_operand(site, 1);
-    return wg_equal(bits(winner(a, a)), bits(winner(a, b)));
+    return wg_equal(grad_bits(winner(a, a)), grad_bits(winner(a, b)));
 }
 
 wg_value grad_factor_Maximum_0(const grad_site *site)

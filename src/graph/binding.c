@@ -226,3 +226,20 @@ wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_e
     for (int64_t i = 0; tensor && i < tensor->volume; i++) base_number_store((wg_kind)node->kind, tensor->data, i, item);
     return tensor;
 }
+
+bool wg_network_bound_shape(const wg_network *network, wg_symbol node, const wg_binding *bindings, uint32_t binding_count, int64_t *shape, wg_error *error)
+{
+    const wg_graph *graph = network->graph;
+    if (!graph_check_symbol(graph, network->count, node, "shape", error)) return false;
+    bool *reached = base_allocate_zeroed(graph->allocator, network->count);
+    graph_bound bound;
+    if (!reached) return base_fail_memory(error);
+    graph_closure(graph, &node.position, 1, reached);
+    bool good = graph_bound_new(&bound, graph, network->count, reached, error);
+    base_free(graph->allocator, reached, network->count);
+    if (!good) return false;
+    good = graph_bound_bind(&bound, bindings, binding_count, error);
+    if (good) memcpy(shape, graph_bound_shape(&bound, node.position), graph_node(graph, node.position)->rank * sizeof *shape);
+    graph_bound_free(&bound);
+    return good;
+}

@@ -145,6 +145,15 @@ uint32_t graph_find_name(const wg_graph *graph, const char *text, size_t length)
 static inline const graph_name *graph_name_at(const wg_graph *graph, uint32_t name) { return base_pool_at(&graph->names, name); }
 static inline const graph_extent *graph_extent_at(const wg_graph *graph, uint32_t extent) { return base_pool_at(&graph->extents, extent); }
 
+/* ---- names as text (names.c) ---- */
+
+/* Kinds, statement words, inf, nan, true, false: quoted where they are names. */
+bool graph_name_is_reserved(const char *text, size_t length);
+/* Is it of the form tN, and which N; WG_NONE: greater than every node's. */
+bool graph_name_is_number(const char *text, size_t length, uint32_t *number);
+/* A name as program text writes it; own is the number of its node (WG_NONE: none), whose tN stands bare. */
+void graph_name_print(const char *text, size_t length, uint32_t own, base_string *string);
+
 /* ---- the store ---- */
 
 wg_graph *graph_retain(wg_graph *graph);
@@ -175,6 +184,8 @@ wg_value graph_poison(wg_tape *tape);
 wg_value graph_fail(wg_tape *tape, wg_code code, const char *format, ...) BASE_PRINTF(3, 4);
 /* True when values are of this recording tape, now, and none is poison; else the tape has its error. */
 bool graph_check_values(wg_tape *tape, const wg_value *values, uint32_t count);
+/* A tensor as a payload without a manifest name: one item where all are equal bits. Consumes the tensor; false and a tape error without memory. */
+bool graph_payload_of_tensor(wg_tape *tape, wg_tensor *tensor, graph_payload *payload);
 /* A source node with a payload; takes the payload's tensor also on failure. */
 wg_value graph_record_source(wg_tape *tape, wg_op op, wg_kind kind, uint32_t rank, const wg_size *shape, graph_payload payload);
 /* The place in a text that the next nodes and errors have; wg_at's twin for the text reader. */

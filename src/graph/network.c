@@ -120,6 +120,13 @@ bool wg_network_extent(const wg_network *network, uint32_t index, const char **n
     return true;
 }
 
+bool wg_network_input_required(const wg_network *network, wg_symbol input)
+{
+    if (!graph_check_symbol(network->graph, network->count, input, "input", NULL)) return false;
+    const wg_node *node = graph_node(network->graph, input.position);
+    return node->op == WG_OP_Input && graph_payload_of(network->graph, node)->form == GRAPH_PAYLOAD_REQUIRED;
+}
+
 bool wg_network_verify(const wg_network *network, wg_error *error)
 {
     return graph_verify(network->graph, network->count, error);

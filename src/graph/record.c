@@ -196,8 +196,7 @@ static bool all_equal(const wg_tensor *tensor)
     return tensor->volume > 0;
 }
 
-/* A tensor as a payload: one item where all are equal bits. Consumes the tensor. */
-static bool payload_of_tensor(wg_tape *tape, wg_tensor *tensor, graph_payload *payload)
+bool graph_payload_of_tensor(wg_tape *tape, wg_tensor *tensor, graph_payload *payload)
 {
     *payload = (graph_payload){.form = GRAPH_PAYLOAD_DENSE, .tensor = tensor, .manifest = WG_NONE};
     if (tensor->volume < 1 || !all_equal(tensor)) return true;
@@ -221,7 +220,7 @@ static wg_value source_of_tensor(wg_tape *tape, wg_op op, wg_tensor *tensor)
     wg_kind kind = tensor->kind;
     uint32_t rank = tensor->rank;
     for (uint32_t axis = 0; axis < rank; axis++) shape[axis] = (wg_size){tensor->shape[axis], 0};
-    if (!payload_of_tensor(tape, tensor, &payload)) return graph_poison(tape);
+    if (!graph_payload_of_tensor(tape, tensor, &payload)) return graph_poison(tape);
     return graph_record_source(tape, op, kind, rank, shape, payload);
 }
 

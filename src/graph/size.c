@@ -191,7 +191,8 @@ void graph_size_print(const wg_graph *graph, wg_size size, base_string *text)
         if (!bare) base_string_integer(text, t->coefficient);
         for (uint32_t j = 0; j < t->degree; j++) {
             if (j || !bare) base_string_puts(text, "*");
-            base_string_puts(text, graph_name_at(graph, graph_extent_at(graph, t->extents[j])->name)->text);
+            const graph_name *name = graph_name_at(graph, graph_extent_at(graph, t->extents[j])->name);
+            graph_name_print(name->text, name->length, WG_NONE, text);
         }
     }
 }

@@ -44,6 +44,10 @@ bool interp_fail_position(wg_error *error, int64_t item, int64_t position, int64
 bool interp_canonical_nan(wg_kind kind, void *items, int64_t count, bool write);
 /* What a run holds for a node, whether declared or not; NULL where it was freed or is no ancestor. For passes over a retained run, such as the reverse scan. */
 const wg_tensor *interp_run_tensor(const wg_run *run, uint32_t position);
+/* Whether it kept every ancestor's value: a retain entry, or a network's run. */
+bool interp_run_retains(const wg_run *run);
+/* The numbers of the graph's extents in this run. */
+const int64_t *interp_run_extents(const wg_run *run);
 /* The graph and the number of nodes of a run. */
 const struct wg_tape *interp_run_graph(const wg_run *run, uint32_t *prefix);
 

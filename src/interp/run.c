@@ -94,6 +94,8 @@ struct wg_run {
     uint32_t *keep;
     bool everything; /* a network's run: every node may be read */
     wg_tensor **tensors; /* [prefix]; NULL: not computed, or freed */
+    int64_t *extents;    /* [extent_count] as bound */
+    uint32_t extent_count;
 };
 
 typedef struct running {
@@ -114,6 +116,7 @@ void wg_run_free(wg_run **handle)
     *handle = NULL;
     for (uint32_t i = 0; run->tensors && i < run->entry.prefix; i++) wg_tensor_release(run->tensors[i]);
     base_free(graph->allocator, run->tensors, (run->entry.prefix + 1) * sizeof *run->tensors);
+    base_free(graph->allocator, run->extents, (run->extent_count + 1) * sizeof *run->extents);
     base_free(graph->allocator, run->keep, (run->entry.facts.keep_count + 1) * sizeof *run->keep);
     base_arena_free(&run->entry.own);
     base_free(graph->allocator, run, sizeof *run);
@@ -147,6 +150,16 @@ static wg_run *make_run(const wg_entry *entry, bool everything)
 const wg_tensor *interp_run_tensor(const wg_run *run, uint32_t position)
 {
     return position < run->entry.prefix ? run->tensors[position] : NULL;
+}
+
+const int64_t *interp_run_extents(const wg_run *run)
+{
+    return run->extents;
+}
+
+bool interp_run_retains(const wg_run *run)
+{
+    return run->everything || run->entry.facts.posture == WG_POSTURE_RETAIN;
 }
 
 const struct wg_tape *interp_run_graph(const wg_run *run, uint32_t *prefix)
@@ -208,8 +221,7 @@ static bool take_feed(running *r, const wg_feed *feed, bool *fed)
     if (!r->reached[position]) return true;
     wg_view copied = *items;
     copied.shape = shape; /* a view of rank 0 may have none */
-    wg_context context = {.allocator = *graph->allocator};
-    r->run->tensors[position] = canonical(graph, wg_tensor_copy(&context, &copied, r->error), r->error);
+    r->run->tensors[position] = canonical(graph, wg_tensor_copy((wg_context *)graph->context, &copied, r->error), r->error);
     return r->run->tensors[position] != NULL;
 }
 
@@ -330,6 +342,16 @@ static bool prepare(running *r)
            (!options || !options->binding_count || graph_bound_bind(&r->bound, options->bindings, options->binding_count, r->error));
 }
 
+static bool remember_extents(running *r)
+{
+    wg_run *run = r->run;
+    run->extents = base_allocate(run->entry.graph->allocator, (r->bound.extent_count + 1) * sizeof *run->extents);
+    if (!run->extents) return base_fail_memory(r->error);
+    run->extent_count = r->bound.extent_count;
+    if (run->extent_count) memcpy(run->extents, r->bound.extents, run->extent_count * sizeof *run->extents);
+    return true;
+}
+
 static bool run_nodes(running *r)
 {
     const wg_graph *graph = r->run->entry.graph;
@@ -361,7 +383,7 @@ static wg_run *interpret(const wg_entry *entry, bool everything, const wg_run_op
     atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
     if (good && readers) atomic_fetch_add(readers, 1);
     bool counted = good && readers;
-    good = good && prepare(&r) && take_feeds(&r) && run_nodes(&r);
+    good = good && prepare(&r) && remember_extents(&r) && take_feeds(&r) && run_nodes(&r);
     if (counted) atomic_fetch_sub(readers, 1);
     graph_bound_free(&r.bound);
     base_arena_free(&r.scratch);

@@ -368,41 +368,35 @@ bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error)
 
 /* ---- whether one kernel serves a match ---- */
 
-static uint32_t covered_row(const wg_plan *plan, const plan_match *match, wg_op op)
+/* The covered node of a row, whose operand is `below` where that is given. */
+static const wg_node *covered_row(const wg_plan *plan, const plan_match *match, wg_op op, uint32_t below, uint32_t *position)
 {
-    for (uint32_t i = match->node_count; i-- > 0;)
-        if (graph_node(plan->graph, match->nodes[i])->op == op && match->nodes[i] != match->root) return match->nodes[i];
-    return WG_NONE;
+    for (uint32_t i = 0; i < match->node_count; i++) {
+        const wg_node *node = graph_node(plan->graph, match->nodes[i]);
+        *position = match->nodes[i];
+        if (node->op == op && (below == WG_NONE || node->operands[0] == below)) return node;
+    }
+    return NULL;
 }
 
-/* Whether the last axis of the Reshape below the match is the windows' axes from `first` on, for every binding. */
-static bool grouped(const wg_plan *plan, const plan_probes *probes, const plan_match *match, uint32_t first, uint32_t rank)
+/* Whether the last axis of the Reshape is the windows' axes from `first` on, whatever the extents are. */
+static bool grouped(const wg_plan *plan, const plan_probes *probes, const plan_match *match, uint32_t first)
 {
-    uint32_t order = covered_row(plan, match, WG_OP_Permute);
-    const wg_node *windows = graph_node(plan->graph, order);
+    uint32_t order, position;
+    const wg_node *windows = covered_row(plan, match, WG_OP_Permute, WG_NONE, &order);
+    const wg_node *matrix = covered_row(plan, match, WG_OP_Reshape, order, &position);
     for (uint32_t probe = 0; probe < probes->count; probe++) {
         int64_t shape[WG_MAX_RANK], flat[WG_MAX_RANK], volume;
-        uint32_t reader = WG_NONE;
-        for (uint32_t i = 0; i < match->node_count && reader == WG_NONE; i++)
-            if (graph_node(plan->graph, match->nodes[i])->op == WG_OP_Reshape && graph_operands(plan->graph, graph_node(plan->graph, match->nodes[i]))[0] == order)
-                reader = match->nodes[i];
-        const wg_node *matrix = graph_node(plan->graph, reader);
-        if (rank && matrix->rank != rank) return false;
         if (!plan_probe_shape(plan->graph, probes, probe, windows, shape) || !plan_probe_shape(plan->graph, probes, probe, matrix, flat)) return false;
         if (!base_volume(windows->rank - first, shape + first, &volume) || volume != flat[matrix->rank - 1]) return false;
     }
     return true;
 }
 
-bool plan_pattern_served(const wg_plan *plan, const plan_match *match)
+bool plan_pattern_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match)
 {
     if (!plan_pattern_formula(match->pattern)) return false;
-    base_arena arena = base_arena_new(plan->allocator);
-    plan_probes probes;
     const wg_node *root = graph_node(plan->graph, match->root);
-    bool product = root->op == WG_OP_MatMul, served = false;
-    if (plan_probes_make(plan->graph, &arena, &probes))
-        served = product ? grouped(plan, &probes, match, 3, 2) && root->operands[0] != root->operands[1] : grouped(plan, &probes, match, 4, 0);
-    base_arena_free(&arena);
-    return served;
+    if (root->op == WG_OP_MatMul) return root->rank == 2 && root->operands[0] != root->operands[1] && grouped(plan, probes, match, 3);
+    return grouped(plan, probes, match, 4);
 }

@@ -35,8 +35,6 @@ static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
 /* The row of an elected match's pattern: its name, and the kernel of its stage (NULL: its rows run as they were recorded). */
 const char *plan_pattern_name(uint16_t pattern);
 const char *plan_pattern_formula(uint16_t pattern);
-/* Whether one kernel can serve a match: its windows are grouped as the kernel groups them under every binding. */
-bool plan_pattern_served(const wg_plan *plan, const plan_match *match);
 
 /* ---- views: how virtual rows read (views.c) ---- */
 
@@ -76,6 +74,37 @@ typedef struct plan_probes {
 bool plan_probes_make(const wg_graph *graph, base_arena *arena, plan_probes *probes);
 /* The shape of a node at a probe into shape [rank]; false when a size does not fit. */
 bool plan_probe_shape(const wg_graph *graph, const plan_probes *probes, uint32_t probe, const wg_node *node, int64_t *shape);
+
+/* ---- units: what becomes one stage (stages.c, programs.c) ---- */
+
+typedef enum plan_role {
+    PLAN_ROLE_SOURCE,
+    PLAN_ROLE_COVERED, /* interior of a match that one kernel serves */
+    PLAN_ROLE_PATTERN, /* its root */
+    PLAN_ROLE_VIRTUAL,
+    PLAN_ROLE_COPY, /* a layout row whose value must be stored */
+    PLAN_ROLE_MAP,
+    PLAN_ROLE_CALL
+} plan_role;
+
+/* Reads and instructions of one MAP stage together, so that its registers are at most so many. */
+#define PLAN_MAP_REGISTERS 32
+
+typedef struct plan_units {
+    uint8_t *role;       /* [count] plan_role */
+    bool *contiguous;    /* [count] the items stand row-major in the stored node below */
+    uint32_t *source;    /* [count] index of the stored node below; itself when stored */
+    uint32_t *unit;      /* [count] WG_NONE for sources, virtual and covered nodes */
+    uint32_t unit_count; /* numbered by their greatest node, ascending */
+} plan_units;
+
+/* The node itself, or what a chain of virtual StopGradients hands through. */
+uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index);
+/* programs.c: plan->stages (in unit order) and storage; producer [count]: the stage that stores a node, WG_NONE. */
+bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units, uint32_t *producer, wg_error *error);
+
+/* Whether one kernel can serve a match: its windows are grouped as the kernel groups them, whatever the extents are. */
+bool plan_pattern_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
 
 /* ---- order (order.c) ---- */
 

@@ -115,7 +115,7 @@ typedef struct plan_layout {
 /* ---- the plan ---------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct plan_licence {
-    char **words;        /* [closure count] */
+    const char **words;  /* [closure count] */
     int64_t *series;     /* [step count] */
     uint32_t step_count, peak_node, replaced, groups;
     int64_t peak, retain_all;
@@ -134,6 +134,7 @@ struct wg_plan {
     uint32_t *closure, count; /* scheduled nodes, ascending */
     uint32_t *index;          /* [prefix] node to closure index, WG_NONE when not scheduled */
     uint8_t *storage;         /* [closure count] plan_storage */
+    bool *lasts;              /* [closure count] stored to the end of a run: declared, or (retain) read by a derivative term */
     plan_match *matches;      /* candidates in root order */
     uint32_t match_count;
     plan_stage *stages; /* in execution order */

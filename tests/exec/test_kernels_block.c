@@ -263,6 +263,60 @@ static void test_formulas(void **state)
     }
 }
 
+static void check_convert(wg_kind from, wg_kind to, bool wrap, uint32_t scalars)
+{
+    int64_t count = random_below(70);
+    uint64_t items[70], expected[70], result[70];
+    fill_random(from, items, 70, true);
+    for (int64_t i = 0; base_kind_is_float(from) && i < 70; i += 3) { /* near the limits of the integer kinds */
+        double limit = (double)((uint64_t)1 << random_below(64)) + (double)random_below(3) - 1;
+        base_number_store(from, items, i, base_number_convert((base_number){.d = random_below(2) ? -limit : limit}, WG_KIND_F64, from, false));
+    }
+    for (int64_t i = 0; i < count; i++)
+        base_number_store(to, expected, i, base_number_convert(base_number_load(from, items, scalars ? 0 : i), from, to, wrap));
+    FOR_EACH_LEVEL(kernels) {
+        memset(result, 0x33, sizeof result);
+        kernels->convert(from, to, wrap)(result, (const void *[]){items}, scalars, count);
+        char what[64];
+        snprintf(what, sizeof what, "%s from %s%s", kernels->name, wg_kind_name(from), wrap ? " wrapping" : "");
+        EXPECT_SAME(to, result, expected, count, what);
+    }
+}
+
+static void test_convert(void **state)
+{
+    (void)state;
+    for (wg_kind from = 0; from < WG_KIND_COUNT; from++)
+        for (wg_kind to = 0; to < WG_KIND_COUNT; to++) {
+            if (base_kinds[from].class == BASE_CLASS_COMPLEX || base_kinds[to].class == BASE_CLASS_COMPLEX) {
+                assert_null(exec_kernels_at(0)->convert(from, to, false));
+                continue;
+            }
+            for (int trial = 0; trial < 16; trial++) check_convert(from, to, trial & 1, trial % 8 == 7);
+        }
+}
+
+static void test_canonical_nan(void **state)
+{
+    (void)state;
+    FOR_EACH_LEVEL(kernels) {
+        float f[5] = {1, -__builtin_nanf("3"), __builtin_inff(), __builtin_nanf("1"), -0.0f};
+        kernels->canonical_nan(WG_KIND_F32, f, 5);
+        static const uint32_t f_bits[5] = {0x3f800000, 0x7fc00000, 0x7f800000, 0x7fc00000, 0x80000000};
+        assert_memory_equal(f, f_bits, sizeof f);
+        uint64_t d[3] = {0xfff8000000000001, 0x7ff0000000000001, 0xfff0000000000000};
+        static const uint64_t d_bits[3] = {0x7ff8000000000000, 0x7ff8000000000000, 0xfff0000000000000};
+        kernels->canonical_nan(WG_KIND_F64, d, 3);
+        assert_memory_equal(d, d_bits, sizeof d);
+        uint16_t h[4] = {0xfe01, 0x7c00, 0xfc00, 0x7c01}, b[4] = {0xffc1, 0x7f80, 0xff80, 0x7f81};
+        static const uint16_t h_bits[4] = {0x7e00, 0x7c00, 0xfc00, 0x7e00}, b_bits[4] = {0x7fc0, 0x7f80, 0xff80, 0x7fc0};
+        kernels->canonical_nan(WG_KIND_F16, h, 4);
+        kernels->canonical_nan(WG_KIND_BF16, b, 4);
+        assert_memory_equal(h, h_bits, sizeof h);
+        assert_memory_equal(b, b_bits, sizeof b);
+    }
+}
+
 static void test_every_kind_is_there(void **state)
 {
     (void)state;
@@ -280,6 +334,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_canonical_nan),
         cmocka_unit_test(test_every_kind_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

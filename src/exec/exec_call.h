@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What the preparing of one row's call sees, and what the calls share. */
+#ifndef EXEC_EXEC_CALL_H
+#define EXEC_EXEC_CALL_H
+
+#include "exec/exec.h"
+#include "graph/row.h"
+
+/* A row that is being prepared: it leaves its function and what that needs in `stage`. */
+typedef struct exec_call {
+    exec_build *build;
+    exec_stage *stage;
+    uint32_t node;
+    wg_op op;
+    const int64_t *attributes; /* flat, under the binding */
+    uint32_t operand_count;
+    const exec_value *operands;
+    exec_value result; /* dense */
+    bool canonical;    /* NaNs of the result become the one NaN */
+} exec_call;
+
+typedef bool (*exec_call_function)(exec_call *call);
+/* The call of a row; NULL: a source, or a row of MAP stages. */
+exec_call_function exec_call_of(wg_op op);
+
+/* Memory that lives as long as the prepared stages; NULL and build->error on failure. Zeroed. */
+void *exec_call_take(const exec_call *call, size_t bytes);
+
+/* An operand for a kernel that takes row-major items: in place, or gathered into scratch by each run. */
+typedef struct exec_dense {
+    exec_value value;
+    exec_walk walk;
+    int64_t scratch_at; /* -1: in place */
+} exec_dense;
+exec_dense exec_dense_of(exec_build *build, const exec_value *value);
+const char *exec_dense_items(exec_run *run, const exec_dense *dense);
+
+/* A shape [outer.., extent, inner..] around one axis, and whether that is the last one. */
+typedef struct exec_axis {
+    int64_t outer, extent, inner;
+    bool last;
+} exec_axis;
+exec_axis exec_axis_of(const exec_value *value, int64_t axis);
+
+/* Parts of [count] that stand behind one another: makes NaNs canonical where the call must. */
+static inline void exec_canonical(const exec_run *run, bool wanted, wg_kind kind, void *items, int64_t count)
+{
+    if (wanted) run->kernels->canonical_nan(kind, items, count);
+}
+
+/* A product prepared with the strides of its operands (run_product.c): a and b are [batch.., rows, depth] and [batch.., depth, columns]. */
+typedef struct exec_matrix {
+    const exec_dense *dense; /* items */
+    exec_side batch, rows, columns;
+    int64_t offset;
+} exec_matrix;
+bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate, const int64_t extents[4]);
+
+#endif

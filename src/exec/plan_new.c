@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Plans as the public calls make them: planned below, with the scratch that the kernels here need. */
+#include "exec/exec.h"
+
+/* What a stage takes of scratch is found by preparing it: the same code decides and uses. */
+static int64_t scratch_of(const wg_plan *plan, const plan_layout *layout, uint32_t stage)
+{
+    const wg_context *context = plan->graph->context;
+    base_arena memory = base_arena_new(plan->allocator);
+    exec_build build = {.plan = plan, .layout = layout, .kernels = exec_kernels_for(context->simd), .threads = context->threads, .arena = &memory};
+    exec_stage prepared;
+    bool good = exec_stage_prepare(&build, stage, &prepared);
+    base_arena_free(&memory);
+    return good ? prepared.scratch : -1;
+}
+
+wg_plan *wg_plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, wg_error *error)
+{
+    if (!entry) return base_fail(error, WG_ARGUMENT, "a plan needs an entry"), NULL;
+    return plan_new(entry, bindings, binding_count, scratch_of, error);
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Sessions: making and binding them, runs, reading results, carried values. */
+#define _GNU_SOURCE /* madvise */
+
+#include "exec/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/tensor.h"
+#include "grad/grad.h"
+#include "graph/binding.h"
+#include "graph/parameters.h"
+#include "interp/interp.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* ---- entering: one thread at a time ---- */
+
+static bool enter(const wg_session *session, wg_error *error)
+{
+    bool free = false;
+    if (atomic_compare_exchange_strong(&((wg_session *)session)->busy, &free, true)) return true;
+    return base_fail(error, WG_BUSY, "the session is in use by another thread; give each thread a session of its own");
+}
+
+static void leave(const wg_session *session)
+{
+    atomic_store(&((wg_session *)session)->busy, false);
+}
+
+/* Copies the first error to the caller's, with the entry's name. Answers false. */
+static bool tell(const wg_session *session, wg_error *inner, wg_error *error)
+{
+    const char *name = session->plan->entry.name;
+    if (name && inner->code != WG_OK) snprintf(inner->entry, sizeof inner->entry, "%s", name);
+    if (error && !error->code) *error = *inner;
+    return false;
+}
+
+/* ---- layouts ---- */
+
+static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, wg_error *error)
+{
+    const graph_entry *entry = &session->plan->entry;
+    laid->results = base_arena_take_zeroed(&laid->memory, (entry->keep_count + 1) * sizeof *laid->results);
+    laid->carries = base_arena_take_zeroed(&laid->memory, (entry->carry_count + 1) * sizeof *laid->carries);
+    if (!laid->results || !laid->carries) return base_fail_memory(error);
+    for (uint32_t i = 0; i < entry->keep_count; i++) {
+        exec_result *result = &laid->results[i];
+        result->value = exec_value_of_node(build, entry->keep[i]);
+        for (uint32_t axis = 0; axis < result->value.rank; axis++)
+            result->strides[axis] = result->value.strides[axis] * (int64_t)base_kinds[result->value.kind].bytes;
+    }
+    for (uint32_t c = 0; c < entry->carry_count; c++) {
+        exec_carry *carry = &laid->carries[c];
+        carry->result = exec_value_of_node(build, entry->carries[2 * c]);
+        while (session->inputs[carry->input].node != entry->carries[2 * c + 1]) carry->input++;
+        const plan_buffer *buffer = &laid->layout->buffers[carry->result.buffer];
+        carry->in_place = buffer->place == PLAN_PLACE_ARENA && buffer->node == carry->result.node && carry->result.dense && carry->result.offset == 0;
+        for (uint32_t before = 0; before < c; before++) carry->in_place = carry->in_place && laid->carries[before].result.buffer != carry->result.buffer;
+    }
+    return true;
+}
+
+static bool lay_stages(const wg_session *session, exec_laid *laid, exec_build *build, wg_error *error)
+{
+    const wg_plan *plan = session->plan;
+    laid->stages = base_arena_take_zeroed(&laid->memory, (plan->stage_count + 1) * sizeof *laid->stages);
+    if (!laid->stages) return base_fail_memory(error);
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        if (!exec_stage_prepare(build, s, &laid->stages[s])) return error->code ? false : base_fail_memory(error);
+        if (laid->stages[s].scratch > laid->layout->scratch[s]) return base_fail(error, WG_INTERNAL, "stage %u needs more scratch than its plan gives", s);
+        laid->total += laid->stages[s].cost;
+    }
+    return true;
+}
+
+static void laid_free(exec_laid *laid)
+{
+    for (uint32_t i = 0; i < laid->leaf_count; i++) wg_tensor_release(laid->leaves[i]);
+    if (laid->layout == &laid->own) plan_layout_free(&laid->own);
+    base_arena_free(&laid->memory);
+    *laid = (exec_laid){0};
+}
+
+/* Leaves nothing behind where it fails. */
+static bool laid_make(wg_session *session, const wg_binding *bindings, uint32_t binding_count, exec_laid *laid, wg_error *error)
+{
+    wg_plan *plan = session->plan;
+    *laid = (exec_laid){.memory = base_arena_new(session->allocator), .layout = &plan->layout};
+    if (bindings) {
+        if (!plan_layout_make(plan, bindings, binding_count, &laid->own, error)) {
+            base_arena_free(&laid->memory);
+            return false;
+        }
+        laid->layout = NULL; /* set when it stands where it will stay */
+    }
+    bool owned = laid->layout == NULL;
+    const plan_layout *layout = owned ? &laid->own : laid->layout;
+    laid->layout = layout;
+    laid->bases = base_arena_take_zeroed(&laid->memory, (layout->buffer_count + 1) * sizeof *laid->bases);
+    exec_build build = {.plan = plan, .layout = layout, .kernels = session->kernels, .threads = session->threads, .canonical_all = session->canonical_all,
+                        .kept = session->kept, .arena = &laid->memory, .error = error};
+    bool good = laid->bases || base_fail_memory(error);
+    good = good && lay_values(session, laid, &build, error) && lay_stages(session, laid, &build, error) && exec_sources_lay(session, laid, error);
+    if (!good) laid_free(laid);
+    return good;
+}
+
+/* ---- the arena ---- */
+
+static char *arena_new(const wg_session *session, size_t bytes)
+{
+    char *arena = base_allocate_aligned(session->allocator, bytes);
+    uintptr_t first = ((uintptr_t)arena + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, end = ((uintptr_t)arena + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (arena && end > first) madvise((void *)first, end - first, MADV_HUGEPAGE); /* advice: no matter if it is not taken */
+    return arena;
+}
+
+/* Room for a layout; the arena before is kept where it fails, and where it is large enough. */
+static bool arena_reserve(wg_session *session, int64_t bytes, wg_error *error)
+{
+    if (session->arena && (size_t)bytes <= session->arena_bytes) return true;
+    if (session->options.arena)
+        return base_fail(error, WG_ARGUMENT, "the arena has %zu bytes; these extents need %lld", session->arena_bytes, (long long)bytes);
+    char *arena = arena_new(session, (size_t)bytes);
+    if (!arena) return base_fail_memory(error);
+    base_free_aligned(session->allocator, session->arena, session->arena_bytes);
+    session->arena = arena;
+    session->arena_bytes = (size_t)bytes;
+    return true;
+}
+
+static void place_arena(wg_session *session)
+{
+    const plan_layout *layout = session->laid.layout;
+    for (uint32_t b = 0; b < layout->buffer_count; b++)
+        if (layout->buffers[b].place == PLAN_PLACE_ARENA) session->laid.bases[b] = session->arena + layout->buffers[b].offset;
+}
+
+/* ---- making and freeing ---- */
+
+/* Which items may be read after a run, and whether some row reads the bits of floats. */
+static bool find_kept(wg_session *session, wg_error *error)
+{
+    const wg_plan *plan = session->plan;
+    session->kept = base_arena_take_zeroed(&session->memory, plan->count + 1);
+    if (!session->kept) return base_fail_memory(error);
+    if (plan->entry.posture == WG_POSTURE_RETAIN) memset(session->kept, true, plan->count);
+    for (uint32_t i = 0; i < plan->entry.keep_count; i++) session->kept[plan->index[plan->entry.keep[i]]] = true;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const wg_node *node = graph_node(plan->graph, plan->closure[i]);
+        bool from_floats = node->op == WG_OP_Bitcast && base_kind_is_float((wg_kind)graph_node(plan->graph, node->operands[0])->kind);
+        session->canonical_all = session->canonical_all || from_floats;
+    }
+    /* A result that is read through another node's buffer: that node's items are what is read. */
+    for (uint32_t i = 0; i < plan->entry.keep_count; i++) {
+        plan_map map;
+        uint32_t source = plan->entry.keep[i];
+        if (plan_view(plan, &plan->layout, plan->entry.keep[i], &map, &source)) session->kept[plan->index[source]] = true;
+    }
+    return true;
+}
+
+static bool session_fill(wg_session *session, wg_error *error)
+{
+    const wg_context *context = session->plan->graph->context;
+    exec_pool_options pool = {.threads = session->threads};
+    session->kernels = exec_kernels_for(context->simd);
+    session->pool = exec_pool_new(session->allocator, &pool, error);
+    if (!session->pool || !find_kept(session, error) || !exec_sources_list(session, error)) return false;
+    if (!laid_make(session, NULL, 0, &session->laid, error)) return false;
+    int64_t bytes = session->laid.layout->arena_bytes;
+    if (session->options.arena) {
+        if ((uintptr_t)session->options.arena % BASE_ALIGNMENT) return base_fail(error, WG_ARGUMENT, "the arena is not on a boundary of %d bytes", BASE_ALIGNMENT);
+        session->arena = session->options.arena;
+        session->arena_bytes = (size_t)bytes;
+    }
+    if (!arena_reserve(session, bytes, error)) return false;
+    place_arena(session);
+    exec_sources_moved(session);
+    return true;
+}
+
+wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_error *error)
+{
+    if (!plan) return base_fail(error, WG_ARGUMENT, "a session needs a plan"), NULL;
+    if (options && options->size != sizeof *options) return base_fail(error, WG_ARGUMENT, "wg_session_options.size is not this version's"), NULL;
+    const wg_allocator *allocator = plan->allocator;
+    wg_session *session = base_allocate_zeroed(allocator, sizeof *session);
+    if (!session) return base_fail_memory(error), NULL;
+    session->plan = wg_plan_retain(plan);
+    session->allocator = allocator;
+    session->memory = base_arena_new(allocator);
+    session->threads = plan->graph->context->threads;
+    if (options) session->options = *options;
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    if (session_fill(session, &inner)) return session;
+    tell(session, &inner, error);
+    wg_session_free(&session);
+    return NULL;
+}
+
+void wg_session_free(wg_session **handle)
+{
+    if (!handle || !*handle) return;
+    wg_session *session = *handle;
+    *handle = NULL;
+    exec_sources_free(session);
+    if (session->laid.layout) laid_free(&session->laid);
+    if (!session->options.arena) base_free_aligned(session->allocator, session->arena, session->arena_bytes);
+    exec_pool_free(session->pool);
+    base_arena_free(&session->memory);
+    wg_plan *plan = session->plan;
+    base_free(session->allocator, session, sizeof *session);
+    wg_plan_release(&plan);
+}
+
+bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t binding_count, wg_error *error)
+{
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    if (binding_count && !bindings) return base_fail(error, WG_ARGUMENT, "%u bindings at NULL", binding_count);
+    if (!enter(session, error)) return false;
+    exec_laid laid;
+    static const wg_binding none = {0};
+    bool good = laid_make(session, bindings ? bindings : &none, binding_count, &laid, &inner);
+    if (good && !arena_reserve(session, laid.layout->arena_bytes, &inner)) {
+        laid_free(&laid);
+        good = false;
+    }
+    if (good) {
+        session->readable = false;
+        exec_laid before = session->laid;
+        session->laid = laid;
+        if (laid.layout == &laid.own) session->laid.layout = &session->laid.own;
+        place_arena(session);
+        exec_sources_moved(session);
+        if (before.layout != &session->plan->layout) before.layout = &before.own;
+        laid_free(&before);
+    }
+    leave(session);
+    return good || tell(session, &inner, error);
+}
+
+/* ---- a run ---- */
+
+static bool fail_position(const wg_session *session, const exec_run *run, wg_error *error)
+{
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    if (run->failed_axis == EXEC_FAILED_WHERE) {
+        base_fail(&inner, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room", (long long)run->failed_item,
+                  (long long)run->failed_position);
+        inner.item = run->failed_item;
+    } else {
+        interp_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
+    }
+    return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
+}
+
+/* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
+static bool run_stages(wg_session *session, wg_error *error)
+{
+    const exec_laid *laid = &session->laid;
+    exec_run run = {.kernels = session->kernels, .pool = session->pool, .threads = session->threads, .bases = laid->bases,
+                    .scratch = session->arena + laid->layout->scratch_offset, .stop = &session->stop, .progress = session->options.progress,
+                    .progress_user = session->options.progress_user, .total = laid->total, .failed_node = WG_NONE};
+    uint32_t floats = exec_floats_set();
+    for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
+        const exec_stage *stage = &laid->stages[s];
+        if (run.failed_node != WG_NONE && stage->first_node >= run.failed_node) continue;
+        stage->run(&run, stage);
+        exec_run_stage_done(&run, stage);
+    }
+    exec_floats_restore(floats);
+    if (atomic_load(&session->stop)) return base_fail(error, WG_CANCELLED, "the run was stopped");
+    return run.failed_node == WG_NONE || fail_position(session, &run, error);
+}
+
+static bool check_run(const wg_session *session, const wg_run_options *options, wg_error *error)
+{
+    if (!graph_run_check(session->plan->graph, options, error)) return false;
+    return !options || !options->binding_count || base_fail(error, WG_ARGUMENT, "a session's run takes no bindings; bind them with wg_session_bind");
+}
+
+bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error)
+{
+    if (!enter(session, error)) return false;
+    wg_error inner;
+    inner.code = WG_OK;
+    wg_error_clear(&inner);
+    session->readable = false;
+    atomic_store(&session->stop, false);
+    bool good = check_run(session, options, &inner);
+    if (good) {
+        /* Whoever steps a table while it is read is told so. */
+        atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
+        if (readers) atomic_fetch_add(readers, 1);
+        good = exec_sources_begin(session, options, &inner) && run_stages(session, &inner);
+        good = exec_sources_end(session, options, good, &inner);
+        if (readers) atomic_fetch_sub(readers, 1);
+    }
+    session->readable = good;
+    leave(session);
+    return good || tell(session, &inner, error);
+}
+
+void wg_session_stop(wg_session *session)
+{
+    atomic_store(&session->stop, true);
+}
+
+/* ---- results ---- */
+
+/* The value of a result; its items follow the session's bases. */
+static const exec_result *find_result(const wg_session *session, wg_symbol symbol, wg_error *error)
+{
+    const wg_plan *plan = session->plan;
+    wg_entry entry = {.graph = plan->graph, .prefix = plan->prefix, .facts = plan->entry};
+    uint32_t at = graph_entry_result(&entry, symbol, error);
+    if (at == WG_NONE) return NULL;
+    if (session->readable) return &session->laid.results[at];
+    base_fail(error, WG_UNDECLARED, "there is nothing to read: the session has not run, or its last run failed");
+    return NULL;
+}
+
+static wg_view view_of(const wg_session *session, const exec_result *result)
+{
+    const exec_value *value = &result->value;
+    char *base = session->laid.bases[value->buffer];
+    return (wg_view){.data = base + value->offset * base_kinds[value->kind].bytes, .kind = value->kind, .rank = value->rank, .shape = value->shape,
+                     .strides = value->dense ? NULL : result->strides};
+}
+
+bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
+{
+    if (!enter(session, error)) return false;
+    const exec_result *result = find_result(session, symbol, error);
+    if (result) *view = view_of(session, result);
+    leave(session);
+    return result != NULL;
+}
+
+static wg_tensor *copy_view(const wg_session *session, const wg_view *view, wg_error *error)
+{
+    wg_tensor *tensor = base_tensor_new(session->allocator, view->kind, view->rank, view->shape, error);
+    if (tensor && tensor->volume) base_view_gather(view, tensor->data);
+    return tensor;
+}
+
+wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error)
+{
+    if (!enter(session, error)) return NULL;
+    wg_tensor *tensor = NULL;
+    const exec_result *result = find_result(session, symbol, error);
+    if (result) {
+        wg_view view = view_of(session, result);
+        tensor = copy_view(session, &view, error);
+    }
+    leave(session);
+    return tensor;
+}
+
+/* ---- carried values ---- */
+
+static exec_input *find_carried(const wg_session *session, wg_symbol symbol, wg_error *error)
+{
+    if (!graph_check_symbol(session->plan->graph, session->plan->prefix, symbol, "carry", error)) return NULL;
+    for (uint32_t i = 0; i < session->input_count; i++)
+        if (session->inputs[i].node == symbol.position && session->inputs[i].carries) return &session->inputs[i];
+    base_fail(error, WG_ARGUMENT, "no carry of the entry goes to node %u", symbol.position);
+    return NULL;
+}
+
+bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
+{
+    if (!enter(session, error)) return false;
+    exec_input *input = find_carried(session, symbol, error);
+    const wg_node *node = input ? graph_node(session->plan->graph, input->node) : NULL;
+    bool good = input != NULL;
+    if (good) *view = (wg_view){.data = input->values[input->now], .kind = (wg_kind)node->kind, .rank = node->rank, .shape = input->shape};
+    if (good && !input->carried) {
+        wg_tensor *tensor = graph_input_unfed(session->plan->graph, input->node, false, error) ? exec_input_recorded((wg_session *)session, input, error) : NULL;
+        if (tensor) view->data = tensor->data;
+        good = tensor != NULL;
+    }
+    leave(session);
+    return good;
+}
+
+bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *items, wg_error *error)
+{
+    if (!enter(session, error)) return false;
+    exec_input *input = find_carried(session, symbol, error);
+    bool good = input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) && exec_input_room(session, input, error);
+    if (good) {
+        /* Into the other place: what was read as the last run's result stays. */
+        char *to = input->values[1 - input->now];
+        wg_view copied = *items;
+        copied.shape = input->shape;
+        if (input->volume) base_view_gather(&copied, to);
+        session->kernels->canonical_nan(items->kind, to, input->volume);
+        input->now = 1 - input->now;
+        input->carried = true;
+    }
+    leave(session);
+    return good;
+}
+
+void wg_session_reset(wg_session *session)
+{
+    if (!enter(session, NULL)) return;
+    for (uint32_t i = 0; i < session->input_count; i++) session->inputs[i].carried = false;
+    leave(session);
+}
+
+/* ---- the reverse scan ---- */
+
+typedef struct kept_values {
+    const wg_session *session;
+    wg_tensor **tensors; /* [closure count]; NULL: not asked for yet */
+    wg_error *error;
+} kept_values;
+
+static const wg_tensor *kept_value(void *user, uint32_t position)
+{
+    kept_values *values = user;
+    const wg_session *session = values->session;
+    uint32_t index = session->plan->index[position];
+    if (index == WG_NONE || values->tensors[index]) return index == WG_NONE ? NULL : values->tensors[index];
+    exec_build build = {.plan = session->plan, .layout = session->laid.layout};
+    plan_map map;
+    uint32_t source;
+    if (!plan_view(build.plan, build.layout, position, &map, &source) || build.layout->buffer_of[build.plan->index[source]] == WG_NONE) return NULL;
+    exec_result result = {.value = exec_value_of_node(&build, position)};
+    for (uint32_t axis = 0; axis < result.value.rank; axis++) result.strides[axis] = result.value.strides[axis] * (int64_t)base_kinds[result.value.kind].bytes;
+    wg_view view = view_of(session, &result);
+    return values->tensors[index] = copy_view(session, &view, values->error);
+}
+
+bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_symbol *wrt, uint32_t count, wg_tensor **gradients, wg_error *error)
+{
+    if (!enter(session, error)) return false;
+    const wg_plan *plan = session->plan;
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    bool good = plan->entry.posture == WG_POSTURE_RETAIN || base_fail(&inner, WG_UNDECLARED, "the entry does not retain: declare it with WG_POSTURE_RETAIN");
+    good = good && find_result(session, target, &inner);
+    base_arena memory = base_arena_new(session->allocator);
+    kept_values values = {session, base_arena_take_zeroed(&memory, (plan->count + 1) * sizeof *values.tensors), &inner};
+    if (good && !values.tensors) good = base_fail_memory(&inner);
+    good = good && grad_backward(plan->graph, plan->prefix, session->laid.layout->extents, kept_value, &values, target.position, wrt, count, gradients, &inner);
+    for (uint32_t i = 0; values.tensors && i < plan->count; i++) wg_tensor_release(values.tensors[i]);
+    base_arena_free(&memory);
+    leave(session);
+    return good || tell(session, &inner, error);
+}

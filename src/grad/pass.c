@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The two walks over a graph: descending with cotangents, ascending with tangents. Only what lies between the wrt and the target is walked: a value aside of that path is
+ * not read, so that its NaN is nobody's. */
+#include <string.h>
+
+#include "base/kind.h"
+#include "grad/grad.h"
+
+static const wg_value nothing = {NULL, WG_NONE, 0};
+
+/* An operand through which a node moves: both are floats and the term is not constant. */
+static bool leads(const wg_graph *graph, const wg_node *node, uint32_t operand)
+{
+    const graph_term *term = graph_row_term((wg_op)node->op, operand);
+    if (!term || term->form == GRAPH_TERM_ZERO || !base_kind_is_float((wg_kind)node->kind)) return false;
+    return base_kind_is_float((wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind);
+}
+
+static void mark_moving(grad_pass *pass)
+{
+    for (uint32_t position = 0; position < pass->prefix; position++) {
+        const wg_node *node = graph_node(pass->graph, position);
+        const uint32_t *operands = graph_operands(pass->graph, node);
+        for (uint32_t i = 0; i < node->operand_count && !pass->moves[position]; i++)
+            pass->moves[position] = pass->moves[operands[i]] && leads(pass->graph, node, i);
+    }
+}
+
+bool grad_pass_begin(grad_pass *pass, const uint32_t *wrt, uint32_t count)
+{
+    pass->scratch = base_arena_new(pass->tape->allocator);
+    pass->moves = base_arena_take_zeroed(&pass->scratch, pass->prefix);
+    pass->carried = base_arena_take(&pass->scratch, pass->prefix * sizeof *pass->carried);
+    pass->fed = pass->value ? base_arena_take(&pass->scratch, pass->prefix * sizeof *pass->fed) : NULL;
+    if (!pass->moves || !pass->carried || (pass->value && !pass->fed)) return graph_fail(pass->tape, WG_MEMORY, "out of memory"), false;
+    for (uint32_t i = 0; i < pass->prefix; i++) pass->carried[i] = nothing;
+    if (pass->fed) memset(pass->fed, 0xff, pass->prefix * sizeof *pass->fed); /* WG_NONE */
+    for (uint32_t i = 0; i < count; i++)
+        if (wrt[i] < pass->prefix) pass->moves[wrt[i]] = true;
+    mark_moving(pass);
+    return true;
+}
+
+void grad_pass_end(grad_pass *pass)
+{
+    base_arena_free(&pass->scratch);
+}
+
+static grad_site site_of(grad_pass *pass, uint32_t position, uint32_t operand)
+{
+    const wg_node *node = graph_node(pass->graph, position);
+    return (grad_site){.pass = pass,
+                       .tape = pass->tape,
+                       .node = node,
+                       .term = graph_row_term((wg_op)node->op, operand),
+                       .position = position,
+                       .operand = operand};
+}
+
+/* Contributions are added in the order in which they arrive; the first one is the start. */
+static void add_to(wg_value *sum, wg_value contribution)
+{
+    *sum = sum->position == WG_NONE ? contribution : wg_add(*sum, contribution);
+}
+
+static bool healthy(const grad_pass *pass)
+{
+    return !wg_tape_error(pass->tape)->code;
+}
+
+static wg_value zeros_of(grad_pass *pass, uint32_t position)
+{
+    grad_site site = {.pass = pass, .tape = pass->tape, .node = graph_node(pass->graph, position), .position = position};
+    return grad_fill_result(&site, 0);
+}
+
+/* ---- reverse ---- */
+
+/* Hands the cotangent of a node to its operands, in ascending order. */
+static void hand_down(grad_pass *pass, uint32_t position)
+{
+    const wg_node *node = graph_node(pass->graph, position);
+    const uint32_t *operands = graph_operands(pass->graph, node);
+    for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
+        if (!pass->moves[operands[i]] || !leads(pass->graph, node, i)) continue;
+        grad_site site = site_of(pass, position, i);
+        wg_value contribution = grad_transpose(&site, pass->carried[position]);
+        if (healthy(pass)) add_to(&pass->carried[operands[i]], contribution);
+    }
+}
+
+bool grad_pass_reverse(grad_pass *pass, uint32_t target, wg_value seed, const uint32_t *wrt, uint32_t count, wg_value *gradients)
+{
+    for (uint32_t i = 0; i <= target; i++) pass->carried[i] = nothing;
+    if (pass->moves[target]) pass->carried[target] = seed;
+    for (uint32_t position = target + 1; position-- > 0 && healthy(pass);)
+        if (pass->carried[position].position != WG_NONE) hand_down(pass, position);
+    for (uint32_t i = 0; i < count && healthy(pass); i++) {
+        gradients[i] = wrt[i] <= target ? pass->carried[wrt[i]] : nothing;
+        if (gradients[i].position == WG_NONE) gradients[i] = zeros_of(pass, wrt[i]);
+    }
+    return healthy(pass);
+}
+
+/* ---- forward ---- */
+
+static void hand_up(grad_pass *pass, uint32_t position)
+{
+    const wg_node *node = graph_node(pass->graph, position);
+    const uint32_t *operands = graph_operands(pass->graph, node);
+    for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
+        if (pass->carried[operands[i]].position == WG_NONE || !leads(pass->graph, node, i)) continue;
+        grad_site site = site_of(pass, position, i);
+        wg_value contribution = grad_apply(&site, pass->carried[operands[i]]);
+        if (healthy(pass)) add_to(&pass->carried[position], contribution);
+    }
+}
+
+bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents, uint32_t count,
+                       wg_value *results)
+{
+    bool *needed = base_arena_take_zeroed(&pass->scratch, pass->prefix);
+    if (!needed) return graph_fail(pass->tape, WG_MEMORY, "out of memory"), false;
+    graph_closure(pass->graph, targets, target_count, needed);
+    for (uint32_t i = 0; i < pass->prefix; i++) pass->carried[i] = nothing;
+    for (uint32_t i = 0; i < count; i++)
+        if (wrt[i] < pass->prefix) add_to(&pass->carried[wrt[i]], tangents[i]);
+    for (uint32_t position = 0; position < pass->prefix && healthy(pass); position++)
+        if (needed[position] && pass->moves[position]) hand_up(pass, position);
+    for (uint32_t i = 0; i < target_count && healthy(pass); i++) {
+        results[i] = pass->carried[targets[i]];
+        if (results[i].position == WG_NONE) results[i] = zeros_of(pass, targets[i]);
+    }
+    return healthy(pass);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The command: finds the verb, reads its options, answers help and wrong usage. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tools.h"
+
+static const tool_option options[] = {
+#define OPTION(name, value, repeats, help) {name, value, repeats, help},
+#include "tools/options.def"
+};
+
+static const tool_verb verbs[] = {
+#define VERB(name, function, usage, least, most, options, summary, example) {name, function, usage, least, most, options, summary, example},
+#include "tools/verbs.def"
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+const wg_allocator *tool_allocator(void)
+{
+    return base_allocator(NULL);
+}
+
+/* ---- options ---- */
+
+static const tool_option *find_option(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT(options); i++)
+        if (strlen(options[i].name) == length && !memcmp(options[i].name, name, length)) return &options[i];
+    return NULL;
+}
+
+/* Whether a list of words separated by spaces holds a word. */
+static bool lists(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
+    return false;
+}
+
+const char *tool_value_at(const tool_call *call, const char *name, uint32_t index)
+{
+    for (uint32_t i = 0; i < call->given_count; i++)
+        if (!strcmp(call->given[i].option->name, name) && index-- == 0) return call->given[i].value ? call->given[i].value : "";
+    return NULL;
+}
+
+const char *tool_value(const tool_call *call, const char *name)
+{
+    const char *last = NULL, *value;
+    for (uint32_t i = 0; (value = tool_value_at(call, name, i)); i++) last = value;
+    return last;
+}
+
+bool tool_integer(const tool_call *call, const char *name, int64_t low, int64_t high, int64_t fallback, int64_t *number)
+{
+    const char *value = tool_value(call, name);
+    *number = fallback;
+    if (!value) return true;
+    if (base_parse_integer(value, strlen(value), number) == strlen(value) && *number >= low && *number <= high && *value) return true;
+    tool_usage(call, "--%s needs a whole number from %lld to %lld, not '%s'", name, (long long)low, (long long)high, value);
+    return false;
+}
+
+bool tool_real(const tool_call *call, const char *name, double low, double high, double fallback, double *number)
+{
+    const char *value = tool_value(call, name);
+    *number = fallback;
+    if (!value) return true;
+    if (*value && base_parse_float(value, strlen(value), WG_KIND_F64, number) == strlen(value) && *number >= low && *number <= high) return true;
+    tool_usage(call, "--%s needs a number from %g to %g, not '%s'", name, low, high, value);
+    return false;
+}
+
+int tool_usage(const tool_call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "wengert %s: ", call->verb->name);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "; see wengert %s --help\n", call->verb->name);
+    va_end(arguments);
+    return TOOL_USAGE;
+}
+
+/* ---- help ---- */
+
+static void print_verbs(FILE *out)
+{
+    fputs("wengert: one graph, many readings\n\nusage: wengert VERB ...\n\n", out);
+    for (size_t i = 0; i < COUNT(verbs); i++) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fputs("\nwengert VERB --help tells more. A MODEL is a program text (.wg, or - for stdin) or a trained model (.safetensors).\n", out);
+}
+
+static void print_help(const tool_verb *verb)
+{
+    printf("wengert %s: %s\n\nusage: wengert %s %s\n\n", verb->name, verb->summary, verb->name, verb->usage);
+    for (size_t i = 0; i < COUNT(options); i++) {
+        if (!lists(verb->options, options[i].name)) continue;
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].value ? " " : "", options[i].value ? options[i].value : "");
+        printf("  %-22s %s%s\n", left, options[i].help, options[i].repeats ? " (may be repeated)" : "");
+    }
+    printf("\nexample:\n  %s\n", verb->example);
+}
+
+/* ---- the call ---- */
+
+/* Edits between two words (Levenshtein 1966), words of up to 31 characters. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[33];
+    size_t n = strlen(b);
+    if (n > 32 || strlen(a) > 32) return 100;
+    for (size_t j = 0; j <= n; j++) row[j] = (unsigned)j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best) best = above + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = above;
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+static int unknown_option(const tool_call *call, const char *name)
+{
+    const char *nearest = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; i < COUNT(options); i++)
+        if (lists(call->verb->options, options[i].name) && distance(name, options[i].name) < least) {
+            least = distance(name, options[i].name);
+            nearest = options[i].name;
+        }
+    if (nearest) return tool_usage(call, "there is no --%s here; did you mean --%s?", name, nearest);
+    return tool_usage(call, "there is no --%s here", name);
+}
+
+/* One `--name`, `--name=value` or `--name value`; how many arguments it took, 0: printed. */
+static int read_option(tool_call *call, int left, char **arguments)
+{
+    const char *name = arguments[0] + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const tool_option *option = find_option(name, length);
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    if (!option || !lists(call->verb->options, option->name)) return unknown_option(call, word), 0;
+    tool_given given = {option, equals ? equals + 1 : NULL};
+    if (!option->value && equals) return tool_usage(call, "--%s takes no value", word), 0;
+    if (option->value && !equals) {
+        if (left < 2) return tool_usage(call, "--%s needs %s", word, option->value), 0;
+        given.value = arguments[1];
+    }
+    if (!option->repeats && tool_value(call, option->name)) return tool_usage(call, "--%s stands twice", word), 0;
+    call->given[call->given_count++] = given;
+    return option->value && !equals ? 2 : 1;
+}
+
+/* -1: the call is read; else the exit code. */
+static int read_call(tool_call *call, int count, char **arguments)
+{
+    bool only_words = false;
+    for (int i = 0; i < count;) {
+        const char *argument = arguments[i];
+        if (!only_words && !strcmp(argument, "--")) {
+            only_words = true;
+            i++;
+        } else if (!only_words && (!strcmp(argument, "--help") || !strcmp(argument, "-h"))) {
+            print_help(call->verb);
+            return TOOL_DONE;
+        } else if (!only_words && argument[0] == '-' && argument[1] == '-') {
+            int taken = read_option(call, count - i, arguments + i);
+            if (!taken) return TOOL_USAGE;
+            i += taken;
+        } else if (!only_words && argument[0] == '-' && argument[1]) {
+            return tool_usage(call, "there is no %s; options begin with two dashes", argument);
+        } else {
+            call->words[call->word_count++] = argument;
+            i++;
+        }
+    }
+    call->json = tool_value(call, "json") != NULL;
+    if (call->word_count < call->verb->least || call->word_count > call->verb->most)
+        return tool_usage(call, "usage: wengert %s %s", call->verb->name, call->verb->usage);
+    return -1;
+}
+
+/* The library reads its thread count from a default context's environment. */
+static int set_threads(const tool_call *call)
+{
+    int64_t threads;
+    if (!tool_integer(call, "threads", 1, 1024, 0, &threads)) return TOOL_USAGE;
+    if (threads) {
+        char text[16];
+        snprintf(text, sizeof text, "%lld", (long long)threads);
+        setenv("WENGERT_THREADS", text, 1);
+    }
+    return -1;
+}
+
+static void warn_environment(void)
+{
+    extern char **environ;
+    static const char *const known[] = {"WENGERT_THREADS=", "WENGERT_SIMD=", "WENGERT_EXPLAIN=", "WENGERT_OFFLINE="};
+    for (char **variable = environ; *variable; variable++) {
+        if (strncmp(*variable, "WENGERT_", 8)) continue;
+        bool is_known = false;
+        for (size_t i = 0; i < COUNT(known); i++) is_known = is_known || !strncmp(*variable, known[i], strlen(known[i]));
+        if (!is_known) fprintf(stderr, "wengert: the environment's %.*s is not known and has no effect\n", (int)strcspn(*variable, "="), *variable);
+    }
+}
+
+static int run_verb(const tool_verb *verb, int count, char **arguments)
+{
+    tool_call call = {.verb = verb};
+    size_t room = (size_t)count + 1;
+    call.words = calloc(room, sizeof *call.words);
+    call.given = calloc(room, sizeof *call.given);
+    int code = TOOL_FAILED;
+    if (!call.words || !call.given) fputs("wengert: out of memory\n", stderr);
+    else {
+        code = read_call(&call, count, arguments);
+        if (code < 0) code = set_threads(&call);
+        if (code < 0) code = verb->run(&call);
+        int flushed = tool_finish(&call);
+        if (code == TOOL_DONE) code = flushed;
+    }
+    free(call.words);
+    free(call.given);
+    return code;
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 2) {
+        print_verbs(stderr);
+        return TOOL_USAGE;
+    }
+    const char *name = arguments[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        print_verbs(stdout);
+        return TOOL_DONE;
+    }
+    if (!strcmp(name, "--version")) name = "version";
+    warn_environment();
+    const char *nearest = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; i < COUNT(verbs); i++) {
+        if (!strcmp(verbs[i].name, name)) return run_verb(&verbs[i], count - 2, arguments + 2);
+        if (distance(name, verbs[i].name) < least) {
+            least = distance(name, verbs[i].name);
+            nearest = verbs[i].name;
+        }
+    }
+    fprintf(stderr, "wengert: there is no verb %s", name);
+    if (nearest) fprintf(stderr, "; did you mean %s?", nearest);
+    fputs(nearest ? "\n" : "; see wengert --help\n", stderr);
+    return TOOL_USAGE;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * tools/: the command `wengert`. May use every room; nothing uses it.
+ *
+ *   main.c       verbs by verbs.def, options by options.def, --help     report_error.c  a wg_error as text or JSON, exit codes
+ *   model.c      a .wg text or a safetensors bundle as network, entries, parameters
+ *   value.c      NAME=VALUE feeds: files by suffix, JSON literals; results as .npy or JSON
+ *   verb_*.c     one file a verb or a family of small ones
+ *   dataset.c    training data: IDX, npy/npz, CSV, folders of pictures; picture.c PNG and JPEG; gzip.c
+ *   progress.c   the line on a terminal, --log                          chart.c, page.c  SVG and the HTML report
+ *
+ * Exit codes: 0 done; 1 failed, or differs; 2 wrong usage; 130 interrupted. Start with main.c. */
+#ifndef TOOLS_TOOLS_H
+#define TOOLS_TOOLS_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "wengert/wengert.h"
+
+enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_INTERRUPTED = 130 };
+
+typedef struct tool_option {
+    const char *name;  /* without the dashes */
+    const char *value; /* what its value is called in help; NULL: a switch */
+    bool repeats;
+    const char *help;
+} tool_option;
+
+typedef struct tool_given {
+    const tool_option *option;
+    const char *value; /* NULL for a switch */
+} tool_given;
+
+/* The words of a call after the verb. */
+typedef struct tool_call {
+    const struct tool_verb *verb;
+    const char **words; /* what is no option */
+    uint32_t word_count;
+    tool_given *given;
+    uint32_t given_count;
+    bool json; /* --json */
+} tool_call;
+
+typedef struct tool_verb {
+    const char *name;
+    int (*run)(const tool_call *call);
+    const char *usage;   /* after `wengert NAME` */
+    uint32_t least, most; /* words */
+    const char *options; /* names that it takes, separated by spaces */
+    const char *summary;
+    const char *example;
+} tool_verb;
+
+/* ---- main.c ---- */
+
+/* The value of an option (the last one given), NULL when it was not. A switch answers "". */
+const char *tool_value(const tool_call *call, const char *name);
+/* The index-th value of an option that repeats; NULL beyond. */
+const char *tool_value_at(const tool_call *call, const char *name, uint32_t index);
+/* The value as a number within [low, high]; fallback where not given. False: printed as wrong usage. */
+bool tool_integer(const tool_call *call, const char *name, int64_t low, int64_t high, int64_t fallback, int64_t *number);
+bool tool_real(const tool_call *call, const char *name, double low, double high, double fallback, double *number);
+/* Prints `wengert VERB: what` and where help is; answers TOOL_USAGE. */
+int tool_usage(const tool_call *call, const char *format, ...) BASE_PRINTF(2, 3);
+/* The allocator and context of the command. */
+const wg_allocator *tool_allocator(void);
+
+/* ---- report_error.c ---- */
+
+/* Prints the error on stderr, as text or, with --json, as an object; answers its exit code. */
+int tool_fail(const tool_call *call, const wg_error *error);
+/* stdout is written out whole, or an error is printed. A closed pipe is quiet. */
+int tool_finish(const tool_call *call);
+
+/* ---- model.c ---- */
+
+typedef struct tool_model {
+    wg_network *network;
+    wg_parameters *parameters; /* from the bundle, from --weights, or the program's initial payloads */
+    wg_checkpoint checkpoint;  /* what a bundle held; its network and parameters are those above */
+    bool is_checkpoint;
+    char *text; /* the source, so that messages can show lines; may be NULL */
+} tool_model;
+
+/* Opens a .wg text, a .safetensors bundle or, for "-", a text from stdin; --weights F fills the parameters. */
+bool tool_model_open(const tool_call *call, const char *path, tool_model *model, wg_error *error);
+void tool_model_close(tool_model *model);
+/* The entry that --entry names; where it is not given, the only one there is. With no entries and no --entry: the last node as root. */
+wg_entry *tool_model_entry(const tool_call *call, const tool_model *model, wg_error *error);
+/* The extents of --extent NAME=N ...: count and bindings [count], owned by the call's end. False: printed or in error. */
+bool tool_bindings(const tool_call *call, const wg_binding **bindings, uint32_t *count, wg_error *error);
+
+/* ---- value.c ---- */
+
+/* A VALUE as an owned tensor: .npy .png .jpg .jpeg .csv files by suffix, else a JSON literal. kind and shape [rank] are those wanted (shape NULL: any): literals take the kind; a
+ * file of u8 pictures stays u8; volumes must match, leading axes of 1 may be missing. */
+wg_tensor *tool_value_read(const char *value, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error);
+/* The feeds of --feed NAME=VALUE ... for an entry under bindings. Freed by tool_feeds_free. */
+typedef struct tool_feeds {
+    wg_feed *feeds;
+    wg_tensor **tensors;
+    uint32_t count;
+} tool_feeds;
+bool tool_feeds_read(const tool_call *call, const wg_network *network, const wg_binding *bindings, uint32_t binding_count, tool_feeds *feeds, wg_error *error);
+void tool_feeds_free(tool_feeds *feeds);
+/* Nested JSON arrays with the shortest decimals that read back; non-finite numbers as strings. */
+void tool_put_json(base_string *text, const wg_view *view);
+/* One line for people: kind, shape and the first items. */
+void tool_put_brief(base_string *text, const char *name, const wg_view *view);
+/* What a result is called: its node's name, or tN. text has at least 16 bytes. */
+const char *tool_result_name(const wg_network *network, wg_symbol symbol, char *text);
+
+/* ---- the verbs ---- */
+
+#define VERB(name, function, ...) int function(const tool_call *call);
+#include "tools/verbs.def"
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * wengert eval: one expression of program text over f64 inputs named by --feed, with its derivatives. */
+#include <string.h>
+
+#include "base/json.h"
+#include "tools/running.h"
+
+/* The program around the expression stands on lines before it, so that its own line and columns can be told. */
+#define BEFORE "result = "
+
+static void put_inputs(const tool_call *call, base_string *text, wg_error *error)
+{
+    const char *given;
+    for (uint32_t i = 0; !error->code && (given = tool_value_at(call, "feed", i)); i++) {
+        size_t length = strcspn(given, "=");
+        if (!given[length] || !length) {
+            base_fail(error, WG_ARGUMENT, "--feed needs NAME=VALUE, not '%s'", given);
+            return;
+        }
+        wg_tensor *tensor = tool_value_read(given + length + 1, WG_KIND_F64, 0, NULL, error);
+        if (!tensor) return;
+        base_string_puts(text, "input ");
+        base_string_put(text, given, length);
+        base_string_printf(text, " %s\n", BASE_SHAPE_TEXT(wg_tensor_rank(tensor), wg_tensor_shape(tensor)));
+        wg_tensor_release(tensor);
+    }
+}
+
+static void put_entry(const tool_call *call, base_string *text)
+{
+    const char *names = tool_value(call, "grad");
+    base_string_puts(text, "entry eval: result");
+    if (names) {
+        base_string_puts(text, ", gradients(result, ");
+        base_string_puts(text, names);
+        base_string_puts(text, ")");
+    }
+    base_string_puts(text, "\n");
+}
+
+/* A diagnostic in the program is shown as one in the expression. */
+static void place_in_expression(wg_error *error, int32_t line)
+{
+    size_t before = strlen(BEFORE);
+    if (error->line != line || strncmp(error->excerpt, BEFORE, before) || error->column <= (int32_t)before) return;
+    memmove(error->excerpt, error->excerpt + before, strlen(error->excerpt + before) + 1);
+    error->column -= (int32_t)before;
+    error->line = 1;
+    snprintf(error->file, sizeof error->file, "expression");
+}
+
+static bool open_expression(const tool_call *call, running *r, wg_error *error)
+{
+    base_string text = base_string_new(tool_allocator());
+    base_string_puts(&text, "wengert 1\nprogram eval\nkind f64\n");
+    put_inputs(call, &text, error);
+    int32_t line = 1;
+    for (size_t i = 0; i < text.length; i++) line += text.text[i] == '\n';
+    base_string_printf(&text, BEFORE "%s\n", call->words[0]);
+    put_entry(call, &text);
+    if (text.failed) base_fail_memory(error);
+    if (!error->code) r->model.network = wg_text_parse(NULL, text.text, text.length, "expression", NULL, error);
+    if (!r->model.network) place_in_expression(error, line);
+    base_string_free(&text);
+    r->entry = r->model.network ? wg_network_entry(r->model.network, "eval", error) : NULL;
+    if (!r->entry || !tool_feeds_read(call, r->model.network, NULL, 0, &r->feeds, error)) return false;
+    r->options = (wg_run_options){.size = sizeof r->options, .feeds = r->feeds.feeds, .feed_count = r->feeds.count};
+    r->plan = wg_plan_new(r->entry, NULL, 0, error);
+    r->session = r->plan ? wg_session_new(r->plan, NULL, error) : NULL;
+    return r->session != NULL;
+}
+
+/* A result for people: whole, as nested brackets. */
+static void put_lines(const running *r, base_string *text)
+{
+    for (uint32_t i = 0; i < wg_entry_result_count(r->entry); i++) {
+        wg_symbol symbol = wg_entry_result(r->entry, i);
+        char plain[16];
+        wg_view view;
+        if (!wg_session_read(r->session, symbol, &view, NULL)) continue;
+        if (i) base_string_printf(text, "%s = ", tool_result_name(r->model.network, symbol, plain));
+        tool_put_json(text, &view);
+        base_string_puts(text, "\n");
+    }
+}
+
+int verb_eval(const tool_call *call)
+{
+    running r = {0};
+    wg_error error = {.code = WG_OK};
+    bool good = open_expression(call, &r, &error) && wg_session_run(r.session, &r.options, &error);
+    if (good) {
+        base_string text = base_string_new(tool_allocator());
+        if (call->json) running_put_json(&r, &text);
+        else put_lines(&r, &text);
+        good = !text.failed || base_fail_memory(&error);
+        if (good) fputs(text.text, stdout);
+        base_string_free(&text);
+    }
+    running_close(&r);
+    return good ? TOOL_DONE : tool_fail(call, &error);
+}

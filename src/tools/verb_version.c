@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * wengert version: what this build is, and which optional parts it has. */
+#include <string.h>
+
+#include "exec/kernels.h"
+#include "tools/tools.h"
+
+typedef struct part {
+    const char *name;
+    bool here;
+    const char *how; /* to get it */
+} part;
+
+static const part parts[] = {
+#ifdef HAVE_ZLIB
+    {"gzip", true, ""},
+#else
+    {"gzip", false, "install zlib1g-dev and build again"},
+#endif
+#ifdef HAVE_PNG
+    {"png", true, ""},
+#else
+    {"png", false, "install libpng-dev and build again"},
+#endif
+#ifdef HAVE_JPEG
+    {"jpeg", true, ""},
+#else
+    {"jpeg", false, "install libjpeg-dev and build again"},
+#endif
+};
+
+#define PARTS (sizeof parts / sizeof *parts)
+
+static void print_json(const char *level, unsigned threads)
+{
+    printf("{\"wengert\": 1, \"version\": \"%s\", \"semantics\": %d, \"licence\": \"Apache-2.0 OR MIT\", \"simd\": \"%s\", \"threads\": %u, \"parts\": {", WENGERT_VERSION, WG_SEMANTICS,
+           level, threads);
+    for (size_t i = 0; i < PARTS; i++) printf("%s\"%s\": %s", i ? ", " : "", parts[i].name, parts[i].here ? "true" : "false");
+    fputs("}}\n", stdout);
+}
+
+int verb_version(const tool_call *call)
+{
+    const wg_context *context = base_context(NULL);
+    const char *level = exec_kernels_for(context->simd[0] ? context->simd : NULL)->name;
+    if (call->json) {
+        print_json(level, context->threads);
+        return TOOL_DONE;
+    }
+    printf("wengert %s, semantics %d, licence Apache-2.0 OR MIT\nkernels %s, %u thread%s\n", WENGERT_VERSION, WG_SEMANTICS, level, context->threads, context->threads == 1 ? "" : "s");
+    for (size_t i = 0; i < PARTS; i++) printf("%-5s %s%s\n", parts[i].name, parts[i].here ? "yes" : "off: ", parts[i].how);
+    return TOOL_DONE;
+}
