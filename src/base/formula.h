@@ -58,7 +58,7 @@ typedef struct base_formula_program {
 bool base_formula_record(const wg_allocator *allocator, base_formula formula, wg_kind kind, base_formula_program *program, wg_error *error);
 void base_formula_free(base_formula_program *program);
 
-/* The routines for lanes that a formula flags for REPAIR, by number and by name: sin, cos and tan of any finite x beyond 2^27. */
+/* The routines for lanes that a formula flags for REPAIR, by number and by name: sin, cos and tan of any finite |x| >= 1. */
 typedef enum base_repair { BASE_REPAIR_sin, BASE_REPAIR_cos, BASE_REPAIR_tan, BASE_REPAIR_COUNT } base_repair;
 extern double (*const base_repairs[BASE_REPAIR_COUNT])(double);
 double base_repair_sin(double x);

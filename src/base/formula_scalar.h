@@ -83,7 +83,7 @@ SCALAR_FUNCTION float SCALAR(sqrt_f32)(float a) { return __builtin_sqrtf(a); }
 #define IXOR(a, b) ((a) ^ (b))
 #define ISHL(a, count) ((a) << (count))
 #define ISHR(a, count) ((a) >> (count))
-#define REPAIR(mask, name, x, y) ((mask) ? base_repair_##name(x) : (y))
+#define REPAIR(mask, name, x, y) ((mask) ? (F)base_repair_##name(x) : (y))
 
 #include "base/formula_text.def"
 

@@ -41,6 +41,7 @@ typedef float VECTOR(half_f32) __attribute__((vector_size(FORMULA_WIDTH / 2), ma
 #define VECTOR_SELECT_F32(m, a, b) \
     (VECTOR(float_f32))_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)(m)), (__m512)(b), (__m512)(a))
 #define VECTOR_ANY_F64(m) (_mm512_movepi64_mask((__m512i)(m)) != 0)
+#define VECTOR_ANY_F32(m) (_mm512_movepi32_mask((__m512i)(m)) != 0)
 #elif FORMULA_WIDTH == 32 && defined(__AVX2__) && defined(__FMA__)
 #define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
 #define VECTOR_FMA_F32(a, b, c) (VECTOR(float_f32))_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
@@ -49,6 +50,7 @@ typedef float VECTOR(half_f32) __attribute__((vector_size(FORMULA_WIDTH / 2), ma
 #define VECTOR_SELECT_F64(m, a, b) (VECTOR(float_f64))_mm256_blendv_pd((__m256d)(b), (__m256d)(a), (__m256d)(m))
 #define VECTOR_SELECT_F32(m, a, b) (VECTOR(float_f32))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(m))
 #define VECTOR_ANY_F64(m) (_mm256_movemask_pd((__m256d)(m)) != 0)
+#define VECTOR_ANY_F32(m) (_mm256_movemask_ps((__m256)(m)) != 0)
 #elif FORMULA_WIDTH == 16 && defined(__SSE2__)
 #if defined(__FMA__)
 #define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm_fmadd_pd((__m128d)(a), (__m128d)(b), (__m128d)(c))
@@ -57,6 +59,7 @@ typedef float VECTOR(half_f32) __attribute__((vector_size(FORMULA_WIDTH / 2), ma
 #define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm_sqrt_pd((__m128d)(a))
 #define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm_sqrt_ps((__m128)(a))
 #define VECTOR_ANY_F64(m) (_mm_movemask_pd((__m128d)(m)) != 0)
+#define VECTOR_ANY_F32(m) (_mm_movemask_ps((__m128)(m)) != 0)
 #endif
 
 
@@ -136,6 +139,17 @@ VECTOR_FUNCTION VECTOR(float_f64)
 #endif
     for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(double); i++)
         if (mask[i]) y[i] = routine(x[i]);
+    return y;
+}
+
+VECTOR_FUNCTION VECTOR(float_f32)
+    VECTOR(repair_f32)(VECTOR(mask_f32) mask, double (*routine)(double), VECTOR(float_f32) x, VECTOR(float_f32) y)
+{
+#if defined(VECTOR_ANY_F32)
+    if (__builtin_expect(!VECTOR_ANY_F32(mask), 1)) return y;
+#endif
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++)
+        if (mask[i]) y[i] = (float)routine((double)x[i]);
     return y;
 }
 
@@ -231,5 +245,6 @@ typedef union VECTOR(halves) {
 #undef VECTOR_SELECT_F64
 #undef VECTOR_SELECT_F32
 #undef VECTOR_ANY_F64
+#undef VECTOR_ANY_F32
 #include "base/formula_end.def"
 #undef FORMULA_WIDTH

@@ -101,7 +101,7 @@ typedef struct turns {
     uint64_t quarters;
 } turns;
 
-/* x / (pi/2) = quarters + high + low, quarters modulo 4, for finite |x| >= 2^26: M. H. Payne and R. N. Hanek, "Radian reduction for trigonometric
+/* x / (pi/2) = quarters + high + low, quarters modulo 4, for finite |x| >= 1: M. H. Payne and R. N. Hanek, "Radian reduction for trigonometric
  * functions", 1983. x is an integer m times 2^e; bits of 2/pi above weight 2^(1 - e) add multiples of 4, and 256 bits from there leave 201 after the
  * binary point correct, while no double comes nearer than 2^-62 to a multiple of pi/2. */
 static turns far_turns(double x)

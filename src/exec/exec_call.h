@@ -43,11 +43,12 @@ typedef struct exec_axis {
 } exec_axis;
 exec_axis exec_axis_of(const exec_value *value, int64_t axis);
 
-/* Parts of [count] that stand behind one another: makes NaNs canonical where the call must. */
+/* Makes NaNs of items [count] canonical where that is wanted; and those of a whole dense result. */
 static inline void exec_canonical(const exec_run *run, bool wanted, wg_kind kind, void *items, int64_t count)
 {
     if (wanted) run->kernels->canonical_nan(kind, items, count);
 }
+void exec_canonical_all(exec_run *run, bool wanted, const exec_value *result);
 
 /* A product prepared with the strides of its operands (run_product.c): a and b are [batch.., rows, depth] and [batch.., depth, columns]. */
 typedef struct exec_matrix {

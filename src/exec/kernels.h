@@ -161,6 +161,67 @@ void exec_tree_push(exec_tree *tree, const void *value);
 /* At least one value was pushed. */
 void exec_tree_finish(exec_tree *tree, void *value);
 
+/* ---- layout -------------------------------------------------------------------------------------------------------------------------- */
+
+/* result[sum i * to_stride] = items[sum i * from_stride] for every index i of shape; strides in items, results may not overlap items. Permute, Narrow, Reverse, Broadcast,
+ * Unfold, the parts of Concat and the inside of Pad are copies with the right strides. Fast for runs, transposes and repeats. */
+typedef struct exec_copying {
+    size_t item_bytes; /* 1, 2, 4, 8 or 16 */
+    uint32_t rank;
+    int64_t shape[WG_MAX_RANK], to_stride[WG_MAX_RANK], from_stride[WG_MAX_RANK];
+    const void *items;
+    void *result;
+} exec_copying;
+
+/* count times the item. */
+void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
+
+/* ---- indexing (one form for every level) --------------------------------------------------------------------------------------------- */
+
+/* The order of the words of `outside`. */
+typedef enum exec_outside { EXEC_OUTSIDE_ERROR, EXEC_OUTSIDE_FILL, EXEC_OUTSIDE_CLAMP, EXEC_OUTSIDE_SKIP } exec_outside;
+
+/* Data [batch, pre, extent, post], positions [batch, each] of i64 or i32, rows [batch, pre, each, post]. A slab is one of batch * pre. */
+typedef struct exec_indexing {
+    wg_kind kind, position_kind;
+    exec_outside outside;
+    bool replace; /* Scatter: put, not add */
+    size_t item_bytes;
+    int64_t batch, pre, extent, post, each;
+    const void *items, *positions;
+    const void *fill; /* Gather: one item */
+    void *result;
+} exec_indexing;
+
+/* Rows [first, end) of batch * pre * each from the data `items`. Answers the least item of positions that is an error, or -1; such rows are not written. */
+int64_t exec_gather(const exec_indexing *indexing, exec_range rows);
+/* Adds (or puts) rows `items` into zeroed data `result`, ascending row: all of the columns [first, end) of post in the slabs given. Positions must have passed
+ * exec_positions_check. Workspace: exec_scatter_bytes. */
+void exec_scatter(const exec_indexing *indexing, exec_range slabs, exec_range columns, void *workspace);
+size_t exec_scatter_bytes(const exec_indexing *indexing);
+/* The first of positions [first, end) of batch * each that is an error, or -1. */
+int64_t exec_positions_check(const exec_indexing *indexing, exec_range items);
+/* Slice: `each` positions from start positions[batch] of `items` to `result`. Update: rows `items` over those of `result`, which holds the data. Starts are clamped, or with
+ * EXEC_OUTSIDE_ERROR the first bad one is answered (its slabs are not written); else -1. */
+int64_t exec_slice(const exec_indexing *indexing, exec_range slabs, bool update);
+
+/* The transpose of Unfold: items [outer, windows, size, inner] added into result [outer, extent, inner]. Rows are (outer, position) pairs. */
+typedef struct exec_folding {
+    wg_kind kind;
+    int64_t windows, size, inner, step, dilation, extent;
+    const void *items;
+    void *result;
+} exec_folding;
+void exec_fold_windows(const exec_folding *folding, exec_range rows);
+
+/* Positions of true, then -1 up to maximum. Answers -1, or the first true item that has no place. */
+int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum);
+/* Items [first, end) of [outer, extent, inner]: each its place along extent. */
+void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items);
+/* Random items by their row-major index: the order of the words of `distribution`. */
+typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS } exec_draw;
+void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items);
+
 /* ---- the table of a level --------------------------------------------------------------------------------------------------- */
 
 typedef struct exec_kernels {

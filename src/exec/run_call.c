@@ -95,6 +95,25 @@ const char *exec_dense_items(exec_run *run, const exec_dense *dense)
     return work.to;
 }
 
+typedef struct canonical_work {
+    exec_run *run;
+    wg_kind kind;
+    char *items;
+} canonical_work;
+
+static void canonical_part(void *context, exec_range range, uint32_t thread)
+{
+    const canonical_work *work = context;
+    (void)thread;
+    exec_canonical(work->run, true, work->kind, work->items + range.first * base_kinds[work->kind].bytes, range.end - range.first);
+}
+
+void exec_canonical_all(exec_run *run, bool wanted, const exec_value *result)
+{
+    canonical_work work = {run, result->kind, exec_items(run, result)};
+    if (wanted) exec_run_split(run, result->volume, 1024, 1, canonical_part, &work);
+}
+
 exec_axis exec_axis_of(const exec_value *value, int64_t axis)
 {
     exec_axis parts = {1, value->shape[axis], 1, axis + 1 == (int64_t)value->rank};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "graph/binding.h"
 #include "graph/parameters.h"
 #include "interp/interp.h"
 

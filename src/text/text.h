@@ -90,6 +90,7 @@ typedef struct text_parameter {
 
 /* A call of a composition: operands [operand_count], arguments [as its PARAMETER rows]. */
 typedef struct text_composed {
+    const struct text_composition *composition;
     wg_tape *tape;
     const wg_value *operands;
     uint32_t operand_count;
@@ -100,7 +101,7 @@ typedef struct text_composition {
     const char *name;
     uint32_t least, most; /* operands */
     wg_value (*record)(const text_composed *call);
-    uint32_t parameter, parameter_count; /* place in text_parameters */
+    uint32_t parameter; /* where its parameters begin in text_parameters; a row without a key ends them */
 } text_composition;
 
 extern const text_composition text_compositions[];

@@ -19,7 +19,7 @@ static wg_tensor *drawn(const wg_network *network, wg_symbol input, const runnin
     wg_network_node(network, input.position, &facts);
     if (!wg_network_bound_shape(network, input, r->bindings, r->binding_count, shape, error)) return NULL;
     wg_tensor *tensor = wg_tensor_new(NULL, facts.kind, facts.rank, shape, NULL, error);
-    const uint32_t key[2] = {(uint32_t)seed, input.position};
+    const base_key key = {{(uint32_t)seed, input.position}};
     for (int64_t i = 0; tensor && i < tensor->volume; i++) {
         double draw = base_draw_uniform_f64(key, (uint64_t)i);
         base_number_store(facts.kind, tensor->data, i, base_number_from_double(facts.kind, base_kind_is_float(facts.kind) ? 2 * draw - 1 : draw < 0.5));

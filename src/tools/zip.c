@@ -211,7 +211,7 @@ bool zip_read(const char *name, const void *bytes, size_t length, const char *wa
 {
     archive a = {.name = name, .bytes = bytes, .length = length, .error = error};
     member m;
-    const unsigned char *packed;
+    const unsigned char *packed = NULL;
     *content = (gzip_bytes){0};
     if (!open_archive(&a) || !choose(&a, wanted, &m)) return false;
     if (m.flags & FLAG_ENCRYPTED) return base_fail(error, WG_UNSUPPORTED, "%s is encrypted; write it without a password", name);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Indexing by positions in the data, windows added back, and what is generated: loops that wait for memory, so one form serves every level. Sums go in the order that
+ * the rows define: Scatter by ascending row of the updates, Fold by ascending window; both start from +0; f16 and bf16 add in f32 and round at the end. */
+#include <string.h>
+
+#include "base/random.h"
+#include "exec/kernels.h"
+
+void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count)
+{
+    char *to = result;
+    if (count <= 0) return;
+    memcpy(to, item, item_bytes);
+    for (int64_t done = 1; done < count;) { /* doubles what is there */
+        int64_t part = count - done < done ? count - done : done;
+        memcpy(to + (size_t)done * item_bytes, to, (size_t)part * item_bytes);
+        done += part;
+    }
+}
+
+static int64_t position_at(wg_kind kind, const void *positions, int64_t item)
+{
+    return kind == WG_KIND_I32 ? ((const int32_t *)positions)[item] : ((const int64_t *)positions)[item];
+}
+
+/* The position to use, -1 for one that is left out; *bad is set where it is an error. */
+static int64_t settle(const exec_indexing *x, int64_t item, bool *bad)
+{
+    int64_t position = position_at(x->position_kind, x->positions, item);
+    if (position >= 0 && position < x->extent) return position;
+    *bad = x->outside == EXEC_OUTSIDE_ERROR || (x->outside == EXEC_OUTSIDE_CLAMP && x->extent == 0);
+    if (x->outside != EXEC_OUTSIDE_CLAMP) return -1;
+    return position < 0 ? 0 : x->extent - 1;
+}
+
+/* ---- gather ---------------------------------------------------------------------------------------------------------------------- */
+
+int64_t exec_gather(const exec_indexing *x, exec_range rows)
+{
+    size_t run = (size_t)x->post * x->item_bytes;
+    int64_t failed = -1;
+    for (int64_t row = rows.first; row < rows.end; row++) {
+        int64_t slab = row / x->each, item = slab / x->pre * x->each + row % x->each;
+        bool bad = false;
+        int64_t position = settle(x, item, &bad);
+        char *to = (char *)x->result + (size_t)row * run;
+        if (bad && (failed < 0 || item < failed)) failed = item;
+        if (position >= 0) {
+            if (run > 0 && !bad) memcpy(to, (const char *)x->items + (size_t)(slab * x->extent + position) * run, run);
+        } else if (!bad) {
+            exec_fill(to, x->fill, x->item_bytes, x->post);
+        }
+    }
+    return failed;
+}
+
+/* ---- scatter ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Sums of one slab's columns [column, column + columns): `to` is the slab in the kind of the sums, rows to_row items apart. */
+#define SCATTER_ROWS(T, load)                                                                                                             \
+    {                                                                                                                                     \
+        const T *from = (const T *)x->items + (slab * x->each) * x->post + column;                                                        \
+        for (int64_t i = 0; i < x->each; i++, from += x->post) {                                                                          \
+            bool bad = false;                                                                                                             \
+            int64_t position = settle(x, batch * x->each + i, &bad);                                                                      \
+            if (position < 0 || bad) continue;                                                                                            \
+            SUM *row = (SUM *)to + position * to_row;                                                                                     \
+            if (x->replace)                                                                                                               \
+                for (int64_t j = 0; j < columns; j++) row[j] = (SUM)load(from[j]);                                                        \
+            else                                                                                                                          \
+                for (int64_t j = 0; j < columns; j++) row[j] = (SUM)(row[j] + (SUM)load(from[j]));                                        \
+        }                                                                                                                                 \
+    }
+#define PLAIN(v) (v)
+static void scatter_slab(const exec_indexing *x, int64_t slab, int64_t column, int64_t columns, void *to, int64_t to_row)
+{
+    int64_t batch = slab / x->pre;
+    switch (x->kind) {
+#define SUM float
+    case WG_KIND_F16: SCATTER_ROWS(uint16_t, base_f16_to_f32) break;
+    case WG_KIND_BF16: SCATTER_ROWS(uint16_t, base_bf16_to_f32) break;
+    case WG_KIND_F32: SCATTER_ROWS(float, PLAIN) break;
+#undef SUM
+#define SUM double
+    case WG_KIND_F64: SCATTER_ROWS(double, PLAIN) break;
+#undef SUM
+#define SUM uint8_t
+    case WG_KIND_I8:
+    case WG_KIND_U8:
+    case WG_KIND_BOOL: SCATTER_ROWS(uint8_t, PLAIN) break;
+#undef SUM
+#define SUM uint16_t
+    case WG_KIND_I16:
+    case WG_KIND_U16: SCATTER_ROWS(uint16_t, PLAIN) break;
+#undef SUM
+#define SUM uint32_t
+    case WG_KIND_I32:
+    case WG_KIND_U32:
+    case WG_KIND_CHAR: SCATTER_ROWS(uint32_t, PLAIN) break;
+#undef SUM
+#define SUM uint64_t
+    default: SCATTER_ROWS(uint64_t, PLAIN) break;
+#undef SUM
+    }
+}
+
+static bool is_half(wg_kind kind) { return kind == WG_KIND_F16 || kind == WG_KIND_BF16; }
+
+static uint16_t half_of(wg_kind kind, float value) { return kind == WG_KIND_F16 ? base_f16_from_f32(value) : base_bf16_from_f32(value); }
+
+#define SCATTER_STRIP 64
+size_t exec_scatter_bytes(const exec_indexing *x)
+{
+    int64_t columns = x->post < SCATTER_STRIP ? x->post : SCATTER_STRIP;
+    return is_half(x->kind) ? (size_t)(x->extent * columns) * sizeof(float) : 0;
+}
+
+static void scatter_half(const exec_indexing *x, int64_t slab, int64_t column, int64_t columns, float *sheet)
+{
+    memset(sheet, 0, (size_t)(x->extent * columns) * sizeof *sheet);
+    scatter_slab(x, slab, column, columns, sheet, columns);
+    for (int64_t i = 0; i < x->extent; i++) {
+        uint16_t *to = (uint16_t *)x->result + (slab * x->extent + i) * x->post + column;
+        for (int64_t j = 0; j < columns; j++) to[j] = half_of(x->kind, sheet[i * columns + j]);
+    }
+}
+
+void exec_scatter(const exec_indexing *x, exec_range slabs, exec_range columns, void *workspace)
+{
+    int64_t count = columns.end - columns.first;
+    for (int64_t slab = slabs.first; slab < slabs.end && count > 0; slab++) {
+        if (is_half(x->kind)) {
+            for (int64_t j = columns.first; j < columns.end; j += SCATTER_STRIP)
+                scatter_half(x, slab, j, columns.end - j < SCATTER_STRIP ? columns.end - j : SCATTER_STRIP, workspace);
+            continue;
+        }
+        char *to = (char *)x->result + (size_t)(slab * x->extent * x->post + columns.first) * x->item_bytes;
+        for (int64_t i = 0; i < x->extent; i++) memset(to + (size_t)(i * x->post) * x->item_bytes, 0, (size_t)count * x->item_bytes);
+        scatter_slab(x, slab, columns.first, count, to, x->post);
+    }
+}
+
+int64_t exec_positions_check(const exec_indexing *x, exec_range items)
+{
+    for (int64_t item = items.first; item < items.end; item++) {
+        bool bad = false;
+        settle(x, item, &bad);
+        if (bad) return item;
+    }
+    return -1;
+}
+
+/* ---- slices at run-time starts ---------------------------------------------------------------------------------------------------------- */
+
+/* Where `len` positions begin: the start clamped into [0, extent - len]. */
+static int64_t start_of(const exec_indexing *x, int64_t batch, bool *bad)
+{
+    int64_t start = position_at(x->position_kind, x->positions, batch), last = x->extent - x->each;
+    *bad = x->outside == EXEC_OUTSIDE_ERROR && (start < 0 || start > last);
+    return start < 0 ? 0 : start > last ? last : start;
+}
+
+int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
+{
+    size_t run = (size_t)x->post * x->item_bytes, bytes = (size_t)x->each * run;
+    int64_t failed = -1;
+    for (int64_t slab = slabs.first; slab < slabs.end; slab++) {
+        bool bad;
+        int64_t start = start_of(x, slab / x->pre, &bad);
+        if (bad && failed < 0) failed = slab / x->pre;
+        if (bad || bytes == 0) continue;
+        size_t whole = (size_t)(slab * x->extent + start) * run, part = (size_t)slab * bytes;
+        if (update) memcpy((char *)x->result + whole, (const char *)x->items + part, bytes);
+        else memcpy((char *)x->result + part, (const char *)x->items + whole, bytes);
+    }
+    return failed;
+}
+
+/* ---- windows added back ---------------------------------------------------------------------------------------------------------------------- */
+
+#define FOLD_STRIP 256
+
+/* Position p of the extent gets item j of window w where w * step + j * dilation = p, windows ascending. */
+#define FOLD_POSITION(T, SUM, load)                                                                                                       \
+    {                                                                                                                                     \
+        SUM sums[FOLD_STRIP] = {0};                                                                                                       \
+        for (int64_t w = first; w < end; w++) {                                                                                           \
+            int64_t far = p - w * f->step, j = far / f->dilation;                                                                         \
+            if (far % f->dilation != 0 || j >= f->size) continue;                                                                         \
+            const T *from = (const T *)f->items + ((outer * f->windows + w) * f->size + j) * f->inner + column;                           \
+            for (int64_t i = 0; i < columns; i++) sums[i] = (SUM)(sums[i] + (SUM)load(from[i]));                                          \
+        }                                                                                                                                 \
+        FOLD_STORE(T)                                                                                                                     \
+    }
+#define FOLD_STORE(T)                                                                                                                     \
+    T *to = (T *)f->result + (outer * f->extent + p) * f->inner + column;                                                                 \
+    for (int64_t i = 0; i < columns; i++) to[i] = is_half(f->kind) ? (T)half_of(f->kind, (float)sums[i]) : (T)sums[i];
+
+static void fold_position(const exec_folding *f, int64_t outer, int64_t p, int64_t column, int64_t columns)
+{
+    int64_t reach = (f->size - 1) * f->dilation;
+    int64_t first = p <= reach ? 0 : (p - reach + f->step - 1) / f->step, end = p / f->step + 1 < f->windows ? p / f->step + 1 : f->windows;
+    switch (f->kind) {
+    case WG_KIND_F16: FOLD_POSITION(uint16_t, float, base_f16_to_f32) break;
+    case WG_KIND_BF16: FOLD_POSITION(uint16_t, float, base_bf16_to_f32) break;
+    case WG_KIND_F32: FOLD_POSITION(float, float, PLAIN) break;
+    case WG_KIND_F64: FOLD_POSITION(double, double, PLAIN) break;
+    case WG_KIND_I8:
+    case WG_KIND_U8: FOLD_POSITION(uint8_t, uint8_t, PLAIN) break;
+    case WG_KIND_I16:
+    case WG_KIND_U16: FOLD_POSITION(uint16_t, uint16_t, PLAIN) break;
+    case WG_KIND_I32:
+    case WG_KIND_U32: FOLD_POSITION(uint32_t, uint32_t, PLAIN) break;
+    default: FOLD_POSITION(uint64_t, uint64_t, PLAIN) break;
+    }
+}
+
+void exec_fold_windows(const exec_folding *f, exec_range rows)
+{
+    for (int64_t row = rows.first; row < rows.end; row++)
+        for (int64_t column = 0; column < f->inner; column += FOLD_STRIP)
+            fold_position(f, row / f->extent, row % f->extent, column, f->inner - column < FOLD_STRIP ? f->inner - column : FOLD_STRIP);
+}
+
+/* ---- where, iota, draw -------------------------------------------------------------------------------------------------------------------------- */
+
+int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!condition[i]) continue;
+        if (found == maximum) return i;
+        result[found++] = i;
+    }
+    while (found < maximum) result[found++] = -1;
+    return -1;
+}
+
+void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items)
+{
+    size_t bytes = wg_kind_bytes(kind);
+    for (int64_t at = items.first; at < items.end;) {
+        base_number place = {.i = at / inner % extent};
+        int64_t run = inner - at % inner < items.end - at ? inner - at % inner : items.end - at;
+        char *to = (char *)result + (size_t)at * bytes;
+        base_number_store(kind, to, 0, base_number_convert(place, WG_KIND_I64, kind, false));
+        exec_fill(to, to, bytes, run);
+        at += run;
+    }
+}
+
+#define DRAW_PIECE 256
+static void draw_words(base_key key, wg_kind kind, bool uniform, void *result, int64_t first, int64_t count)
+{
+    uint32_t words[DRAW_PIECE];
+    base_draw_bits_run(key, (uint64_t)first, (uint64_t)count, words);
+    for (int64_t i = 0; i < count; i++) {
+        base_number number = {.u = words[i]};
+        if (uniform) number.d = kind == WG_KIND_F16 ? (words[i] >> 21) * 0x1p-11 : (words[i] >> 24) * 0x1p-8;
+        base_number_store(kind, result, first + i, number);
+    }
+}
+
+static void draw_wide_bits(base_key key, uint64_t *result, int64_t first, int64_t count)
+{
+    uint32_t words[2 * DRAW_PIECE];
+    base_draw_bits_run(key, 2 * (uint64_t)first, 2 * (uint64_t)count, words);
+    for (int64_t i = 0; i < count; i++) result[first + i] = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
+}
+
+static void draw_half_normal(base_key key, wg_kind kind, uint16_t *result, int64_t first, int64_t count)
+{
+    float normal[DRAW_PIECE];
+    base_draw_normal_f32_run(key, (uint64_t)first, (uint64_t)count, normal);
+    for (int64_t i = 0; i < count; i++) result[first + i] = half_of(kind, normal[i]);
+}
+
+static void draw_piece(base_key key, exec_draw draw, wg_kind kind, void *result, int64_t first, int64_t count)
+{
+    uint64_t from = (uint64_t)first, many = (uint64_t)count;
+    if (draw == EXEC_DRAW_BITS) {
+        if (wg_kind_bytes(kind) == 8) draw_wide_bits(key, result, first, count);
+        else draw_words(key, kind, false, result, first, count);
+    } else if (kind == WG_KIND_F32) {
+        (draw == EXEC_DRAW_UNIFORM ? base_draw_uniform_f32_run : base_draw_normal_f32_run)(key, from, many, (float *)result + first);
+    } else if (kind == WG_KIND_F64) {
+        (draw == EXEC_DRAW_UNIFORM ? base_draw_uniform_f64_run : base_draw_normal_f64_run)(key, from, many, (double *)result + first);
+    } else if (draw == EXEC_DRAW_UNIFORM) {
+        draw_words(key, kind, true, result, first, count);
+    } else {
+        draw_half_normal(key, kind, result, first, count);
+    }
+}
+
+void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items)
+{
+    base_key k = {{key[0], key[1]}};
+    for (int64_t at = items.first; at < items.end; at += DRAW_PIECE)
+        draw_piece(k, draw, kind, result, at, items.end - at < DRAW_PIECE ? items.end - at : DRAW_PIECE);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Folds along an axis as calls: sums, the other reductions, positions of extremes, scans. Outputs are shared between threads; a single long output of floats by its chunks. */
+#include "exec/exec_call.h"
+
+#define CHUNKS_REPAY 16 /* chunks in an output that is shared between threads */
+
+typedef struct fold {
+    exec_dense items;
+    exec_value result;
+    exec_reduction call; /* without pointers */
+    int64_t outputs;
+    double output_cost;
+    bool canonical;
+    int64_t partials_at; /* room for the chunks' results of one output; -1: outputs are not cut */
+} fold;
+
+typedef struct fold_work {
+    exec_run *run;
+    const fold *facts;
+    exec_reduction call;
+    char *partials;
+} fold_work;
+
+static void fold_part(void *context, exec_range range, uint32_t thread)
+{
+    const fold_work *work = context;
+    (void)thread;
+    work->run->kernels->reduce(&work->call, range);
+    char *items = (char *)work->call.result + range.first * base_kinds[work->call.result_kind].bytes;
+    exec_canonical(work->run, work->facts->canonical, work->call.result_kind, items, range.end - range.first);
+}
+
+static void chunk_part(void *context, exec_range range, uint32_t thread)
+{
+    const fold_work *work = context;
+    (void)thread;
+    work->run->kernels->reduce_chunks(&work->call, range, work->partials + range.first * base_kinds[work->call.accumulate].bytes);
+}
+
+/* One output after the other, its chunks in parallel. */
+static void run_chunks(fold_work *work)
+{
+    const fold *f = work->facts;
+    const exec_reduction whole = work->call;
+    int64_t width = base_kinds[whole.accumulate].bytes, chunks = (whole.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
+    for (int64_t output = 0; output < f->outputs; output++) {
+        work->call.items = (const char *)whole.items + output * whole.outer_stride * base_kinds[whole.kind].bytes;
+        exec_run_split(work->run, chunks, 1, EXEC_FOLD_CHUNK, chunk_part, work);
+        exec_tree tree = exec_tree_start(whole.fold, whole.accumulate);
+        for (int64_t i = 0; i < chunks; i++) exec_tree_push(&tree, work->partials + i * width);
+        double room = 0;
+        exec_tree_finish(&tree, &room);
+        base_number_store(whole.result_kind, whole.result, output, base_number_load(whole.accumulate, &room, 0));
+    }
+}
+
+static void run_fold(exec_run *run, const exec_stage *stage)
+{
+    const fold *f = stage->prepared;
+    fold_work work = {.run = run, .facts = f, .call = f->call};
+    work.call.items = exec_dense_items(run, &f->items);
+    work.call.result = exec_items(run, &f->result);
+    if (f->partials_at >= 0) {
+        work.partials = run->scratch + f->partials_at;
+        run_chunks(&work);
+    } else {
+        exec_run_split(run, f->outputs, 1, f->output_cost, fold_part, &work);
+    }
+}
+
+static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, wg_kind accumulate)
+{
+    fold *f = exec_call_take(call, sizeof *f);
+    if (!f) return false;
+    const exec_value *a = &call->operands[0];
+    f->items = exec_dense_of(call->build, a);
+    f->result = call->result;
+    f->canonical = call->canonical;
+    f->outputs = axis.outer * axis.inner;
+    f->call = (exec_reduction){.fold = operation, .kind = a->kind, .accumulate = accumulate, .result_kind = call->result.kind, .across = !axis.last,
+                               .extent = axis.extent, .inner = axis.inner, .outer_stride = axis.extent * axis.inner, .extent_stride = axis.inner};
+    f->output_cost = (double)axis.extent + 1;
+    f->partials_at = -1;
+    int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
+    bool cut = base_kind_is_float(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY && f->outputs < 4 * call->build->threads;
+    if (cut) f->partials_at = exec_scratch_take(call->build, chunks * base_kinds[accumulate].bytes);
+    call->stage->run = run_fold;
+    call->stage->prepared = f;
+    call->stage->cost = (double)f->outputs * f->output_cost;
+    return true;
+}
+
+/* The kind that a fold of this kind keeps its sums in; integers wrap in the result's. */
+static wg_kind accumulation(const exec_call *call, int64_t told)
+{
+    wg_kind kind = call->operands[0].kind;
+    if (!base_kind_is_float(kind)) return call->result.kind;
+    return told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : (wg_kind)told;
+}
+
+/* All items are one line along the last axis. */
+bool exec_call_Sum(exec_call *call)
+{
+    exec_axis line = {1, call->operands[0].volume, 1, true};
+    return prepare_fold(call, line, EXEC_FOLD_SUM, accumulation(call, call->attributes[GRAPH_ATTRIBUTE(Sum, accumulate)]));
+}
+
+bool exec_call_SumAlong(exec_call *call)
+{
+    exec_axis axis = exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(SumAlong, axis)]);
+    return prepare_fold(call, axis, EXEC_FOLD_SUM, accumulation(call, call->attributes[GRAPH_ATTRIBUTE(SumAlong, accumulate)]));
+}
+
+bool exec_call_Reduce(exec_call *call)
+{
+    exec_axis axis = exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Reduce, axis)]);
+    return prepare_fold(call, axis, (exec_fold)call->attributes[GRAPH_ATTRIBUTE(Reduce, op)], accumulation(call, GRAPH_BY_RULE));
+}
+
+/* ---- positions of extremes ---- */
+
+typedef struct extreme {
+    exec_dense items;
+    exec_value result;
+    exec_extreme call;
+    int64_t outputs;
+} extreme;
+
+typedef struct extreme_work {
+    exec_run *run;
+    exec_extreme call;
+} extreme_work;
+
+static void extreme_part(void *context, exec_range range, uint32_t thread)
+{
+    const extreme_work *work = context;
+    (void)thread;
+    work->run->kernels->extreme(&work->call, range);
+}
+
+static void run_extreme(exec_run *run, const exec_stage *stage)
+{
+    const extreme *e = stage->prepared;
+    extreme_work work = {run, e->call};
+    work.call.items = exec_dense_items(run, &e->items);
+    work.call.result = (int64_t *)(void *)exec_items(run, &e->result);
+    exec_run_split(run, e->outputs, 1, 2 * (double)e->call.extent + 1, extreme_part, &work);
+}
+
+static bool prepare_extreme(exec_call *call, int64_t axis_number, bool least)
+{
+    extreme *e = exec_call_take(call, sizeof *e);
+    if (!e) return false;
+    exec_axis axis = exec_axis_of(&call->operands[0], axis_number);
+    e->items = exec_dense_of(call->build, &call->operands[0]);
+    e->result = call->result;
+    e->outputs = axis.outer * axis.inner;
+    e->call = (exec_extreme){.kind = call->operands[0].kind, .least = least, .extent = axis.extent, .inner = axis.inner,
+                             .outer_stride = axis.extent * axis.inner, .extent_stride = axis.inner};
+    call->stage->run = run_extreme;
+    call->stage->prepared = e;
+    call->stage->cost = 2 * (double)call->operands[0].volume;
+    return true;
+}
+
+bool exec_call_ArgMax(exec_call *call) { return prepare_extreme(call, call->attributes[GRAPH_ATTRIBUTE(ArgMax, axis)], false); }
+bool exec_call_ArgMin(exec_call *call) { return prepare_extreme(call, call->attributes[GRAPH_ATTRIBUTE(ArgMin, axis)], true); }
+
+/* ---- scans ---- */
+
+typedef struct scan {
+    exec_dense items;
+    exec_value result;
+    exec_scan call;
+    int64_t lines;
+    bool canonical;
+} scan;
+
+typedef struct scan_work {
+    exec_run *run;
+    exec_scan call;
+} scan_work;
+
+static void scan_part(void *context, exec_range range, uint32_t thread)
+{
+    const scan_work *work = context;
+    (void)thread;
+    work->run->kernels->scan(&work->call, range);
+}
+
+static void run_scan(exec_run *run, const exec_stage *stage)
+{
+    const scan *s = stage->prepared;
+    scan_work work = {run, s->call};
+    work.call.items = exec_dense_items(run, &s->items);
+    work.call.result = exec_items(run, &s->result);
+    exec_run_split(run, s->lines, 1, 2 * (double)s->call.extent + 1, scan_part, &work);
+    exec_canonical_all(run, s->canonical, &s->result);
+}
+
+bool exec_call_Scan(exec_call *call)
+{
+    scan *s = exec_call_take(call, sizeof *s);
+    if (!s) return false;
+    exec_axis axis = exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Scan, axis)]);
+    s->items = exec_dense_of(call->build, &call->operands[0]);
+    s->result = call->result;
+    s->canonical = call->canonical;
+    s->lines = axis.outer * axis.inner;
+    s->call = (exec_scan){.fold = (exec_fold)call->attributes[GRAPH_ATTRIBUTE(Scan, op)], .kind = call->operands[0].kind, .across = !axis.last,
+                          .reverse = call->attributes[GRAPH_ATTRIBUTE(Scan, reverse)] != 0, .extent = axis.extent, .inner = axis.inner};
+    call->stage->run = run_scan;
+    call->stage->prepared = s;
+    call->stage->cost = 2 * (double)call->result.volume;
+    return true;
+}
