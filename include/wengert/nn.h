@@ -1,39 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Layers, cells, initialisers, optimisers, schedules, checkpoints. Everything here stands on the other public headers alone. */
+ * Layers, cells, optimisers, schedules, checkpoints. Everything here stands on the other public headers alone. */
 #ifndef WENGERT_NN_H
 #define WENGERT_NN_H
 
 #include "wengert/compose.h"
 #include "wengert/files.h"
 #include "wengert/grad.h"
+#include "wengert/initialise.h"
 #include "wengert/run.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- initialisers: counter-based draws, so a seed and a shape decide every bit ---- */
-
-typedef enum wg_initialiser {
-    WG_INITIALISER_ZEROS,
-    WG_INITIALISER_ONES,
-    WG_INITIALISER_UNIFORM, /* in [low, high) */
-    WG_INITIALISER_NORMAL,  /* mean 0, standard deviation `scale` */
-    WG_INITIALISER_XAVIER,  /* uniform in +-sqrt(6 / (fan in + fan out)) (Glorot and Bengio 2010, eq. 16) */
-    WG_INITIALISER_HE       /* normal, standard deviation sqrt(2 / fan in) (He et al. 2015, eq. 10) */
-} wg_initialiser;
-
-typedef struct wg_initialiser_options {
-    size_t size;
-    wg_initialiser initialiser;
-    uint64_t seed;
-    double low, high, scale;
-} wg_initialiser_options;
-
-/* An owned tensor. Fans: of [i, o] fan in is i, fan out o; of filters [f, c, h, w] fan in is c*h*w, fan out f*h*w; of other ranks the first axis is out, the rest in. */
-WG_API wg_tensor *wg_initialise(wg_context *context, const wg_initialiser_options *options, wg_kind kind, uint32_t rank, const int64_t *shape,
-                                wg_error *error);
 
 /* ---- layers: each records its parameters, named PREFIX.weight ..., when it is made; and its map when it is applied ---- */
 

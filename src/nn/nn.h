@@ -3,8 +3,7 @@
  * nn/: layers, cells, optimisers, checkpoints, on the public headers alone: what is here, a user could have written.
  *
  *   layers.c  linear, conv, norms, embedding, attention    cells.c       GRU, LSTM
- *   optimise.c  SGD, Adam(W), schedules, clipping          checkpoint.c  a trained model as one file
- *   initialise.c  counter-based initial weights
+ *   optimise.c  SGD, Adam(W), schedules, clipping      checkpoint.c  a trained model as one file
  *
  * Start with layers.c. */
 #ifndef NN_NN_H

@@ -335,19 +335,15 @@ static bool place_scratch(layering *l, wg_error *error)
     const wg_plan *plan = l->plan;
     plan_layout *layout = l->layout;
     layout->scratch = base_arena_take_zeroed(&layout->memory, ((size_t)plan->stage_count + 1) * sizeof *layout->scratch);
-    int64_t *most = base_arena_take_zeroed(&l->memory, ((size_t)plan->stage_count + 1) * sizeof *most);
-    if (!layout->scratch || !most) return base_fail_memory(error);
+    uint32_t *next = base_arena_take(&l->memory, ((size_t)plan->stage_count + 1) * sizeof *next); /* the next stage that needs some */
+    if (!layout->scratch || !next) return base_fail_memory(error);
     for (uint32_t s = 0; s < plan->stage_count && plan->scratch; s++)
         if ((layout->scratch[s] = plan->scratch(plan, layout, s)) < 0) return base_fail_memory(error);
-    /* The highest end of a live block at each stage that needs scratch: few blocks are long, so each is walked over the stages it lives at only up to the next need. */
-    uint32_t *next = base_arena_take(&l->memory, ((size_t)plan->stage_count + 2) * sizeof *next);
-    if (!next) return base_fail_memory(error);
-    next[plan->stage_count] = plan->stage_count;
+    next[plan->stage_count] = WG_NONE;
     for (uint32_t s = plan->stage_count; s-- > 0;) next[s] = layout->scratch[s] ? s : next[s + 1];
     for (uint32_t b = 0; b < l->block_count; b++) {
         int64_t end = l->blocks[b].offset + l->blocks[b].bytes;
-        if (end <= layout->scratch_offset || next[l->blocks[b].first] > l->blocks[b].last || next[l->blocks[b].first] == plan->stage_count) continue;
-        layout->scratch_offset = end;
+        if (next[l->blocks[b].first] <= l->blocks[b].last && end > layout->scratch_offset) layout->scratch_offset = end;
     }
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         if (!layout->scratch[s]) continue;

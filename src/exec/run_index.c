@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Rows that place items by positions, as calls: Gather, Scatter, Slice, Update, Where; and Fold, which adds where windows overlap. */
+#include <string.h>
+
+#include "exec/exec_call.h"
+
+#define NO_ITEM INT64_MAX
+
+typedef struct indexing {
+    uint32_t node;
+    exec_dense items, positions;
+    exec_value result, whole; /* whole: Update's data */
+    exec_walk whole_walk;
+    exec_indexing call; /* without pointers */
+    int64_t axis;
+    unsigned char fill[16];
+    bool canonical, update;
+    int64_t workspace_at, workspace_bytes;
+} indexing;
+
+typedef struct indexing_work {
+    exec_run *run;
+    const indexing *facts;
+    exec_indexing call;
+    atomic_llong first_bad;
+} indexing_work;
+
+/* Shape facts of a row whose data (or result) `whole` has the axis. */
+static indexing *indexing_of(exec_call *call, const exec_value *whole, const exec_value *items, const exec_value *positions, int64_t axis, int64_t batch,
+                             int64_t outside)
+{
+    indexing *i = exec_call_take(call, sizeof *i);
+    if (!i) return NULL;
+    i->node = call->node;
+    i->items = exec_dense_of(call->build, items);
+    i->positions = exec_dense_of(call->build, positions);
+    i->result = call->result;
+    i->axis = axis;
+    i->canonical = call->canonical;
+    i->call = (exec_indexing){.kind = call->result.kind, .position_kind = positions->kind, .outside = (exec_outside)outside,
+                              .item_bytes = base_kinds[call->result.kind].bytes, .batch = 1, .pre = 1, .extent = whole->shape[axis], .post = 1, .each = 1};
+    for (int64_t at = 0; at < (int64_t)whole->rank; at++) {
+        if (at < batch) i->call.batch *= whole->shape[at];
+        else if (at < axis) i->call.pre *= whole->shape[at];
+        else if (at > axis) i->call.post *= whole->shape[at];
+    }
+    for (int64_t at = batch; at < (int64_t)positions->rank; at++) i->call.each *= positions->shape[at];
+    call->stage->prepared = i;
+    return i;
+}
+
+static indexing_work begin(exec_run *run, const indexing *i)
+{
+    indexing_work work = {.run = run, .facts = i, .call = i->call};
+    work.call.items = exec_dense_items(run, &i->items);
+    work.call.positions = exec_dense_items(run, &i->positions);
+    work.call.fill = i->fill;
+    work.call.result = exec_items(run, &i->result);
+    atomic_init(&work.first_bad, NO_ITEM);
+    return work;
+}
+
+static int64_t position_at(const indexing_work *work, int64_t item)
+{
+    return base_number_load(work->call.position_kind, work->call.positions, item).i;
+}
+
+/* Tells the run of the first bad position; true where there is one. */
+static bool told(indexing_work *work)
+{
+    int64_t item = atomic_load(&work->first_bad);
+    if (item == NO_ITEM) return false;
+    exec_run_fail_item(work->run, work->facts->node, item, position_at(work, item), work->facts->axis, work->call.extent);
+    return true;
+}
+
+static void keep_bad(indexing_work *work, int64_t item)
+{
+    if (item >= 0) exec_least(&work->first_bad, item);
+}
+
+/* ---- Gather ---- */
+
+static void gather_part(void *context, exec_range range, uint32_t thread)
+{
+    indexing_work *work = context;
+    (void)thread;
+    keep_bad(work, exec_gather(&work->call, range));
+    char *items = (char *)work->call.result + range.first * work->call.post * (int64_t)work->call.item_bytes;
+    exec_canonical(work->run, work->facts->canonical, work->call.kind, items, (range.end - range.first) * work->call.post);
+}
+
+static void run_gather(exec_run *run, const exec_stage *stage)
+{
+    const indexing *i = stage->prepared;
+    indexing_work work = begin(run, i);
+    exec_run_split(run, i->call.batch * i->call.pre * i->call.each, 1, (double)i->call.post + 4, gather_part, &work);
+    told(&work);
+}
+
+bool exec_call_Gather(exec_call *call)
+{
+    const exec_value *a = &call->operands[0];
+    indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Gather, axis)], call->attributes[GRAPH_ATTRIBUTE(Gather, batch)],
+                              call->attributes[GRAPH_ATTRIBUTE(Gather, outside)]);
+    if (!i) return false;
+    double fill;
+    memcpy(&fill, &call->attributes[GRAPH_ATTRIBUTE(Gather, fill)], sizeof fill);
+    base_number_store(call->result.kind, i->fill, 0, base_number_from_double(call->result.kind, fill));
+    call->stage->run = run_gather;
+    return true;
+}
+
+/* ---- Scatter: positions are checked first, then slabs and columns are shared out ---- */
+
+static void check_part(void *context, exec_range range, uint32_t thread)
+{
+    indexing_work *work = context;
+    (void)thread;
+    keep_bad(work, exec_positions_check(&work->call, range));
+}
+
+static void clear_part(void *context, exec_range range, uint32_t thread)
+{
+    const indexing_work *work = context;
+    (void)thread;
+    memset((char *)work->call.result + range.first, 0, (size_t)(range.end - range.first));
+}
+
+static void scatter_slabs(void *context, exec_range range, uint32_t thread)
+{
+    const indexing_work *work = context;
+    const indexing *i = work->facts;
+    exec_scatter(&work->call, range, (exec_range){0, work->call.post}, work->run->scratch + i->workspace_at + thread * i->workspace_bytes);
+}
+
+static void scatter_columns(void *context, exec_range range, uint32_t thread)
+{
+    const indexing_work *work = context;
+    const indexing *i = work->facts;
+    exec_scatter(&work->call, (exec_range){0, 1}, range, work->run->scratch + i->workspace_at + thread * i->workspace_bytes);
+}
+
+static void run_scatter(exec_run *run, const exec_stage *stage)
+{
+    const indexing *i = stage->prepared;
+    indexing_work work = begin(run, i);
+    int64_t slabs = i->call.batch * i->call.pre;
+    exec_run_split(run, i->call.batch * i->call.each, 1024, 1, check_part, &work);
+    if (told(&work)) return;
+    exec_run_split(run, i->result.volume * (int64_t)i->call.item_bytes, 4096, 0.25, clear_part, &work);
+    if (slabs == 1) exec_run_split(run, i->call.post, 64, 2 * (double)i->call.each, scatter_columns, &work);
+    else exec_run_split(run, slabs, 1, 2 * (double)i->call.each * (double)i->call.post + 1, scatter_slabs, &work);
+    exec_canonical_all(run, i->canonical, &i->result);
+}
+
+bool exec_call_Scatter(exec_call *call)
+{
+    indexing *i = indexing_of(call, &call->result, &call->operands[0], &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Scatter, axis)],
+                              call->attributes[GRAPH_ATTRIBUTE(Scatter, batch)], call->attributes[GRAPH_ATTRIBUTE(Scatter, outside)]);
+    if (!i) return false;
+    i->call.replace = call->attributes[GRAPH_ATTRIBUTE(Scatter, mode)] == GRAPH_MODE_REPLACE;
+    i->workspace_bytes = ((int64_t)exec_scatter_bytes(&i->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    i->workspace_at = exec_scratch_take(call->build, i->workspace_bytes * call->build->threads);
+    call->stage->run = run_scatter;
+    return true;
+}
+
+/* ---- Slice and Update: one start a batch index ---- */
+
+static void slice_part(void *context, exec_range range, uint32_t thread)
+{
+    indexing_work *work = context;
+    (void)thread;
+    keep_bad(work, exec_slice(&work->call, range, work->facts->update));
+}
+
+static void whole_part(void *context, exec_range range, uint32_t thread)
+{
+    const indexing_work *work = context;
+    const indexing *i = work->facts;
+    (void)thread;
+    exec_walk_gather(&i->whole_walk, exec_items(work->run, &i->whole), range.first, range.end - range.first,
+                     (char *)work->call.result + range.first * (int64_t)work->call.item_bytes);
+}
+
+static void run_slice(exec_run *run, const exec_stage *stage)
+{
+    const indexing *i = stage->prepared;
+    indexing_work work = begin(run, i);
+    if (i->update) exec_run_split(run, i->result.volume, 1024, 1, whole_part, &work);
+    exec_run_split(run, i->call.batch * i->call.pre, 1, (double)i->call.each * (double)i->call.post + 4, slice_part, &work);
+    told(&work);
+    exec_canonical_all(run, i->canonical, &i->result);
+}
+
+bool exec_call_Slice(exec_call *call)
+{
+    const exec_value *a = &call->operands[0];
+    indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Slice, axis)], call->attributes[GRAPH_ATTRIBUTE(Slice, batch)],
+                              call->attributes[GRAPH_ATTRIBUTE(Slice, outside)]);
+    if (!i) return false;
+    i->call.each = call->attributes[GRAPH_ATTRIBUTE(Slice, len)];
+    call->stage->run = run_slice;
+    return true;
+}
+
+bool exec_call_Update(exec_call *call)
+{
+    const exec_value *a = &call->operands[0], *b = &call->operands[1];
+    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Update, axis)];
+    indexing *i = indexing_of(call, a, b, &call->operands[2], axis, call->attributes[GRAPH_ATTRIBUTE(Update, batch)],
+                              call->attributes[GRAPH_ATTRIBUTE(Update, outside)]);
+    if (!i) return false;
+    i->call.each = b->shape[axis];
+    i->update = true;
+    i->whole = *a;
+    i->whole_walk = exec_walk_of(a->kind, a->rank, a->shape, a->strides);
+    call->stage->run = run_slice;
+    return true;
+}
+
+/* ---- Where ---- */
+
+typedef struct where {
+    uint32_t node;
+    exec_dense condition;
+    exec_value result;
+} where;
+
+static void run_where(exec_run *run, const exec_stage *stage)
+{
+    const where *w = stage->prepared;
+    const uint8_t *condition = (const uint8_t *)exec_dense_items(run, &w->condition);
+    int64_t *result = (int64_t *)(void *)exec_items(run, &w->result), maximum = w->result.volume;
+    int64_t beyond = exec_where(condition, w->condition.value.volume, result, maximum);
+    if (beyond >= 0) exec_run_fail_item(run, w->node, beyond, maximum, EXEC_FAILED_WHERE, 0);
+}
+
+bool exec_call_Where(exec_call *call)
+{
+    where *w = exec_call_take(call, sizeof *w);
+    if (!w) return false;
+    *w = (where){call->node, exec_dense_of(call->build, &call->operands[0]), call->result};
+    call->stage->run = run_where;
+    call->stage->prepared = w;
+    call->stage->cost = (double)call->operands[0].volume;
+    return true;
+}
+
+/* ---- Fold ---- */
+
+typedef struct window_sum {
+    exec_dense items;
+    exec_value result;
+    exec_folding call;
+    bool canonical;
+} window_sum;
+
+typedef struct window_work {
+    exec_run *run;
+    exec_folding call;
+} window_work;
+
+static void window_part(void *context, exec_range range, uint32_t thread)
+{
+    const window_work *work = context;
+    (void)thread;
+    exec_fold_windows(&work->call, range);
+}
+
+static void run_window_sum(exec_run *run, const exec_stage *stage)
+{
+    const window_sum *w = stage->prepared;
+    window_work work = {run, w->call};
+    work.call.items = exec_dense_items(run, &w->items);
+    work.call.result = exec_items(run, &w->result);
+    int64_t rows = w->call.inner ? w->result.volume / w->call.inner : 0;
+    exec_run_split(run, rows, 1, 4 * (double)w->call.inner + 4, window_part, &work);
+    exec_canonical_all(run, w->canonical, &w->result);
+}
+
+bool exec_call_Fold(exec_call *call)
+{
+    window_sum *w = exec_call_take(call, sizeof *w);
+    if (!w) return false;
+    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Fold, axis)];
+    const int64_t *shape = call->operands[0].shape;
+    exec_axis parts = exec_axis_of(&call->result, axis);
+    w->items = exec_dense_of(call->build, &call->operands[0]);
+    w->result = call->result;
+    w->canonical = call->canonical;
+    w->call = (exec_folding){.kind = call->result.kind, .windows = shape[axis], .size = shape[axis + 1], .inner = parts.inner,
+                             .step = call->attributes[GRAPH_ATTRIBUTE(Fold, step)], .dilation = call->attributes[GRAPH_ATTRIBUTE(Fold, dilation)],
+                             .extent = parts.extent};
+    call->stage->run = run_window_sum;
+    call->stage->prepared = w;
+    return true;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Making a plan: the passes one after the other. Holding and dropping it. */
+#include <string.h>
+
+#include "plan/passes.h"
+
+static bool copy_list(base_arena *memory, const uint32_t **list, size_t count)
+{
+    uint32_t *copy = base_arena_take(memory, (count + 1) * sizeof *copy);
+    if (copy && count) memcpy(copy, *list, count * sizeof *copy);
+    *list = copy;
+    return copy != NULL;
+}
+
+/* The entry may be freed before the plan. */
+static bool copy_entry(wg_plan *plan, const graph_entry *entry)
+{
+    graph_entry *own = &plan->entry;
+    *own = *entry;
+    if (entry->name && !(own->name = base_arena_string(&plan->memory, entry->name, strlen(entry->name)))) return false;
+    return copy_list(&plan->memory, &own->roots, own->root_count) && copy_list(&plan->memory, &own->observes, own->observe_count) &&
+           copy_list(&plan->memory, &own->keep, own->keep_count) && copy_list(&plan->memory, &own->carries, 2 * (size_t)own->carry_count);
+}
+
+static bool run_passes(wg_plan *plan, wg_error *error)
+{
+    plan_work work = {.memory = base_arena_new(plan->allocator)};
+    bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) && plan_licence_make(plan, &work, error) &&
+                plan_stages_make(plan, &work, error);
+    base_arena_free(&work.memory);
+    return good;
+}
+
+wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch, wg_error *error)
+{
+    if (!entry) return base_fail(error, WG_ARGUMENT, "a plan needs an entry"), NULL;
+    const wg_allocator *allocator = entry->graph->allocator;
+    wg_plan *plan = base_allocate_zeroed(allocator, sizeof *plan);
+    if (!plan) return base_fail_memory(error), NULL;
+    atomic_init(&plan->references, 1);
+    plan->graph = graph_retain(entry->graph);
+    plan->prefix = entry->prefix;
+    plan->allocator = allocator;
+    plan->memory = base_arena_new(allocator);
+    plan->scratch = scratch;
+    bool good = copy_entry(plan, &entry->facts) || base_fail_memory(error);
+    if (!good || !run_passes(plan, error) || !plan_layout_make(plan, bindings, binding_count, &plan->layout, error)) wg_plan_release(&plan);
+    return plan;
+}
+
+wg_plan *wg_plan_retain(wg_plan *plan)
+{
+    if (plan) atomic_fetch_add(&plan->references, 1);
+    return plan;
+}
+
+void wg_plan_release(wg_plan **handle)
+{
+    if (!handle || !*handle) return;
+    wg_plan *plan = *handle;
+    *handle = NULL;
+    if (atomic_fetch_sub(&plan->references, 1) != 1) return;
+    wg_graph *graph = plan->graph;
+    plan_layout_free(&plan->layout);
+    base_arena_free(&plan->memory);
+    base_free(plan->allocator, plan, sizeof *plan);
+    graph_release(graph);
+}

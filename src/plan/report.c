@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What a plan says of itself: the dump of its licence, its figures, its patterns, and the report of elections, stages and layout. */
+#include <string.h>
+
+#include "plan/passes.h"
+
+/* ---- the dump ---- */
+
+char *wg_plan_describe(const wg_plan *plan)
+{
+    base_string text = base_string_new(plan->allocator);
+    const plan_licence *licence = &plan->licence;
+    bool retain = plan->entry.posture == WG_POSTURE_RETAIN;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        graph_describe_line(plan->graph, plan->closure[i], licence->words[i], &text);
+        base_string_puts(&text, "\n");
+    }
+    base_string_printf(&text, "plan: %s; %u of %u node%s evaluated, %u readable\n", retain ? "retain" : "forward", plan->count, plan->prefix,
+                       plan->prefix == 1 ? "" : "s", plan->entry.keep_count);
+    if (licence->groups) base_string_printf(&text, "fused %u groups, %u nodes replaced\n", licence->groups, licence->replaced);
+    if (retain)
+        base_string_printf(&text, "live volume: retain-all %lld, release floor %lld at node %u\n", (long long)licence->retain_all, (long long)licence->peak,
+                           licence->peak_node);
+    else
+        base_string_printf(&text, "live volume: peak %lld elements at node %u, retain-all %lld\n", (long long)licence->peak, licence->peak_node,
+                           (long long)licence->retain_all);
+    return base_text_take(&text);
+}
+
+/* ---- figures ---- */
+
+const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count)
+{
+    if (count) *count = plan->licence.step_count;
+    return plan->licence.series;
+}
+
+void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
+{
+    *figures = (wg_plan_figures){.evaluated = plan->count,
+                                 .total = plan->prefix,
+                                 .readable = plan->entry.keep_count,
+                                 .steps = plan->licence.step_count,
+                                 .stages = plan->stage_count,
+                                 .buffers = plan->layout.buffer_count,
+                                 .peak = plan->licence.peak,
+                                 .retain_all = plan->licence.retain_all,
+                                 .peak_node = plan->licence.peak_node,
+                                 .arena_bytes = plan->layout.arena_bytes,
+                                 .largest_bytes = plan->layout.largest_bytes,
+                                 .bound_bytes = plan->layout.bound_bytes};
+}
+
+/* ---- patterns ---- */
+
+uint32_t wg_plan_pattern_count(const wg_plan *plan)
+{
+    return plan->match_count;
+}
+
+/* An elected match whose interior is covered has a stage of its own; the rows of another run as they were recorded. */
+static const char *formula_of(const wg_plan *plan, const plan_match *match)
+{
+    if (!match->elected) return NULL;
+    return plan->storage[plan->index[match->nodes[0]]] == PLAN_COVERED ? plan_pattern_formula(match->pattern) : "rows";
+}
+
+bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern)
+{
+    if (index >= plan->match_count) return false;
+    const plan_match *match = &plan->matches[index];
+    *pattern = (wg_pattern){.kind = plan_pattern_name(match->pattern),
+                            .root = match->root,
+                            .nodes = match->nodes,
+                            .node_count = match->node_count,
+                            .elected = match->elected,
+                            .formula = formula_of(plan, match),
+                            .reason = match->reason};
+    return true;
+}
+
+/* ---- the report ---- */
+
+static void put_elections(const wg_plan *plan, base_string *text)
+{
+    for (uint32_t m = 0; m < plan->match_count; m++) {
+        const plan_match *match = &plan->matches[m];
+        base_string_printf(text, "  %s rooted at node %u covering %u nodes (", plan_pattern_name(match->pattern), match->root, match->node_count);
+        for (uint32_t i = 0; i < match->node_count; i++) base_string_printf(text, i ? " %u" : "%u", match->nodes[i]);
+        if (match->elected) base_string_printf(text, "): elected, served as %s\n", formula_of(plan, match));
+        else base_string_printf(text, "): not elected: %s\n", match->reason);
+    }
+}
+
+static const plan_buffer *buffer_of(const wg_plan *plan, uint32_t node)
+{
+    return &plan->layout.buffers[plan->layout.buffer_of[plan->index[node]]];
+}
+
+static void put_value(const wg_plan *plan, uint32_t node, base_string *text)
+{
+    uint32_t index = plan->index[node];
+    const wg_node *facts = plan_node(plan, index);
+    base_string_printf(text, "%u %s %s", node, base_kinds[facts->kind].name, BASE_SHAPE_TEXT(facts->rank, plan->layout.shapes[index]));
+}
+
+static void put_reads(const wg_plan *plan, const plan_stage *stage, base_string *text)
+{
+    static const char *const places[] = {
+        [PLAN_PLACE_ARENA] = "arena", [PLAN_PLACE_LEAF] = "constant", [PLAN_PLACE_PARAMETER] = "parameter", [PLAN_PLACE_INPUT] = "input"};
+    for (uint32_t r = 0; r < stage->read_count; r++) {
+        const plan_buffer *buffer = buffer_of(plan, stage->reads[r].source);
+        base_string_puts(text, "      reads ");
+        put_value(plan, stage->reads[r].node, text);
+        if (stage->reads[r].node != stage->reads[r].source) base_string_printf(text, " through node %u", stage->reads[r].source);
+        base_string_printf(text, ", %s", places[buffer->place]);
+        if (buffer->place == PLAN_PLACE_ARENA) base_string_printf(text, " %lld", (long long)buffer->offset);
+        base_string_printf(text, ", %lld bytes\n", (long long)buffer->bytes);
+    }
+}
+
+static void put_writes(const wg_plan *plan, const plan_stage *stage, base_string *text)
+{
+    for (uint32_t w = 0; w < stage->write_count; w++) {
+        const plan_buffer *buffer = buffer_of(plan, stage->writes[w].node);
+        base_string_puts(text, "      writes ");
+        put_value(plan, stage->writes[w].node, text);
+        base_string_printf(text, ", arena %lld, %lld bytes", (long long)buffer->offset, (long long)buffer->bytes);
+        if (buffer->alias != WG_NONE) base_string_printf(text, ", in place of node %u", plan->layout.buffers[buffer->alias].node);
+        base_string_puts(text, "\n");
+    }
+}
+
+static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
+{
+    const plan_stage *stage = &plan->stages[s];
+    const char *kind = stage->kind == PLAN_STAGE_PATTERN ? plan_pattern_formula(plan->matches[stage->match].pattern)
+                       : stage->kind == PLAN_STAGE_CALL  ? graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text
+                       : stage->instruction_count        ? "map"
+                                                         : "copy";
+    base_string_printf(text, "  %4u %s of", s, kind);
+    for (uint32_t i = 0; i < stage->node_count; i++)
+        base_string_printf(text, "%s %u %s", i ? "," : "", stage->nodes[i], graph_rows[graph_node(plan->graph, stage->nodes[i])->op].name);
+    if (plan->layout.scratch[s]) base_string_printf(text, "; scratch %lld bytes", (long long)plan->layout.scratch[s]);
+    base_string_puts(text, "\n");
+    put_reads(plan, stage, text);
+    put_writes(plan, stage, text);
+}
+
+static void put_layout(const wg_plan *plan, base_string *text)
+{
+    const plan_layout *layout = &plan->layout;
+    base_string_printf(text, "layout: arena %lld bytes, largest set %lld, bound %lld, %u buffers\n", (long long)layout->arena_bytes, (long long)layout->largest_bytes,
+                       (long long)layout->bound_bytes, layout->buffer_count);
+    base_string_printf(text, "live volume: %s %lld elements at node %u, retain-all %lld\n",
+                       plan->entry.posture == WG_POSTURE_RETAIN ? "release floor" : "peak", (long long)plan->licence.peak, plan->licence.peak_node,
+                       (long long)plan->licence.retain_all);
+}
+
+char *wg_plan_report(const wg_plan *plan)
+{
+    base_string text = base_string_new(plan->allocator);
+    uint32_t elected = plan->licence.groups;
+    base_string_printf(&text, "patterns: %u candidate%s, %u elected\n", plan->match_count, plan->match_count == 1 ? "" : "s", elected);
+    put_elections(plan, &text);
+    base_string_printf(&text, "stages: %u for %u nodes\n", plan->stage_count, plan->count);
+    for (uint32_t s = 0; s < plan->stage_count; s++) put_stage(plan, s, &text);
+    put_layout(plan, &text);
+    return base_text_take(&text);
+}

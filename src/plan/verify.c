@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What must hold of every plan and layout, checked from the graph alone: each scheduled value exists when it is read, memory that is shared is never needed twice at
+ * once, every result is there at the end. Nothing here is shared with the passes that made the plan. */
+#include <string.h>
+
+#include "plan/plan.h"
+
+typedef struct verifying {
+    const wg_plan *plan;
+    const plan_layout *layout;
+    base_arena memory;
+    uint32_t *made; /* [count] one more than the stage that computes a node; 0: none */
+    wg_error *error;
+} verifying;
+
+static bool defect(verifying *v, uint32_t node, const char *what)
+{
+    base_fail(v->error, WG_INTERNAL, "plan: node %u: %s", node, what);
+    if (v->error) v->error->node = node;
+    return false;
+}
+
+static const wg_node *facts(const verifying *v, uint32_t index)
+{
+    return graph_node(v->plan->graph, v->plan->closure[index]);
+}
+
+static bool is_source(const verifying *v, uint32_t index)
+{
+    return graph_rows[facts(v, index)->op].result == GRAPH_RESULT_SOURCE;
+}
+
+/* Every node is a source, virtual, or computed once. */
+static bool check_made(verifying *v)
+{
+    const wg_plan *plan = v->plan;
+    for (uint32_t s = 0; s < plan->stage_count; s++)
+        for (uint32_t i = 0; i < plan->stages[s].node_count; i++) {
+            uint32_t node = plan->stages[s].nodes[i], index = node < plan->prefix ? plan->index[node] : WG_NONE;
+            if (index == WG_NONE) return defect(v, node, "a stage computes it, though it is not scheduled");
+            if (v->made[index]) return defect(v, node, "two stages compute it");
+            v->made[index] = s + 1;
+        }
+    for (uint32_t i = 0; i < plan->count; i++) {
+        bool computed = v->made[i] != 0, free = is_source(v, i) || plan->storage[i] == PLAN_VIRTUAL;
+        if (computed == free) return defect(v, plan->closure[i], computed ? "a stage computes a source or a virtual node" : "no stage computes it");
+    }
+    return true;
+}
+
+/* The stored node that a value is read from. */
+static uint32_t stored_below(const verifying *v, uint32_t index)
+{
+    while (v->plan->storage[index] == PLAN_VIRTUAL) index = v->plan->index[graph_operands(v->plan->graph, facts(v, index))[0]];
+    return index;
+}
+
+static bool writes_node(const plan_stage *stage, uint32_t node)
+{
+    for (uint32_t w = 0; w < stage->write_count; w++)
+        if (stage->writes[w].node == node) return true;
+    return false;
+}
+
+static bool reads_source(const plan_stage *stage, uint32_t node)
+{
+    for (uint32_t r = 0; r < stage->read_count; r++)
+        if (stage->reads[r].source == node) return true;
+    return false;
+}
+
+/* An operand of a node that a stage computes: from the same stage, or stored by an earlier one and among the reads. */
+static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t operand)
+{
+    const plan_stage *stage = &v->plan->stages[s];
+    uint32_t below = stored_below(v, v->plan->index[operand]);
+    if (v->made[below] == s + 1) return true;
+    if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");
+    if (!reads_source(stage, v->plan->closure[below])) return defect(v, node, "an operand is not among the reads of its stage");
+    if (!is_source(v, below) && v->made[below] > s) return defect(v, node, "an operand is computed later");
+    return true;
+}
+
+static bool check_operands(verifying *v)
+{
+    const wg_plan *plan = v->plan;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_stage *stage = &plan->stages[s];
+        for (uint32_t i = 0; i < stage->node_count; i++) {
+            const wg_node *node = graph_node(plan->graph, stage->nodes[i]);
+            const uint32_t *operands = graph_operands(plan->graph, node);
+            if (plan->storage[plan->index[stage->nodes[i]]] == PLAN_STORED && !writes_node(stage, stage->nodes[i]))
+                return defect(v, stage->nodes[i], "it is stored, but its stage does not write it");
+            for (uint32_t k = 0; k < node->operand_count; k++)
+                if (!check_operand(v, s, stage->nodes[i], operands[k])) return false;
+        }
+    }
+    return true;
+}
+
+/* Registers are written before they are read, and instructions have the shape of what they write. */
+static bool check_program(verifying *v, const plan_stage *stage)
+{
+    const wg_plan *plan = v->plan;
+    uint64_t full = ((uint64_t)1 << stage->read_count) - 1;
+    if (stage->register_count > 63) return defect(v, stage->nodes[0], "its stage has too many registers");
+    for (uint32_t i = 0; i < stage->instruction_count; i++) {
+        const plan_instruction *own = &stage->instructions[i];
+        const wg_node *node = graph_node(plan->graph, own->node);
+        for (uint32_t k = 0; k < node->operand_count; k++)
+            if (own->operands[k] >= stage->register_count || !(full >> own->operands[k] & 1)) return defect(v, own->node, "it reads an empty register");
+        if (own->target >= stage->register_count || own->target < stage->read_count || own->op != node->op || own->result_kind != node->kind)
+            return defect(v, own->node, "its instruction is not its row's");
+        const wg_node *first = graph_node(plan->graph, stage->instructions[0].node);
+        if (v->layout->volumes[plan->index[own->node]] != v->layout->volumes[plan->index[stage->instructions[0].node]] || node->rank != first->rank)
+            return defect(v, own->node, "it has another iteration space than its stage");
+        full |= (uint64_t)1 << own->target;
+    }
+    for (uint32_t w = 0; w < stage->write_count; w++)
+        if (!(full >> stage->writes[w].reg & 1)) return defect(v, stage->writes[w].node, "an empty register is written to it");
+    return true;
+}
+
+/* Every item that a read map reaches lies within its buffer. */
+static bool check_map(verifying *v, const plan_read *read, const plan_map *map)
+{
+    const wg_plan *plan = v->plan;
+    uint32_t index = plan->index[read->node];
+    const int64_t *shape = v->layout->shapes[index];
+    const wg_node *source = graph_node(plan->graph, read->source);
+    const plan_buffer *buffer = &v->layout->buffers[v->layout->buffer_of[plan->index[read->source]]];
+    int64_t low = map->offset, high = map->offset;
+    for (uint32_t axis = 0; axis < facts(v, index)->rank; axis++) {
+        if (shape[axis] == 0) return true;
+        int64_t reach = (shape[axis] - 1) * map->strides[axis];
+        if (reach < 0) low += reach;
+        else high += reach;
+    }
+    if (low < 0 || high >= buffer->bytes / base_kinds[source->kind].bytes) return defect(v, read->node, "its read map leaves the buffer");
+    return true;
+}
+
+static bool check_stages(verifying *v)
+{
+    const wg_plan *plan = v->plan;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_stage *stage = &plan->stages[s];
+        if (stage->kind == PLAN_STAGE_MAP && !check_program(v, stage)) return false;
+        for (uint32_t r = 0; r < stage->read_count; r++)
+            if (!check_map(v, &stage->reads[r], &v->layout->maps[s][r])) return false;
+    }
+    return true;
+}
+
+/* ---- memory ---- */
+
+static bool check_lifetimes(verifying *v)
+{
+    const wg_plan *plan = v->plan;
+    for (uint32_t s = 0; s < plan->stage_count; s++)
+        for (uint32_t r = 0; r < plan->stages[s].read_count; r++) {
+            uint32_t source = plan->stages[s].reads[r].source;
+            const plan_buffer *buffer = &v->layout->buffers[v->layout->buffer_of[plan->index[source]]];
+            if (buffer->last < s || (buffer->place == PLAN_PLACE_ARENA && buffer->first >= s)) return defect(v, source, "it is read outside of its lifetime");
+        }
+    for (uint32_t k = 0; k < plan->entry.keep_count; k++) {
+        uint32_t index = plan->index[plan->entry.keep[k]];
+        if (plan->storage[index] != PLAN_STORED) return defect(v, plan->entry.keep[k], "it is declared, but not stored");
+        const plan_buffer *buffer = &v->layout->buffers[v->layout->buffer_of[index]];
+        if (buffer->last != plan->stage_count) return defect(v, plan->entry.keep[k], "it is declared, but does not live to the end");
+    }
+    return true;
+}
+
+/* Buffers by the stage at which they begin, a list a stage. */
+static bool list_begins(verifying *v, uint32_t **first, uint32_t **next)
+{
+    const plan_layout *layout = v->layout;
+    *first = base_arena_take(&v->memory, ((size_t)v->plan->stage_count + 1) * sizeof **first);
+    *next = base_arena_take(&v->memory, ((size_t)layout->buffer_count + 1) * sizeof **next);
+    if (!*first || !*next) return base_fail_memory(v->error);
+    memset(*first, 0xff, ((size_t)v->plan->stage_count + 1) * sizeof **first);
+    for (uint32_t b = 0; b < layout->buffer_count; b++) {
+        const plan_buffer *buffer = &layout->buffers[b];
+        if (buffer->place != PLAN_PLACE_ARENA || buffer->bytes == 0) continue;
+        if (buffer->offset % BASE_ALIGNMENT || buffer->offset < 0 || buffer->bytes > layout->arena_bytes - buffer->offset)
+            return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
+        (*next)[b] = (*first)[buffer->first];
+        (*first)[buffer->first] = b;
+    }
+    return true;
+}
+
+static bool overlap(const plan_buffer *a, const plan_buffer *b)
+{
+    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+/* Live buffers do not meet, but where one takes over from another at the stage that computes it; nor do they meet the stage's scratch. */
+static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, uint32_t live_count)
+{
+    const plan_layout *layout = v->layout;
+    int64_t scratch = layout->scratch[s];
+    if (scratch > layout->arena_bytes - layout->scratch_offset) return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
+    for (uint32_t i = 0; i < live_count; i++) {
+        const plan_buffer *a = &layout->buffers[live[i]];
+        if (scratch && a->offset < layout->scratch_offset + scratch && layout->scratch_offset < a->offset + a->bytes) return defect(v, a->node, "its buffer meets the scratch");
+        for (uint32_t j = 0; j < live_count && a->first == s; j++) {
+            const plan_buffer *b = &layout->buffers[live[j]];
+            bool taken_over = a->alias == live[j] && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
+            if (i != j && !taken_over && !(b->alias == live[i] && b->first == s) && overlap(a, b)) return defect(v, a->node, "its buffer meets another that is still needed");
+        }
+    }
+    return true;
+}
+
+static bool check_memory(verifying *v)
+{
+    uint32_t *first, *next, live_count = 0;
+    uint32_t *live = base_arena_take(&v->memory, ((size_t)v->layout->buffer_count + 1) * sizeof *live);
+    if (!live) return base_fail_memory(v->error);
+    if (!list_begins(v, &first, &next)) return false;
+    for (uint32_t s = 0; s < v->plan->stage_count; s++) {
+        for (uint32_t b = first[s]; b != WG_NONE; b = next[b]) live[live_count++] = b;
+        if (!check_stage_memory(v, s, live, live_count)) return false;
+        uint32_t still = 0;
+        for (uint32_t i = 0; i < live_count; i++)
+            if (v->layout->buffers[live[i]].last > s) live[still++] = live[i];
+        live_count = still;
+    }
+    return true;
+}
+
+bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error)
+{
+    verifying v = {.plan = plan, .layout = layout, .memory = base_arena_new(plan->allocator), .error = error};
+    v.made = base_arena_take_zeroed(&v.memory, ((size_t)plan->count + 1) * sizeof *v.made);
+    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_memory(&v) : base_fail_memory(error);
+    base_arena_free(&v.memory);
+    return good;
+}
