@@ -13,9 +13,11 @@ extern "C" {
 /* Ordered pairs (wrt, gradient) and the target they are of. */
 typedef struct wg_adjoints wg_adjoints;
 
-/* Records reverse mode: d target / d wrt[i] for a target []. Contributions are added in descending order of the consumer; only cotangents on a path to something
- * asked for are recorded, equal subexpressions once; what the target does not reach gets zeros. wrt are any values. NULL with a tape error: a target with axes, a `none`
- * term on the path (says why). Freed by wg_adjoints_free. */
+/* Records reverse mode: d target / d wrt[i] for a target []. Contributions are added in descending order of the consumer (of one consumer, in
+ * ascending order of its operands); only cotangents on a path to something asked for are recorded, equal subexpressions once; what the target
+ * does not reach gets zeros. wrt are any floats, and the gradient by a value counts all ways on from it. NULL with a tape error: a target with
+ * axes (WG_SHAPE), a target or wrt that is no float (WG_KIND), a row without a derivative on the path (WG_UNSUPPORTED: Trigamma; and folds whose
+ * steps are recorded, Scan by product, div or powf and Reduce by powf or residue, along a named extent). Freed by wg_adjoints_free. */
 WG_API wg_adjoints *wg_differentiate(wg_tape *tape, wg_value target, const wg_value *wrt, uint32_t count);
 /* The same for any target and a seed of its shape. */
 WG_API wg_adjoints *wg_vjp(wg_tape *tape, wg_value target, wg_value seed, const wg_value *wrt, uint32_t count);
@@ -23,7 +25,7 @@ WG_API wg_adjoints *wg_vjp(wg_tape *tape, wg_value target, wg_value seed, const 
 WG_API wg_value wg_jvp(wg_tape *tape, wg_value target, const wg_value *inputs, const wg_value *tangents, uint32_t count);
 /* The Hessian of a target [] applied to vectors: forward over reverse. products [count] receives d/dt grad(wrt + t vectors). */
 WG_API bool wg_hessian_vector(wg_tape *tape, wg_value target, const wg_value *wrt, const wg_value *vectors, uint32_t count, wg_value *products);
-/* The Jacobian [target volume, wrt volume] of a target, by the smaller side. */
+/* The Jacobian [target volume, wrt volume] of a target, by the smaller side: a pass for each of its items, over extents as they are today. */
 WG_API wg_value wg_jacobian(wg_tape *tape, wg_value target, wg_value wrt);
 
 WG_API void wg_adjoints_free(wg_adjoints **adjoints);

@@ -7,7 +7,7 @@
 #include "wengert/compose.h"
 #include "wengert/files.h"
 #include "wengert/grad.h"
-#include "wengert/initialise.h"
+#include "wengert/text.h" /* wg_tensor_initialise */
 #include "wengert/run.h"
 
 #ifdef __cplusplus

@@ -7,7 +7,6 @@
 #include "wengert/compose.h" /* softmax, conv2d, cross_entropy .. as rows */
 #include "wengert/files.h"   /* .npy, safetensors */
 #include "wengert/grad.h"    /* derivatives */
-#include "wengert/initialise.h" /* initial weights */
 #include "wengert/graph.h"   /* tapes, values, networks, entries, parameters */
 #include "wengert/nn.h"      /* layers, optimisers, checkpoints */
 #include "wengert/ops.h"     /* a function a row */

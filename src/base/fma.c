@@ -31,8 +31,8 @@ static double double_of(uint64_t bits)
     return x;
 }
 
-/* The product of two floats is exact in f64. The sum is rounded to odd there (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded
- * sums: proved algorithms using rounding to odd", 2008), after which rounding to f32 is as if from the exact sum. */
+/* The product of two floats is exact in f64. The sum is rounded to odd there (S. Boldo, G. Melquiond, "Emulation of FMA and correctly
+ * rounded sums: proved algorithms using rounding to odd", 2008), after which rounding to f32 is as if from the exact sum. */
 float base_fma_f32(float a, float b, float c)
 {
     double product = (double)a * b;
@@ -102,8 +102,8 @@ static double pack(term t)
     return double_of(sign | (uint64_t)(exponent + 1075) << 52 | (kept & 0xfffffffffffff));
 }
 
-/* The product is an exact 106-bit integer. Both terms stand in 127 bits with their top bits aligned; the smaller one loses bits only when the
- * exponents differ by more than 20, and then at most one leading bit cancels, so one sticky bit is enough. */
+/* The product is an exact 106-bit integer. Both terms stand in 127 bits with their top bits aligned; the smaller one loses bits only when
+ * the exponents differ by more than 20, and then at most one leading bit cancels, so one sticky bit is enough. */
 double base_fma_f64(double a, double b, double c)
 {
     bool plain = a - a == 0 && b - b == 0 && c - c == 0 && a != 0 && b != 0;

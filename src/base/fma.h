@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Fused multiply-add without the instruction: a * b + c rounded once, to nearest, ties to even, subnormals kept, special values as IEEE 754. */
+ * Fused multiply-add without the instruction: a * b + c rounded once, to nearest, ties to even, subnormals kept, special values as IEEE
+ * 754. */
 #ifndef BASE_FMA_H
 #define BASE_FMA_H
 

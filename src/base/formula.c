@@ -39,8 +39,8 @@ static uint16_t record(recorder *r, base_operation operation, wg_kind kind, uint
     base_formula_step step = {(uint8_t)operation, (uint8_t)kind, a, b, c, constant};
     for (uint32_t i = p->count; i-- > 0;) {
         const base_formula_step *old = &p->steps[i];
-        if (old->operation == step.operation && old->kind == step.kind && old->a == a && old->b == b && old->c == c && old->constant == constant)
-            return (uint16_t)i;
+        bool same = old->operation == step.operation && old->kind == step.kind && old->constant == constant;
+        if (same && old->a == a && old->b == b && old->c == c) return (uint16_t)i;
     }
     if (p->count >= NO_STEP || !BASE_RESERVE(p->allocator, p->steps, p->capacity, p->count + 1)) {
         r->failed = true;
@@ -147,7 +147,8 @@ static uint16_t record_formula(recorder *r, base_formula formula, bool wide)
     }
 }
 
-/* Drops steps that the result does not use (operands come before their uses, so one pass from the end finds them) and renumbers the others. */
+/* Drops steps that the result does not use (operands come before their uses, so one pass from the end finds them) and renumbers the
+ * others. */
 static void drop_unused(base_formula_program *p, uint16_t *place)
 {
     for (uint32_t i = 0; i < p->count; i++) place[i] = NO_STEP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The elementary functions as data: formulas.def names them, formula_f64.def and its neighbours are their text. Here the text becomes a list of
- * steps, for whoever emits code from it; scalar.h has it as functions of one item, formula_vector.h as functions of vectors. */
+ * The elementary functions as data: formulas.def names them, formula_f64.def and its neighbours are their text. Here the text becomes a
+ * list of steps, for whoever emits code from it; scalar.h has it as functions of one item, formula_vector.h as functions of vectors. */
 #ifndef BASE_FORMULA_H
 #define BASE_FORMULA_H
 
@@ -37,8 +37,8 @@ typedef struct base_operation_facts {
 
 extern const base_operation_facts base_operations[BASE_OPERATION_COUNT];
 
-/* Step number i defines value number i from the values a, b, c of earlier steps. kind (f32 or f64) is that of a float result, and gives the width of an integer
- * or a mask; WIDEN makes f64 of f32, NARROW f32 of f64. */
+/* Step number i defines value number i from the values a, b, c of earlier steps. kind (f32 or f64) is that of a float result, and gives
+ * the width of an integer or a mask; WIDEN makes f64 of f32, NARROW f32 of f64. */
 typedef struct base_formula_step {
     uint8_t operation; /* base_operation */
     uint8_t kind;      /* wg_kind */
@@ -53,8 +53,8 @@ typedef struct base_formula_program {
     const wg_allocator *allocator;
 } base_formula_program;
 
-/* The steps of a formula in kind WG_KIND_F32 or WG_KIND_F64, equal steps shared; owned by the caller, who frees them with base_formula_free.
- * False on no memory (WG_MEMORY) and on another kind (WG_KIND); nothing is then to be freed. */
+/* The steps of a formula in kind WG_KIND_F32 or WG_KIND_F64, equal steps shared; owned by the caller, who frees them with
+ * base_formula_free. False on no memory (WG_MEMORY) and on another kind (WG_KIND); nothing is then to be freed. */
 bool base_formula_record(const wg_allocator *allocator, base_formula formula, wg_kind kind, base_formula_program *program, wg_error *error);
 void base_formula_free(base_formula_program *program);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The formulas for vectors: a template, included once for each width. Before it define FORMULA_WIDTH as 16, 32 or 64 bytes. It answers types
- * formula<width>_float_f32 and _float_f64 (GNU vectors of that many bytes) and, for every row of formulas.def and both kinds,
+ * The formulas for vectors: a template, included once for each width. Before it define FORMULA_WIDTH as 16, 32 or 64 bytes. It answers
+ * types formula<width>_float_f32 and _float_f64 (GNU vectors of that many bytes) and, for every row of formulas.def and both kinds,
  *
  *   static inline formula32_float_f32 formula32_exp_f32(formula32_float_f32 x);
  *
- * with the bits of base_exp_f32 in every lane. For kernel files only: compile with -ffp-contract=off and the target that has the width (16: SSE2;
- * 32: AVX2 and FMA; 64: AVX-512 F, DQ and VL), on the command line or by `#pragma GCC target`. Without FMA the lanes are fused by base_fma_*.
- * A function is long: call it from one loop a kernel. */
+ * with the bits of base_exp_f32 in every lane. For kernel files only: compile with -ffp-contract=off and the target that has the width
+ * (16: SSE2; 32: AVX2 and FMA; 64: AVX-512 F, DQ and VL), on the command line or by `#pragma GCC target`. Without FMA the lanes are fused
+ * by base_fma_*. A function is long: call it from one loop a kernel. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

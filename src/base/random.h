@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Random numbers by counter: Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
- * 2011). The number at an index depends on key and index alone, so any order, split or batch gives the same numbers.
+ * Random numbers by counter: Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1,
+ * 2, 3", 2011). The number at an index depends on key and index alone, so any order, split or batch gives the same numbers.
  *
- * A block is philox(counter, key) for the counter {low 32 bits of n, high 32 bits of n, stream, 0}: 128 bits w0 w1 w2 w3. Streams keep the uses of
- * one key apart:
+ * A block is philox(counter, key) for the counter {low 32 bits of n, high 32 bits of n, stream, 0}: 128 bits w0 w1 w2 w3. Streams keep
+ * the uses of one key apart:
  *
  *   stream  use                       n          what of the block
  *   0       draw_bits, uniform f32    index / 4  word index % 4
@@ -14,10 +14,11 @@
  *   4       key_split                 child      words 0 and 1 are the child's key
  *   5       key_fold                  n          words 0 and 1 are the new key
  *
- * Uniform: the top 24 (53) bits times 2^-24 (2^-53), in [0, 1). Normal: Box and Muller ("A note on the generation of random normal deviates",
- * 1958): with u and v from the two halves of the words, radius sqrt(-2 ln u), angle 2 pi v; cos at the even index, sin at the odd one. f32: u is
- * (w + 1/2) 2^-32 of the first word and v = w 2^-32 of the second, both in f64, the whole by base_ln_f64 and its neighbours, then rounded to f32.
- * f64: u = (top 53 bits + 1/2) 2^-53 and v = top 53 bits 2^-53 of the 64-bit halves. |normal f32| < 6.8, |normal f64| < 8.7. */
+ * Uniform: the top 24 (53) bits times 2^-24 (2^-53), in [0, 1). Normal: Box and Muller ("A note on the generation of random normal
+ * deviates", 1958): with u and v from the two halves of the words, radius sqrt(-2 ln u), angle 2 pi v; cos at the even index, sin at the
+ * odd one. f32: u is (w + 1/2) 2^-32 of the first word and v = w 2^-32 of the second, both in f64, the whole by base_ln_f64 and its
+ * neighbours, then rounded to f32. f64: u = (top 53 bits + 1/2) 2^-53 and v = top 53 bits 2^-53 of the 64-bit halves. |normal f32| < 6.8,
+ * |normal f64| < 8.7. */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 

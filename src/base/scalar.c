@@ -101,9 +101,9 @@ typedef struct turns {
     uint64_t quarters;
 } turns;
 
-/* x / (pi/2) = quarters + high + low, quarters modulo 4, for finite |x| >= 1: M. H. Payne and R. N. Hanek, "Radian reduction for trigonometric
- * functions", 1983. x is an integer m times 2^e; bits of 2/pi above weight 2^(1 - e) add multiples of 4, and 256 bits from there leave 201 after the
- * binary point correct, while no double comes nearer than 2^-62 to a multiple of pi/2. */
+/* x / (pi/2) = quarters + high + low, quarters modulo 4, for finite |x| >= 1: M. H. Payne and R. N. Hanek, "Radian reduction for
+ * trigonometric functions", 1983. x is an integer m times 2^e; bits of 2/pi above weight 2^(1 - e) add multiples of 4, and 256 bits from
+ * there leave 201 after the binary point correct, while no double comes nearer than 2^-62 to a multiple of pi/2. */
 static turns far_turns(double x)
 {
     int exponent;
@@ -234,7 +234,9 @@ static double truncated_remainder(double a, double b)
         }
     }
     /* rest < 2^53 units of 2^exponent_b, so both products are exact */
-    double value = exponent_b < -1000 ? (double)rest * power_of_two(exponent_b + 1000) * 0x1p-1000 : (double)rest * power_of_two(exponent_b);
+    bool tiny = exponent_b < -1000;
+    double value = (double)rest * power_of_two(tiny ? exponent_b + 1000 : exponent_b);
+    if (tiny) value *= 0x1p-1000;
     return with_sign(value, a);
 }
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Functions of single items: the elementary formulas for one f32 or f64, and the exact maps. Independent of libm, of the machine, and of whether it
- * fuses: the bits are the definition of the library's elementary functions. NaN results are the canonical quiet NaN; special values are those of
- * IEEE 754-2019, 9.2, where it has the function. The others: lgamma is ln |gamma|, +inf at its poles and at both infinities; gamma has 1/x's
- * infinities at the zeros and NaN at negative integers and -inf; digamma has -1/x's infinities at the zeros and NaN at negative integers;
- * trigamma is +inf at all of its poles. */
+ * Functions of single items: the elementary formulas for one f32 or f64, and the exact maps. Independent of libm, of the machine, and of
+ * whether it fuses: the bits are the definition of the library's elementary functions. NaN results are the canonical quiet NaN; special
+ * values are those of IEEE 754-2019, 9.2, where it has the function. The others: lgamma is ln |gamma|, +inf at its poles and at both
+ * infinities; gamma has 1/x's infinities at the zeros and NaN at negative integers and -inf; digamma has -1/x's infinities at the zeros,
+ * NaN at negative integers and -inf; trigamma is +inf at all of its poles and NaN at -inf.
+ *
+ * Greatest errors found, in ulps of the exact result:
+ *
+ *   f32 by texts of their own: exp 0.80, ln 0.84, tanh 0.97, erf 1.00 (0.991), sin 0.75, cos 0.75; every other f32 function 0.51
+ *   f64: exp 0.72, expm1 0.75, ln 0.70, log1p 0.72, cbrt 0.51, tanh 0.52, sin 0.68, cos 0.68, tan 0.76, asin 0.62, acos 0.58, atan 0.56,
+ *   sinh 0.53, cosh 0.53, asinh 0.51, acosh 0.51, atanh 0.51, erf 0.85, erf_derivative 0.67, gamma 0.69, trigamma 1, atan2 0.58, pow 0.76;
+ *   lgamma 0.61 and digamma 1, but next to roots at negative arguments (digamma: every root) no more than 1 eps absolute
+ *
+ * The f32 texts were compared over every float where they are not constant, the others and f64 over dense samples and hard cases. */
 #ifndef BASE_SCALAR_H
 #define BASE_SCALAR_H
 
@@ -29,10 +38,11 @@ BASE_SCALAR_1(round) /* ties to even */
 /* NaN if either is NaN; -0 < +0. */
 BASE_SCALAR_2(maximum)
 BASE_SCALAR_2(minimum)
-/* a - b floor(a / b) of the exact numbers, rounded once: the divisor gives the sign. NaN for b = 0 and infinite a; a finite a over an infinite b is a, or b where
- * the signs differ. A zero result has the sign of b. */
+/* a - b floor(a / b) of the exact numbers, rounded once: the divisor gives the sign. NaN for b = 0 and infinite a; a finite a over an
+ * infinite b is a, or b where the signs differ. A zero result has the sign of b. */
 BASE_SCALAR_2(residue)
-/* floor of the exact quotient, rounded once. By zero as a / b; an infinite a as a / b; a finite a over an infinite b is 0, or -1 where the signs differ. */
+/* floor of the exact quotient, rounded once. By zero as a / b; an infinite a as a / b; a finite a over an infinite b is 0, or -1 where
+ * the signs differ. */
 BASE_SCALAR_2(floor_divide)
 
 #endif

@@ -10,7 +10,8 @@ wg_value wg_relu(wg_value a)
 
 wg_value wg_leaky_relu(wg_value a, double slope)
 {
-    return wg_select(wg_greater_scalar(a, 0), a, wg_mul_scalar(a, slope));
+    wg_value above = wg_greater_scalar(a, 0);
+    return wg_select(above, a, wg_mul_scalar(a, slope));
 }
 
 /* exp(-a) + 1. */
@@ -88,5 +89,6 @@ wg_value wg_dropout(wg_value a, wg_value key, double rate)
     wg_size shape[WG_MAX_RANK];
     uint32_t rank = compose_shape(a, shape);
     wg_value kept = wg_greater_equal_scalar(wg_draw(key, "uniform", wg_value_kind(a), rank, shape), rate);
-    return wg_select(kept, wg_mul_scalar(a, 1 / (1 - rate)), wg_fill_like(a, 0));
+    wg_value scaled = wg_mul_scalar(a, 1 / (1 - rate));
+    return wg_select(kept, scaled, wg_fill_like(a, 0));
 }

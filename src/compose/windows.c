@@ -3,6 +3,9 @@
  * Windows over images [n, c, h, w]: convolution as a product over unfolded windows, pooling as a fold over their positions. */
 #include "compose/compose.h"
 
+/* Positions of a pool's window: a maximum records two nodes for each. */
+#define MOST_POSITIONS 65536
+
 /* A window with its zeros filled in. */
 static wg_window complete(const wg_window *window)
 {
@@ -54,7 +57,8 @@ static wg_value multiply_groups(wg_value windows, wg_size rows, wg_size depth, w
     wg_value split = wg_reshape(windows, 3, (const wg_size[]){rows, group, depth});
     wg_value bank = wg_reshape(filters, 3, (const wg_size[]){group, each, depth});
     if (wg_is_poison(split) || wg_is_poison(bank)) return graph_poison(windows.tape);
-    wg_value sums = wg_matmul(wg_permute(split, (const uint32_t[]){1, 0, 2}), wg_permute(bank, (const uint32_t[]){0, 2, 1}));
+    split = wg_permute(split, (const uint32_t[]){1, 0, 2});
+    wg_value sums = wg_matmul(split, wg_permute(bank, (const uint32_t[]){0, 2, 1}));
     if (wg_is_poison(sums)) return sums;
     return wg_reshape(wg_permute(sums, (const uint32_t[]){1, 0, 2}), 2, (const wg_size[]){rows, wg_value_size(filters, 0)});
 }
@@ -102,8 +106,8 @@ static wg_value window_positions(wg_value x, const wg_window *window, double val
     if (!COMPOSE_READY(x.tape, x) || !is_image(x, what)) return graph_poison(x.tape);
     wg_window w = complete(window);
     int64_t count;
-    if (w.size[0] < 1 || w.size[1] < 1 || !base_multiply(w.size[0], w.size[1], &count))
-        return graph_fail(x.tape, WG_ARGUMENT, "%s needs a window of at least 1 by 1", what);
+    if (w.size[0] < 1 || w.size[1] < 1 || !base_multiply(w.size[0], w.size[1], &count) || count > MOST_POSITIONS)
+        return graph_fail(x.tape, WG_ARGUMENT, "%s needs a window of at least 1 by 1 and at most %d positions", what, MOST_POSITIONS);
     wg_value windows = unfold_both(x, &w, value);
     if (wg_is_poison(windows)) return windows;
     windows = wg_permute(windows, (const uint32_t[]){0, 1, 2, 4, 3, 5});

@@ -27,7 +27,7 @@
 /* Items of a buffer under a shape: item index i stands at base + offset + sum(i * strides) items. */
 typedef struct exec_value {
     uint32_t node;   /* whose value it is */
-    uint32_t buffer; /* of the layout */
+    uint32_t buffer; /* of the layout; WG_NONE: in scratch */
     wg_kind kind;
     uint32_t rank;
     const int64_t *shape; /* [rank] */
@@ -89,7 +89,7 @@ typedef struct exec_build {
     const exec_kernels *kernels;
     uint32_t threads;
     bool canonical_all;     /* every float result holds the canonical NaN, not only those that may be read: a row looks at bits */
-    const bool *kept;       /* [closure count] nodes whose items may be read after the run */
+    const bool *kept;       /* [closure count] nodes whose items may be read after the run; NULL: none, where only sizes are asked for */
     base_arena *arena;
     int64_t scratch;        /* bytes taken so far by the stage being prepared */
     wg_error *error;
@@ -106,10 +106,14 @@ exec_value exec_value_of_read(const exec_build *build, uint32_t stage, uint32_t 
 exec_value exec_value_of_node(const exec_build *build, uint32_t node);
 /* Where a scratch room of the stage begins: taken once for all threads, or once for each (exec_scratch_piece finds a thread's). */
 int64_t exec_scratch_take(exec_build *build, int64_t bytes);
+/* How many threads may work on `count` units at once, in ranges of `grain`: pieces of scratch. */
+int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grain);
 bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 /* ---- a run ---- */
 
+#define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
+#define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 
 struct exec_run {
@@ -122,6 +126,7 @@ struct exec_run {
     bool stopped;
     bool (*progress)(void *user, double share);
     void *progress_user;
+    double parallel_cost, part_cost; /* what is shared between threads, and a range of it: item copies */
     double done, total; /* cost */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     /* the lowest failure so far */
@@ -131,7 +136,8 @@ struct exec_run {
 
 static inline char *exec_items(const exec_run *run, const exec_value *value)
 {
-    return run->bases[value->buffer] + value->offset * (int64_t)base_kinds[value->kind].bytes;
+    char *base = value->buffer == WG_NONE ? run->scratch : run->bases[value->buffer];
+    return base + value->offset * (int64_t)base_kinds[value->kind].bytes;
 }
 
 /* Work on units [range) by thread `thread` of the run. */

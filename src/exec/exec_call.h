@@ -21,6 +21,9 @@ typedef struct exec_call {
 } exec_call;
 
 typedef bool (*exec_call_function)(exec_call *call);
+#define OP(Name, ...) bool exec_call_##Name(exec_call *call);
+#include "wengert/ops.def"
+
 /* The call of a row; NULL: a source, or a row of MAP stages. */
 exec_call_function exec_call_of(wg_op op);
 
@@ -56,6 +59,12 @@ typedef struct exec_matrix {
     exec_side batch, rows, columns;
     int64_t offset;
 } exec_matrix;
+/* Items whose strides are followed where they are: offsets stand in the matrix. */
+exec_dense exec_dense_in_place(const exec_value *value);
+/* The matrix of a view [batch.., rows, columns] of such items; false where it has too many different strides. */
+bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exec_matrix *matrix);
+/* The matrix of a value, gathered first where its batch axes have too many different strides. */
+bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
 bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate, const int64_t extents[4]);
 
 #endif

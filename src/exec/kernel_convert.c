@@ -3,7 +3,7 @@
  * Conversions between all kinds but the complex ones, as block functions: toward zero, saturating, NaN to 0; wrapping: modulo the width; to bool: not zero; floats
  * rounded once. One function a pair of kinds, written as loops that the compiler vectorises; f16 and bf16 to and from f32 are kernel_blocks.inc's. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-tree-slp-vectorize")
+#pragma GCC optimize("O3", "no-tree-slp-vectorize", "no-trapping-math") /* exception flags are nobody's: loops with comparisons vectorise */
 #endif
 #include "exec/kernels.h"
 

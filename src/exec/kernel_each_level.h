@@ -6,7 +6,7 @@
  *     #include "exec/kernel_each_level.h"
  *
  * and the template names what it defines LEVEL(thing), which becomes thing_base, thing_v3 ... To add a level: one block here, one
- * row in EXEC_LEVELS of kernels.h, and the few operations of kernel_vector.inc that the vector extensions do not spell.
+ * table in kernels.c, and the few operations of kernel_vector.inc that the vector extensions do not spell.
  *
  * No include guard: each kernel file includes it once. */
 #ifdef __x86_64__

@@ -36,21 +36,50 @@ static int64_t settle(const exec_indexing *x, int64_t item, bool *bad)
 
 /* ---- gather ---------------------------------------------------------------------------------------------------------------------- */
 
-int64_t exec_gather(const exec_indexing *x, exec_range rows)
+typedef struct item_16 {
+    uint64_t half[2];
+} item_16;
+/* Rows of one item of T. */
+#define GATHER_ITEMS(T)                                                                                                                   \
+    for (int64_t i = first; i < end; i++) {                                                                                               \
+        bool bad = false;                                                                                                                 \
+        int64_t position = settle(x, batch * x->each + i, &bad);                                                                          \
+        if (position >= 0 && !bad) ((T *)x->result)[slab * x->each + i] = ((const T *)x->items)[slab * x->extent + position];             \
+        else if (!bad) ((T *)x->result)[slab * x->each + i] = *(const T *)x->fill;                                                        \
+        else if (failed < 0) failed = batch * x->each + i;                                                                                \
+    }
+/* Positions [first, end) of one slab; answers the least bad item or -1. */
+static int64_t gather_slab(const exec_indexing *x, int64_t slab, int64_t first, int64_t end)
 {
     size_t run = (size_t)x->post * x->item_bytes;
-    int64_t failed = -1;
-    for (int64_t row = rows.first; row < rows.end; row++) {
-        int64_t slab = row / x->each, item = slab / x->pre * x->each + row % x->each;
-        bool bad = false;
-        int64_t position = settle(x, item, &bad);
-        char *to = (char *)x->result + (size_t)row * run;
-        if (bad && (failed < 0 || item < failed)) failed = item;
-        if (position >= 0) {
-            if (run > 0 && !bad) memcpy(to, (const char *)x->items + (size_t)(slab * x->extent + position) * run, run);
-        } else if (!bad) {
-            exec_fill(to, x->fill, x->item_bytes, x->post);
+    int64_t batch = slab / x->pre, failed = -1;
+    switch (x->post == 1 ? x->item_bytes : 0) {
+    case 1: GATHER_ITEMS(uint8_t) break;
+    case 2: GATHER_ITEMS(uint16_t) break;
+    case 4: GATHER_ITEMS(uint32_t) break;
+    case 8: GATHER_ITEMS(uint64_t) break;
+    case 16: GATHER_ITEMS(item_16) break;
+    default:
+        for (int64_t i = first; i < end; i++) {
+            bool bad = false;
+            int64_t position = settle(x, batch * x->each + i, &bad);
+            char *to = (char *)x->result + (size_t)(slab * x->each + i) * run;
+            if (position >= 0 && !bad && run > 0) memcpy(to, (const char *)x->items + (size_t)(slab * x->extent + position) * run, run);
+            else if (position < 0 && !bad) exec_fill(to, x->fill, x->item_bytes, x->post);
+            else if (bad && failed < 0) failed = batch * x->each + i;
         }
+    }
+    return failed;
+}
+
+int64_t exec_gather(const exec_indexing *x, exec_range rows)
+{
+    int64_t failed = -1;
+    for (int64_t row = rows.first; row < rows.end;) {
+        int64_t slab = row / x->each, first = row % x->each, end = x->each - first < rows.end - row ? x->each : first + rows.end - row;
+        int64_t bad = gather_slab(x, slab, first, end);
+        if (bad >= 0 && (failed < 0 || bad < failed)) failed = bad;
+        row += end - first;
     }
     return failed;
 }

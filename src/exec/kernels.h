@@ -2,8 +2,16 @@
  *
  * Kernels: the loops that run a plan's stages. They know pointers, extents and strides; nothing of graphs, plans or sessions.
  *
- *   what                              declared here as     written in
- *   matrix products, convolutions     exec_product         kernel_products.inc (entry, integers), kernel_product.inc (one float type)
+ *   what                                   declared here as        written in
+ *   matrix products, convolutions          exec_product            kernel_products.inc (entry, integers), kernel_product.inc (one float type)
+ *   elementwise operations, conversions    exec_block              kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc, kernel_convert.c
+ *   elementary functions                   exec_block (EXP ...)    kernel_maps.inc (formulas: base/formula_vector.h)
+ *   reductions, scans, positions of max    exec_reduction ...      kernel_folds.inc (entries, integers, strict ones), kernel_fold_type.inc (one float type)
+ *   strided copies, transposes             exec_copying            kernel_layout.inc
+ *   gather, scatter, slices, fold, iota    exec_indexing ...       kernel_index.c
+ *   sort, grade, top-k, searching          exec_ordering ...       kernel_order.c, kernel_radix.inc
+ *   log-sum-exp, window reductions         exec_log, exec_window   kernel_compound.c (made of other kernels)
+ *   vectors of a level                                             kernel_vector.inc
  *
  * Rules for every kernel
  * - Bits. The order in which numbers are combined is fixed (it is written where it bites, at the head of each template), so every vector
@@ -13,7 +21,9 @@
  * - Sizes are int64_t and may be 0. Strides are in items unless a name says bytes, and may be 0 or negative.
  *
  * Levels. A template (.inc) is compiled once for each level by kernel_each_level.h into a table of function pointers, exec_kernels.
- * exec_kernels_for picks a table; a new level is one row in EXEC_LEVELS and one block in kernel_each_level.h. */
+ * exec_kernels_for picks a table. A new level is one block in kernel_each_level.h (and what kernel_vector.inc cannot spell for it) and one table in kernels.c.
+ * A new kernel is a row in kernels.def and a function LEVEL(exec_<name>) in a template; a new elementwise operation is a row in kernel_blocks.def and its
+ * expression in kernel_blocks.inc. What is missing does not link. */
 #ifndef EXEC_KERNELS_H
 #define EXEC_KERNELS_H
 
@@ -21,10 +31,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define EXEC_HAVE_V3 1
-#define EXEC_LEVELS(LEVEL) LEVEL(base) LEVEL(v3) LEVEL(v4)
 #else
 #define EXEC_HAVE_V3 0
-#define EXEC_LEVELS(LEVEL) LEVEL(base)
 #endif
 
 /* Outputs [first, end). */
@@ -222,6 +230,29 @@ void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_r
 typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS } exec_draw;
 void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items);
 
+/* ---- order (one form for every level) --------------------------------------------------------------------------------------------------- */
+
+/* Each line of items [outer, extent, inner] in order: its first `wanted` to result and positions [outer, wanted, inner], either of which may be NULL. Stable both ways, -0 equals 0,
+ * NaN after every number (first when descending): Sort and Grade have wanted = extent, TopK is descending. Every kind but the complex ones. */
+typedef struct exec_ordering {
+    wg_kind kind;
+    bool descending;
+    int64_t extent, inner, wanted;
+    const void *items;
+    void *result;
+    int64_t *positions;
+} exec_ordering;
+void exec_order(const exec_ordering *ordering, exec_range lines, void *workspace);
+size_t exec_order_bytes(const exec_ordering *ordering);
+
+/* A list [length] made ready for searching, in a workspace of exec_search_bytes that the searches read. */
+size_t exec_search_bytes(int64_t length);
+void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace);
+/* FirstIndex: the first place in the list equal to each wanted item, length where there is none (NaN equals nothing). */
+void exec_first_index(wg_kind kind, int64_t length, const void *workspace, const void *wanted, int64_t *result, exec_range items);
+/* Bins: how many of the list's items lie below each value (or are equal to it). */
+void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equal, const void *values, int64_t *result, exec_range items);
+
 /* ---- the table of a level --------------------------------------------------------------------------------------------------- */
 
 typedef struct exec_kernels {
@@ -229,6 +260,34 @@ typedef struct exec_kernels {
 #define KERNEL(answer, name, parameters) answer(*name) parameters;
 #include "exec/kernels.def"
 } exec_kernels;
+
+/* ---- made of the kernels of a level ----------------------------------------------------------------------------------------------------- */
+
+/* Contiguous floats [outer, extent, inner]; across as in exec_reduction. LogSumExp to [outer, inner]; whole: LogSoftmax to every item (result may be items). Lines are
+ * (outer, column) pairs. */
+typedef struct exec_log {
+    wg_kind kind;
+    bool across, whole;
+    int64_t extent, inner;
+    const void *items;
+    void *result;
+} exec_log;
+void exec_log_domain(const exec_kernels *kernels, const exec_log *log, exec_range lines);
+
+/* result[i] = join over the places of a window, from the first on: join(join(w0, w1), w2) ... where w_k is items[sum i * stride + window place k]; result is contiguous in
+ * shape (rank >= 1), the window not empty. Rows are all axes but the last. Max-pooling is join EXEC_BLOCK_MAXIMUM over (dy, dx). */
+typedef struct exec_window {
+    wg_kind kind;
+    exec_block join;
+    uint32_t rank;
+    int64_t shape[WG_MAX_RANK], stride[WG_MAX_RANK];
+    exec_side window;
+    const void *items;
+    void *result;
+} exec_window;
+void exec_window_reduce(const exec_kernels *kernels, const exec_window *window, exec_range rows);
+
+/* ---- choosing a level -------------------------------------------------------------------------------------------------------------------- */
 
 /* The table called by `level` ("base" or "v2": what every machine runs, "v3", "v4"), or the best that this processor has when level is NULL, "", unknown or
  * beyond the processor. */

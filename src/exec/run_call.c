@@ -28,9 +28,6 @@
 #define ORDER_SORT(Name) exec_call_##Name
 #define ORDER_RANDOM(Name) exec_call_##Name
 
-#define OP(Name, ...) bool exec_call_##Name(exec_call *call);
-#include "wengert/ops.def"
-
 static const exec_call_function calls[WG_OP_COUNT] = {
 #define OP(Name, text, arity, roles, accepts, result, shape, order, ...) [WG_OP_##Name] = RESULT_##result(Name, order),
 #include "wengert/ops.def"

@@ -215,3 +215,56 @@ bool exec_call_Scan(exec_call *call)
     call->stage->cost = 2 * (double)call->result.volume;
     return true;
 }
+
+/* ---- the log domain ---- */
+
+typedef struct log_fold {
+    exec_dense items;
+    exec_value result;
+    exec_log call;
+    int64_t lines;
+    bool canonical;
+} log_fold;
+
+typedef struct log_work {
+    exec_run *run;
+    exec_log call;
+} log_work;
+
+#define LOG_COST 12 /* of an item, in item copies */
+
+static void log_part(void *context, exec_range range, uint32_t thread)
+{
+    const log_work *work = context;
+    (void)thread;
+    exec_log_domain(work->run->kernels, &work->call, range);
+}
+
+static void run_log(exec_run *run, const exec_stage *stage)
+{
+    const log_fold *l = stage->prepared;
+    log_work work = {run, l->call};
+    work.call.items = exec_dense_items(run, &l->items);
+    work.call.result = exec_items(run, &l->result);
+    exec_run_split(run, l->lines, 1, LOG_COST * (double)l->call.extent + 1, log_part, &work);
+    exec_canonical_all(run, l->canonical, &l->result);
+}
+
+static bool prepare_log(exec_call *call, int64_t axis_number, bool whole)
+{
+    log_fold *l = exec_call_take(call, sizeof *l);
+    if (!l) return false;
+    exec_axis axis = exec_axis_of(&call->operands[0], axis_number);
+    l->items = exec_dense_of(call->build, &call->operands[0]);
+    l->result = call->result;
+    l->canonical = call->canonical;
+    l->lines = axis.outer * axis.inner;
+    l->call = (exec_log){.kind = call->result.kind, .across = !axis.last, .whole = whole, .extent = axis.extent, .inner = axis.inner};
+    call->stage->run = run_log;
+    call->stage->prepared = l;
+    call->stage->cost = LOG_COST * (double)call->operands[0].volume;
+    return true;
+}
+
+bool exec_call_LogSoftmax(exec_call *call) { return prepare_log(call, call->attributes[GRAPH_ATTRIBUTE(LogSoftmax, axis)], true); }
+bool exec_call_LogSumExp(exec_call *call) { return prepare_log(call, call->attributes[GRAPH_ATTRIBUTE(LogSumExp, axis)], false); }

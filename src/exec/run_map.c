@@ -218,6 +218,7 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
 
 static bool overlaps(const exec_build *build, const exec_value *a, const exec_value *b)
 {
+    if (a->buffer == WG_NONE || b->buffer == WG_NONE) return false;
     const plan_buffer *x = &build->layout->buffers[a->buffer], *y = &build->layout->buffers[b->buffer];
     return x->place == PLAN_PLACE_ARENA && y->place == PLAN_PLACE_ARENA && x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes;
 }
@@ -331,7 +332,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     place_writes(build, m, program);
     place_rooms(m, busy_until);
     choose_block(m);
-    m->scratch_at = exec_scratch_take(build, m->piece_bytes * build->threads);
+    m->scratch_at = exec_scratch_take(build, m->piece_bytes * exec_scratch_pieces(build, m->volume, m->block));
     stage->run = run_map;
     stage->prepared = m;
     stage->cost = m->unit_cost * (double)m->volume;

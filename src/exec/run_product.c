@@ -116,27 +116,35 @@ bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matr
     };
     choose_tiles(p, call->build->threads);
     p->workspace_bytes = ((int64_t)exec_product_bytes(&p->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    p->workspace_at = exec_scratch_take(call->build, p->workspace_bytes * call->build->threads);
+    p->workspace_at = exec_scratch_take(call->build, p->workspace_bytes * exec_scratch_pieces(call->build, extents[0] * p->tiles_down * p->tiles_across, 1));
     call->stage->run = run_product;
     call->stage->prepared = p;
     call->stage->cost = (double)extents[0] * (double)(p->tiles_down * p->tiles_across) * p->tile_cost;
     return true;
 }
 
-/* [batch.., rows, columns] by its strides; gathered first where its batch axes are too many different strides. */
-static bool matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix)
+exec_dense exec_dense_in_place(const exec_value *value)
 {
-    exec_value in_place = *value;
-    in_place.dense = true; /* strides are followed */
-    *dense = exec_dense_of(call->build, &in_place);
-    dense->value.offset = 0;
+    exec_dense dense = {.value = *value, .scratch_at = -1};
+    dense.value.offset = 0;
+    return dense;
+}
+
+bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exec_matrix *matrix)
+{
+    matrix->dense = dense;
+    matrix->offset = view->offset;
+    uint32_t rank = view->rank;
+    return exec_factored_side(view, 0, rank - 2, &matrix->batch) && exec_factored_side(view, rank - 2, rank - 1, &matrix->rows) &&
+           exec_factored_side(view, rank - 1, rank, &matrix->columns);
+}
+
+bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix)
+{
+    *dense = exec_dense_in_place(value);
     exec_factored view = exec_factored_of(value->rank, value->shape, value->strides, value->offset);
     for (int tries = 0; tries < 2; tries++) {
-        matrix->dense = dense;
-        matrix->offset = view.offset;
-        if (exec_factored_side(&view, 0, value->rank - 2, &matrix->batch) && exec_factored_side(&view, value->rank - 2, value->rank - 1, &matrix->rows) &&
-            exec_factored_side(&view, value->rank - 1, value->rank, &matrix->columns))
-            return true;
+        if (exec_matrix_of_view(&view, dense, matrix)) return true;
         *dense = exec_dense_of(call->build, value);
         int64_t strides[WG_MAX_RANK], stride = 1;
         for (uint32_t axis = value->rank; axis-- > 0; stride *= value->shape[axis]) strides[axis] = stride;
@@ -150,7 +158,7 @@ bool exec_call_MatMul(exec_call *call)
     const exec_value *a = &call->operands[0], *b = &call->operands[1];
     exec_dense *dense = exec_call_take(call, 2 * sizeof *dense);
     exec_matrix left, right;
-    if (!dense || !matrix_of(call, a, &dense[0], &left) || !matrix_of(call, b, &dense[1], &right)) return false;
+    if (!dense || !exec_matrix_of(call, a, &dense[0], &left) || !exec_matrix_of(call, b, &dense[1], &right)) return false;
     int64_t told = call->attributes[GRAPH_ATTRIBUTE(MatMul, accumulate)], extents[4] = {1, a->shape[a->rank - 2], a->shape[a->rank - 1], b->shape[b->rank - 1]};
     for (uint32_t axis = 0; axis + 2 < a->rank; axis++) extents[0] *= a->shape[axis];
     return exec_product_prepare(call, &left, &right, a->kind, told == GRAPH_BY_RULE ? graph_accumulation_kind(a->kind) : (wg_kind)told, extents);

@@ -196,6 +196,8 @@ wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_
     session->allocator = allocator;
     session->memory = base_arena_new(allocator);
     session->threads = plan->graph->context->threads;
+    session->parallel_cost = EXEC_PARALLEL_COST;
+    session->part_cost = EXEC_PART_COST;
     if (options) session->options = *options;
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
@@ -269,7 +271,8 @@ static bool run_stages(wg_session *session, wg_error *error)
     const exec_laid *laid = &session->laid;
     exec_run run = {.kernels = session->kernels, .pool = session->pool, .threads = session->threads, .bases = laid->bases,
                     .scratch = session->arena + laid->layout->scratch_offset, .stop = &session->stop, .progress = session->options.progress,
-                    .progress_user = session->options.progress_user, .total = laid->total, .failed_node = WG_NONE};
+                    .progress_user = session->options.progress_user,
+                    .parallel_cost = session->parallel_cost, .part_cost = session->part_cost, .total = laid->total, .failed_node = WG_NONE};
     uint32_t floats = exec_floats_set();
     for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
         const exec_stage *stage = &laid->stages[s];

@@ -64,6 +64,7 @@ struct wg_session {
     const exec_kernels *kernels;
     exec_pool *pool;
     uint32_t threads;
+    double parallel_cost, part_cost; /* exec_run's */
     base_arena memory; /* what no binding changes */
     bool *kept;        /* [closure count] results and, under retain, everything */
     bool canonical_all;

@@ -43,9 +43,15 @@ int64_t exec_scratch_take(exec_build *build, int64_t bytes)
     return at;
 }
 
+int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grain)
+{
+    int64_t ranges = (count + grain - 1) / grain;
+    return ranges < 1 ? 1 : ranges < build->threads ? ranges : build->threads;
+}
+
 bool exec_must_be_canonical(const exec_build *build, uint32_t node)
 {
-    return build->canonical_all || build->kept[build->plan->index[node]];
+    return build->canonical_all || (build->kept && build->kept[build->plan->index[node]]);
 }
 
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
@@ -83,8 +89,6 @@ void exec_least(atomic_llong *least, int64_t item)
 
 /* ---- splitting ---- */
 
-#define PART_COST 1e6     /* item copies in a range: about a millisecond, well under the 10 in which a stop is served */
-#define PARALLEL_COST 6e4 /* less is done before another thread wakes */
 #define PARTS_A_THREAD 4
 #define TELL_NANOSECONDS 4000000
 
@@ -139,12 +143,12 @@ void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cos
 {
     if (count <= 0 || atomic_load_explicit(run->stop, memory_order_relaxed)) return;
     double total = (double)count * unit_cost;
-    bool parallel = run->threads > 1 && total > PARALLEL_COST && count > grain;
-    if (!parallel && total <= PART_COST) {
+    bool parallel = run->threads > 1 && total > run->parallel_cost && count > grain;
+    if (!parallel && total <= run->part_cost) {
         part(work, (exec_range){0, count}, 0);
         return;
     }
-    double units = PART_COST / unit_cost;
+    double units = run->part_cost / unit_cost;
     int64_t each = units < (double)count ? (int64_t)units : count;
     if (parallel && each > count / (run->threads * PARTS_A_THREAD)) each = count / (run->threads * PARTS_A_THREAD);
     each = each < grain ? grain : each / grain * grain;

@@ -149,7 +149,9 @@ static wg_adjoints *failed(wg_tape *tape)
 
 wg_adjoints *wg_differentiate(wg_tape *tape, wg_value target, const wg_value *wrt, uint32_t count)
 {
-    if (!check_all(tape, &target, 1, "the target") || !check_all(tape, wrt, count, "a wrt") || !check_scalar(tape, target, "wg_differentiate")) return failed(tape);
+    if (!check_all(tape, &target, 1, "the target") || !check_all(tape, wrt, count, "a wrt") ||
+        !check_scalar(tape, target, "wg_differentiate"))
+        return failed(tape);
     grad_mark mark = grad_mark_of(tape);
     wg_value seed = wg_leaf_fill(tape, wg_value_kind(target), 0, NULL, 1);
     wg_adjoints *adjoints = wg_is_poison(seed) ? NULL : adjoints_of(tape, mark, target, seed, wrt, count);
@@ -176,12 +178,14 @@ static bool check_tangents(wg_tape *tape, const wg_value *inputs, const wg_value
 }
 
 /* Records the tangents of targets into results [target_count]. */
-static bool forward(wg_tape *tape, const wg_value *targets, uint32_t target_count, const wg_value *wrt, const wg_value *tangents, uint32_t count, wg_value *results)
+static bool forward(wg_tape *tape, const wg_value *targets, uint32_t target_count, const wg_value *wrt, const wg_value *tangents,
+                    uint32_t count, wg_value *results)
 {
     grad_mark mark = grad_mark_of(tape);
     grad_pass pass = {.graph = tape, .tape = tape, .prefix = mark.nodes};
     uint32_t *from = positions_of(tape, wrt, count), *to = positions_of(tape, targets, target_count);
-    bool good = from && to && grad_pass_begin(&pass, from, count) && grad_pass_forward(&pass, to, target_count, from, tangents, count, results);
+    bool good =
+        from && to && grad_pass_begin(&pass, from, count) && grad_pass_forward(&pass, to, target_count, from, tangents, count, results);
     if (pass.scratch.allocator) grad_pass_end(&pass);
     good = good && grad_share(tape, mark, from, count, results, target_count);
     if (from) free_positions(tape, from, count);
@@ -192,7 +196,8 @@ static bool forward(wg_tape *tape, const wg_value *targets, uint32_t target_coun
 wg_value wg_jvp(wg_tape *tape, wg_value target, const wg_value *inputs, const wg_value *tangents, uint32_t count)
 {
     wg_value tangent;
-    if (!check_all(tape, &target, 1, "the target") || !check_tangents(tape, inputs, tangents, count, "a tangent")) return graph_poison(tape);
+    if (!check_all(tape, &target, 1, "the target") || !check_tangents(tape, inputs, tangents, count, "a tangent"))
+        return graph_poison(tape);
     return forward(tape, &target, 1, inputs, tangents, count, &tangent) ? tangent : graph_poison(tape);
 }
 

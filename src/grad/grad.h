@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * grad/: derivatives. Each row gives a linear term an operand (the TERM rows of ops.def); one pass applies the terms (forward mode) or their transposes (reverse
- * mode), and records what it makes with the public row functions, so a derivative is a graph like any other and may be differentiated again. Uses compose/, interp/,
- * graph/ and base/.
+ * grad/: derivatives. Each row gives a linear term an operand (the TERM rows of ops.def); one pass applies the terms (forward mode) or
+ * their transposes (reverse mode), and records what it makes with the public row functions, so a derivative is a graph like any other and
+ * may be differentiated again. Uses compose/, interp/, graph/ and base/.
  *
- * Start with pass.c (the two walks), then share.c (what happens to the nodes they recorded), adjoints.c (the public calls), scan.c (the same pass over a run that
- * kept its values), and the terms by family: terms_arithmetic.c, terms_layout.c, terms_index.c, terms_fold.c. site.c is what a term may ask.
+ * Start with pass.c (the two walks), then share.c (what happens to the nodes they recorded), adjoints.c (the public calls), scan.c (the
+ * same pass over a run that kept its values), and the terms by family: terms_arithmetic.c, terms_layout.c, terms_index.c, terms_fold.c.
+ * site.c is what a term may ask.
  *
  * A term is added by writing the functions of its form; the table in terms.c does not link without them. */
 #ifndef GRAD_GRAD_H
@@ -29,7 +30,8 @@ typedef struct grad_site {
 
 /* ---- what a term may ask (site.c) ---- */
 
-/* The value of an operand or of the result. A term that asks for what its `reads` does not list is a defect: the list decides what a retaining plan keeps. */
+/* The value of an operand or of the result. A term that asks for what its `reads` does not list is a defect: the list decides what a
+ * retaining plan keeps. */
 wg_value grad_operand(const grad_site *site, uint32_t operand);
 wg_value grad_result(const grad_site *site);
 /* Kinds and shapes are free to read. A shape goes into shape [WG_MAX_RANK]; the answer is the rank. */
@@ -67,12 +69,14 @@ wg_value grad_fill_result(const grad_site *site, double number);
 wg_value grad_apply(const grad_site *site, wg_value t);
 wg_value grad_transpose(const grad_site *site, wg_value g);
 
-/* Rules that several terms share. a to the power b by its base: b * a^(b - 1), and 0 where b is 0; by its exponent: y * ln a, and 0 where a is 0 and b above it. */
+/* Rules that several terms share. a to the power b by its base: b * a^(b - 1), and 0 where b is 0; by its exponent: y * ln a, and 0 where a
+ * is 0 and b above it. */
 wg_value grad_powf_base(wg_value a, wg_value b);
 wg_value grad_powf_exponent(wg_value a, wg_value b, wg_value y);
 /* The bits of floats as integers of their width. */
 wg_value grad_bits(wg_value a);
-/* a [.., n, ..] at positions [.., k, ..] of its axis, every other axis shared: [.., k, ..]; and the transpose: g [.., k, ..] added into zeros [.., extent, ..]. */
+/* a [.., n, ..] at positions [.., k, ..] of its axis, every other axis shared: [.., k, ..]; and the transpose: g [.., k, ..] added into
+ * zeros [.., extent, ..]. */
 wg_value grad_take_along(wg_value a, wg_value positions, uint32_t axis);
 wg_value grad_put_along(wg_value g, wg_value positions, uint32_t axis, wg_size extent);
 /* The same at one position a line: positions and results without the axis. */
@@ -104,8 +108,8 @@ void grad_pass_end(grad_pass *pass);
 /* The cotangents of wrt when `target` has the cotangent `seed`; zeros where the target does not move with one. False and a tape error. */
 bool grad_pass_reverse(grad_pass *pass, uint32_t target, wg_value seed, const uint32_t *wrt, uint32_t count, wg_value *gradients);
 /* The tangents of targets when wrt[i] move by tangents[i]. */
-bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents, uint32_t count,
-                       wg_value *results);
+bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents,
+                       uint32_t count, wg_value *results);
 
 /* ---- sharing (share.c) ---- */
 
@@ -114,15 +118,16 @@ typedef struct grad_mark {
     uint32_t nodes, payloads;
 } grad_mark;
 grad_mark grad_mark_of(const wg_tape *tape);
-/* Of the nodes since the mark keeps what values [count] need, each equal subexpression once (also where the tape had it before), and writes where the values are now.
- * `apart` are nodes that must stay themselves: what was differentiated by. False and a tape error without memory. */
+/* Of the nodes since the mark keeps what values [count] need, each equal subexpression once (also where the tape had it before), and writes
+ * where the values are now. `apart` are nodes that must stay themselves: what was differentiated by. False and a tape error without memory.
+ */
 bool grad_share(wg_tape *tape, grad_mark mark, const uint32_t *apart, uint32_t apart_count, wg_value *values, uint32_t count);
 
 /* ---- the scan (scan.c) ---- */
 
-/* d target / d wrt[i] of values that a run kept: `value` answers the tensor of a node of the graph's first `prefix`, NULL where it is gone. `extents` are the numbers that
- * the run had [extents of the graph]; NULL: as recorded. gradients [count] are owned. */
-bool grad_backward(const wg_graph *graph, uint32_t prefix, const int64_t *extents, grad_value_function value, void *user, uint32_t target, const wg_symbol *wrt,
-                   uint32_t count, wg_tensor **gradients, wg_error *error);
+/* d target / d wrt[i] of values that a run kept: `value` answers the tensor of a node of the graph's first `prefix`, NULL where it is gone.
+ * `extents` are the numbers that the run had [extents of the graph]; NULL: as recorded. gradients [count] are owned. */
+bool grad_backward(const wg_graph *graph, uint32_t prefix, const int64_t *extents, grad_value_function value, void *user, uint32_t target,
+                   const wg_symbol *wrt, uint32_t count, wg_tensor **gradients, wg_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The two walks over a graph: descending with cotangents, ascending with tangents. Only what lies between the wrt and the target is walked: a value aside of that path is
- * not read, so that its NaN is nobody's. */
+ * The two walks over a graph: descending with cotangents, ascending with tangents. Only what lies between the wrt and the target is walked:
+ * a value aside of that path is not read, so that its NaN is nobody's. */
 #include <string.h>
 
 #include "base/kind.h"
@@ -117,8 +117,8 @@ static void hand_up(grad_pass *pass, uint32_t position)
     }
 }
 
-bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents, uint32_t count,
-                       wg_value *results)
+bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents,
+                       uint32_t count, wg_value *results)
 {
     bool *needed = base_arena_take_zeroed(&pass->scratch, pass->prefix);
     if (!needed) return graph_fail(pass->tape, WG_MEMORY, "out of memory"), false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The reverse scan: the pass records onto a tape of its own, where the values that a run kept are constants, and the oracle runs what it recorded. The rows, their order and so
- * their bits are those of the derivative recorded beside the forward graph. */
+ * The reverse scan: the pass records onto a tape of its own, where the values that a run kept are constants, and the oracle runs what it
+ * recorded. The rows, their order and so their bits are those of the derivative recorded beside the forward graph. */
 #include "base/kind.h"
 #include "base/tensor.h"
 #include "grad/grad.h"
@@ -21,8 +21,8 @@ static bool check_float(const scan *s, uint32_t position, const char *what)
 {
     const wg_node *node = graph_node(s->graph, position);
     if (base_kind_is_float((wg_kind)node->kind)) return true;
-    return base_fail(s->error, WG_KIND, "%s is node %u (%s) of kind %s, which has no derivative: only floats move", what, position, graph_rows[node->op].name,
-                     base_kinds[node->kind].name);
+    return base_fail(s->error, WG_KIND, "%s is node %u (%s) of kind %s, which has no derivative: only floats move", what, position,
+                     graph_rows[node->op].name, base_kinds[node->kind].name);
 }
 
 static bool check(scan *s, const wg_symbol *wrt)
@@ -30,14 +30,16 @@ static bool check(scan *s, const wg_symbol *wrt)
     const wg_node *node = graph_node(s->graph, s->target);
     if (!check_float(s, s->target, "the target")) return false;
     if (node->rank)
-        return base_fail(s->error, WG_SHAPE, "the reverse scan needs a target without axes, not %s: sum it", BASE_SHAPE_TEXT(node->rank, graph_shape(s->graph, node)));
+        return base_fail(s->error, WG_SHAPE, "the reverse scan needs a target without axes, not %s: sum it",
+                         BASE_SHAPE_TEXT(node->rank, graph_shape(s->graph, node)));
     s->wrt = base_arena_take(&s->scratch, (s->count + 1) * sizeof *s->wrt);
     s->gradients = base_arena_take(&s->scratch, (s->count + 1) * sizeof *s->gradients);
     s->symbols = base_arena_take(&s->scratch, (s->count + 1) * sizeof *s->symbols);
     if (!s->wrt || !s->gradients || !s->symbols) return base_fail_memory(s->error);
     for (uint32_t i = 0; i < s->count; i++) {
         s->wrt[i] = wrt[i].position;
-        if (!graph_check_symbol(s->graph, s->prefix, wrt[i], "differentiate", s->error) || !check_float(s, s->wrt[i], "a wrt")) return false;
+        if (!graph_check_symbol(s->graph, s->prefix, wrt[i], "differentiate", s->error) || !check_float(s, s->wrt[i], "a wrt"))
+            return false;
     }
     return true;
 }
@@ -74,10 +76,11 @@ static bool run(scan *s, wg_tape **tape, wg_tensor **gradients)
     return good;
 }
 
-bool grad_backward(const wg_graph *graph, uint32_t prefix, const int64_t *extents, grad_value_function value, void *user, uint32_t target, const wg_symbol *wrt,
-                   uint32_t count, wg_tensor **gradients, wg_error *error)
+bool grad_backward(const wg_graph *graph, uint32_t prefix, const int64_t *extents, grad_value_function value, void *user, uint32_t target,
+                   const wg_symbol *wrt, uint32_t count, wg_tensor **gradients, wg_error *error)
 {
-    scan s = {.graph = graph, .prefix = prefix, .target = target, .count = count, .scratch = base_arena_new(graph->allocator), .error = error};
+    scan s = {
+        .graph = graph, .prefix = prefix, .target = target, .count = count, .scratch = base_arena_new(graph->allocator), .error = error};
     wg_tape *tape = check(&s, wrt) ? wg_tape_new_kind((wg_context *)graph->context, graph->kind) : NULL;
     bool good = tape && (!count || (record(&s, tape, extents, value, user) && run(&s, &tape, gradients)));
     if (!tape && !good) base_fail_memory(error); /* kept only where no check has failed */
@@ -93,10 +96,12 @@ static const wg_tensor *run_value(void *user, uint32_t position)
 
 bool wg_run_backward(const wg_run *run, wg_symbol target, const wg_symbol *wrt, uint32_t count, wg_tensor **gradients, wg_error *error)
 {
-    if (!run || (count && (!wrt || !gradients))) return base_fail(error, WG_ARGUMENT, "the reverse scan needs a run, what to differentiate by, and room for the gradients");
+    if (!run || (count && (!wrt || !gradients)))
+        return base_fail(error, WG_ARGUMENT, "the reverse scan needs a run, what to differentiate by, and room for the gradients");
     if (!wg_run_of(run, target, error)) return false;
     if (!interp_run_retains(run))
-        return base_fail(error, WG_ARGUMENT, "the run did not keep its values: give its entry the retain posture, or run the whole network");
+        return base_fail(error, WG_UNDECLARED,
+                         "the run did not keep its values: give its entry the retain posture, or run the whole network");
     uint32_t prefix;
     const wg_graph *graph = interp_run_graph(run, &prefix);
     return grad_backward(graph, prefix, interp_run_extents(run), run_value, (void *)run, target.position, wrt, count, gradients, error);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * After a pass: what it recorded is numbered by value, so that equal subexpressions are one node, and what nothing needs is dropped. A pass may therefore record freely.
+ * After a pass: what it recorded is numbered by value, so that equal subexpressions are one node, and what nothing needs is dropped. A pass
+ * may therefore record freely.
  *
- * Only nodes behind the mark are changed, and nobody else has seen those. Nodes before it are numbered too: where two of them are equal, the derivative reads the first. Nodes
- * that were differentiated by stay apart: the derivative must move with them and not with their equals. */
+ * Only nodes behind the mark are changed, and nobody else has seen those. Nodes before it are numbered too: where two of them are equal,
+ * the derivative reads the first. Nodes that were differentiated by stay apart: the derivative must move with them and not with their
+ * equals. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -54,7 +56,8 @@ static uint64_t node_hash(const sharing *s, wg_node *node)
     uint32_t head[] = {node->op, node->kind, node->rank, node->operand_count, node->shape, node->attributes};
     uint64_t hash = base_hash(head, sizeof head, 0);
     const graph_payload *payload = constant(s, node);
-    if (payload && payload->form == GRAPH_PAYLOAD_FILL) return base_hash(wg_tensor_data(payload->tensor), wg_kind_bytes((wg_kind)node->kind), hash);
+    if (payload && payload->form == GRAPH_PAYLOAD_FILL)
+        return base_hash(wg_tensor_data(payload->tensor), wg_kind_bytes((wg_kind)node->kind), hash);
     const uint32_t *operands = operands_of(s, node);
     for (uint32_t i = 0; i < node->operand_count; i++) hash = base_hash(&s->first[operands[i]], sizeof *operands, hash);
     return hash;
@@ -106,7 +109,8 @@ static bool spread_constant(sharing *s, wg_node *node, uint32_t operand)
 {
     const graph_payload *payload = constant(s, node_at(s, operand));
     if (!payload || payload->form != GRAPH_PAYLOAD_FILL) return true;
-    node->payload = graph_add_payload(s->tape, (graph_payload){.form = GRAPH_PAYLOAD_FILL, .tensor = wg_tensor_retain(payload->tensor), .manifest = WG_NONE});
+    node->payload = graph_add_payload(
+        s->tape, (graph_payload){.form = GRAPH_PAYLOAD_FILL, .tensor = wg_tensor_retain(payload->tensor), .manifest = WG_NONE});
     node->op = WG_OP_Leaf;
     node->operand_count = 0;
     node->attributes = 0;
@@ -180,7 +184,8 @@ static void close_ranks(sharing *s, uint32_t first_payload, graph_payload *kept)
         *node_at(s, next) = *node;
         s->first[position] = next++;
     }
-    for (uint32_t i = first_payload; i < payload_count; i++) wg_tensor_release(((graph_payload *)base_pool_at(&s->tape->payloads, i))->tensor);
+    for (uint32_t i = first_payload; i < payload_count; i++)
+        wg_tensor_release(((graph_payload *)base_pool_at(&s->tape->payloads, i))->tensor);
     for (uint32_t i = 0; i < payloads; i++) *(graph_payload *)base_pool_at(&s->tape->payloads, first_payload + i) = kept[i];
     s->tape->payloads.count = first_payload + payloads;
     s->tape->nodes.count = next;

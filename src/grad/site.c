@@ -20,9 +20,11 @@ static const wg_node *operand_node(const grad_site *site, uint32_t operand)
 /* A size of the graph as a size of the tape: itself, or the number that the run had. */
 static wg_size size_here(const grad_pass *pass, wg_size size)
 {
-    if (pass->graph == pass->tape || !size.expression || !pass->extents) return pass->graph == pass->tape ? size : (wg_size){size.number, 0};
+    if (pass->graph == pass->tape || !size.expression || !pass->extents)
+        return pass->graph == pass->tape ? size : (wg_size){size.number, 0};
     wg_size here = {0, 0};
-    if (!graph_size_evaluate(pass->graph, size, pass->extents, &here.number)) graph_fail(pass->tape, WG_SIZE, "a size that does not fit in 64 bits");
+    if (!graph_size_evaluate(pass->graph, size, pass->extents, &here.number))
+        graph_fail(pass->tape, WG_SIZE, "a size that does not fit in 64 bits");
     return here;
 }
 
@@ -42,7 +44,8 @@ static wg_value fed_value(grad_pass *pass, uint32_t position)
     if (pass->fed[position] != WG_NONE) return (wg_value){pass->tape, pass->fed[position], pass->tape->generation};
     const wg_tensor *tensor = pass->value(pass->user, position);
     if (!tensor) {
-        graph_fail(pass->tape, WG_ARGUMENT, "the run did not keep node %u (%s), which the derivative reads: give the entry the retain posture", position,
+        graph_fail(pass->tape, WG_UNDECLARED,
+                   "the run did not keep node %u (%s), which the derivative reads: give the entry the retain posture", position,
                    graph_rows[graph_node(pass->graph, position)->op].name);
         return graph_poison(pass->tape);
     }
@@ -115,7 +118,8 @@ bool grad_operand_constant(const grad_site *site, uint32_t operand, double *numb
 {
     const wg_graph *graph = site->pass->graph;
     const wg_node *node = operand_node(site, operand);
-    while (node->op == WG_OP_Broadcast || node->op == WG_OP_BroadcastAlong || node->op == WG_OP_Reshape) node = graph_node(graph, graph_operands(graph, node)[0]);
+    while (node->op == WG_OP_Broadcast || node->op == WG_OP_BroadcastAlong || node->op == WG_OP_Reshape)
+        node = graph_node(graph, graph_operands(graph, node)[0]);
     if (node->op != WG_OP_Leaf) return false;
     const graph_payload *payload = graph_payload_of(graph, node);
     if (payload->form != GRAPH_PAYLOAD_FILL) return false;

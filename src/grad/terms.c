@@ -15,7 +15,8 @@ typedef struct rule {
 #define RULE_NEG(Name, operand)
 #define RULE_MUL(Name, operand) [WG_OP_##Name][operand] = {.factor = grad_factor_##Name##_##operand},
 #define RULE_DIV(Name, operand) RULE_MUL(Name, operand)
-#define RULE_ROW(Name, operand) [WG_OP_##Name][operand] = {.tangent = grad_tangent_##Name##_##operand, .transpose = grad_transpose_##Name##_##operand},
+#define RULE_ROW(Name, operand)                                                                                                            \
+    [WG_OP_##Name][operand] = {.tangent = grad_tangent_##Name##_##operand, .transpose = grad_transpose_##Name##_##operand},
 
 static const rule rules[WG_OP_COUNT][3] = {
 #define TERM(Name, operand, form, reads) RULE_##form(Name, operand)
@@ -39,7 +40,8 @@ static wg_value apply(const grad_site *site, wg_value v, wg_value (*row)(const g
     case GRAPH_TERM_ZERO:
     case GRAPH_TERM_NONE: break;
     }
-    graph_fail(site->tape, WG_UNSUPPORTED, "node %u: %s has no derivative by operand %u", site->position, graph_rows[site->node->op].text, site->operand);
+    graph_fail(site->tape, WG_UNSUPPORTED, "node %u: %s has no derivative by operand %u", site->position, graph_rows[site->node->op].text,
+               site->operand);
     return graph_poison(site->tape);
 }
 

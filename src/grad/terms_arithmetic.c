@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Factors: c of the terms MUL (c*t) and DIV (t/c). Formulas are chosen so that they hold at the ends of a kind's range too: no square of a large number where a
- * quotient of it would do. */
+ * Factors: c of the terms MUL (c*t) and DIV (t/c). Formulas are chosen so that they hold at the ends of a kind's range too: no square of a
+ * large number where a quotient of it would do. */
 #include "base/kind.h"
 #include "grad/grad.h"
 
@@ -52,7 +52,8 @@ static double least_normal(wg_kind kind)
     }
 }
 
-/* Only where the exponent is 0 and 1 / a is not finite the base is replaced by 1: elsewhere 0 * a^-1 is 0 already, and its own derivatives are right. */
+/* Only where the exponent is 0 and 1 / a is not finite the base is replaced by 1: elsewhere 0 * a^-1 is 0 already, and its own derivatives
+ * are right. */
 wg_value grad_powf_base(wg_value a, wg_value b)
 {
     wg_value one = one_like(a);
@@ -94,11 +95,12 @@ wg_value grad_bits(wg_value a)
     }
 }
 
-/* Where the left operand won, ties included: there the result has its bits. Comparing bits tells -0 from +0, and the winner of a with itself is a with the one NaN. */
+/* Where the left operand won, ties included: there the result has its bits. Comparing bits tells -0 from +0, and finds NaN, which is one
+ * value, equal to itself. */
 static wg_value left_won(const grad_site *site, wg_value (*winner)(wg_value a, wg_value b))
 {
     wg_value a = grad_operand(site, 0), b = grad_operand(site, 1);
-    return wg_equal(grad_bits(winner(a, a)), grad_bits(winner(a, b)));
+    return wg_equal(grad_bits(a), grad_bits(winner(a, b)));
 }
 
 wg_value grad_factor_Maximum_0(const grad_site *site)

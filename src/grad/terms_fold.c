@@ -2,8 +2,8 @@
  *
  * Terms of folds along an axis: Reduce, Scan, LogSoftmax, LogSumExp. `n` is the extent of the axis, i a position of it, y the result.
  *
- * A Reduce by max or min is a read at one position; any other is a sum of weights: dy = sum of w[i] * da[i], where no weight divides by an item that may be 0.
- * A Scan is the recurrence dy[i] = m[i] * dy[i-1] + b[i] * da[i]; where m is 1 throughout it is a running sum. */
+ * A Reduce by max or min is a read at one position; any other is a sum of weights: dy = sum of w[i] * da[i], where no weight divides by an
+ * item that may be 0. A Scan is the recurrence dy[i] = m[i] * dy[i-1] + b[i] * da[i]; where m is 1 throughout it is a running sum. */
 #include "grad/grad.h"
 
 /* ---- shifts and positions ---- */
@@ -92,7 +92,8 @@ static wg_value folds_from(wg_value a, uint32_t axis, int64_t n, wg_value (*op)(
 
 static wg_value named_extent(wg_tape *tape, const char *row, const char *op)
 {
-    graph_fail(tape, WG_UNSUPPORTED, "%s op=%s along a named extent has no derivative: its number of steps is recorded; use a plain size", row, op);
+    graph_fail(tape, WG_UNSUPPORTED, "%s op=%s along a named extent has no derivative: its number of steps is recorded; use a plain size",
+               row, op);
     return graph_poison(tape);
 }
 
@@ -181,8 +182,8 @@ static bool coefficients(const grad_site *site, uint32_t axis, wg_value *m, wg_v
     }
 }
 
-/* d[i] = v[i] + m[i] * d[i-1], by doubling: after each step d holds the terms of twice as many positions, and m the product over them. `back` runs from the end,
- * d[i] = v[i] + m[i+1] * d[i+1]. */
+/* d[i] = v[i] + m[i] * d[i-1], by doubling: after each step d holds the terms of twice as many positions, and m the product over them.
+ * `back` runs from the end, d[i] = v[i] + m[i+1] * d[i+1]. */
 static wg_value recurrence(wg_value m, wg_value v, uint32_t axis, bool back)
 {
     int64_t n = wg_value_shape(v)[axis];

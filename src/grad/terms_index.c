@@ -60,8 +60,8 @@ wg_value grad_transpose_Gather_0(const grad_site *site, wg_value g)
     uint32_t axis = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Gather, axis));
     int64_t outside = grad_attribute(site, GRAPH_ATTRIBUTE(Gather, outside));
     const char *word = outside == GRAPH_OUTSIDE_FILL ? "skip" : graph_choice_word(GRAPH_OUTSIDE, outside);
-    return wg_scatter_batch(g, grad_operand(site, 1), axis, (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Gather, batch)), grad_operand_size(site, 0, axis), word,
-                            "add");
+    return wg_scatter_batch(g, grad_operand(site, 1), axis, (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Gather, batch)),
+                            grad_operand_size(site, 0, axis), word, "add");
 }
 
 wg_value grad_tangent_Scatter_0(const grad_site *site, wg_value t)
@@ -98,7 +98,8 @@ static wg_value spread_rows(wg_value rows, wg_value like, uint32_t axis, uint32_
 /* Adding: every row receives what its destination does. Replacing: only the last row of a destination. */
 wg_value grad_transpose_Scatter_0(const grad_site *site, wg_value g)
 {
-    uint32_t axis = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Scatter, axis)), batch = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Scatter, batch));
+    uint32_t axis = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Scatter, axis)),
+             batch = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Scatter, batch));
     const char *outside = grad_attribute_word(site, GRAPH_OUTSIDE, GRAPH_ATTRIBUTE(Scatter, outside));
     const char *read = outside[0] == 's' ? "fill" : outside;
     wg_value rows = wg_gather_batch(g, grad_operand(site, 1), axis, batch, read, 0);
@@ -117,7 +118,8 @@ wg_value grad_tangent_Slice_0(const grad_site *site, wg_value t)
 wg_value grad_transpose_Slice_0(const grad_site *site, wg_value g)
 {
     return wg_update(grad_fill_operand(site, 0, 0), g, grad_operand(site, 1), (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Slice, axis)),
-                     (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Slice, batch)), grad_attribute_word(site, GRAPH_OUTSIDE, GRAPH_ATTRIBUTE(Slice, outside)));
+                     (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Slice, batch)),
+                     grad_attribute_word(site, GRAPH_OUTSIDE, GRAPH_ATTRIBUTE(Slice, outside)));
 }
 
 /* What is overwritten counts for nothing, both ways. */
@@ -144,8 +146,8 @@ wg_value grad_tangent_Update_1(const grad_site *site, wg_value t)
 wg_value grad_transpose_Update_1(const grad_site *site, wg_value g)
 {
     uint32_t axis = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Update, axis));
-    return wg_slice(g, grad_operand(site, 2), axis, (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Update, batch)), grad_operand_size(site, 1, axis),
-                    grad_attribute_word(site, GRAPH_OUTSIDE, GRAPH_ATTRIBUTE(Update, outside)));
+    return wg_slice(g, grad_operand(site, 2), axis, (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Update, batch)),
+                    grad_operand_size(site, 1, axis), grad_attribute_word(site, GRAPH_OUTSIDE, GRAPH_ATTRIBUTE(Update, outside)));
 }
 
 /* ---- order: a permutation that stands still ---- */

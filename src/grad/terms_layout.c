@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Terms that are rows: choice, kind, products, sums, layout and windows. Most of these rows are linear, and their tangent is the row itself over the tangent. */
+ * Terms that are rows: choice, kind, products, sums, layout and windows. Most of these rows are linear, and their tangent is the row itself
+ * over the tangent. */
 #include "grad/grad.h"
 
 #define REPEATS(Name)                                                     \
@@ -138,7 +139,8 @@ static wg_value spaced(wg_value g, uint32_t axis, int64_t step)
     wg_tape *tape = g.tape;
     uint32_t rank = wg_value_rank(g);
     wg_size len = wg_value_size(g, axis), shape[WG_MAX_RANK + 1];
-    if (rank == WG_MAX_RANK) return graph_fail(tape, WG_SHAPE, "narrow's derivative needs one axis more than the %d there may be", WG_MAX_RANK);
+    if (rank == WG_MAX_RANK)
+        return graph_fail(tape, WG_SHAPE, "narrow's derivative needs one axis more than the %d there may be", WG_MAX_RANK);
     for (uint32_t i = 0, j = 0; i < rank; i++) {
         shape[j++] = wg_value_size(g, i);
         if (i == axis) shape[j++] = wg_number(1);
@@ -156,7 +158,8 @@ wg_value grad_transpose_Narrow_0(const grad_site *site, wg_value g)
     uint32_t axis = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(Narrow, axis));
     int64_t step = grad_attribute(site, GRAPH_ATTRIBUTE(Narrow, step));
     if (step > 1 && grad_attribute_size(site, GRAPH_ATTRIBUTE(Narrow, len)).number == 0) return grad_fill_operand(site, 0, 0);
-    return wg_pad(step > 1 ? spaced(g, axis, step) : g, axis, grad_attribute_size(site, GRAPH_ATTRIBUTE(Narrow, start)), grad_operand_size(site, 0, axis), 0);
+    return wg_pad(step > 1 ? spaced(g, axis, step) : g, axis, grad_attribute_size(site, GRAPH_ATTRIBUTE(Narrow, start)),
+                  grad_operand_size(site, 0, axis), 0);
 }
 
 wg_value grad_tangent_Pad_0(const grad_site *site, wg_value t)

@@ -19,24 +19,24 @@ static const interp_row_function rows[WG_OP_COUNT] = {
 };
 
 /* Sources have no operands to compute from: whoever runs a graph gives their items. */
-static bool fail_source(const interp_row_call *call)
+static bool fail_source(wg_op op, wg_error *error)
 {
-    return base_fail(call->error, WG_ARGUMENT, "%s is a source: its items are given, not computed", graph_rows[call->op].text);
+    return base_fail(error, WG_ARGUMENT, "%s is a source: its items are given, not computed", graph_rows[op].text);
 }
 
 bool interp_Leaf(const interp_row_call *call)
 {
-    return fail_source(call);
+    return fail_source(call->op, call->error);
 }
 
 bool interp_Parameter(const interp_row_call *call)
 {
-    return fail_source(call);
+    return fail_source(call->op, call->error);
 }
 
 bool interp_Input(const interp_row_call *call)
 {
-    return fail_source(call);
+    return fail_source(call->op, call->error);
 }
 
 bool interp_call(const interp_row_call *call)
@@ -49,39 +49,49 @@ bool interp_call(const interp_row_call *call)
     return good;
 }
 
+/* The operands of one row as views and as types; false where one is NULL or memory lacks. */
+static bool read_operands(wg_op op, const wg_tensor *const *operands, uint32_t count, base_arena *scratch, wg_view **views, graph_type **types, wg_error *error)
+{
+    *types = base_arena_take(scratch, (count + 1) * sizeof **types);
+    *views = base_arena_take(scratch, (count + 1) * sizeof **views);
+    if (!*types || !*views) return base_fail_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!operands[i]) return base_fail(error, WG_ARGUMENT, "%s: operand %u is NULL", graph_rows[op].text, i);
+        (*views)[i] = wg_tensor_view(operands[i]);
+        (*types)[i] = (graph_type){(*views)[i].kind, (*views)[i].rank, (*views)[i].shape, NULL};
+    }
+    return true;
+}
+
+/* A tensor of the kind and shape that the row's rules answer. */
+static wg_tensor *make_result(const wg_allocator *allocator, graph_call *rule)
+{
+    int64_t shape[WG_MAX_RANK];
+    if (!graph_infer(rule)) return NULL;
+    for (uint32_t axis = 0; axis < rule->rank; axis++) shape[axis] = rule->shape[axis].number;
+    return base_tensor_new(allocator, rule->kind, rule->rank, shape, rule->error);
+}
+
 wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *operands, uint32_t operand_count, const int64_t *attributes,
                      uint32_t attribute_count, wg_error *error)
 {
     if ((unsigned)op >= WG_OP_COUNT || attribute_count > GRAPH_MOST_ATTRIBUTES)
         return base_fail(error, WG_ARGUMENT, "no such row, or more parameters than any row has"), NULL;
+    if (graph_rows[op].result == GRAPH_RESULT_SOURCE) return fail_source(op, error), NULL;
     const wg_allocator *allocator = base_allocator(context);
     base_arena scratch = base_arena_new(allocator);
-    graph_type *types = base_arena_take(&scratch, (operand_count + 1) * sizeof *types);
-    wg_view *views = base_arena_take(&scratch, (operand_count + 1) * sizeof *views);
-    wg_tensor *result = NULL;
-    bool good = (types && views) || base_fail_memory(error);
-    for (uint32_t i = 0; good && i < operand_count; i++) {
-        if (!operands[i]) {
-            good = base_fail(error, WG_ARGUMENT, "%s: operand %u is NULL", graph_rows[op].text, i);
-            break;
-        }
-        views[i] = wg_tensor_view(operands[i]);
-        types[i] = (graph_type){views[i].kind, views[i].rank, views[i].shape, NULL};
-    }
+    wg_view *views;
+    graph_type *types;
     wg_size sizes[GRAPH_MOST_ATTRIBUTES];
+    wg_tensor *result = NULL;
     for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = (wg_size){attributes[i], 0};
-    graph_call rule = {.op = op, .operand_count = operand_count, .attribute_count = attribute_count, .operands = types, .attributes = sizes, .error = error};
-    int64_t shape[WG_MAX_RANK];
-    if (good && graph_infer(&rule)) {
-        for (uint32_t axis = 0; axis < rule.rank; axis++) shape[axis] = rule.shape[axis].number;
-        result = base_tensor_new(allocator, rule.kind, rule.rank, shape, error);
+    if (read_operands(op, operands, operand_count, &scratch, &views, &types, error)) {
+        graph_call rule = {.op = op, .operand_count = operand_count, .attribute_count = attribute_count, .operands = types, .attributes = sizes, .error = error};
+        result = make_result(allocator, &rule);
     }
-    if (result) {
-        interp_row_call call = {op, operand_count, views, attributes, wg_tensor_view(result), &scratch, error};
-        if (!interp_call(&call)) {
-            wg_tensor_release(result);
-            result = NULL;
-        }
+    if (result && !interp_call(&(interp_row_call){op, operand_count, views, attributes, wg_tensor_view(result), &scratch, error})) {
+        wg_tensor_release(result);
+        result = NULL;
     }
     base_arena_free(&scratch);
     return result;

@@ -12,10 +12,10 @@ wg_gru_cell wg_gru_cell_new(wg_tape *tape, const char *prefix, int64_t inputs, i
 {
     int64_t gates = 3 * width;
     wg_gru_cell cell = {.width = width};
-    cell.input_weight = nn_parameter(tape, prefix, "input_weight", WG_INITIALISER_XAVIER, seed, 2, (int64_t[]){inputs, gates});
-    cell.hidden_weight = nn_parameter(tape, prefix, "hidden_weight", WG_INITIALISER_XAVIER, seed + 1, 2, (int64_t[]){width, gates});
-    cell.input_bias = nn_parameter(tape, prefix, "input_bias", WG_INITIALISER_ZEROS, seed, 1, &gates);
-    cell.hidden_bias = nn_parameter(tape, prefix, "hidden_bias", WG_INITIALISER_ZEROS, seed, 1, &gates);
+    cell.input_weight = nn_parameter(tape, prefix, "input_weight", NN_BEGIN("xavier", seed), 2, (int64_t[]){inputs, gates});
+    cell.hidden_weight = nn_parameter(tape, prefix, "hidden_weight", NN_BEGIN("xavier", seed + 1), 2, (int64_t[]){width, gates});
+    cell.input_bias = nn_parameter(tape, prefix, "input_bias", NN_BEGIN("zeros", 0), 1, &gates);
+    cell.hidden_bias = nn_parameter(tape, prefix, "hidden_bias", NN_BEGIN("zeros", 0), 1, &gates);
     return cell;
 }
 
@@ -34,9 +34,9 @@ wg_lstm_cell wg_lstm_cell_new(wg_tape *tape, const char *prefix, int64_t inputs,
 {
     int64_t gates = 4 * width;
     wg_lstm_cell cell = {.width = width};
-    cell.input_weight = nn_parameter(tape, prefix, "input_weight", WG_INITIALISER_XAVIER, seed, 2, (int64_t[]){inputs, gates});
-    cell.hidden_weight = nn_parameter(tape, prefix, "hidden_weight", WG_INITIALISER_XAVIER, seed + 1, 2, (int64_t[]){width, gates});
-    cell.bias = nn_parameter(tape, prefix, "bias", WG_INITIALISER_ZEROS, seed, 1, &gates);
+    cell.input_weight = nn_parameter(tape, prefix, "input_weight", NN_BEGIN("xavier", seed), 2, (int64_t[]){inputs, gates});
+    cell.hidden_weight = nn_parameter(tape, prefix, "hidden_weight", NN_BEGIN("xavier", seed + 1), 2, (int64_t[]){width, gates});
+    cell.bias = nn_parameter(tape, prefix, "bias", NN_BEGIN("zeros", 0), 1, &gates);
     return cell;
 }
 

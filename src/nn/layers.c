@@ -19,12 +19,12 @@ bool nn_fail(wg_error *error, wg_code code, const char *format, ...)
     return false;
 }
 
-wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_initialiser initialiser, uint64_t seed, uint32_t rank, const int64_t *shape)
+wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_initialiser how, uint32_t rank, const int64_t *shape)
 {
-    wg_initialiser_options options = {.size = sizeof options, .initialiser = initialiser, .seed = seed};
     char name[256];
     snprintf(name, sizeof name, "%s.%s", prefix, suffix);
-    wg_value value = wg_parameter(tape, wg_initialise(NULL, &options, wg_tape_kind(tape), rank, shape, NULL));
+    how.size = sizeof how;
+    wg_value value = wg_parameter(tape, wg_tensor_initialise(NULL, &how, wg_tape_kind(tape), rank, shape, NULL));
     return wg_is_poison(value) ? value : wg_name(value, name);
 }
 
@@ -33,8 +33,8 @@ wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_
 wg_linear_layer wg_linear_layer_new(wg_tape *tape, const char *prefix, int64_t inputs, int64_t outputs, uint64_t seed)
 {
     wg_linear_layer layer;
-    layer.weight = nn_parameter(tape, prefix, "weight", WG_INITIALISER_XAVIER, seed, 2, (int64_t[]){inputs, outputs});
-    layer.bias = nn_parameter(tape, prefix, "bias", WG_INITIALISER_ZEROS, seed, 1, &outputs);
+    layer.weight = nn_parameter(tape, prefix, "weight", NN_BEGIN("xavier", seed), 2, (int64_t[]){inputs, outputs});
+    layer.bias = nn_parameter(tape, prefix, "bias", NN_BEGIN("zeros", 0), 1, &outputs);
     return layer;
 }
 
@@ -81,8 +81,8 @@ wg_value wg_mlp_apply(const wg_mlp *mlp, wg_value x)
 wg_conv_layer wg_conv_layer_new(wg_tape *tape, const char *prefix, int64_t channels, int64_t filters, int64_t size, int64_t step, int64_t padding, uint64_t seed)
 {
     wg_conv_layer layer = {.window = {.size = {size, size}, .step = {step, step}, .dilation = {1, 1}, .pad = {padding, padding, padding, padding}}, .groups = 1};
-    layer.filters = nn_parameter(tape, prefix, "filters", WG_INITIALISER_HE, seed, 4, (int64_t[]){filters, channels, size, size});
-    layer.bias = nn_parameter(tape, prefix, "bias", WG_INITIALISER_ZEROS, seed, 1, &filters);
+    layer.filters = nn_parameter(tape, prefix, "filters", NN_BEGIN("he", seed), 4, (int64_t[]){filters, channels, size, size});
+    layer.bias = nn_parameter(tape, prefix, "bias", NN_BEGIN("zeros", 0), 1, &filters);
     return layer;
 }
 
@@ -96,8 +96,8 @@ wg_value wg_conv_layer_apply(const wg_conv_layer *layer, wg_value x)
 wg_norm_layer wg_layer_norm_new(wg_tape *tape, const char *prefix, int64_t width, double epsilon)
 {
     wg_norm_layer layer = {.epsilon = epsilon};
-    layer.scale = nn_parameter(tape, prefix, "scale", WG_INITIALISER_ONES, 0, 1, &width);
-    layer.shift = nn_parameter(tape, prefix, "shift", WG_INITIALISER_ZEROS, 0, 1, &width);
+    layer.scale = nn_parameter(tape, prefix, "scale", NN_BEGIN("ones", 0), 1, &width);
+    layer.shift = nn_parameter(tape, prefix, "shift", NN_BEGIN("zeros", 0), 1, &width);
     return layer;
 }
 
@@ -109,7 +109,7 @@ wg_value wg_layer_norm_apply(const wg_norm_layer *layer, wg_value x)
 wg_norm_layer wg_rms_norm_new(wg_tape *tape, const char *prefix, int64_t width, double epsilon)
 {
     wg_norm_layer layer = {.shift = WG_ABSENT, .epsilon = epsilon};
-    layer.scale = nn_parameter(tape, prefix, "scale", WG_INITIALISER_ONES, 0, 1, &width);
+    layer.scale = nn_parameter(tape, prefix, "scale", NN_BEGIN("ones", 0), 1, &width);
     return layer;
 }
 
@@ -130,8 +130,8 @@ static wg_value named_input(wg_tape *tape, const char *prefix, const char *suffi
 wg_batch_norm_layer wg_batch_norm_new(wg_tape *tape, const char *prefix, int64_t channels, double epsilon, double momentum)
 {
     wg_batch_norm_layer layer = {.next_mean = WG_ABSENT, .next_variance = WG_ABSENT, .epsilon = epsilon, .momentum = momentum};
-    layer.scale = nn_parameter(tape, prefix, "scale", WG_INITIALISER_ONES, 0, 1, &channels);
-    layer.shift = nn_parameter(tape, prefix, "shift", WG_INITIALISER_ZEROS, 0, 1, &channels);
+    layer.scale = nn_parameter(tape, prefix, "scale", NN_BEGIN("ones", 0), 1, &channels);
+    layer.shift = nn_parameter(tape, prefix, "shift", NN_BEGIN("zeros", 0), 1, &channels);
     layer.running_mean = named_input(tape, prefix, "running_mean", channels, 0);
     layer.running_variance = named_input(tape, prefix, "running_variance", channels, 1);
     return layer;
@@ -161,11 +161,8 @@ wg_value wg_batch_norm_apply_inference(const wg_batch_norm_layer *layer, wg_valu
 
 wg_embedding_layer wg_embedding_layer_new(wg_tape *tape, const char *prefix, int64_t rows, int64_t width, uint64_t seed)
 {
-    wg_initialiser_options options = {.size = sizeof options, .initialiser = WG_INITIALISER_NORMAL, .seed = seed, .scale = 0.02};
-    char name[256];
-    snprintf(name, sizeof name, "%s.table", prefix);
-    wg_value table = wg_parameter(tape, wg_initialise(NULL, &options, wg_tape_kind(tape), 2, (int64_t[]){rows, width}, NULL));
-    return (wg_embedding_layer){wg_is_poison(table) ? table : wg_name(table, name)};
+    wg_initialiser how = {.name = "normal", .seed = seed, .std = 0.02};
+    return (wg_embedding_layer){nn_parameter(tape, prefix, "table", how, 2, (int64_t[]){rows, width})};
 }
 
 wg_value wg_embedding_layer_apply(const wg_embedding_layer *layer, wg_value positions)

@@ -11,8 +11,10 @@
 
 #include "wengert/nn.h"
 
-/* A parameter named PREFIX.SUFFIX with items drawn by an initialiser; the tape keeps an error when there are none. */
-wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_initialiser initialiser, uint64_t seed, uint32_t rank, const int64_t *shape);
+/* A parameter named PREFIX.SUFFIX, begun as `how` says; the tape keeps an error when there is no memory. */
+wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_initialiser how, uint32_t rank, const int64_t *shape);
+/* An initialiser that needs its name and seed alone. */
+#define NN_BEGIN(called, seeded) ((wg_initialiser){.name = (called), .seed = (seeded)})
 /* Writes an optimiser's state into a bundle, and reads it back for a table; NULL without an error where the bundle holds none. */
 bool nn_optimiser_put(const wg_optimiser *optimiser, const wg_network *network, wg_bundle *bundle, wg_error *error);
 wg_optimiser *nn_optimiser_get(const wg_parameters *parameters, const wg_network *network, const wg_bundle *bundle, wg_error *error);

@@ -65,6 +65,12 @@ bool text_add_local(text_reader *reader, uint32_t scope, text_name name, text_va
     return true;
 }
 
+const text_def *text_find_def(const text_reader *reader, text_name name)
+{
+    const text_local *local = find_local(reader, TEXT_DEFS, name);
+    return local ? &reader->defs[local->value.integer] : NULL;
+}
+
 /* ---- {i} ---- */
 
 static const text_loop *find_loop(const text_reader *reader, text_name name)
@@ -258,8 +264,10 @@ bool text_find(text_reader *reader, text_name name, text_token token, text_value
 {
     const text_local *local = reader->scope ? find_local(reader, reader->scope, name) : NULL;
     const text_loop *loop = local ? NULL : find_loop(reader, name);
-    if (local && local->value.form != TEXT_PREFIX) *value = local->value;
-    else if (loop) *value = whole_value(loop->number, token);
+    if (local && local->value.form != TEXT_PREFIX) {
+        *value = local->value;
+        name = local->value.prefix;
+    } else if (loop) *value = whole_value(loop->number, token);
     else {
         if (local) name = local->value.prefix;
         else if (!substitute_prefix(reader, &name)) return false;

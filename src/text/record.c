@@ -111,9 +111,10 @@ static void spread_both(wg_value *left, wg_value *right, uint32_t kept)
 {
     wg_size a[WG_MAX_RANK], b[WG_MAX_RANK], whole[WG_MAX_RANK];
     uint32_t m = shape_of(*left, a), n = shape_of(*right, b), rank = m > n ? m : n;
-    if (m < kept || n < kept) return; /* the row says what it needs */
+    if (m < kept || n < kept) return; /* the row says what it needs, */
     for (uint32_t axis = 0; axis + kept < rank; axis++) {
         wg_size x = axis < rank - m ? wg_number(1) : a[axis - (rank - m)], y = axis < rank - n ? wg_number(1) : b[axis - (rank - n)];
+        if (x.number != y.number && x.number != 1 && y.number != 1) return; /* and which shapes differ */
         whole[axis] = meet(x, y);
     }
     for (uint32_t side = 0; side < 2; side++) {
@@ -144,6 +145,8 @@ bool text_infix(text_reader *reader, char op, text_token token, text_value left,
     }
     if (op == '@' && !(left_node && right_node)) return text_fail(reader, token, WG_SYNTAX, "`@` multiplies matrices: one side is a number; use `*`");
     wg_value a = left.node, b = right.node;
+    if (op == '@' && wg_value_rank(a) > 2 && wg_value_rank(b) == 2) /* one matrix for all: the rows under one another */
+        return node_of(reader, token, wg_linear(a, b, WG_ABSENT), value);
     if (left_node && right_node) spread_both(&a, &b, op == '@' ? 2 : 0);
     else {
         wg_value like = left_node ? a : b;
@@ -397,6 +400,13 @@ static bool call_row(text_reader *reader, wg_op op, text_token token, text_value
 
 /* ---- compositions ---- */
 
+static bool fail_operand_count(text_reader *reader, text_token token, const text_composition *composition, uint32_t count)
+{
+    uint32_t least = composition->least, most = composition->most;
+    if (least < most) return text_fail(reader, token, WG_ARGUMENT, "%s takes %u to %u operands, not %u", composition->name, least, most, count);
+    return text_fail(reader, token, WG_ARGUMENT, "%s takes %u operand%s, not %u", composition->name, most, most == 1 ? "" : "s", count);
+}
+
 static bool call_composition(text_reader *reader, const text_composition *composition, text_token token, text_value *value)
 {
     signature s = {.name = composition->name, .row = NULL, .composition = text_parameters + composition->parameter};
@@ -409,8 +419,7 @@ static bool call_composition(text_reader *reader, const text_composition *compos
             return text_fail(reader, token, WG_ARGUMENT, "%s needs %s=; write it after the operands", s.name, s.composition[i].key);
     uint32_t count = reader->value_count - first;
     if (count < composition->least || count > composition->most)
-        return text_fail(reader, token, WG_ARGUMENT, "%s takes %u%s%u operand%s, not %u", s.name, composition->least,
-                         composition->least < composition->most ? " to " : "", composition->most, composition->most == 1 ? "" : "s", count);
+        return fail_operand_count(reader, token, composition, count);
     if (!BASE_RESERVE(reader->allocator, reader->operands, reader->operand_capacity, count + 1)) return text_fail_memory(reader);
     for (uint32_t i = 0; i < count; i++) {
         const text_value *operand = &reader->values[first + i];
@@ -429,13 +438,6 @@ static const text_composition *find_composition(text_name name)
 {
     for (uint32_t i = 0; i < text_composition_count; i++)
         if (!strcmp(text_compositions[i].name, name.text)) return &text_compositions[i];
-    return NULL;
-}
-
-static const text_def *find_def(const text_reader *reader, text_name name)
-{
-    for (uint32_t i = 0; i < reader->def_count; i++)
-        if (!strcmp(reader->defs[i].name.text, name.text)) return &reader->defs[i];
     return NULL;
 }
 
@@ -458,7 +460,7 @@ bool text_call(text_reader *reader, text_name name, text_token token, text_value
     if (op != WG_OP_COUNT && graph_rows[op].result != GRAPH_RESULT_SOURCE) return call_row(reader, op, token, value);
     const text_composition *composition = find_composition(name);
     if (composition) return call_composition(reader, composition, token, value);
-    const text_def *def = find_def(reader, name);
+    const text_def *def = text_find_def(reader, name);
     if (def) return call_def(reader, def, token, value);
     const char *nearest = text_nearest_call(reader, name);
     if (nearest) return text_fail(reader, token, WG_NAME, "no row, composition or def is called %s; did you mean %s?", name.text, nearest);

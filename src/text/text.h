@@ -11,7 +11,9 @@
 #define TEXT_TEXT_H
 
 #include "base/base.h"
+#include "base/tensor.h"
 #include "graph/graph.h"
+#include "graph/parameters.h"
 #include "wengert/text.h"
 
 /* Parentheses, calls, signs and blocks inside one another. */
@@ -210,6 +212,9 @@ bool text_resolve(text_reader *reader, text_name name, text_token token, text_va
 /* A name for a value: of the node, or of the scope. */
 bool text_declare(text_reader *reader, text_name name, text_token token, text_value value);
 bool text_add_local(text_reader *reader, uint32_t scope, text_name name, text_value value);
+/* The scope that holds the names of defs; the values are their numbers. */
+#define TEXT_DEFS UINT32_MAX
+const text_def *text_find_def(const text_reader *reader, text_name name);
 /* A word of the table nearest to a name, or NULL. */
 typedef struct text_nearest {
     const char *name;

@@ -173,12 +173,12 @@ void dataset_free(dataset *data)
     *data = (dataset){0};
 }
 
-/* Is `to` of kind `kind` the value that `item` of kind `from` is? Both directions are tried: a conversion saturates, so 300 as u8 comes back as 255. */
+/* Is `to` of kind `kind` the value that `item` of kind `from` is? Conversions saturate, so 300 as u8 comes back as 255; and 2^63 - 1 as a float, which is 2^63, as itself. */
 static bool same_value(base_number item, wg_kind from, base_number to, wg_kind kind)
 {
-    if (base_kind_is_float(from) && item.d != item.d) return base_kind_is_float(kind);
     base_number back = base_number_convert(to, kind, from, false);
-    return base_number_to_double(from, back) == base_number_to_double(from, item) && base_number_to_double(kind, to) == base_number_to_double(from, item);
+    if (base_kind_is_float(from)) return back.d == item.d || (item.d != item.d && base_kind_is_float(kind));
+    return back.u == item.u && (!base_kind_is_float(kind) || to.d < 0x1p63);
 }
 
 bool dataset_convert(const char *name, dataset *data, wg_kind kind, wg_error *error)

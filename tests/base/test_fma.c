@@ -89,7 +89,8 @@ static void whole_numbers_round_once(void **state)
         integer exact = (integer)x * y * ((integer)1 << product_shift) + (integer)z * ((integer)1 << addend_shift);
         double want = (double)exact * power_of_two(scale);
         if (exact == 0) continue;
-        same_f64((double)x * power_of_two(product_shift), (double)y * power_of_two(scale), (double)z * power_of_two(addend_shift + scale), want);
+        double a = (double)x * power_of_two(product_shift), b = (double)y * power_of_two(scale);
+        same_f64(a, b, (double)z * power_of_two(addend_shift + scale), want);
     }
     for (int i = 0; i < 200000; i++) {
         int64_t x = sample_integer(24), y = sample_integer(24), z = sample_integer(24);
@@ -189,7 +190,8 @@ FUSING static void the_processor_agrees(void **state)
         double a, b, c;
         memcpy(&a, &words[0], 8), memcpy(&b, &words[1], 8), memcpy(&c, &words[2], 8);
         double got = base_fma_f64(a, b, c), want = __builtin_fma(a, b, c);
-        if (bits_of_f64(got) != bits_of_f64(want) && (got == got || want == want)) fail_msg("fma(%a, %a, %a): got %a, want %a", a, b, c, got, want);
+        if (bits_of_f64(got) != bits_of_f64(want) && (got == got || want == want))
+            fail_msg("fma(%a, %a, %a): got %a, want %a", a, b, c, got, want);
         float d, e, f;
         memcpy(&d, &words[0], 4), memcpy(&e, &words[1], 4), memcpy(&f, &words[2], 4);
         if (i & 2) f = (float)((double)d * e * (1 + (double)(sample() % 8) * 0x1p-20));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * One text, one result: the formulas as functions of one item (fused by the processor or by software), as vectors of each width that the processor
- * has, and as recorded steps give the same bits. */
+ * One text, one result: the formulas as functions of one item (fused by the processor or by software), as vectors of each width that the
+ * processor has, and as recorded steps give the same bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -184,9 +184,11 @@ static double unit(void)
 }
 
 static const double edges[] = {
-    0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 8.0, -8.0, 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1p-149, -0x1p-126,
-    0x1p27, 0x1.0000001p27, 0x1p100, -0x1p1000, 0x1.fffffep127, 709.78, -745.1, 88.72, -103.9, 0x1.921fb54442d18p0, 0x1.921fb54442d18p1, 0x1.921fb6p0,
-    0x1.6ac5b262ca1ffp849, 171.6, -177.5, 1.4616321449683623, -2.457024738220801, 1e-300, 0.125, 0.9999999999999999, 1.0000000000000002, 4.2, 6.5, 25.0, 3.0, -3.0,
+    0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 8.0, -8.0, 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1p-149, -0x1p-126, 1e-300,
+    0.125, 4.2, 6.5, 25.0, 3.0, -3.0,
+    0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1.fffffep127, 0x1p19, 0x1.00002p19, 0x1p27, 0x1.0000001p27, 0x1p100, -0x1p1000,
+    0x1.921fb54442d18p0, 0x1.921fb54442d18p1, 0x1.921fb6p0, 0x1.6ac5b262ca1ffp849, 709.78, -745.1, 88.72, -103.9, 171.6, -177.5,
+    1.4616321449683623, -2.457024738220801, 0.9999999999999999, 1.0000000000000002,
 };
 
 /* A fifth of each: any bits, edges, near 0 to 1, moderate, and any exponent of a moderate range. */
@@ -199,7 +201,10 @@ static double argument(unsigned i)
         memcpy(&x, &bits, sizeof x);
         return x;
     }
-    case 1: return sample() % 16 == 0 ? __builtin_inf() : sample() % 16 == 0 ? __builtin_nan("") : edges[sample() % (sizeof edges / sizeof *edges)];
+    case 1:
+        if (sample() % 16 == 0) return __builtin_inf();
+        if (sample() % 16 == 0) return __builtin_nan("");
+        return edges[sample() % (sizeof edges / sizeof *edges)];
     case 2: return 2 * unit() - 1;
     case 3: return 200 * unit() - 100;
     default: {
@@ -236,8 +241,9 @@ static void compare_forms(const form *other, int rounds)
             item.f64[formula](x64, y64, want64);
             other->f64[formula](x64, y64, got64);
             for (int i = 0; i < COUNT; i++) {
-                if (memcmp(&want32[i], &got32[i], 4)) fail_msg("%s %s_f32(%a, %a)", other->name, base_formulas[formula].name, x32[i], y32[i]);
-                if (memcmp(&want64[i], &got64[i], 8)) fail_msg("%s %s_f64(%a, %a)", other->name, base_formulas[formula].name, x64[i], y64[i]);
+                const char *name = base_formulas[formula].name;
+                if (memcmp(&want32[i], &got32[i], 4)) fail_msg("%s %s_f32(%a, %a)", other->name, name, x32[i], y32[i]);
+                if (memcmp(&want64[i], &got64[i], 8)) fail_msg("%s %s_f64(%a, %a)", other->name, name, x64[i], y64[i]);
             }
         }
     }
@@ -270,6 +276,47 @@ static void vectors_of_64_bytes_are_the_same(void **state)
     compare_forms(&vector64, 8);
 }
 #endif
+
+/* ---- floats of every exponent ----------------------------------------------------------------------------------------------- */
+
+/* Formulas of one item whose f32 form is a text of its own: the others round a f64 text once. */
+static const bool has_own_f32[BASE_FORMULA_COUNT] = {
+#define FORMULA(ENUM, name, arity) true,
+#define FORMULA_WIDENED(ENUM, name, arity, body) false,
+#include "base/formulas.def"
+};
+
+static const form *widest_form(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("x86-64-v4")) return &vector64;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &vector32;
+#endif
+    return &vector16;
+}
+
+/* A sample of all bit patterns; with WENGERT_CONFORMANCE set every one of them for the formulas with a f32 text, each sixteenth for the
+ * others. */
+static void floats_of_every_exponent_are_the_same(void **state)
+{
+    (void)state;
+    const form *other = widest_form();
+    float x[COUNT], want[COUNT], got[COUNT];
+    for (int formula = 0; formula < BASE_FORMULA_COUNT; formula++) {
+        if (base_formulas[formula].arity != 1) continue;
+        uint64_t stride = !getenv("WENGERT_CONFORMANCE") ? 1000003 : has_own_f32[formula] ? 1 : 16;
+        for (uint64_t bits = 0; bits < 1ull << 32;) {
+            for (int i = 0; i < COUNT; i++, bits += stride) {
+                uint32_t pattern = (uint32_t)bits;
+                memcpy(&x[i], &pattern, sizeof pattern);
+            }
+            item.f32[formula](x, x, want);
+            other->f32[formula](x, x, got);
+            for (int i = 0; i < COUNT; i++)
+                if (memcmp(&want[i], &got[i], 4)) fail_msg("%s %s_f32(%a)", other->name, base_formulas[formula].name, (double)x[i]);
+        }
+    }
+}
 
 /* ---- recorded steps --------------------------------------------------------------------------------------------------------- */
 
@@ -387,9 +434,10 @@ static void recorded_steps_are_the_same(void **state)
             uint64_t *values = calloc(program.count, sizeof *values);
             assert_non_null(values);
             for (int i = 0; i < COUNT; i++) {
-                uint64_t inputs[2] = {bits_of_value(wide ? x64[i] : x32[i], wide), bits_of_value(wide ? y64[i] : y32[i], wide)};
+                double x = wide ? x64[i] : x32[i], y = wide ? y64[i] : y32[i];
+                uint64_t inputs[2] = {bits_of_value(x, wide), bits_of_value(y, wide)};
                 uint64_t want = bits_of_value(wide ? want64[i] : want32[i], wide), got = run_program(&program, values, inputs);
-                if (got != want) fail_msg("steps of %s, wide %d, item %d: %a %a", base_formulas[formula].name, wide, i, x64[i], (double)x32[i]);
+                if (got != want) fail_msg("steps of %s in %s: %a %a", base_formulas[formula].name, wg_kind_name(kind), x, y);
             }
             free(values);
             base_formula_free(&program);
@@ -450,6 +498,7 @@ int main(void)
         cmocka_unit_test(vectors_of_32_bytes_are_the_same),
         cmocka_unit_test(vectors_of_64_bytes_are_the_same),
 #endif
+        cmocka_unit_test(floats_of_every_exponent_are_the_same),
         cmocka_unit_test(recorded_steps_are_the_same),
         cmocka_unit_test(other_kinds_are_refused),
         cmocka_unit_test(every_failing_allocation_is_an_error),

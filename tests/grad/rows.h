@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Calls of every row, found by trying: operands of some shapes and attributes of some values, kept where the row's own rules take them. A row that is added to the table is tried
- * like the others. */
+ * Calls of every row, found by trying: operands of some shapes and attributes of some values, kept where the row's own rules take them. A
+ * row that is added to the table is tried like the others. */
 #ifndef GRAD_ROWS_H
 #define GRAD_ROWS_H
 
@@ -30,7 +30,8 @@ typedef struct rows_shape {
     int64_t numbers[3];
 } rows_shape;
 
-static const rows_shape rows_shapes[] = {{0, {0}}, {1, {1}}, {1, {2}}, {1, {5}}, {2, {3, 4}}, {2, {4, 3}}, {2, {2, 3}}, {2, {2, 5}}, {3, {2, 3, 4}}, {3, {2, 2, 4}}, {3, {2, 4, 3}}};
+static const rows_shape rows_shapes[] = {{0, {0}},    {1, {1}},    {1, {2}},       {1, {5}},       {2, {3, 4}},   {2, {4, 3}},
+                                         {2, {2, 3}}, {2, {2, 5}}, {3, {2, 3, 4}}, {3, {2, 2, 4}}, {3, {2, 4, 3}}};
 #define ROWS_SHAPES ((uint32_t)(sizeof rows_shapes / sizeof *rows_shapes))
 
 static const int64_t rows_sizes[] = {1, 2, 3, 5, 0, 7};
@@ -55,19 +56,22 @@ static uint32_t rows_choices(const graph_attribute_row *row)
     return count;
 }
 
+/* A count, then as many numbers. */
+static void rows_put_list(rows_call *call, wg_size *next, const int64_t *list)
+{
+    for (int64_t i = 0; i <= list[0]; i++) next[i] = wg_number(list[i]);
+    call->attribute_count += (uint32_t)list[0];
+}
+
 static void rows_put(rows_call *call, const graph_attribute_row *row, uint32_t choice)
 {
     double real = choice ? 0.5 : 0;
-    const int64_t *list = row->type == GRAPH_SIZES ? rows_lists[choice] : rows_orders[choice];
     wg_size *next = &call->attributes[call->attribute_count++];
     *next = wg_number(choice);
     switch (row->type) {
     case GRAPH_SIZE: *next = wg_number(rows_sizes[choice]); break;
-    case GRAPH_SIZES:
-    case GRAPH_ORDER:
-        for (int64_t i = 0; i <= list[0]; i++) next[i] = wg_number(list[i]);
-        call->attribute_count += (uint32_t)list[0];
-        break;
+    case GRAPH_SIZES: rows_put_list(call, next, rows_lists[choice]); break;
+    case GRAPH_ORDER: rows_put_list(call, next, rows_orders[choice]); break;
     case GRAPH_KIND: *next = wg_number(row->silent == GRAPH_BY_RULE ? GRAPH_BY_RULE : WG_KIND_F64); break;
     case GRAPH_REAL: memcpy(&next->number, &real, sizeof real); break;
     default: break;

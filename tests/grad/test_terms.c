@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Every row's derivative by four judges: differences of its results, the dot product of forward and reverse mode, differences of the first derivative for the second, and the
- * reverse scan for the recorded one (bit for bit). The rows and their domains are the table's. */
+ * Every row's derivative by four judges: differences of its results, the dot product of forward and reverse mode, differences of the first
+ * derivative for the second, and the reverse scan for the recorded one (bit for bit). The rows and their domains are the table's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,10 @@ static void describe(const trial *t, char *text, size_t bytes)
 {
     size_t used = (size_t)snprintf(text, bytes, "%s", graph_rows[t->call->op].name);
     for (uint32_t i = 0; i < t->call->operand_count; i++)
-        used += (size_t)snprintf(text + used, bytes - used, " %s", BASE_SHAPE_TEXT(rows_shapes[t->call->shapes[i]].rank, rows_shapes[t->call->shapes[i]].numbers));
-    for (uint32_t i = 0; i < t->call->attribute_count; i++) used += (size_t)snprintf(text + used, bytes - used, " %lld", (long long)t->call->attributes[i].number);
+        used += (size_t)snprintf(text + used, bytes - used, " %s",
+                                 BASE_SHAPE_TEXT(rows_shapes[t->call->shapes[i]].rank, rows_shapes[t->call->shapes[i]].numbers));
+    for (uint32_t i = 0; i < t->call->attribute_count; i++)
+        used += (size_t)snprintf(text + used, bytes - used, " %lld", (long long)t->call->attributes[i].number);
 }
 
 /* The sum of the products of pairs of values. */
@@ -188,13 +190,15 @@ static int judge(const rows_call *call, uint64_t seed, char *why, size_t bytes)
     int verdict = run ? 1 : -1;
     if (!run && error.code != WG_BOUNDS) fail_msg("%s: %s", what, error.message);
     if (run) {
-        double first, second, forward = number_of(run, t.forward), reverse = number_of(run, t.reverse), twice = t.has_second ? number_of(run, t.second) : 0;
+        double first, second, forward = number_of(run, t.forward), reverse = number_of(run, t.reverse),
+                              twice = t.has_second ? number_of(run, t.second) : 0;
         check_scan(&t, run, what);
         differences(&t, &first, &second);
         if (stands_by_definition(call->op)) first = 0;
         bool good = near(forward, reverse, 1e-11) && near(first, reverse, TOLERANCE) && (!t.has_second || near(second, twice, 1e-6));
         verdict = good;
-        snprintf(why, bytes, "%s: forward %.10g, reverse %.10g, differences %.10g; second %.10g, differences %.10g", what, forward, reverse, first, twice, second);
+        snprintf(why, bytes, "%s: forward %.10g, reverse %.10g, differences %.10g; second %.10g, differences %.10g", what, forward, reverse,
+                 first, twice, second);
         wg_run_free(&run);
     }
     free_trial(&t);

@@ -75,36 +75,6 @@ static void test_points(void **state)
 
 /* ---- whole arrays ---- */
 
-static wg_tensor *as_kind(const wg_tensor *tensor, wg_kind kind)
-{
-    return test_tensor_convert(tensor, wg_tensor_kind(tensor) == WG_KIND_F64 ? kind : wg_tensor_kind(tensor));
-}
-
-static void check_case(const cases_file *file, const cases_case *entry, wg_kind kind)
-{
-    wg_tape *tape = wg_tape_new_kind(NULL, kind);
-    wg_value inputs[CASES_MOST_TENSORS], results[CASES_MOST_TENSORS];
-    for (uint32_t i = 0; i < entry->input_count; i++) inputs[i] = wg_input(tape, as_kind(entry->inputs[i], kind));
-    uint32_t count = cases_record(file, entry, inputs, results);
-    assert_int_equal(count, entry->result_count);
-    wg_symbol symbols[CASES_MOST_TENSORS];
-    for (uint32_t i = 0; i < count; i++) symbols[i] = wg_symbol_of(results[i]);
-    wg_error error = {.code = WG_OK};
-    wg_network *network = wg_tape_seal(&tape, &error);
-    if (!network) fail_msg("%s: %s", entry->name, error.message);
-    wg_run *run = wg_network_forward(network, NULL, &error);
-    if (!run) fail_msg("%s: %s", entry->name, error.message);
-    for (uint32_t i = 0; i < count; i++) {
-        bool is_float = wg_tensor_kind(entry->results[i]) == WG_KIND_F64;
-        wg_tensor *expected = as_kind(entry->results[i], kind);
-        assert_int_equal(wg_tensor_kind(wg_run_of(run, symbols[i], NULL)), wg_tensor_kind(expected));
-        test_assert_near(wg_run_of(run, symbols[i], NULL), expected, is_float ? cases_tolerance(file->op, kind) : 0, entry->name);
-        wg_tensor_release(expected);
-    }
-    wg_run_free(&run);
-    wg_network_release(&network);
-}
-
 static void test_arrays(void **state)
 {
     (void)state;
@@ -112,8 +82,8 @@ static void test_arrays(void **state)
         cases_file *file = cases_read(*op);
         assert_true(file->case_count > 0);
         for (uint32_t i = 0; i < file->case_count; i++) {
-            check_case(file, &file->cases[i], WG_KIND_F64);
-            check_case(file, &file->cases[i], WG_KIND_F32);
+            cases_check(file, &file->cases[i], WG_KIND_F64, cases_record);
+            cases_check(file, &file->cases[i], WG_KIND_F32, cases_record);
         }
         cases_free(file);
     }

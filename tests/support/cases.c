@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "support/tensors.h"
+#include "wengert/run.h"
 
 /* ---- reading words ---- */
 
@@ -302,4 +303,36 @@ double cases_tolerance(const char *op, wg_kind of)
     if (of == WG_KIND_F64) return 1e-12;
     bool wide = strstr(op, "norm") || strstr(op, "conv") || !strcmp(op, "matmul");
     return wide ? 1e-5 : 2e-6;
+}
+
+/* ---- running a case ---- */
+
+wg_tensor *cases_as_kind(const wg_tensor *tensor, wg_kind kind)
+{
+    return test_tensor_convert(tensor, wg_tensor_kind(tensor) == WG_KIND_F64 ? kind : wg_tensor_kind(tensor));
+}
+
+void cases_check(const cases_file *file, const cases_case *entry, wg_kind kind, cases_recorder record)
+{
+    wg_tape *tape = wg_tape_new_kind(NULL, kind);
+    wg_value inputs[CASES_MOST_TENSORS], results[CASES_MOST_TENSORS];
+    for (uint32_t i = 0; i < entry->input_count; i++) inputs[i] = wg_input(tape, cases_as_kind(entry->inputs[i], kind));
+    uint32_t count = record(file, entry, inputs, results);
+    assert_int_equal(count, entry->result_count);
+    wg_symbol symbols[CASES_MOST_TENSORS];
+    for (uint32_t i = 0; i < count; i++) symbols[i] = wg_symbol_of(results[i]);
+    wg_error error = {.code = WG_OK};
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s: %s", entry->name, error.message);
+    wg_run *run = wg_network_forward(network, NULL, &error);
+    if (!run) fail_msg("%s: %s", entry->name, error.message);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_float = wg_tensor_kind(entry->results[i]) == WG_KIND_F64;
+        wg_tensor *expected = cases_as_kind(entry->results[i], kind);
+        assert_int_equal(wg_tensor_kind(wg_run_of(run, symbols[i], NULL)), wg_tensor_kind(expected));
+        test_assert_near(wg_run_of(run, symbols[i], NULL), expected, is_float ? cases_tolerance(file->op, kind) : 0, entry->name);
+        wg_tensor_release(expected);
+    }
+    wg_run_free(&run);
+    wg_network_release(&network);
 }

@@ -18,8 +18,8 @@
 
 #define MOST_ITEMS 600
 #define MOST_MAGNITUDE 1000.0
-#define MOST_OPERANDS 3
-#define MOST_ATTRIBUTES (2 * WG_MAX_RANK)
+#define MOST_OPERANDS RANDOM_OPERANDS
+#define MOST_ATTRIBUTES RANDOM_ATTRIBUTES
 
 typedef struct maker {
     test_draws draws;
@@ -27,6 +27,7 @@ typedef struct maker {
     uint32_t count, capacity;
     wg_value *values;
     wg_tensor **items; /* what the oracle says a node is */
+    bool forced;       /* one row is wanted: over value 0, or of its kind and shape */
 } maker;
 
 /* A row about to be recorded. */
@@ -107,6 +108,7 @@ static uint32_t of_type(maker *m, wg_op op, wg_kind kind, uint32_t rank, const i
 
 static wg_kind draw_kind(maker *m, wg_op op)
 {
+    if (m->forced) return wg_value_kind(m->values[0]);
     if (graph_row_accepts(op, m->graph->kind) && chance(m, 85)) return m->graph->kind;
     for (;;) {
         wg_kind kind = (wg_kind)below(m, WG_KIND_COUNT);
@@ -117,6 +119,7 @@ static wg_kind draw_kind(maker *m, wg_op op)
 /* A value that a row's data operand may be, of at least a rank. */
 static uint32_t data(maker *m, wg_op op, uint32_t least_rank)
 {
+    if (m->forced) return 0;
     for (uint32_t tries = 0; m->count && tries < 20 && !chance(m, 8); tries++) {
         /* The newest values are read most, so that graphs grow deep. */
         uint32_t place = chance(m, 50) && m->count > 8 ? m->count - 1 - below(m, 8) : below(m, m->count);
@@ -362,8 +365,9 @@ static bool draw_operands(maker *m, attempt *a)
 {
     const graph_row *row = &graph_rows[a->op];
     int64_t shape[WG_MAX_RANK] = {0};
-    uint32_t rank = below(m, 3);
+    uint32_t rank = m->forced ? wg_value_rank(m->values[0]) : below(m, 3);
     draw_shape(m, rank, shape);
+    if (m->forced) memcpy(shape, shape_of(m, 0), rank * sizeof *shape);
     if (row->roles[0] == 'd') {
         a->operands[a->operand_count++] = data(m, a->op, least_rank(a->op));
         rank = wg_value_rank(m->values[a->operands[0]]);
@@ -381,6 +385,7 @@ static bool draw_operands(maker *m, attempt *a)
     }
     draw_attributes(m, a, rank, shape);
     if (a->op == WG_OP_Iota) a->attributes[1 + rank] = below(m, rank);
+    if (m->forced && (a->op == WG_OP_Iota || a->op == WG_OP_Draw)) a->attributes[a->attribute_count - 1] = wg_value_kind(m->values[0]);
     if (a->operand_count && row->shape == graph_shape_same)
         for (uint32_t i = a->operand_count; i < (uint32_t)row->arity; i++)
             a->operands[a->operand_count++] = of_type(m, a->op, wg_value_kind(m->values[a->operands[0]]), rank, shape);
@@ -464,6 +469,43 @@ random_graph random_graph_new(uint64_t seed, uint32_t nodes, wg_kind kind)
 void random_graph_free(random_graph *graph)
 {
     wg_tape_free(&graph->tape);
+}
+
+/* ---- one row ---- */
+
+static void take_sample(const maker *m, const attempt *a, random_row *row)
+{
+    *row = (random_row){.op = a->op, .operand_count = a->operand_count, .attribute_count = a->attribute_count};
+    memcpy(row->attributes, a->attributes, sizeof row->attributes);
+    for (uint32_t i = 0; i < a->operand_count; i++) row->operands[i] = wg_tensor_retain(m->items[a->operands[i]]);
+}
+
+bool random_row_new(test_draws *draws, wg_op op, wg_kind kind, uint32_t rank, const int64_t *shape, random_row *row)
+{
+    random_graph graph = {.kind = kind, .tape = wg_tape_new(NULL)};
+    maker m = {.draws = test_draws_new(test_draw(draws)), .graph = &graph, .forced = true};
+    bool takes = graph_row_accepts(op, kind) && rank >= least_rank(op) && (op != WG_OP_Iota || rank), found = false;
+    if (takes) fresh(&m, op, kind, rank, shape);
+    for (uint32_t tries = 0; takes && !found && tries < 60; tries++) {
+        attempt a = {.op = op};
+        if (!draw_operands(&m, &a)) continue;
+        const wg_tensor *items[MOST_OPERANDS];
+        for (uint32_t i = 0; i < a.operand_count; i++) items[i] = m.items[a.operands[i]];
+        wg_tensor *result = wg_op_run(NULL, op, items, a.operand_count, a.attributes, a.attribute_count, NULL);
+        found = result != NULL;
+        wg_tensor_release(result);
+        if (found) take_sample(&m, &a, row);
+    }
+    for (uint32_t i = 0; i < m.count; i++) wg_tensor_release(m.items[i]);
+    free(m.items);
+    free(m.values);
+    wg_tape_free(&graph.tape);
+    return found;
+}
+
+void random_row_free(random_row *row)
+{
+    for (uint32_t i = 0; i < row->operand_count; i++) wg_tensor_release(row->operands[i]);
 }
 
 /* ---- shrinking ---- */

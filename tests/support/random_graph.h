@@ -5,6 +5,7 @@
 #ifndef SUPPORT_RANDOM_GRAPH_H
 #define SUPPORT_RANDOM_GRAPH_H
 
+#include "support/tensors.h"
 #include "wengert/ops.h"
 
 #define RANDOM_MOST 64
@@ -30,5 +31,22 @@ void random_graph_hold(const char *what, uint64_t seed, uint32_t nodes, wg_kind 
 
 /* The fewest nodes, up to `nodes`, with which the property does not hold. */
 uint32_t random_graph_smallest(uint64_t seed, uint32_t nodes, wg_kind kind, random_graph_property property, void *user);
+
+/* ---- one call of a row ---- */
+
+#define RANDOM_OPERANDS 3
+#define RANDOM_ATTRIBUTES (2 * WG_MAX_RANK)
+
+typedef struct random_row {
+    wg_op op;
+    uint32_t operand_count, attribute_count;
+    wg_tensor *operands[RANDOM_OPERANDS];
+    int64_t attributes[RANDOM_ATTRIBUTES]; /* flat */
+} random_row;
+
+/* A call of a row whose first data operand has this kind and shape (a row without one: whose result has). False where the row has none: it does not take the
+ * kind, or the shape. Freed by random_row_free. */
+bool random_row_new(test_draws *draws, wg_op op, wg_kind kind, uint32_t rank, const int64_t *shape, random_row *row);
+void random_row_free(random_row *row);
 
 #endif

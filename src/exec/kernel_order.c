@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Order: sort, grade, the k greatest, searching. Every kind's items become unsigned keys in their order (-0 and 0 one key, NaN the greatest), turned over for descending, so that
+ * one stable sort of integers serves all and equal items keep the order they had both ways. */
+#include <string.h>
+
+#include "exec/kernels.h"
+
+#define SHORT_SORT 32
+
+typedef struct placed {
+    uint64_t key;
+    int64_t position;
+} placed;
+
+/* A 32-bit key above a 32-bit position. */
+#define ENTRY uint64_t
+#define KEY uint32_t
+#define KEY_OF(entry) ((uint32_t)((entry) >> 32))
+#define SORT sort_packed
+#include "exec/kernel_radix.inc"
+#define ENTRY placed
+#define KEY uint64_t
+#define KEY_OF(entry) ((entry).key)
+#define SORT sort_placed
+#include "exec/kernel_radix.inc"
+#define ENTRY uint32_t
+#define KEY uint32_t
+#define KEY_OF(entry) (entry)
+#define SORT sort_keys_32
+#include "exec/kernel_radix.inc"
+#define ENTRY uint64_t
+#define KEY uint64_t
+#define KEY_OF(entry) (entry)
+#define SORT sort_keys_64
+#include "exec/kernel_radix.inc"
+
+/* ---- keys --------------------------------------------------------------------------------------------------------------------- */
+
+/* Bits of a float of `width` bits in the order of its number: negative ones turned over, positive ones above them. */
+static uint64_t key_of_bits(uint64_t bits, int width, uint64_t infinity)
+{
+    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
+    if ((bits & ~sign) > infinity) return all;
+    if (bits == sign) bits = 0;
+    return bits & sign ? ~bits & all : bits | sign;
+}
+
+static uint32_t key_of_f32(uint32_t bits)
+{
+    if ((bits & 0x7fffffff) > 0x7f800000) return UINT32_MAX;
+    if (bits == 0x80000000) bits = 0;
+    return bits ^ ((uint32_t)((int32_t)bits >> 31) | 0x80000000);
+}
+
+static uint64_t key_of(wg_kind kind, const void *items, int64_t at)
+{
+    switch (kind) {
+    case WG_KIND_I8: return (uint8_t)(((const int8_t *)items)[at] ^ -0x80);
+    case WG_KIND_I16: return (uint16_t)(((const int16_t *)items)[at] ^ -0x8000);
+    case WG_KIND_I32: return ((const uint32_t *)items)[at] ^ 0x80000000;
+    case WG_KIND_I64: return ((const uint64_t *)items)[at] ^ (uint64_t)1 << 63;
+    case WG_KIND_U16: return ((const uint16_t *)items)[at];
+    case WG_KIND_U32:
+    case WG_KIND_CHAR: return ((const uint32_t *)items)[at];
+    case WG_KIND_U64: return ((const uint64_t *)items)[at];
+    case WG_KIND_F16: return key_of_bits(((const uint16_t *)items)[at], 16, 0x7c00);
+    case WG_KIND_BF16: return key_of_bits(((const uint16_t *)items)[at], 16, 0x7f80);
+    case WG_KIND_F32: return key_of_f32(((const uint32_t *)items)[at]);
+    case WG_KIND_F64: return key_of_bits(((const uint64_t *)items)[at], 64, 0x7ff0000000000000);
+    default: return ((const uint8_t *)items)[at];
+    }
+}
+
+/* The key of NaN where a kind has one, else none. */
+static bool key_is_nan(wg_kind kind, uint64_t key)
+{
+    uint64_t all = UINT64_MAX >> (64 - 8 * base_kinds[kind].bytes);
+    return base_kind_is_float(kind) && key == all;
+}
+
+static uint64_t turned(const exec_ordering *o, uint64_t key) { return o->descending ? ~key & (UINT64_MAX >> (64 - 8 * base_kinds[o->kind].bytes)) : key; }
+
+static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
+
+/* ---- values: only keys are moved ------------------------------------------------------------------------------------------------ */
+
+/* The item of a key. Zeros and NaNs are settled by the caller. */
+static void store_key(const exec_ordering *o, uint64_t key, int64_t at)
+{
+    uint32_t bytes = base_kinds[o->kind].bytes;
+    uint64_t sign = (uint64_t)1 << (8 * bytes - 1), all = sign | (sign - 1);
+    key = turned(o, key);
+    if (base_kinds[o->kind].class == BASE_CLASS_SIGNED) key ^= sign;
+    if (base_kind_is_float(o->kind)) {
+        if (key == all) base_number_store(o->kind, &key, 0, (base_number){.d = __builtin_nan("")});
+        else key = key & sign ? key ^ sign : ~key & all;
+    }
+    switch (bytes) {
+    case 1: ((uint8_t *)o->result)[at] = (uint8_t)key; break;
+    case 2: ((uint16_t *)o->result)[at] = (uint16_t)key; break;
+    case 4: ((uint32_t *)o->result)[at] = (uint32_t)key; break;
+    default: ((uint64_t *)o->result)[at] = key; break;
+    }
+}
+
+/* Zeros keep their signs in the order they came: place is where the first of them went. */
+static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int64_t place)
+{
+    size_t bytes = base_kinds[o->kind].bytes;
+    uint64_t zero = turned(o, (uint64_t)1 << (8 * bytes - 1));
+    for (int64_t i = 0; i < o->extent; i++) {
+        int64_t at = from + i * o->inner;
+        if (turned(o, key_of(o->kind, o->items, at)) != zero) continue;
+        if (place < o->wanted) memcpy((char *)o->result + (size_t)(to + place * o->inner) * bytes, (const char *)o->items + (size_t)at * bytes, bytes);
+        place++;
+    }
+}
+
+#define SORT_VALUES(name, KEY, sort)                                                                                                      \
+    static void name(const exec_ordering *o, int64_t from, int64_t to, void *workspace)                                                   \
+    {                                                                                                                                     \
+        KEY *keys = workspace;                                                                                                            \
+        KEY zero = (KEY)turned(o, (uint64_t)1 << (8 * base_kinds[o->kind].bytes - 1));                                                    \
+        int64_t first_zero = -1;                                                                                                          \
+        for (int64_t i = 0; i < o->extent; i++) keys[i] = (KEY)turned(o, key_of(o->kind, o->items, from + i * o->inner));                 \
+        sort(keys, o->extent, keys + o->extent);                                                                                          \
+        for (int64_t i = 0; i < o->wanted; i++) {                                                                                         \
+            if (keys[i] == zero && first_zero < 0) first_zero = i;                                                                        \
+            store_key(o, keys[i], to + i * o->inner);                                                                                     \
+        }                                                                                                                                 \
+        if (first_zero >= 0 && base_kind_is_float(o->kind)) restore_zeros(o, from, to, first_zero);                                       \
+    }
+SORT_VALUES(sort_values_32, uint32_t, sort_keys_32)
+SORT_VALUES(sort_values_64, uint64_t, sort_keys_64)
+
+/* ---- positions: a key with each -------------------------------------------------------------------------------------------------- */
+
+static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_t place, int64_t position)
+{
+    size_t bytes = base_kinds[o->kind].bytes;
+    int64_t at = to + place * o->inner, source = from + position * o->inner;
+    if (o->positions != NULL) o->positions[at] = position;
+    if (o->result != NULL) memcpy((char *)o->result + (size_t)at * bytes, (const char *)o->items + (size_t)source * bytes, bytes);
+}
+
+static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
+{
+    uint64_t *packed = workspace;
+    placed *pairs = workspace;
+    if (is_narrow(o)) {
+        for (int64_t i = 0; i < o->extent; i++) packed[i] = turned(o, key_of(o->kind, o->items, from + i * o->inner)) << 32 | (uint64_t)i;
+        sort_packed(packed, o->extent, packed + o->extent);
+        for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
+        return;
+    }
+    for (int64_t i = 0; i < o->extent; i++) pairs[i] = (placed){turned(o, key_of(o->kind, o->items, from + i * o->inner)), i};
+    sort_placed(pairs, o->extent, pairs + o->extent);
+    for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, pairs[i].position);
+}
+
+/* Few of many: candidates before the last one kept so far are collected, and sorted down to `wanted` when room runs out. A later item equal to the last kept comes
+ * after it, so only lesser keys are taken. */
+#define FEW(wanted) (4 * (wanted) + 64)
+static void few_of_line(const exec_ordering *o, int64_t from, int64_t to, placed *pairs)
+{
+    int64_t held = 0, room = FEW(o->wanted);
+    uint64_t limit = UINT64_MAX;
+    bool full = false;
+    for (int64_t i = 0; i < o->extent; i++) {
+        uint64_t key = turned(o, key_of(o->kind, o->items, from + i * o->inner));
+        if (full && key >= limit) continue;
+        pairs[held++] = (placed){key, i};
+        if (held < room) continue;
+        sort_placed(pairs, held, pairs + room);
+        held = o->wanted;
+        limit = pairs[held - 1].key;
+        full = true;
+    }
+    sort_placed(pairs, held, pairs + room);
+    for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, pairs[i].position);
+}
+
+static bool takes_few(const exec_ordering *o) { return o->wanted > 0 && o->wanted < o->extent / 16; }
+
+size_t exec_order_bytes(const exec_ordering *o)
+{
+    if (takes_few(o)) return (size_t)FEW(o->wanted) * 2 * sizeof(placed);
+    bool values = o->positions == NULL;
+    size_t entry = values ? (is_narrow(o) ? 4 : 8) : is_narrow(o) ? 8 : sizeof(placed);
+    return (size_t)o->extent * 2 * entry;
+}
+
+void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
+{
+    for (int64_t line = lines.first; line < lines.end; line++) {
+        int64_t outer = line / o->inner, column = line % o->inner, from = outer * o->extent * o->inner + column, to = outer * o->wanted * o->inner + column;
+        if (takes_few(o)) few_of_line(o, from, to, workspace);
+        else if (o->positions != NULL) grade_line(o, from, to, workspace);
+        else if (is_narrow(o)) sort_values_32(o, from, to, workspace);
+        else sort_values_64(o, from, to, workspace);
+    }
+}
+
+/* ---- searching ---------------------------------------------------------------------------------------------------------------------- */
+
+size_t exec_search_bytes(int64_t length) { return (size_t)length * 2 * sizeof(placed); }
+
+void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace)
+{
+    placed *pairs = workspace;
+    for (int64_t i = 0; i < length; i++) pairs[i] = (placed){key_of(kind, list, i), i};
+    sort_placed(pairs, length, pairs + length);
+}
+
+/* How many of the sorted keys are below key (or equal to it). */
+static int64_t below(const placed *pairs, int64_t length, uint64_t key, bool or_equal)
+{
+    int64_t low = 0, high = length;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (or_equal ? pairs[middle].key <= key : pairs[middle].key < key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void exec_first_index(wg_kind kind, int64_t length, const void *workspace, const void *wanted, int64_t *result, exec_range items)
+{
+    const placed *pairs = workspace;
+    for (int64_t i = items.first; i < items.end; i++) {
+        uint64_t key = key_of(kind, wanted, i);
+        int64_t at = below(pairs, length, key, false);
+        result[i] = at < length && pairs[at].key == key && !key_is_nan(kind, key) ? pairs[at].position : length;
+    }
+}
+
+void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equal, const void *values, int64_t *result, exec_range items)
+{
+    const placed *pairs = workspace;
+    for (int64_t i = items.first; i < items.end; i++) {
+        uint64_t key = key_of(kind, values, i);
+        result[i] = key_is_nan(kind, key) ? 0 : below(pairs, length, key, or_equal);
+    }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Rows that compare items with each other, as calls: Sort, Grade, the greatest k, and places in a list. */
+#include "exec/exec_call.h"
+
+#define COMPARE_COST 20 /* of an item in order, in item copies */
+
+/* ---- lines in order ---- */
+
+typedef struct order {
+    exec_dense items;
+    exec_value result;
+    exec_ordering call; /* without pointers */
+    bool positions, canonical;
+    int64_t lines, workspace_at, workspace_bytes;
+} order;
+
+typedef struct order_work {
+    exec_run *run;
+    const order *facts;
+    exec_ordering call;
+} order_work;
+
+static void order_part(void *context, exec_range range, uint32_t thread)
+{
+    const order_work *work = context;
+    const order *o = work->facts;
+    exec_order(&work->call, range, work->run->scratch + o->workspace_at + thread * o->workspace_bytes);
+}
+
+static void run_order(exec_run *run, const exec_stage *stage)
+{
+    const order *o = stage->prepared;
+    order_work work = {run, o, o->call};
+    work.call.items = exec_dense_items(run, &o->items);
+    char *result = exec_items(run, &o->result);
+    if (o->positions) work.call.positions = (int64_t *)(void *)result;
+    else work.call.result = result;
+    exec_run_split(run, o->lines, 1, COMPARE_COST * (double)o->call.extent + 1, order_part, &work);
+    exec_canonical_all(run, o->canonical, &o->result);
+}
+
+static bool prepare_order(exec_call *call, int64_t axis_number, bool descending, bool positions)
+{
+    order *o = exec_call_take(call, sizeof *o);
+    if (!o) return false;
+    exec_axis axis = exec_axis_of(&call->operands[0], axis_number);
+    o->items = exec_dense_of(call->build, &call->operands[0]);
+    o->result = call->result;
+    o->positions = positions;
+    o->canonical = call->canonical;
+    o->lines = axis.outer * axis.inner;
+    o->call = (exec_ordering){.kind = call->operands[0].kind, .descending = descending, .extent = axis.extent, .inner = axis.inner,
+                              .wanted = call->result.shape[axis_number]};
+    o->workspace_bytes = ((int64_t)exec_order_bytes(&o->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    o->workspace_at = exec_scratch_take(call->build, o->workspace_bytes * exec_scratch_pieces(call->build, o->lines, 1));
+    call->stage->run = run_order;
+    call->stage->prepared = o;
+    call->stage->cost = COMPARE_COST * (double)call->operands[0].volume;
+    return true;
+}
+
+bool exec_call_Sort(exec_call *call)
+{
+    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(Sort, axis)], call->attributes[GRAPH_ATTRIBUTE(Sort, descending)] != 0, false);
+}
+
+bool exec_call_Grade(exec_call *call)
+{
+    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(Grade, axis)], call->attributes[GRAPH_ATTRIBUTE(Grade, descending)] != 0, true);
+}
+
+bool exec_call_TopKValues(exec_call *call) { return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(TopKValues, axis)], true, false); }
+bool exec_call_TopKPositions(exec_call *call) { return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(TopKPositions, axis)], true, true); }
+
+/* ---- places in a list ---- */
+
+typedef struct search {
+    exec_dense list, wanted;
+    exec_value result;
+    bool bins, or_equal;
+    int64_t length, workspace_at;
+} search;
+
+typedef struct search_work {
+    const search *facts;
+    const void *workspace, *wanted;
+    int64_t *result;
+} search_work;
+
+static void search_part(void *context, exec_range range, uint32_t thread)
+{
+    const search_work *work = context;
+    const search *s = work->facts;
+    (void)thread;
+    if (s->bins) exec_bins(s->list.value.kind, s->length, work->workspace, s->or_equal, work->wanted, work->result, range);
+    else exec_first_index(s->list.value.kind, s->length, work->workspace, work->wanted, work->result, range);
+}
+
+static void run_search(exec_run *run, const exec_stage *stage)
+{
+    const search *s = stage->prepared;
+    char *workspace = run->scratch + s->workspace_at;
+    exec_search_list(s->list.value.kind, exec_dense_items(run, &s->list), s->length, workspace);
+    search_work work = {s, workspace, exec_dense_items(run, &s->wanted), (int64_t *)(void *)exec_items(run, &s->result)};
+    exec_run_split(run, s->result.volume, 256, COMPARE_COST, search_part, &work);
+}
+
+static bool prepare_search(exec_call *call, const exec_value *list, const exec_value *wanted, bool bins, bool or_equal)
+{
+    search *s = exec_call_take(call, sizeof *s);
+    if (!s) return false;
+    s->list = exec_dense_of(call->build, list);
+    s->wanted = exec_dense_of(call->build, wanted);
+    s->result = call->result;
+    s->bins = bins;
+    s->or_equal = or_equal;
+    s->length = list->shape[0];
+    s->workspace_at = exec_scratch_take(call->build, (int64_t)exec_search_bytes(s->length));
+    call->stage->run = run_search;
+    call->stage->prepared = s;
+    call->stage->cost = COMPARE_COST * (double)(call->result.volume + s->length);
+    return true;
+}
+
+bool exec_call_FirstIndex(exec_call *call) { return prepare_search(call, &call->operands[0], &call->operands[1], false, false); }
+
+bool exec_call_Bins(exec_call *call)
+{
+    return prepare_search(call, &call->operands[1], &call->operands[0], true, call->attributes[GRAPH_ATTRIBUTE(Bins, side)] == GRAPH_SIDE_RIGHT);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Plan and session against the oracle, bit for bit, at every vector level that this processor has and on one, two and three threads. Work is cut finely, so that small graphs are
+ * shared between threads too. */
+#ifndef EXEC_EQUIVALENCE_H
+#define EXEC_EQUIVALENCE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/tensor.h"
+#include "exec/session.h"
+#include "plan/plan.h"
+#include "support/tensors.h"
+#include "wengert/ops.h"
+#include "wengert/run.h"
+
+/* A result of the run and the oracle's; false and where they differ. */
+static bool equivalence_result(const wg_session *session, const wg_run *run, wg_symbol symbol, char *why, size_t bytes)
+{
+    wg_error error = {0};
+    wg_tensor *got = wg_session_take(session, symbol, &error);
+    const wg_tensor *wanted = wg_run_of(run, symbol, &error);
+    if (!got || !wanted) {
+        wg_tensor_release(got);
+        return snprintf(why, bytes, "node %u: %s", symbol.position, error.message), false;
+    }
+    int64_t item = test_differs(got, wanted);
+    if (item == -1 && wg_tensor_volume(got) && memcmp(wg_tensor_data(got), wg_tensor_data(wanted), got->bytes)) item = -3; /* a NaN that is not the one NaN */
+    if (item != -1)
+        snprintf(why, bytes, "node %u, item %lld: %.17g, the oracle has %.17g", symbol.position, (long long)item, item >= 0 ? test_item(got, item) : 0,
+                 item >= 0 ? test_item(wanted, item) : 0);
+    wg_tensor_release(got);
+    return item == -1;
+}
+
+/* One level and number of threads. The oracle's failure must be the session's, word for word. */
+static bool equivalence_at(const wg_entry *entry, const wg_run_options *options, const wg_run *run, const wg_error *failed, const char *simd, uint32_t threads,
+                           char *why, size_t bytes)
+{
+    wg_error error = {0};
+    wg_context_options made = {.size = sizeof made, .threads = threads, .simd = simd};
+    wg_context *context = wg_context_new(&made, &error);
+    wg_graph *graph = entry->graph;
+    const wg_context *before = graph->context;
+    graph->context = context;
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_session *session = plan && plan_verify(plan, &plan->layout, &error) ? wg_session_new(plan, NULL, &error) : NULL;
+    bool good = session != NULL;
+    if (good) session->parallel_cost = 0, session->part_cost = 500;
+    bool ran = good && wg_session_run(session, options, &error);
+    if (good && !run) {
+        good = !ran && error.code == failed->code && error.node == failed->node && error.item == failed->item && !strcmp(error.message, failed->message);
+        if (!good) snprintf(why, bytes, "the oracle fails with \"%s\", the session %s \"%s\"", failed->message, ran ? "runs" : "with", error.message);
+    } else if (!ran) {
+        snprintf(why, bytes, "%s", error.message);
+        good = false;
+    } else {
+        for (uint32_t i = 0; good && i < wg_entry_result_count(entry); i++) good = equivalence_result(session, run, wg_entry_result(entry, i), why, bytes);
+    }
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    graph->context = before;
+    wg_context_free(context);
+    if (!good) {
+        size_t used = strlen(why);
+        snprintf(why + used, used < bytes ? bytes - used : 0, " (level %s, %u threads)", simd ? simd : "best", threads);
+    }
+    return good;
+}
+
+static bool equivalence_holds(const wg_entry *entry, const wg_run_options *options, char *why, size_t bytes)
+{
+    static const char *const levels[] = {"v2", "v3", "v4"};
+    wg_error failed;
+    wg_error_clear(&failed);
+    wg_run *run = wg_interpret(entry, options, &failed);
+    bool good = true;
+    for (uint32_t level = 0; good && level < exec_kernels_count(); level++)
+        for (uint32_t threads = 1; good && threads <= 3; threads++)
+            if (threads != 2 || level == 1) good = equivalence_at(entry, options, run, &failed, levels[level], threads, why, bytes);
+    wg_run_free(&run);
+    return good;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Order and searching against selection by comparison: each place takes the first of the least items left. */
+#include "test_kernels_common.h"
+
+static bool is_float(wg_kind kind) { return base_kind_is_float(kind); }
+
+/* -1, 0, 1: -0 equals 0, NaN above all and equal to itself. */
+static int compare(wg_kind kind, base_number a, base_number b)
+{
+    if (is_float(kind)) {
+        if (a.d != a.d || b.d != b.d) return (a.d != a.d) - (b.d != b.d);
+        return (a.d > b.d) - (a.d < b.d);
+    }
+    if (base_kinds[kind].class == BASE_CLASS_SIGNED) return (a.i > b.i) - (a.i < b.i);
+    return (a.u > b.u) - (a.u < b.u);
+}
+
+/* Few different items, so that ties and zeros of both signs abound. */
+static void fill_ties(wg_kind kind, void *items, int64_t count)
+{
+    static const double some[] = {0.0, -0.0, 1, -1, 2.5, -2.5, 100};
+    fill_random(kind, items, count, true);
+    for (int64_t i = 0; i < count; i++)
+        if (random_below(2)) base_number_store(kind, items, i, base_number_from_double(kind, some[random_below(7)]));
+}
+
+static void check_order(wg_kind kind, int64_t outer, int64_t extent, int64_t inner, int64_t wanted, bool descending)
+{
+    int64_t bytes = (int64_t)wg_kind_bytes(kind), lines = outer * inner;
+    char *items = room(lines * extent * bytes), *result = room(lines * wanted * bytes), *expected = room(lines * wanted * bytes);
+    int64_t *positions = room(lines * wanted * 8), *expected_positions = room(lines * wanted * 8);
+    fill_ties(kind, items, lines * extent);
+    for (int64_t line = 0; line < lines; line++) {
+        int64_t from = line / inner * extent * inner + line % inner, to = line / inner * wanted * inner + line % inner;
+        bool *used = calloc((size_t)extent + 1, sizeof *used);
+        for (int64_t place = 0; place < wanted; place++) {
+            int64_t best = -1;
+            for (int64_t i = 0; i < extent; i++) {
+                if (used[i]) continue;
+                int order = best < 0 ? -1 : compare(kind, base_number_load(kind, items, from + i * inner), base_number_load(kind, items, from + best * inner));
+                if (best < 0 || (descending ? order > 0 : order < 0)) best = i;
+            }
+            used[best] = true;
+            expected_positions[to + place * inner] = best;
+            memcpy(expected + (to + place * inner) * bytes, items + (from + best * inner) * bytes, (size_t)bytes);
+        }
+        free(used);
+    }
+    for (int form = 0; form < 3; form++) {
+        exec_ordering o = {.kind = kind, .descending = descending, .extent = extent, .inner = inner, .wanted = wanted, .items = items,
+                           .result = form != 1 ? result : NULL, .positions = form != 0 ? positions : NULL};
+        void *workspace = room((int64_t)exec_order_bytes(&o));
+        int64_t cut = random_below(lines + 1);
+        memset(result, 0x41, (size_t)(lines * wanted * bytes));
+        memset(positions, 0x41, (size_t)(lines * wanted * 8));
+        exec_order(&o, (exec_range){cut, lines}, workspace);
+        exec_order(&o, (exec_range){0, cut}, workspace);
+        if (form != 1) EXPECT_SAME(kind, result, expected, lines * wanted, "order");
+        if (form != 0) assert_memory_equal(positions, expected_positions, (size_t)(lines * wanted * 8));
+        free(workspace);
+    }
+    free(items);
+    free(result);
+    free(expected);
+    free(positions);
+    free(expected_positions);
+}
+
+static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F16, WG_KIND_BF16, WG_KIND_I8, WG_KIND_I16, WG_KIND_I32, WG_KIND_I64,
+                                WG_KIND_U8, WG_KIND_U16, WG_KIND_U32, WG_KIND_U64, WG_KIND_BOOL, WG_KIND_CHAR};
+
+static void test_order(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 14 * 16; trial++) {
+        int64_t extent = trial % 5 == 0 ? 200 + random_below(200) : random_below(60);
+        check_order(kinds[trial % 14], 1 + random_below(2), extent, 1 + random_below(2), extent, trial / 14 & 1);
+    }
+}
+
+static void test_few(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 70; trial++) {
+        int64_t extent = 1 + random_below(900), wanted = random_below(trial % 3 == 0 ? extent + 1 : 1 + extent / 16);
+        check_order(kinds[trial % 14], 1 + random_below(2), extent, 1 + random_below(2), wanted, trial & 1);
+    }
+}
+
+static void test_searching(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 280; trial++) {
+        wg_kind kind = kinds[trial % 14];
+        int64_t length = trial % 3 == 0 ? random_below(4) : random_below(150), result[60], many = 60;
+        uint64_t list[150], wanted[60];
+        fill_ties(kind, list, length);
+        fill_ties(kind, wanted, many);
+        void *workspace = room((int64_t)exec_search_bytes(length));
+        exec_search_list(kind, list, length, workspace);
+        exec_first_index(kind, length, workspace, wanted, result, (exec_range){20, 60});
+        exec_first_index(kind, length, workspace, wanted, result, (exec_range){0, 20});
+        for (int64_t i = 0; i < many; i++) {
+            base_number x = base_number_load(kind, wanted, i);
+            int64_t first = 0;
+            while (first < length) {
+                base_number y = base_number_load(kind, list, first);
+                if (is_float(kind) ? y.d == x.d : y.u == x.u) break;
+                first++;
+            }
+            assert_int_equal(result[i], first);
+        }
+        for (int or_equal = 0; or_equal < 2; or_equal++) {
+            exec_bins(kind, length, workspace, or_equal, wanted, result, (exec_range){0, many});
+            for (int64_t i = 0; i < many; i++) {
+                base_number x = base_number_load(kind, wanted, i);
+                int64_t count = 0;
+                for (int64_t j = 0; j < length; j++) {
+                    base_number y = base_number_load(kind, list, j);
+                    if (is_float(kind) && (x.d != x.d || y.d != y.d)) continue;
+                    count += or_equal ? compare(kind, y, x) <= 0 : compare(kind, y, x) < 0;
+                }
+                assert_int_equal(result[i], count);
+            }
+        }
+        free(workspace);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_searching),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
