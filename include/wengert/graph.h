@@ -149,6 +149,7 @@ typedef struct wg_node_facts {
     const char *name;                /* NULL: none */
     const char *file;                /* NULL: none */
     int32_t line;
+    uint32_t origin;                 /* the node whose linear term recorded it; WG_NONE: none did */
 } wg_node_facts;
 /* False beyond the network. */
 WG_API bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts);

@@ -7,6 +7,7 @@
 #include "exec/kernels.h"
 
 #define SHORT_SORT 32
+#define DIGIT 11
 
 typedef struct placed {
     uint64_t key;
@@ -83,6 +84,32 @@ static uint64_t turned(const exec_ordering *o, uint64_t key) { return o->descend
 
 static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
 
+/* The keys of items [first, first + count) of a line that begins at `from`, in order. */
+#define KEYS_RUN(T, expression)                                                                                                           \
+    {                                                                                                                                     \
+        const T *items = (const T *)o->items + from + first * o->inner;                                                                   \
+        for (int64_t i = 0; i < count; i++) {                                                                                             \
+            T x = items[i * o->inner];                                                                                                    \
+            keys[i] = (expression) ^ turn;                                                                                                \
+        }                                                                                                                                 \
+        break;                                                                                                                            \
+    }
+#define LOAD_KEYS(name, KEY)                                                                                                              \
+    static void name(const exec_ordering *o, int64_t from, int64_t first, int64_t count, KEY *keys)                                       \
+    {                                                                                                                                     \
+        KEY turn = (KEY)turned(o, 0);                                                                                                     \
+        switch (o->kind) {                                                                                                                \
+        case WG_KIND_F32: KEYS_RUN(uint32_t, key_of_f32(x))                                                                               \
+        case WG_KIND_F64: KEYS_RUN(uint64_t, (KEY)key_of_bits(x, 64, 0x7ff0000000000000))                                                 \
+        case WG_KIND_I32: KEYS_RUN(uint32_t, x ^ 0x80000000)                                                                              \
+        case WG_KIND_I64: KEYS_RUN(uint64_t, (KEY)(x ^ (uint64_t)1 << 63))                                                                \
+        default:                                                                                                                          \
+            for (int64_t i = 0; i < count; i++) keys[i] = (KEY)key_of(o->kind, o->items, from + (first + i) * o->inner) ^ turn;           \
+        }                                                                                                                                 \
+    }
+LOAD_KEYS(load_keys_32, uint32_t)
+LOAD_KEYS(load_keys_64, uint64_t)
+
 /* ---- values: only keys are moved ------------------------------------------------------------------------------------------------ */
 
 /* The item of a key. Zeros and NaNs are settled by the caller. */
@@ -117,13 +144,13 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
     }
 }
 
-#define SORT_VALUES(name, KEY, sort)                                                                                                      \
+#define SORT_VALUES(name, KEY, load, sort)                                                                                                      \
     static void name(const exec_ordering *o, int64_t from, int64_t to, void *workspace)                                                   \
     {                                                                                                                                     \
         KEY *keys = workspace;                                                                                                            \
         KEY zero = (KEY)turned(o, (uint64_t)1 << (8 * base_kinds[o->kind].bytes - 1));                                                    \
         int64_t first_zero = -1;                                                                                                          \
-        for (int64_t i = 0; i < o->extent; i++) keys[i] = (KEY)turned(o, key_of(o->kind, o->items, from + i * o->inner));                 \
+        load(o, from, 0, o->extent, keys);                                                                                                \
         sort(keys, o->extent, keys + o->extent);                                                                                          \
         for (int64_t i = 0; i < o->wanted; i++) {                                                                                         \
             if (keys[i] == zero && first_zero < 0) first_zero = i;                                                                        \
@@ -131,8 +158,8 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
         }                                                                                                                                 \
         if (first_zero >= 0 && base_kind_is_float(o->kind)) restore_zeros(o, from, to, first_zero);                                       \
     }
-SORT_VALUES(sort_values_32, uint32_t, sort_keys_32)
-SORT_VALUES(sort_values_64, uint64_t, sort_keys_64)
+SORT_VALUES(sort_values_32, uint32_t, load_keys_32, sort_keys_32)
+SORT_VALUES(sort_values_64, uint64_t, load_keys_64, sort_keys_64)
 
 /* ---- positions: a key with each -------------------------------------------------------------------------------------------------- */
 
@@ -162,13 +189,15 @@ static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *w
 /* Few of many: candidates before the last one kept so far are collected, and sorted down to `wanted` when room runs out. A later item equal to the last kept comes
  * after it, so only lesser keys are taken. */
 #define FEW(wanted) (4 * (wanted) + 64)
+#define FEW_PIECE 256
 static void few_of_line(const exec_ordering *o, int64_t from, int64_t to, placed *pairs)
 {
     int64_t held = 0, room = FEW(o->wanted);
-    uint64_t limit = UINT64_MAX;
+    uint64_t limit = UINT64_MAX, keys[FEW_PIECE];
     bool full = false;
     for (int64_t i = 0; i < o->extent; i++) {
-        uint64_t key = turned(o, key_of(o->kind, o->items, from + i * o->inner));
+        if (i % FEW_PIECE == 0) load_keys_64(o, from, i, o->extent - i < FEW_PIECE ? o->extent - i : FEW_PIECE, keys);
+        uint64_t key = keys[i % FEW_PIECE];
         if (full && key >= limit) continue;
         pairs[held++] = (placed){key, i};
         if (held < room) continue;

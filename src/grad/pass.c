@@ -77,6 +77,15 @@ static wg_value zeros_of(grad_pass *pass, uint32_t position)
 
 /* ---- reverse ---- */
 
+/* What a term recorded remembers whose term it was; a node that an inner derivative recorded keeps its own. */
+static void remember_origin(grad_pass *pass, uint32_t first, uint32_t origin)
+{
+    for (uint32_t i = first; i < pass->tape->nodes.count; i++) {
+        wg_node *node = base_pool_at(&pass->tape->nodes, i);
+        if (node->origin == WG_NONE) node->origin = origin;
+    }
+}
+
 /* Hands the cotangent of a node to its operands, in ascending order. */
 static void hand_down(grad_pass *pass, uint32_t position)
 {
@@ -85,7 +94,9 @@ static void hand_down(grad_pass *pass, uint32_t position)
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (!pass->moves[operands[i]] || !leads(pass->graph, node, i)) continue;
         grad_site site = site_of(pass, position, i);
+        uint32_t first = pass->tape->nodes.count;
         wg_value contribution = grad_transpose(&site, pass->carried[position]);
+        remember_origin(pass, first, position);
         if (healthy(pass)) add_to(&pass->carried[operands[i]], contribution);
     }
 }
@@ -112,7 +123,9 @@ static void hand_up(grad_pass *pass, uint32_t position)
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (pass->carried[operands[i]].position == WG_NONE || !leads(pass->graph, node, i)) continue;
         grad_site site = site_of(pass, position, i);
+        uint32_t first = pass->tape->nodes.count;
         wg_value contribution = grad_apply(&site, pass->carried[operands[i]]);
+        remember_origin(pass, first, position);
         if (healthy(pass)) add_to(&pass->carried[position], contribution);
     }
 }

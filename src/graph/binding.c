@@ -78,11 +78,16 @@ void graph_bound_free(graph_bound *bound)
 
 /* ---- numbers of extents ---- */
 
+static const char *extent_name(const graph_bound *bound, uint32_t index)
+{
+    return graph_name_at(bound->graph, graph_extent_at(bound->graph, index)->name)->text;
+}
+
 /* Found by walking the extents, not by the table of names: a tape that was reopened may be growing that. */
 static uint32_t find_extent(const graph_bound *bound, const char *name)
 {
     for (uint32_t i = 0; name && i < bound->extent_count; i++)
-        if (!strcmp(graph_name_at(bound->graph, graph_extent_at(bound->graph, i)->name)->text, name)) return i;
+        if (!strcmp(extent_name(bound, i), name)) return i;
     return WG_NONE;
 }
 
@@ -91,7 +96,7 @@ static bool fail_unknown(const graph_bound *bound, const char *name, wg_error *e
     char names[256] = "";
     size_t used = 0;
     for (uint32_t i = 0; i < bound->extent_count && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", graph_name_at(bound->graph, graph_extent_at(bound->graph, i)->name)->text);
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", extent_name(bound, i));
     if (!bound->extent_count) return base_fail(error, WG_NAME, "no extent %s: the program names none", name ? name : "");
     return base_fail(error, WG_NAME, "no extent %s; there are: %s", name ? name : "", names);
 }
@@ -103,9 +108,11 @@ static bool read_bindings(const graph_bound *bound, const wg_binding *bindings, 
         uint32_t at = find_extent(bound, bindings[i].extent);
         if (at == WG_NONE) return fail_unknown(bound, bindings[i].extent, error);
         if (bindings[i].number < 0)
-            return base_fail(error, WG_ARGUMENT, "extent %s cannot be bound to %lld; extents are 0 or more", bindings[i].extent, (long long)bindings[i].number);
+            return base_fail(error, WG_ARGUMENT, "extent %s cannot be bound to %lld; extents are 0 or more", bindings[i].extent,
+                             (long long)bindings[i].number);
         for (uint32_t earlier = 0; earlier < i; earlier++)
-            if (!strcmp(bindings[earlier].extent, bindings[i].extent)) return base_fail(error, WG_NAME, "extent %s is bound twice", bindings[i].extent);
+            if (!strcmp(bindings[earlier].extent, bindings[i].extent))
+                return base_fail(error, WG_NAME, "extent %s is bound twice", bindings[i].extent);
         extents[at] = bindings[i].number;
     }
     return true;
@@ -131,7 +138,8 @@ static bool bind_source(const graph_bound *bound, const wg_node *node, const int
            base_tensor_size((wg_kind)node->kind, node->rank, shape, &volume, &bytes, error);
 }
 
-static bool bind_row(graph_bound *bound, const wg_node *node, const int64_t *extents, const int64_t *numbers, int64_t *shape, wg_error *error)
+static bool bind_row(graph_bound *bound, const wg_node *node, const int64_t *extents, const int64_t *numbers, int64_t *shape,
+                     wg_error *error)
 {
     const uint32_t *operands = graph_operands(bound->graph, node);
     for (uint32_t i = 0; i < node->operand_count; i++) {
@@ -174,7 +182,8 @@ bool graph_bound_bind(graph_bound *bound, const wg_binding *bindings, uint32_t c
     if (count && !bindings) return base_fail(error, WG_ARGUMENT, "%u bindings at NULL", count);
     if (!read_bindings(bound, bindings, count, extents, error) || !bind_nodes(bound, extents, numbers, error)) return false;
     bound->named = false;
-    for (uint32_t i = 0; i < bound->extent_count; i++) bound->named = bound->named || extents[i] != graph_extent_at(bound->graph, i)->number;
+    for (uint32_t i = 0; i < bound->extent_count; i++)
+        bound->named = bound->named || extents[i] != graph_extent_at(bound->graph, i)->number;
     memcpy(bound->extents, extents, bound->extent_count * sizeof *extents);
     memcpy(bound->numbers, numbers, bound->number_count * sizeof *numbers);
     return true;
@@ -212,7 +221,8 @@ wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_e
     int64_t number;
     wg_error inner = {.code = WG_OK};
     if (payload->form == GRAPH_PAYLOAD_DENSE && memcmp(payload->tensor->shape, shape, node->rank * sizeof *shape)) {
-        base_fail(&inner, node->op == WG_OP_Input ? WG_FEED : WG_PARAMETERS, "its recorded items are %s; under these extents it is %s: give it items of that shape",
+        base_fail(&inner, node->op == WG_OP_Input ? WG_FEED : WG_PARAMETERS,
+                  "its recorded items are %s; under these extents it is %s: give it items of that shape",
                   BASE_SHAPE_TEXT(node->rank, payload->tensor->shape), BASE_SHAPE_TEXT(node->rank, shape));
         return graph_error_at(graph, position, &inner, error), NULL;
     }
@@ -227,7 +237,8 @@ wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_e
     return tensor;
 }
 
-bool wg_network_bound_shape(const wg_network *network, wg_symbol node, const wg_binding *bindings, uint32_t binding_count, int64_t *shape, wg_error *error)
+bool wg_network_bound_shape(const wg_network *network, wg_symbol node, const wg_binding *bindings, uint32_t binding_count, int64_t *shape,
+                            wg_error *error)
 {
     const wg_graph *graph = network->graph;
     if (!graph_check_symbol(graph, network->count, node, "shape", error)) return false;

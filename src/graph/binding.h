@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Shapes under a binding: named extents are given numbers, and the rules that recorded every node answer its shape again. Made once for a set of nodes, bound as often as wanted
- * without an allocation: ranks do not depend on extents. */
+ * Shapes under a binding: named extents are given numbers, and the rules that recorded every node answer its shape again. Made once for a
+ * set of nodes, bound as often as wanted without an allocation: ranks do not depend on extents. */
 #ifndef GRAPH_BINDING_H
 #define GRAPH_BINDING_H
 
@@ -23,14 +23,17 @@ typedef struct graph_bound {
     uint32_t type_count;
 } graph_bound;
 
-/* Nodes of the first `prefix` that are in `reached` (NULL: all; else closed under operands), with extents as recorded. False and an error without memory, with nothing held. */
+/* Nodes of the first `prefix` that are in `reached` (NULL: all; else closed under operands), with extents as recorded. False and an error
+ * without memory, with nothing held. */
 bool graph_bound_new(graph_bound *bound, const wg_graph *graph, uint32_t prefix, const bool *reached, wg_error *error);
 void graph_bound_free(graph_bound *bound);
-/* Gives extents these numbers, the others their recorded ones. WG_NAME (no such extent, or bound twice), WG_ARGUMENT (a number below 0), WG_SIZE, and whatever a rule says, with
+/* Gives extents these numbers, the others their recorded ones. WG_NAME (no such extent, or bound twice), WG_ARGUMENT (a number below 0),
+    WG_SIZE, and whatever a rule says, with
  * the node's place; the binding before is then kept. */
 bool graph_bound_bind(graph_bound *bound, const wg_binding *bindings, uint32_t count, wg_error *error);
 
-static inline const int64_t *graph_bound_shape(const graph_bound *bound, uint32_t position) { return bound->numbers + bound->first[position]; }
+static inline const int64_t *graph_bound_shape(const graph_bound *bound,
+                                               uint32_t position) { return bound->numbers + bound->first[position]; }
 int64_t graph_bound_volume(const graph_bound *bound, uint32_t position);
 /* The shape of any source, among the nodes or not. */
 bool graph_bound_source_shape(const graph_bound *bound, uint32_t position, int64_t shape[WG_MAX_RANK], wg_error *error);
@@ -39,7 +42,8 @@ uint32_t graph_bound_attributes(const graph_bound *bound, uint32_t position, int
 /* The recorded items of a source among the nodes, owned: graph_payload_tensor, but a count follows its extent. */
 wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_error *error);
 
-/* Adds node, row, name and recording place to an error of a node that has none yet: "matmul ..." becomes "node 5 logits: matmul ...". Answers false. */
+/* Adds node, row, name and recording place to an error of a node that has none yet: "matmul ..." becomes "node 5 logits: matmul ...".
+ * Answers false. */
 bool graph_error_at(const wg_graph *graph, uint32_t position, const wg_error *inner, wg_error *error);
 
 #endif

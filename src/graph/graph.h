@@ -28,7 +28,7 @@ typedef struct wg_node {
     uint32_t payload;     /* sources: position in the payload table */
     uint32_t name;        /* position in the names, WG_NONE: none */
     uint32_t site;        /* position in the sites, WG_NONE: none */
-    uint32_t reserved;
+    uint32_t origin;      /* the node whose linear term recorded it, WG_NONE: none did */
     int64_t volume;
 } wg_node;
 

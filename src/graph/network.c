@@ -107,7 +107,8 @@ bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts
                              .volume = node->volume,
                              .name = graph_node_name(graph, node),
                              .file = site ? site->file : NULL,
-                             .line = site ? site->line : 0};
+                             .line = site ? site->line : 0,
+                             .origin = node->origin};
     return true;
 }
 

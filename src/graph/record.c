@@ -74,6 +74,7 @@ static wg_value append(wg_tape *tape, wg_node node)
     if (position == WG_NONE) return graph_fail(tape, WG_MEMORY, "out of memory");
     node.name = WG_NONE;
     node.site = WG_NONE;
+    node.origin = WG_NONE;
     *(wg_node *)base_pool_at(&tape->nodes, position) = node;
     return (wg_value){tape, position, tape->generation};
 }

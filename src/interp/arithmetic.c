@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Elementwise rows of one or two operands: what each is of one item, and the loops that apply it. Floats by one expression for f32 and f64, integers as two's complement of 64
- * bits, cut to their width when stored. */
+ * Elementwise rows of one or two operands: what each is of one item, and the loops that apply it. Floats by one expression for f32 and f64,
+ * integers as two's complement of 64 bits, cut to their width when stored. */
 #include "base/scalar.h"
 #include "interp/items.h"
 
@@ -175,7 +175,8 @@ static bool apply2(const interp_row_call *call, const interp_binary *of)
         static const interp_unary of[INTERP_DOMAINS] = {f32, f64, signed_item, unsigned_item}; \
         return apply1(call, of);                                                             \
     }
-#define TABLE2(table, f32, f64, signed_item, unsigned_item) static const interp_binary table[INTERP_DOMAINS] = {f32, f64, signed_item, unsigned_item};
+#define TABLE2(table, f32, f64, signed_item, unsigned_item) \
+    static const interp_binary table[INTERP_DOMAINS] = {f32, f64, signed_item, unsigned_item};
 #define ROW2(Name, table) \
     bool interp_##Name(const interp_row_call *call) { return apply2(call, table); }
 

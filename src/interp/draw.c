@@ -2,8 +2,9 @@
  *
  * Generators: Iota, and random numbers, which depend on a key and an index alone (base/random.h).
  *
- * Draw of a kind that base/random.h does not name: uniform f16 and bf16 are the top 11 and 8 bits of the index's word times 2^-11 and 2^-8, so that no item rounds up to 1; normal
- * f16 and bf16 round the f32. Bits of 8 and 16 bits are the low ones of the index's word; bits of 64 are the words 2 i (low) and 2 i + 1 (high). */
+ * Draw of a kind that base/random.h does not name: uniform f16 and bf16 are the top 11 and 8 bits of the index's word times 2^-11 and 2^-8,
+ * so that no item rounds up to 1; normal f16 and bf16 round the f32. Bits of 8 and 16 bits are the low ones of the index's word; bits of 64
+ * are the words 2 i (low) and 2 i + 1 (high). */
 #include <string.h>
 
 #include "base/random.h"
@@ -73,7 +74,8 @@ bool interp_KeySplit(const interp_row_call *call)
 
 bool interp_KeyFold(const interp_row_call *call)
 {
-    base_key folded = base_key_fold(key_of(&call->operands[0]), (uint64_t)base_number_load(call->operands[1].kind, call->operands[1].data, 0).i);
+    const wg_view *number = &call->operands[1];
+    base_key folded = base_key_fold(key_of(&call->operands[0]), (uint64_t)base_number_load(number->kind, number->data, 0).i);
     memcpy(call->result.data, folded.words, sizeof folded.words);
     return true;
 }

@@ -26,9 +26,10 @@ bool interp_Convert(const interp_row_call *call)
 {
     const wg_view *a = &call->operands[0];
     bool wrap = call->attributes[GRAPH_ATTRIBUTE(Convert, wrap)] != 0;
+    wg_kind kind = call->result.kind;
     int64_t count = interp_view_volume(a);
     for (int64_t i = 0; i < count; i++)
-        base_number_store(call->result.kind, call->result.data, i, base_number_convert(base_number_load(a->kind, a->data, i), a->kind, call->result.kind, wrap));
+        base_number_store(kind, call->result.data, i, base_number_convert(base_number_load(a->kind, a->data, i), a->kind, kind, wrap));
     return true;
 }
 
@@ -39,11 +40,15 @@ bool interp_Select(const interp_row_call *call)
     char *result = call->result.data;
     size_t width = base_kinds[call->result.kind].bytes;
     int64_t count = interp_view_volume(&call->result);
-    for (int64_t i = 0; i < count; i++) memcpy(result + (size_t)i * width, (condition[i] ? where_true : where_false) + (size_t)i * width, width);
+    for (int64_t i = 0; i < count; i++) {
+        size_t at = (size_t)i * width;
+        memcpy(result + at, (condition[i] ? where_true : where_false) + at, width);
+    }
     return true;
 }
 
-/* a moved by b bits in a kind of `width` bits; b outside of [0, width) moves every bit out, which leaves the sign of a signed number moved right. */
+/* a moved by b bits in a kind of `width` bits; b outside of [0, width) moves every bit out, which leaves the sign of a signed number moved
+ * right. */
 static uint64_t shift(uint64_t a, uint64_t b, bool is_signed, unsigned width, bool right)
 {
     bool outside = b >= width; /* a negative b is a huge one */

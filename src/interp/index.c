@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Indexing by positions that the data hold. Data are [B.., pre.., extent, post..], positions [B.., P..]; B are the first `batch` axes of both. */
+ * Indexing by positions that the data hold. Data are [B.., pre.., extent, post..], positions [B.., P..]; B are the first `batch` axes of
+ * both. */
 #include <string.h>
 
 #include "interp/items.h"
@@ -8,8 +9,8 @@
 bool interp_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent)
 {
     bool fresh = error && !error->code;
-    base_fail(error, WG_BOUNDS, "position %lld (item %lld of the positions) is outside of axis %lld, which has %lld", (long long)position, (long long)item, (long long)axis,
-              (long long)extent);
+    base_fail(error, WG_BOUNDS, "position %lld (item %lld of the positions) is outside of axis %lld, which has %lld", (long long)position,
+              (long long)item, (long long)axis, (long long)extent);
     if (fresh) error->item = item;
     return false;
 }
@@ -52,17 +53,14 @@ static bool position_at(const interp_row_call *call, const places *p, int64_t it
     return true;
 }
 
-static int64_t attribute(const interp_row_call *call, uint32_t index)
-{
-    return call->attributes[index];
-}
+#define GET(call, Row, key) ((call)->attributes[GRAPH_ATTRIBUTE(Row, key)])
 
 bool interp_Gather(const interp_row_call *call)
 {
-    places p = places_of(&call->operands[0], &call->operands[1], attribute(call, GRAPH_ATTRIBUTE(Gather, axis)), attribute(call, GRAPH_ATTRIBUTE(Gather, batch)),
-                         attribute(call, GRAPH_ATTRIBUTE(Gather, outside)));
+    const wg_view *a = &call->operands[0], *positions = &call->operands[1];
+    places p = places_of(a, positions, GET(call, Gather, axis), GET(call, Gather, batch), GET(call, Gather, outside));
     size_t width = base_kinds[call->result.kind].bytes, run = (size_t)p.post * width;
-    const char *data = call->operands[0].data;
+    const char *data = a->data;
     char *result = call->result.data, fill[8];
     double real;
     memcpy(&real, &call->attributes[GRAPH_ATTRIBUTE(Gather, fill)], sizeof real);
@@ -83,9 +81,9 @@ bool interp_Gather(const interp_row_call *call)
 /* Rows [B.., pre.., P.., post..] into +0 items; of rows with one position the later are added after (or replace) the earlier. */
 bool interp_Scatter(const interp_row_call *call)
 {
-    places p = places_of(&call->result, &call->operands[1], attribute(call, GRAPH_ATTRIBUTE(Scatter, axis)), attribute(call, GRAPH_ATTRIBUTE(Scatter, batch)),
-                         attribute(call, GRAPH_ATTRIBUTE(Scatter, outside)));
-    bool replace = attribute(call, GRAPH_ATTRIBUTE(Scatter, mode)) == GRAPH_MODE_REPLACE;
+    const wg_view *positions = &call->operands[1];
+    places p = places_of(&call->result, positions, GET(call, Scatter, axis), GET(call, Scatter, batch), GET(call, Scatter, outside));
+    bool replace = GET(call, Scatter, mode) == GRAPH_MODE_REPLACE;
     interp_domain domain = interp_domain_of(call->result.kind);
     interp_binary add = interp_folding(GRAPH_FOLDING_SUM, domain);
     int64_t volume = interp_view_volume(&call->result);
@@ -135,16 +133,14 @@ static bool move_parts(const interp_row_call *call, const places *p, int64_t len
 bool interp_Slice(const interp_row_call *call)
 {
     const wg_view *a = &call->operands[0];
-    places p = places_of(a, &call->operands[1], attribute(call, GRAPH_ATTRIBUTE(Slice, axis)), attribute(call, GRAPH_ATTRIBUTE(Slice, batch)),
-                         attribute(call, GRAPH_ATTRIBUTE(Slice, outside)));
-    return move_parts(call, &p, attribute(call, GRAPH_ATTRIBUTE(Slice, len)), a->data, call->result.data, true);
+    places p = places_of(a, &call->operands[1], GET(call, Slice, axis), GET(call, Slice, batch), GET(call, Slice, outside));
+    return move_parts(call, &p, GET(call, Slice, len), a->data, call->result.data, true);
 }
 
 bool interp_Update(const interp_row_call *call)
 {
     const wg_view *a = &call->operands[0], *b = &call->operands[1];
-    places p = places_of(a, &call->operands[2], attribute(call, GRAPH_ATTRIBUTE(Update, axis)), attribute(call, GRAPH_ATTRIBUTE(Update, batch)),
-                         attribute(call, GRAPH_ATTRIBUTE(Update, outside)));
+    places p = places_of(a, &call->operands[2], GET(call, Update, axis), GET(call, Update, batch), GET(call, Update, outside));
     size_t bytes = (size_t)interp_view_volume(a) * base_kinds[a->kind].bytes;
     if (bytes) memcpy(call->result.data, a->data, bytes);
     return move_parts(call, &p, b->shape[p.axis], call->result.data, b->data, false);
@@ -158,7 +154,8 @@ bool interp_Where(const interp_row_call *call)
         if (!condition[i]) continue;
         if (found == maximum) {
             bool fresh = call->error && !call->error->code;
-            base_fail(call->error, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room", (long long)i, (long long)found);
+            base_fail(call->error, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room", (long long)i,
+                      (long long)found);
             if (fresh) call->error->item = i;
             return false;
         }

@@ -45,14 +45,18 @@ interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_d
     int64_t count = interp_view_volume(view);
     interp_item *items = interp_take(call, count);
     if (!items) return NULL;
-    for (int64_t i = 0; i < count; i++) items[i] = load_item(view->kind, view->data, i, domain);
+    const float *floats = view->kind == WG_KIND_F32 && domain == INTERP_F32 ? view->data : NULL; /* the common kind, without ado */
+    for (int64_t i = 0; floats && i < count; i++) items[i].f = floats[i];
+    for (int64_t i = 0; !floats && i < count; i++) items[i] = load_item(view->kind, view->data, i, domain);
     return items;
 }
 
 bool interp_store(const interp_row_call *call, interp_domain domain, const interp_item *items)
 {
     int64_t count = interp_view_volume(&call->result);
-    for (int64_t i = 0; i < count; i++) {
+    float *floats = call->result.kind == WG_KIND_F32 && domain == INTERP_F32 ? call->result.data : NULL;
+    for (int64_t i = 0; floats && i < count; i++) floats[i] = items[i].f;
+    for (int64_t i = 0; !floats && i < count; i++) {
         base_number number = {.u = items[i].u};
         if (domain == INTERP_F32) number.d = (double)items[i].f;
         base_number_store(call->result.kind, call->result.data, i, number);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * How rows see items. Every kind is computed in one of four domains; a row loads its operands into items of the domain, computes, and stores items as the result's kind:
+ * How rows see items. Every kind is computed in one of four domains; a row loads its operands into items of the domain, computes, and
+ * stores items as the result's kind:
  *
  *   f16, bf16, f32 -> F32     f64 -> F64     signed integers -> SIGNED     unsigned integers, bool, char -> UNSIGNED
  *
- * Storing rounds floats once and cuts integers to their width, which is wrapping: arithmetic modulo 2^64 on 64 bits is arithmetic modulo 2^width on the low ones. */
+ * Storing rounds floats once and cuts integers to their width, which is wrapping: arithmetic modulo 2^64 on 64 bits is arithmetic modulo
+ * 2^width on the low ones. */
 #ifndef INTERP_ITEMS_H
 #define INTERP_ITEMS_H
 
@@ -46,9 +48,10 @@ interp_binary interp_folding(int64_t folding, interp_domain domain);
 /* What a fold of no items is. */
 interp_item interp_folding_empty(int64_t folding, wg_kind kind);
 
-/* The canonical fold of items [count], `stride` apart (reduce.c). last: 64 lanes; else ascending; both in chunks of 4,096 whose results are paired.
- * partials has room for interp_partials(count). */
-interp_item interp_fold(const interp_item *items, int64_t count, int64_t stride, bool last, interp_binary combine, interp_item empty, interp_item *partials);
+/* The canonical fold of items [count], `stride` apart (reduce.c). last: 64 lanes; else ascending; both in chunks of 4,096 whose results are
+ * paired. partials has room for interp_partials(count). */
+interp_item interp_fold(const interp_item *items, int64_t count, int64_t stride, bool last, interp_binary combine, interp_item empty,
+                        interp_item *partials);
 int64_t interp_partials(int64_t count);
 
 /* -1, 0, 1 in the order of Sort: -0 equals 0, every NaN equals NaN and is greater than any number. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Layout and windows: rows that only say where each item of the result stands in the operand. A walk over a shape copies items between two places that move by strides. */
+ * Layout and windows: rows that only say where each item of the result stands in the operand. A walk over a shape copies items between two
+ * places that move by strides. */
 #include <string.h>
 
 #include "interp/items.h"
@@ -11,13 +12,15 @@ typedef struct walk {
     int64_t strides[WG_MAX_RANK];
 } walk;
 
-static void copy_axis(uint32_t rank, const int64_t *shape, const int64_t *to, const int64_t *from, char *target, const char *source, size_t width)
+static void copy_axis(uint32_t rank, const int64_t *shape, const int64_t *to, const int64_t *from, char *target, const char *source,
+                      size_t width)
 {
     if (rank == 0) {
         memcpy(target, source, width);
         return;
     }
-    for (int64_t i = 0; i < shape[0]; i++) copy_axis(rank - 1, shape + 1, to + 1, from + 1, target + i * to[0], source + i * from[0], width);
+    for (int64_t i = 0; i < shape[0]; i++)
+        copy_axis(rank - 1, shape + 1, to + 1, from + 1, target + i * to[0], source + i * from[0], width);
 }
 
 static void copy_walk(uint32_t rank, const int64_t *shape, walk to, walk from, size_t width)

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Order. Ascending: -0 equals 0, NaNs are equal and last. Both ways equal items keep the order they had, so the first of equals comes first. */
+ * Order. Ascending: -0 equals 0, NaNs are equal and last. Both ways equal items keep the order they had, so the first of equals comes
+ * first. */
 #include <string.h>
 
 #include "interp/items.h"
 
 /* Merges the sorted halves of positions [0, middle) and [middle, count) into `merged`. sign -1: descending. */
-static void merge(interp_domain domain, const interp_item *keys, int sign, const int64_t *positions, int64_t middle, int64_t count, int64_t *merged)
+static void merge(interp_domain domain, const interp_item *keys, int sign, const int64_t *positions, int64_t middle, int64_t count,
+                  int64_t *merged)
 {
     int64_t left = 0, right = middle;
     for (int64_t i = 0; i < count; i++) {
-        bool take_right = left == middle || (right < count && sign * interp_compare(domain, keys[positions[right]], keys[positions[left]]) < 0);
+        bool take_right = left == middle;
+        if (!take_right && right < count) take_right = sign * interp_compare(domain, keys[positions[right]], keys[positions[left]]) < 0;
         merged[i] = positions[take_right ? right++ : left++];
     }
 }

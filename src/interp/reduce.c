@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Reductions, and what is built on them. The order of a fold is interp_fold's; which of its two forms serves depends on the axis being the last one. */
+ * Reductions, and what is built on them. The order of a fold is interp_fold's; which of its two forms serves depends on the axis being the
+ * last one. */
 #include "base/scalar.h"
 #include "interp/items.h"
 
@@ -12,7 +13,8 @@ int64_t interp_partials(int64_t count)
     return count / CHUNK + 1;
 }
 
-/* Item i goes to lane i mod 64, ascending; a lane starts from its first item. Lanes are combined 32 apart, then 16, 8, 4, 2, 1; absent lanes are skipped. */
+/* Item i goes to lane i mod 64, ascending; a lane starts from its first item. Lanes are combined 32 apart, then 16, 8, 4, 2, 1; absent
+ * lanes are skipped. */
 static interp_item fold_lanes(const interp_item *items, int64_t count, int64_t stride, interp_binary combine)
 {
     interp_item lanes[LANES];
@@ -31,7 +33,8 @@ static interp_item fold_ascending(const interp_item *items, int64_t count, int64
     return total;
 }
 
-interp_item interp_fold(const interp_item *items, int64_t count, int64_t stride, bool last, interp_binary combine, interp_item empty, interp_item *partials)
+interp_item interp_fold(const interp_item *items, int64_t count, int64_t stride, bool last, interp_binary combine, interp_item empty,
+                        interp_item *partials)
 {
     if (count == 0) return empty;
     int64_t chunks = 0;
@@ -51,7 +54,8 @@ interp_item interp_fold(const interp_item *items, int64_t count, int64_t stride,
 
 /* ---- sums and the other folds ---- */
 
-typedef interp_item (*line_function)(const interp_item *items, int64_t count, int64_t stride, bool last, const void *facts, interp_item *partials);
+typedef interp_item (*line_function)(const interp_item *items, int64_t count, int64_t stride, bool last, const void *facts,
+                                     interp_item *partials);
 
 /* result[o, n] = of(items (o, .., n)) in a domain, for each line of an axis. */
 static bool each_line(const interp_row_call *call, interp_domain domain, interp_axis axis, line_function of, const void *facts)
@@ -118,7 +122,8 @@ bool interp_Reduce(const interp_row_call *call)
     bool right = call->attributes[GRAPH_ATTRIBUTE(Reduce, order)] == GRAPH_DIRECTION_RIGHT;
     interp_domain domain = interp_domain_of(call->operands[0].kind);
     folding fold = {interp_folding(op, domain), interp_folding_empty(op, call->operands[0].kind)};
-    return each_line(call, domain, interp_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Reduce, axis)]), right ? fold_right : fold_line, &fold);
+    interp_axis axis = interp_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Reduce, axis)]);
+    return each_line(call, domain, axis, right ? fold_right : fold_line, &fold);
 }
 
 /* ---- the position of the greatest or least ---- */
@@ -140,8 +145,10 @@ static bool arg(const interp_row_call *call, int64_t axis_number, int sign)
         for (int64_t n = 0; n < axis.inner; n++) {
             const interp_item *line = items + o * axis.extent * axis.inner + n;
             int64_t best = 0;
-            for (int64_t i = 1; i < axis.extent && !is_nan(domain, line[best * axis.inner]); i++)
-                if (is_nan(domain, line[i * axis.inner]) || sign * interp_compare(domain, line[i * axis.inner], line[best * axis.inner]) > 0) best = i;
+            for (int64_t i = 1; i < axis.extent && !is_nan(domain, line[best * axis.inner]); i++) {
+                interp_item item = line[i * axis.inner];
+                if (is_nan(domain, item) || sign * interp_compare(domain, item, line[best * axis.inner]) > 0) best = i;
+            }
             result[o * axis.inner + n] = best;
         }
     return true;
@@ -165,8 +172,8 @@ static interp_item item_of(interp_domain domain, double number)
 }
 
 /* Writes x - m to `shifted` and its exponentials' sum to *sum; answers m. */
-static interp_item shift_line(interp_domain domain, const interp_item *line, interp_axis axis, interp_item *shifted, interp_item *exponentials, interp_item *partials,
-                              interp_item *sum)
+static interp_item shift_line(interp_domain domain, const interp_item *line, interp_axis axis, interp_item *shifted,
+                              interp_item *exponentials, interp_item *partials, interp_item *sum)
 {
     interp_binary greatest = interp_folding(GRAPH_FOLDING_MAX, domain);
     interp_item m = interp_fold(line, axis.extent, axis.inner, axis.last, greatest, item_of(domain, -__builtin_inf()), partials);

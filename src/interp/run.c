@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Running a graph by the oracle: exactly the ancestors of an entry's keep-set, in recorded order, each node once, each tensor freed after its last reader (a retain entry keeps
- * all). What may be read afterwards is what the entry declares, whatever is still held. */
+ * Running a graph by the oracle: exactly the ancestors of an entry's keep-set, in recorded order, each node once, each tensor freed after
+ * its last reader (a retain entry keeps all). What may be read afterwards is what the entry declares, whatever is still held. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,12 +45,14 @@ bool interp_call(const interp_row_call *call)
     bool good = rows[call->op](call);
     base_arena_release(call->scratch, mark);
     int64_t volume = 0;
-    if (good && base_volume(call->result.rank, call->result.shape, &volume)) interp_canonical_nan(call->result.kind, call->result.data, volume, true);
+    if (good && base_volume(call->result.rank, call->result.shape, &volume))
+        interp_canonical_nan(call->result.kind, call->result.data, volume, true);
     return good;
 }
 
 /* The operands of one row as views and as types; false where one is NULL or memory lacks. */
-static bool read_operands(wg_op op, const wg_tensor *const *operands, uint32_t count, base_arena *scratch, wg_view **views, graph_type **types, wg_error *error)
+static bool read_operands(wg_op op, const wg_tensor *const *operands, uint32_t count, base_arena *scratch, wg_view **views,
+                          graph_type **types, wg_error *error)
 {
     *types = base_arena_take(scratch, (count + 1) * sizeof **types);
     *views = base_arena_take(scratch, (count + 1) * sizeof **views);
@@ -86,7 +88,8 @@ wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *oper
     wg_tensor *result = NULL;
     for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = (wg_size){attributes[i], 0};
     if (read_operands(op, operands, operand_count, &scratch, &views, &types, error)) {
-        graph_call rule = {.op = op, .operand_count = operand_count, .attribute_count = attribute_count, .operands = types, .attributes = sizes, .error = error};
+        graph_call rule = {.op = op, .operand_count = operand_count, .attribute_count = attribute_count, .operands = types,
+                           .attributes = sizes, .error = error};
         result = make_result(allocator, &rule);
     }
     if (result && !interp_call(&(interp_row_call){op, operand_count, views, attributes, wg_tensor_view(result), &scratch, error})) {
@@ -206,7 +209,8 @@ static bool fail_feed(const running *r, uint32_t position, const wg_view *items,
 {
     const wg_node *node = graph_node(r->run->entry.graph, position);
     wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s", (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
+    base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s",
+              (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
               items->rank <= WG_MAX_RANK ? BASE_SHAPE_TEXT(items->rank, items->shape) : "of too high a rank", base_kinds[node->kind].name,
               BASE_SHAPE_TEXT(node->rank, shape));
     return graph_error_at(r->run->entry.graph, position, &inner, r->error);
@@ -220,14 +224,16 @@ static bool take_feed(running *r, const wg_feed *feed, bool *fed)
     if (!graph_check_symbol(graph, r->run->entry.prefix, feed->input, "feed", r->error)) return false;
     const wg_node *node = graph_node(graph, position);
     const char *name = graph_node_name(graph, node);
-    if (node->op != WG_OP_Input) return base_fail(r->error, WG_FEED, "a feed goes to node %u %s (%s), which is no input", position, name ? name : "", graph_rows[node->op].text);
+    if (node->op != WG_OP_Input)
+        return base_fail(r->error, WG_FEED, "a feed goes to node %u %s (%s), which is no input", position, name ? name : "",
+                         graph_rows[node->op].text);
     if (fed[position]) return base_fail(r->error, WG_FEED, "input %s (node %u) is fed twice", name ? name : "", position);
     fed[position] = true;
     int64_t shape[WG_MAX_RANK];
     if (!graph_bound_source_shape(&r->bound, position, shape, r->error)) return false;
     const wg_view *items = &feed->items;
-    if (items->kind != (wg_kind)node->kind || items->rank != node->rank || (node->rank && !items->shape) || memcmp(items->shape, shape, node->rank * sizeof *shape))
-        return fail_feed(r, position, items, shape);
+    bool same = items->kind == (wg_kind)node->kind && items->rank == node->rank && (!node->rank || items->shape);
+    if (!same || (node->rank && memcmp(items->shape, shape, node->rank * sizeof *shape))) return fail_feed(r, position, items, shape);
     if (!r->reached[position]) return true;
     wg_view copied = *items;
     copied.shape = shape; /* a view of rank 0 may have none */
@@ -264,7 +270,8 @@ static wg_tensor *parameter_payload(const running *r, uint32_t position)
     if (!payload) return NULL;
     if (!memcmp(payload->shape, shape, payload->rank * sizeof *shape)) return wg_tensor_retain(payload);
     wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_PARAMETERS, "the parameter's payload is %s; under these extents it is %s", BASE_SHAPE_TEXT(payload->rank, payload->shape),
+    base_fail(&inner, WG_PARAMETERS, "the parameter's payload is %s; under these extents it is %s",
+              BASE_SHAPE_TEXT(payload->rank, payload->shape),
               BASE_SHAPE_TEXT(payload->rank, shape));
     return graph_error_at(graph, position, &inner, r->error), NULL;
 }
@@ -275,8 +282,9 @@ static bool run_source(running *r, uint32_t position)
     const wg_node *node = graph_node(graph, position);
     wg_tensor **tensor = &r->run->tensors[position];
     if (*tensor) return true; /* fed */
-    if (node->op == WG_OP_Input && graph_payload_of(graph, node)->form == GRAPH_PAYLOAD_REQUIRED) return fail_unfed(r, position, "it has no recorded default");
-    if (node->op == WG_OP_Input && r->run->entry.facts.strict_feeds) return fail_unfed(r, position, "the entry demands that every input is");
+    bool input = node->op == WG_OP_Input, required = graph_payload_of(graph, node)->form == GRAPH_PAYLOAD_REQUIRED;
+    if (input && required) return fail_unfed(r, position, "it has no recorded default");
+    if (input && r->run->entry.facts.strict_feeds) return fail_unfed(r, position, "the entry demands that every input is");
     wg_tensor *payload = node->op == WG_OP_Parameter ? parameter_payload(r, position) : graph_bound_payload(&r->bound, position, r->error);
     *tensor = canonical(graph, payload, r->error);
     return *tensor != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Scan. Sum, product, max, min, and, or, xor have one order for every executor; sub, div, powf, residue are strictly ordered, from the first item on. reverse scans the line
- * from its last item to its first. Floats narrower than the domain are rounded when the scan is done. */
+ * Scan. Sum, product, max, min, and, or, xor have one order for every executor; sub, div, powf, residue are strictly ordered, from the
+ * first item on. reverse scans the line from its last item to its first. Floats narrower than the domain are rounded when it is done. */
 #include "interp/items.h"
 
 #define CHUNK 4096

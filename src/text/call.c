@@ -199,7 +199,10 @@ static bool integer_item(text_reader *reader, const text_value *scalar, const ch
         fits = digits ? base_parse_unsigned(digits, count, &number->u) == count : scalar->whole && scalar->integer >= 0;
         fits = fits && number->u <= limit;
     }
-    return fits || text_fail(reader, scalar->token, WG_ARGUMENT, "no number of kind %s; write one, or choose another kind", base_kinds[kind].name);
+    if (fits) return true;
+    int shown = count > 40 ? 40 : (int)count;
+    if (!digits) return text_fail(reader, scalar->token, WG_ARGUMENT, "the result is no %s; choose another kind", base_kinds[kind].name);
+    return text_fail(reader, scalar->token, WG_ARGUMENT, "`%.*s` is no %s; choose another number or another kind", shown, digits, base_kinds[kind].name);
 }
 
 bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void *items, int64_t index)

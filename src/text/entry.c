@@ -115,7 +115,11 @@ static bool gradients(text_reader *reader)
     uint32_t count;
     text_next(reader);
     text_next(reader); /* ( */
+    text_token of = reader->now;
     if (!take_node(reader, &target)) return false;
+    if (wg_value_rank(target))
+        return text_fail(reader, of, WG_SHAPE, "gradients are those of a number []; this is %s: sum it first",
+                         BASE_SHAPE_TEXT(wg_value_rank(target), wg_value_shape(target)));
     bool all = text_is_symbol(reader, ')');
     if (!(all ? all_parameters(reader, &count) : chosen_parameters(reader, &count)) || !text_expect(reader, ')', "to close gradients")) return false;
     if (!count) return text_fail(reader, token, WG_ARGUMENT, "gradients of a program without a parameter; name what they are with respect to");

@@ -307,7 +307,7 @@ static size_t edits(const char *a, size_t m, const char *b, size_t n)
 
 void text_consider(text_nearest *nearest, const char *word)
 {
-    size_t length = strlen(word), limit = nearest->length < 4 ? 1 : nearest->length / 4 + 1;
+    size_t length = strlen(word), limit = nearest->length < 3 ? 0 : nearest->length < 5 ? 1 : nearest->length / 4 + 1;
     size_t gap = length > nearest->length ? length - nearest->length : nearest->length - length;
     if (gap > limit) return;
     size_t distance = edits(nearest->name, nearest->length, word, length);

@@ -8,6 +8,13 @@
 
 /* ---- diagnostics ---- */
 
+/* A stranger's text may hold what a terminal obeys: control characters become question marks. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7F) *text = '?';
+}
+
 /* The line of a place, as far as an excerpt holds it; none where the caret would stand beyond. */
 static void put_excerpt(const text_reader *reader, text_token token, wg_error *error)
 {
@@ -22,6 +29,7 @@ static void put_excerpt(const text_reader *reader, text_token token, wg_error *e
     if (column > length) return;
     memcpy(error->excerpt, line, length);
     error->excerpt[length] = 0;
+    make_plain(error->excerpt);
     size_t span = column + token.length > length ? length - column : token.length;
     error->caret_length = span ? (int32_t)span : 1;
 }
@@ -40,6 +48,7 @@ bool text_fail(text_reader *reader, text_token token, wg_code code, const char *
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    make_plain(message);
     base_fail(reader->error, code, "%s", message);
     place_error(reader, token);
     return false;
@@ -74,6 +83,7 @@ bool text_recorded(text_reader *reader, text_token token)
     }
     if (reader->error->code) return false;
     *reader->error = tape->error;
+    make_plain(reader->error->message);
     if (tape->error.code != WG_MEMORY) place_error(reader, token);
     return false;
 }

@@ -16,7 +16,8 @@
 
 /* ---- points ---- */
 
-static const char *const exact[] = {"add", "sub", "mul", "div", "sqrt", "neg", "abs", "floor", "ceil", "round", "convert", "maximum", "minimum", "sign",
+static const char *const exact[] = {"add", "sub", "mul", "div", "sqrt", "neg", "abs", "floor", "ceil", "round", "convert", "maximum",
+                                    "minimum", "sign",
                                     "residue", "floor_divide", NULL};
 static const char *const any_zero[] = {"residue", "floor_divide", "sign", NULL}; /* the sign of a zero is not judged there */
 static const char *const two_ulps[] = {"lgamma", "digamma", "pow", "atan2", NULL};
@@ -48,13 +49,16 @@ static bool fits(const char *op, wg_kind kind, double y, double expected)
 static void check_points(const char *op, wg_op row, const cases_points *points)
 {
     int64_t shape[1] = {points->count}, convert[2] = {points->to, 0};
-    wg_tensor *operands[2] = {test_tensor(points->from, 1, shape, points->a), points->b ? test_tensor(points->from, 1, shape, points->b) : NULL};
+    wg_tensor *operands[2] = {test_tensor(points->from, 1, shape, points->a), points->b ? test_tensor(points->from, 1, shape, points->b)
+                              : NULL};
     wg_error error = {.code = WG_OK};
-    wg_tensor *result = wg_op_run(NULL, row, (const wg_tensor *const *)operands, points->arity, row == WG_OP_Convert ? convert : NULL, row == WG_OP_Convert ? 2 : 0, &error);
+    wg_tensor *result = wg_op_run(NULL, row, (const wg_tensor *const *)operands, points->arity, row == WG_OP_Convert ? convert : NULL,
+                                  row == WG_OP_Convert ? 2 : 0, &error);
     if (!result) fail_msg("%s: %s", op, error.message);
     for (uint32_t i = 0; i < points->count; i++)
         if (!fits(op, points->to, test_item(result, i), points->y[i]))
-            fail_msg("%s of %s %a %a (point %u) is %a, not %a", op, wg_kind_name(points->from), points->a[i], points->b ? points->b[i] : 0, i, test_item(result, i), points->y[i]);
+            fail_msg("%s of %s %a %a (point %u) is %a, not %a", op, wg_kind_name(points->from), points->a[i], points->b ? points->b[i] : 0,
+                     i, test_item(result, i), points->y[i]);
     wg_tensor_release(operands[0]);
     wg_tensor_release(operands[1]);
     wg_tensor_release(result);

@@ -49,7 +49,8 @@ static void check_plan_line(const char *name, const char *line, const char *tape
     size_t word = length + strspn(line + length, " ");
     bool known = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) known = known || !strncmp(line + word, words[i], strlen(words[i]));
-    if (end < length || strncmp(line, of_tape, length) || !known) fail_msg("%s: the tape prints\n%.*s\nwhere the plan has\n%.*s", name, (int)length, of_tape, (int)end, line);
+    if (end < length || strncmp(line, of_tape, length) || !known) fail_msg("%s: the tape prints\n%.*s\nwhere the plan has\n%.*s", name,
+                                                                           (int)length, of_tape, (int)end, line);
 }
 
 static void test_plans(void **state)
@@ -63,7 +64,8 @@ static void test_plans(void **state)
         dump_file *file = dump_read(recording->name);
         char *text = wg_tape_describe(tape);
         uint32_t lines = 0;
-        for (const char *line = file->body; *line == ' '; line = strchr(line, '\n') + 1, lines++) check_plan_line(recording->name, line, text);
+        for (const char *line = file->body; *line == ' '; line = strchr(line, '\n') + 1, lines++) check_plan_line(recording->name, line,
+                text);
         assert_true(lines > 4);
         wg_text_free(text);
         dump_free(file);
@@ -199,7 +201,9 @@ static void test_recurrence(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tapes),  cmocka_unit_test(test_plans),            cmocka_unit_test(test_reopened),
-                                       cmocka_unit_test(test_values), cmocka_unit_test(test_results_in_order), cmocka_unit_test(test_recurrence)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tapes),  cmocka_unit_test(test_plans),
+                                       cmocka_unit_test(test_reopened),
+                                       cmocka_unit_test(test_values), cmocka_unit_test(test_results_in_order),
+                                           cmocka_unit_test(test_recurrence)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The canonical orders, against their definitions written once more as recursions, over items whose sums depend on the order to the last bit. Fused multiply-adds are the C library's. */
+ * The canonical orders, against their definitions written once more as recursions, over items whose sums depend on the order to the last
+ * bit. Fused multiply-adds are the C library's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,8 @@ static wg_tensor *uneven(test_draws *draws, wg_kind kind, uint32_t rank, const i
     wg_tensor *tensor = test_tensor_draw(draws, WG_KIND_F64, rank, shape, -1, 1);
     double *items = wg_tensor_data(tensor);
     int reach = kind == WG_KIND_F16 ? 6 : 14;
-    for (int64_t i = 0; i < wg_tensor_volume(tensor); i++) items[i] = ldexp(items[i], (int)test_draw_below(draws, (uint32_t)(2 * reach)) - reach);
+    for (int64_t i = 0; i < wg_tensor_volume(tensor); i++) items[i] = ldexp(items[i], (int)test_draw_below(draws,
+            (uint32_t)(2 * reach)) - reach);
     wg_tensor *converted = test_tensor_convert(tensor, kind);
     wg_tensor_release(tensor);
     return converted;
@@ -112,7 +114,8 @@ static void check_sums(test_draws *draws, wg_kind kind, int64_t length, uint32_t
         *order_matters += expected[i] != canonical_sum(&(line){rows, i * length, 1, length, f64}, false);
     }
     expected[6] = canonical_sum(&(line){rows, 0, 1, 3 * length, f64}, true);
-    wg_tensor *wanted[] = {test_tensor(kind, 1, TEST_SHAPE(3), expected), test_tensor(kind, 1, TEST_SHAPE(3), expected + 3), test_tensor(kind, 0, NULL, expected + 6)};
+    wg_tensor *wanted[] = {test_tensor(kind, 1, TEST_SHAPE(3), expected), test_tensor(kind, 1, TEST_SHAPE(3), expected + 3),
+                           test_tensor(kind, 0, NULL, expected + 6)};
     char what[64];
     snprintf(what, sizeof what, "sum of %lld %s", (long long)length, wg_kind_name(kind));
     test_assert_same(along, wanted[0], what);
@@ -202,7 +205,8 @@ static void test_products(void **state)
 static void test_product_of_zeros(void **state)
 {
     (void)state;
-    wg_tensor *a = test_tensor(WG_KIND_F32, 2, TEST_SHAPE(1, 2), (double[]){-0x1p-100, -0.0}), *b = test_tensor(WG_KIND_F32, 2, TEST_SHAPE(2, 1), (double[]){0x1p-100, 3});
+    wg_tensor *a = test_tensor(WG_KIND_F32, 2, TEST_SHAPE(1, 2), (double[]){-0x1p-100, -0.0}), *b = test_tensor(WG_KIND_F32, 2,
+            TEST_SHAPE(2, 1), (double[]){0x1p-100, 3});
     wg_tensor *result = run(WG_OP_MatMul, 2, (const wg_tensor *const[]){a, b}, 1, TEST_SHAPE(GRAPH_BY_RULE));
     assert_true(test_item(result, 0) == 0 && !signbit(test_item(result, 0)));
     wg_tensor_release(a);
@@ -245,8 +249,10 @@ static void canonical_scan(const line *l, bool blocks, double *result)
 static void check_scan(test_draws *draws, wg_kind kind, int64_t length, bool reverse)
 {
     wg_tensor *row = uneven(draws, kind, 1, TEST_SHAPE(length)), *column = uneven(draws, kind, 2, TEST_SHAPE(length, 1));
-    wg_tensor *turned_row = reverse ? RUN1(WG_OP_Reverse, row, 0) : wg_tensor_retain(row), *turned_column = reverse ? RUN1(WG_OP_Reverse, column, 0) : wg_tensor_retain(column);
-    wg_tensor *along = RUN1(WG_OP_Scan, turned_row, GRAPH_FOLDING_SUM, 0, reverse), *down = RUN1(WG_OP_Scan, turned_column, GRAPH_FOLDING_SUM, 0, reverse);
+    wg_tensor *turned_row = reverse ? RUN1(WG_OP_Reverse, row, 0) : wg_tensor_retain(row), *turned_column = reverse ? RUN1(WG_OP_Reverse,
+            column, 0) : wg_tensor_retain(column);
+    wg_tensor *along = RUN1(WG_OP_Scan, turned_row, GRAPH_FOLDING_SUM, 0, reverse), *down = RUN1(WG_OP_Scan, turned_column,
+                                                                                                 GRAPH_FOLDING_SUM, 0, reverse);
     if (reverse) {
         wg_tensor *back[] = {RUN1(WG_OP_Reverse, along, 0), RUN1(WG_OP_Reverse, down, 0)};
         wg_tensor_release(along);
@@ -285,7 +291,8 @@ static void test_strict_orders(void **state)
 {
     (void)state;
     wg_tensor *a = test_tensor(WG_KIND_F64, 1, TEST_SHAPE(4), (double[]){7, 3, 11, 2});
-    wg_tensor *reduced = RUN1(WG_OP_Reduce, a, GRAPH_FOLDING_SUB, 0, GRAPH_DIRECTION_RIGHT), *scanned = RUN1(WG_OP_Scan, a, GRAPH_FOLDING_SUB, 0, 0);
+    wg_tensor *reduced = RUN1(WG_OP_Reduce, a, GRAPH_FOLDING_SUB, 0, GRAPH_DIRECTION_RIGHT), *scanned = RUN1(WG_OP_Scan, a,
+            GRAPH_FOLDING_SUB, 0, 0);
     wg_tensor *quotient = RUN1(WG_OP_Scan, a, GRAPH_FOLDING_DIV, 0, 1);
     assert_true(test_item(reduced, 0) == 7 - (3 - (11 - 2)));
     const double differences[] = {7, 4, -7, -9}, quotients[] = {2.0 / 11 / 3 / 7, 2.0 / 11 / 3, 2.0 / 11, 2};
@@ -303,7 +310,8 @@ static void test_strict_orders(void **state)
 
 static void check_log_sum(test_draws *draws, int64_t length)
 {
-    wg_tensor *a = test_tensor_draw(draws, WG_KIND_F32, 1, TEST_SHAPE(length), -30, 30), *shifted = test_tensor_fill(WG_KIND_F32, 1, TEST_SHAPE(length), 0);
+    wg_tensor *a = test_tensor_draw(draws, WG_KIND_F32, 1, TEST_SHAPE(length), -30, 30), *shifted = test_tensor_fill(WG_KIND_F32, 1,
+            TEST_SHAPE(length), 0);
     float m = -INFINITY, *terms = wg_tensor_data(shifted);
     const float *items = wg_tensor_data(a);
     for (int64_t i = 0; i < length; i++) m = fmaxf(m, items[i]);
@@ -324,9 +332,11 @@ static void test_log_domain(void **state)
         if (lengths[i]) check_log_sum(&draws, lengths[i]);
     static const struct {
         double a, b, result;
-    } limits[] = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, -INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}, {NAN, INFINITY, NAN}, {-INFINITY, 3, 3}};
+    } limits[] = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, -INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}, {NAN, INFINITY, NAN},
+                  {-INFINITY, 3, 3}};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        wg_tensor *a = test_tensor(WG_KIND_F64, 1, TEST_SHAPE(2), (double[]){limits[i].a, limits[i].b}), *result = RUN1(WG_OP_LogSumExp, a, 0);
+        wg_tensor *a = test_tensor(WG_KIND_F64, 1, TEST_SHAPE(2), (double[]){limits[i].a, limits[i].b}), *result = RUN1(WG_OP_LogSumExp, a,
+                0);
         assert_true(test_item(result, 0) == limits[i].result || (isnan(test_item(result, 0)) && isnan(limits[i].result)));
         wg_tensor_release(a);
         wg_tensor_release(result);
@@ -339,9 +349,12 @@ static void test_scatter_ascends(void **state)
 {
     (void)state;
     test_draws draws = test_draws_new(6);
-    wg_tensor *rows = uneven(&draws, WG_KIND_F32, 1, TEST_SHAPE(500)), *positions = test_tensor_draw(&draws, WG_KIND_I64, 1, TEST_SHAPE(500), 0, 3);
-    wg_tensor *result = run(WG_OP_Scatter, 2, (const wg_tensor *const[]){rows, positions}, 5, TEST_SHAPE(0, 0, 3, GRAPH_OUTSIDE_ERROR, GRAPH_MODE_ADD));
-    wg_tensor *placed = run(WG_OP_Scatter, 2, (const wg_tensor *const[]){rows, positions}, 5, TEST_SHAPE(0, 0, 3, GRAPH_OUTSIDE_ERROR, GRAPH_MODE_REPLACE));
+    wg_tensor *rows = uneven(&draws, WG_KIND_F32, 1, TEST_SHAPE(500)), *positions = test_tensor_draw(&draws, WG_KIND_I64, 1,
+            TEST_SHAPE(500), 0, 3);
+    wg_tensor *result = run(WG_OP_Scatter, 2, (const wg_tensor *const[]){rows, positions}, 5, TEST_SHAPE(0, 0, 3, GRAPH_OUTSIDE_ERROR,
+            GRAPH_MODE_ADD));
+    wg_tensor *placed = run(WG_OP_Scatter, 2, (const wg_tensor *const[]){rows, positions}, 5, TEST_SHAPE(0, 0, 3, GRAPH_OUTSIDE_ERROR,
+            GRAPH_MODE_REPLACE));
     float sums[3] = {0}, last[3] = {0};
     for (int i = 0; i < 500; i++) {
         sums[(int)test_item(positions, i)] += (float)test_item(rows, i);

@@ -34,7 +34,8 @@ static bool entry_is_network(void *user, random_graph *graph, char *why, size_t 
     wg_run *whole = wg_network_forward(network, NULL, &error);
     bool good = whole != NULL;
     for (int posture = 0; good && posture < 2; posture++) {
-        wg_entry_options options = {.size = sizeof options, .roots = graph->roots, .root_count = graph->root_count, .posture = (wg_posture)posture};
+        wg_entry_options options = {.size = sizeof options, .roots = graph->roots, .root_count = graph->root_count,
+                                    .posture = (wg_posture)posture};
         wg_entry *entry = wg_entry_new(network, &options, &error);
         wg_run *run = entry ? wg_interpret(entry, NULL, &error) : NULL;
         good = run != NULL;
@@ -104,6 +105,7 @@ static void test_same_seed_same_graph(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_row_is_drawn), cmocka_unit_test(test_shrinking), cmocka_unit_test(test_same_seed_same_graph)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_row_is_drawn), cmocka_unit_test(test_shrinking),
+                                       cmocka_unit_test(test_same_seed_same_graph)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Every row of the table, over every kind that it takes and shapes at the edges: it runs, its result is what the rules say, and what must hold of its kind of row does. */
+ * Every row of the table, over every kind that it takes and shapes at the edges: it runs, its result is what the rules say, and what must
+ * hold of its kind of row does. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,8 @@ typedef struct edge {
     int64_t shape[3];
 } edge;
 
-static const edge edges[] = {{0, {0}}, {1, {0}}, {1, {1}}, {1, {5}}, {2, {0, 3}}, {2, {3, 0}}, {2, {1, 1}}, {2, {3, 5}}, {3, {2, 1, 3}}, {3, {2, 3, 4}}};
+static const edge edges[] = {{0, {0}}, {1, {0}}, {1, {1}}, {1, {5}}, {2, {0, 3}}, {2, {3, 0}}, {2, {1, 1}}, {2, {3, 5}}, {3, {2, 1, 3}},
+                             {3, {2, 3, 4}}};
 #define EDGES (sizeof edges / sizeof *edges)
 
 static wg_tensor *run(wg_op op, uint32_t count, wg_tensor *const *operands, uint32_t attribute_count, const int64_t *attributes)
@@ -57,7 +59,8 @@ static void check_network(const random_row *row, const wg_tensor *result)
     if (wg_is_poison(value)) fail_msg("%s: %s", wg_op_name(row->op), wg_tape_error(tape)->message);
     assert_int_equal(wg_value_kind(value), wg_tensor_kind(result));
     assert_int_equal(wg_value_rank(value), wg_tensor_rank(result));
-    for (uint32_t axis = 0; axis < wg_value_rank(value); axis++) assert_int_equal(wg_value_shape(value)[axis], wg_tensor_shape(result)[axis]);
+    for (uint32_t axis = 0; axis < wg_value_rank(value); axis++) assert_int_equal(wg_value_shape(value)[axis],
+                                                                                  wg_tensor_shape(result)[axis]);
     wg_network *network = wg_tape_seal(&tape, &error);
     assert_true(wg_network_verify(network, &error));
     wg_run *whole = wg_network_forward(network, NULL, &error);
@@ -75,7 +78,8 @@ static void check_items_alone(const random_row *row, const wg_tensor *result)
         wg_tensor *single[RANDOM_OPERANDS];
         for (uint32_t j = 0; j < row->operand_count; j++) {
             wg_kind kind = wg_tensor_kind(row->operands[j]);
-            single[j] = wg_tensor_new(NULL, kind, 0, NULL, (char *)wg_tensor_data(row->operands[j]) + (size_t)i * wg_kind_bytes(kind), NULL);
+            single[j] = wg_tensor_new(NULL, kind, 0, NULL, (char *)wg_tensor_data(row->operands[j]) + (size_t)i * wg_kind_bytes(kind),
+                                      NULL);
         }
         wg_tensor *alone = run(row->op, row->operand_count, single, row->attribute_count, row->attributes);
         size_t width = wg_kind_bytes(wg_tensor_kind(result));
@@ -87,7 +91,8 @@ static void check_items_alone(const random_row *row, const wg_tensor *result)
 
 static bool moves_items(wg_op op)
 {
-    static const wg_op rows[] = {WG_OP_Broadcast, WG_OP_BroadcastAlong, WG_OP_Reshape, WG_OP_Permute, WG_OP_Narrow, WG_OP_Reverse, WG_OP_Unfold, WG_OP_Slice};
+    static const wg_op rows[] = {WG_OP_Broadcast, WG_OP_BroadcastAlong, WG_OP_Reshape, WG_OP_Permute, WG_OP_Narrow, WG_OP_Reverse,
+                                 WG_OP_Unfold, WG_OP_Slice};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i] == op) return true;
     return false;
@@ -103,7 +108,8 @@ static void check_places(const random_row *row, const wg_tensor *result)
     wg_tensor *from = run(row->op, row->operand_count, operands, row->attribute_count, row->attributes);
     size_t width = wg_kind_bytes(wg_tensor_kind(a));
     for (int64_t i = 0; i < wg_tensor_volume(result); i++)
-        assert_memory_equal((char *)wg_tensor_data(result) + (size_t)i * width, (char *)wg_tensor_data(a) + (size_t)test_item(from, i) * width, width);
+        assert_memory_equal((char *)wg_tensor_data(result) + (size_t)i * width, (char *)wg_tensor_data(a) + (size_t)test_item(from,
+                i) * width, width);
     wg_tensor_release(places);
     wg_tensor_release(from);
 }
@@ -116,7 +122,8 @@ static double dot(const wg_tensor *a, const wg_tensor *b)
 }
 
 /* The transpose of a linear row over integers: <row(a), b> = <a, transpose(b)>, exactly. */
-static void check_transpose(test_draws *draws, const random_row *row, const wg_tensor *result, wg_op transpose, uint32_t count, const int64_t *attributes)
+static void check_transpose(test_draws *draws, const random_row *row, const wg_tensor *result, wg_op transpose, uint32_t count,
+                            const int64_t *attributes)
 {
     wg_tensor *b = test_tensor_draw(draws, WG_KIND_I64, wg_tensor_rank(result), wg_tensor_shape(result), -9, 9);
     wg_tensor *operands[] = {b, row->operand_count > 1 ? row->operands[1] : NULL};
@@ -284,7 +291,8 @@ static void test_widest_integers(void **state)
                  {WG_OP_Add, {INT64_MAX, INT64_MIN, INT64_MIN + 1, INT64_MIN, 6}},
                  {WG_OP_Mul, {INT64_MIN, 0, INT64_MIN, INT64_MAX, -7}},
                  {WG_OP_Gcd, {1, INT64_MIN, 1, 1, 1}}};
-    wg_tensor *operands[] = {wg_tensor_new(NULL, WG_KIND_I64, 1, TEST_SHAPE(5), a, NULL), wg_tensor_new(NULL, WG_KIND_I64, 1, TEST_SHAPE(5), b, NULL)};
+    wg_tensor *operands[] = {wg_tensor_new(NULL, WG_KIND_I64, 1, TEST_SHAPE(5), a, NULL), wg_tensor_new(NULL, WG_KIND_I64, 1, TEST_SHAPE(5),
+            b, NULL)};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wg_tensor *result = run(cases[i].op, 2, operands, 0, NULL);
         assert_memory_equal(wg_tensor_data(result), cases[i].expected, sizeof cases[i].expected);
@@ -300,13 +308,16 @@ static void test_widest_integers(void **state)
 static void test_integer_accumulation(void **state)
 {
     (void)state;
-    wg_tensor *bytes = test_tensor_fill(WG_KIND_I8, 2, TEST_SHAPE(3, 70000), -128), *flags = test_tensor_fill(WG_KIND_BOOL, 1, TEST_SHAPE(70000), 1);
-    wg_tensor *sum = RUN1(WG_OP_SumAlong, bytes, 1, GRAPH_BY_RULE), *narrow = RUN1(WG_OP_SumAlong, bytes, 1, WG_KIND_I16), *count = RUN1(WG_OP_Sum, flags, GRAPH_BY_RULE);
+    wg_tensor *bytes = test_tensor_fill(WG_KIND_I8, 2, TEST_SHAPE(3, 70000), -128), *flags = test_tensor_fill(WG_KIND_BOOL, 1,
+            TEST_SHAPE(70000), 1);
+    wg_tensor *sum = RUN1(WG_OP_SumAlong, bytes, 1, GRAPH_BY_RULE), *narrow = RUN1(WG_OP_SumAlong, bytes, 1, WG_KIND_I16),
+        *count = RUN1(WG_OP_Sum, flags, GRAPH_BY_RULE);
     assert_int_equal(wg_tensor_kind(sum), WG_KIND_I32);
     assert_int_equal(wg_tensor_kind(count), WG_KIND_I64);
     assert_true(test_item(sum, 2) == -128.0 * 70000 && test_item(count, 0) == 70000);
     assert_true(test_item(narrow, 0) == (double)(int16_t)(-128 * 70000));
-    wg_tensor *column = RUN1(WG_OP_Permute, bytes, 2, 1, 0), *product = run(WG_OP_MatMul, 2, (wg_tensor *const[]){bytes, column}, 1, TEST_SHAPE(GRAPH_BY_RULE));
+    wg_tensor *column = RUN1(WG_OP_Permute, bytes, 2, 1, 0), *product = run(WG_OP_MatMul, 2, (wg_tensor *const[]){bytes, column}, 1,
+                                                                            TEST_SHAPE(GRAPH_BY_RULE));
     assert_true(test_item(product, 4) == 16384.0 * 70000);
     wg_tensor *held[] = {bytes, flags, sum, narrow, count, column, product};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) wg_tensor_release(held[i]);
@@ -316,9 +327,11 @@ static void test_integer_accumulation(void **state)
 
 static void check_pair(wg_op op, wg_kind kind, double a, double b, double expected)
 {
-    wg_tensor *operands[] = {test_tensor_fill(kind, 0, NULL, a), test_tensor_fill(kind, 0, NULL, b)}, *result = run(op, 2, operands, 0, NULL);
+    wg_tensor *operands[] = {test_tensor_fill(kind, 0, NULL, a), test_tensor_fill(kind, 0, NULL, b)}, *result = run(op, 2, operands, 0,
+            NULL);
     double got = test_item(result, 0);
-    if (isnan(expected) ? !isnan(got) : got != expected || signbit(got) != signbit(expected)) fail_msg("%s of %g %g is %g, not %g", wg_op_name(op), a, b, got, expected);
+    if (isnan(expected) ? !isnan(got) : got != expected || signbit(got) != signbit(expected)) fail_msg("%s of %g %g is %g, not %g",
+            wg_op_name(op), a, b, got, expected);
     wg_tensor_release(operands[0]);
     wg_tensor_release(operands[1]);
     wg_tensor_release(result);
@@ -358,9 +371,12 @@ static void test_float_edges(void **state)
 static void test_reductions_at_their_edges(void **state)
 {
     (void)state;
-    wg_tensor *a = test_tensor(WG_KIND_F32, 2, TEST_SHAPE(2, 4), (double[]){1, NAN, 3, NAN, 2, 5, -0.0, 5}), *none = test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(2, 0), 0);
-    wg_tensor *greatest = RUN1(WG_OP_Reduce, a, GRAPH_FOLDING_MAX, 1, 0), *place = RUN1(WG_OP_ArgMax, a, 1), *least_place = RUN1(WG_OP_ArgMin, a, 1);
-    wg_tensor *sorted = RUN1(WG_OP_Sort, a, 1, 0), *top = RUN1(WG_OP_TopKPositions, a, 1, 2), *of_none = RUN1(WG_OP_Reduce, none, GRAPH_FOLDING_MAX, 1, 0);
+    wg_tensor *a = test_tensor(WG_KIND_F32, 2, TEST_SHAPE(2, 4), (double[]){1, NAN, 3, NAN, 2, 5, -0.0, 5}),
+        *none = test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(2, 0), 0);
+    wg_tensor *greatest = RUN1(WG_OP_Reduce, a, GRAPH_FOLDING_MAX, 1, 0), *place = RUN1(WG_OP_ArgMax, a, 1),
+        *least_place = RUN1(WG_OP_ArgMin, a, 1);
+    wg_tensor *sorted = RUN1(WG_OP_Sort, a, 1, 0), *top = RUN1(WG_OP_TopKPositions, a, 1, 2), *of_none = RUN1(WG_OP_Reduce, none,
+            GRAPH_FOLDING_MAX, 1, 0);
     wg_tensor *product = RUN1(WG_OP_Reduce, none, GRAPH_FOLDING_PRODUCT, 1, 0), *sum = RUN1(WG_OP_SumAlong, none, 1, GRAPH_BY_RULE);
     assert_true(isnan(test_item(greatest, 0)) && test_item(greatest, 1) == 5);
     assert_true(test_item(place, 0) == 1 && test_item(place, 1) == 1 && test_item(least_place, 0) == 1 && test_item(least_place, 1) == 2);
@@ -377,7 +393,8 @@ static void test_where(void **state)
 {
     (void)state;
     wg_error error = {.code = WG_OK};
-    wg_tensor *flags = test_tensor(WG_KIND_BOOL, 2, TEST_SHAPE(2, 3), (double[]){0, 1, 0, 1, 1, 0}), *room = RUN1(WG_OP_Where, flags, 5), *exact = RUN1(WG_OP_Where, flags, 3);
+    wg_tensor *flags = test_tensor(WG_KIND_BOOL, 2, TEST_SHAPE(2, 3), (double[]){0, 1, 0, 1, 1, 0}), *room = RUN1(WG_OP_Where, flags, 5),
+        *exact = RUN1(WG_OP_Where, flags, 3);
     const double expected[] = {1, 3, 4, -1, -1};
     for (int i = 0; i < 5; i++) assert_true(test_item(room, i) == expected[i]);
     assert_true(test_item(exact, 2) == 4);
@@ -391,12 +408,14 @@ static void test_where(void **state)
 static void test_looking_up(void **state)
 {
     (void)state;
-    wg_tensor *bounds = test_tensor(WG_KIND_F32, 1, TEST_SHAPE(3), (double[]){1, 2, 2}), *x = test_tensor(WG_KIND_F32, 1, TEST_SHAPE(4), (double[]){0, 2, 3, 1});
+    wg_tensor *bounds = test_tensor(WG_KIND_F32, 1, TEST_SHAPE(3), (double[]){1, 2, 2}), *x = test_tensor(WG_KIND_F32, 1, TEST_SHAPE(4),
+            (double[]){0, 2, 3, 1});
     wg_tensor *left = run(WG_OP_Bins, 2, (wg_tensor *const[]){x, bounds}, 1, TEST_SHAPE(GRAPH_SIDE_LEFT));
     wg_tensor *right = run(WG_OP_Bins, 2, (wg_tensor *const[]){x, bounds}, 1, TEST_SHAPE(GRAPH_SIDE_RIGHT));
     wg_tensor *first = run(WG_OP_FirstIndex, 2, (wg_tensor *const[]){bounds, x}, 0, NULL);
     const double expected[3][4] = {{0, 1, 3, 0}, {0, 3, 3, 1}, {3, 1, 3, 0}};
-    for (int i = 0; i < 4; i++) assert_true(test_item(left, i) == expected[0][i] && test_item(right, i) == expected[1][i] && test_item(first, i) == expected[2][i]);
+    for (int i = 0; i < 4; i++) assert_true(test_item(left, i) == expected[0][i] && test_item(right, i) == expected[1][i] &&
+                                            test_item(first, i) == expected[2][i]);
     wg_tensor *held[] = {bounds, x, left, right, first};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) wg_tensor_release(held[i]);
 }

@@ -33,7 +33,8 @@ static model make_model(wg_context *context, wg_error *error)
     wg_value required = wg_name(wg_input_required(tape, WG_KIND_F32, 1, (const wg_size[]){{2, 0}}), "bias");
     wg_value hidden = wg_tanh(wg_matmul(x, w)), loss = wg_sum(wg_mul(hidden, hidden)), side = wg_exp(hidden);
     wg_value sum = wg_sum_along(wg_add(hidden, wg_broadcast_along(required, 0, 2)), 0);
-    m = (model){.x = wg_symbol_of(x), .required = wg_symbol_of(required), .w = wg_symbol_of(w), .hidden = wg_symbol_of(hidden), .loss = wg_symbol_of(loss)};
+    m = (model){.x = wg_symbol_of(x), .required = wg_symbol_of(required), .w = wg_symbol_of(w), .hidden = wg_symbol_of(hidden),
+                .loss = wg_symbol_of(loss)};
     m.side = wg_symbol_of(side);
     m.sum = wg_symbol_of(sum);
     m.network = wg_tape_seal(&tape, error);
@@ -42,7 +43,8 @@ static model make_model(wg_context *context, wg_error *error)
 
 static wg_entry *entry_of(const wg_network *network, wg_symbol root, bool strict, wg_posture posture, wg_error *error)
 {
-    wg_entry_options options = {.size = sizeof options, .name = "test", .roots = &root, .root_count = 1, .strict_feeds = strict, .posture = posture};
+    wg_entry_options options = {.size = sizeof options, .name = "test", .roots = &root, .root_count = 1, .strict_feeds = strict,
+                                .posture = posture};
     return wg_entry_new(network, &options, error);
 }
 
@@ -117,7 +119,8 @@ static void test_feeds_that_do_not_fit(void **state)
     wg_error error = {.code = WG_OK};
     wg_error_clear(&error);
     model m = make_model(NULL, &error);
-    wg_entry *entry = entry_of(m.network, m.loss, false, WG_POSTURE_FORWARD, &error), *strict = entry_of(m.network, m.loss, true, WG_POSTURE_FORWARD, &error);
+    wg_entry *entry = entry_of(m.network, m.loss, false, WG_POSTURE_FORWARD, &error), *strict = entry_of(m.network, m.loss, true,
+            WG_POSTURE_FORWARD, &error);
     wg_tensor *good = test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(2, 3), 1), *bad = test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(3, 2), 1);
     wg_tensor *wide = test_tensor_fill(WG_KIND_F64, 2, TEST_SHAPE(2, 3), 1);
     wg_feed feeds[] = {{m.x, wg_tensor_view(good)}, {m.x, wg_tensor_view(good)}};

@@ -232,11 +232,14 @@ static const struct {
     {"lgamma", WG_OP_Lgamma}, {"digamma", WG_OP_Digamma}, {"add", WG_OP_Add},         {"sub", WG_OP_Sub},           {"mul", WG_OP_Mul},
     {"div", WG_OP_Div},       {"maximum", WG_OP_Maximum}, {"minimum", WG_OP_Minimum}, {"pow", WG_OP_Powf},          {"atan2", WG_OP_Atan2},
     {"neg", WG_OP_Neg},       {"abs", WG_OP_Abs},         {"sign", WG_OP_Sign},       {"floor", WG_OP_Floor},       {"ceil", WG_OP_Ceil},
-    {"round", WG_OP_Round},   {"residue", WG_OP_Residue}, {"floor_divide", WG_OP_FloorDivide},                      {"convert", WG_OP_Convert},
+    {"round", WG_OP_Round},   {"residue", WG_OP_Residue}, {"floor_divide", WG_OP_FloorDivide},                      {"convert",
+            WG_OP_Convert},
 };
 
-const char *const cases_array_rows[] = {"sum",     "sum_along", "reduce", "arg",     "scan",    "log_softmax", "logsumexp", "matmul", "gather",
-                                        "scatter", "slice_at",  "update_at", "sort", "grade",   "top_k",       "permute",   "pad",    "narrow",
+const char *const cases_array_rows[] = {"sum",     "sum_along", "reduce", "arg",     "scan",    "log_softmax", "logsumexp", "matmul",
+                                        "gather",
+                                        "scatter", "slice_at",  "update_at", "sort", "grade",   "top_k",       "permute",   "pad",
+                                            "narrow",
                                         "concat",  "reverse",   "broadcast_along", "unfold", "step", "select", NULL};
 
 const char *cases_points_row(uint32_t index, wg_op *op)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Reference results of operations, read from tests/data/ops (convert_cases.py says what stands there). Two forms: points, a table of one- or two-argument values that are correctly
- * rounded; and cases, whole arrays with results and, where there are any, cotangents and the gradients they give. */
+ * Reference results of operations, read from tests/data/ops (convert_cases.py says what stands there). Two forms: points, a table of one-
+ * or two-argument values that are correctly rounded; and cases, whole arrays with results and, where there are any, cotangents and the
+ * gradients they give. */
 #ifndef SUPPORT_CASES_H
 #define SUPPORT_CASES_H
 
@@ -51,8 +52,10 @@ const char *cases_points_row(uint32_t index, wg_op *op);
 extern const char *const cases_array_rows[];
 /* Records the row (or rows, one a result) that serves a case over inputs in its order; answers how many results it wrote to `results`. */
 uint32_t cases_record(const cases_file *file, const cases_case *entry, const wg_value *inputs, wg_value results[CASES_MOST_TENSORS]);
-typedef uint32_t (*cases_recorder)(const cases_file *file, const cases_case *entry, const wg_value *inputs, wg_value results[CASES_MOST_TENSORS]);
-/* Records a case with its f64 items in `kind`, runs it by the oracle, and fails where a result is further off than cases_tolerance (floats) or differs. */
+typedef uint32_t (*cases_recorder)(const cases_file *file, const cases_case *entry, const wg_value *inputs,
+                                   wg_value results[CASES_MOST_TENSORS]);
+/* Records a case with its f64 items in `kind`, runs it by the oracle, and fails where a result is further off than cases_tolerance (floats)
+ * or differs. */
 void cases_check(const cases_file *file, const cases_case *entry, wg_kind kind, cases_recorder record);
 /* The tensor in `kind` where it is f64, else as it is; owned. */
 wg_tensor *cases_as_kind(const wg_tensor *tensor, wg_kind kind);

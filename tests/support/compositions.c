@@ -12,7 +12,8 @@
 
 #include "wengert/compose.h"
 
-const char *const composition_files[] = {"activations",          "softmax",    "conv2d",   "max_pool2d", "avg_pool2d",    "batch_norm_training",
+const char *const composition_files[] = {"activations",          "softmax",    "conv2d",   "max_pool2d", "avg_pool2d",
+                                         "batch_norm_training",
                                          "batch_norm_inference", "layer_norm", "rms_norm", "attention",  "cross_entropy", NULL};
 
 static wg_value activation(const cases_case *entry, wg_value a)

@@ -83,9 +83,11 @@ dump_file *dump_read(const char *name)
         is_f32 = is_f32 || !strncmp(words, "the same from the f32 tape", 26);
         if (!strncmp(words, "value ", 6) || !strncmp(words, "gradient ", 9)) read_number(file, words, is_f32);
         if (!strncmp(words, "results in order: ", 18))
-            for (at = (char *)words + 18; *at != '\n' && file->result_count < 16;) file->results[file->result_count++] = (uint32_t)strtoul(at, &at, 10);
+            for (at = (char *)words + 18; *at != '\n' &&
+                 file->result_count < 16;) file->results[file->result_count++] = (uint32_t)strtoul(at, &at, 10);
         if (!strncmp(words, "live series: ", 13))
-            for (at = (char *)words + 13; *at != '\n' && file->series_count < 64;) file->series[file->series_count++] = strtoll(at, &at, 10);
+            for (at = (char *)words + 13; *at != '\n' && file->series_count < 64;) file->series[file->series_count++] = strtoll(at, &at,
+                    10);
     }
     file->body = line;
     return file;

@@ -84,7 +84,8 @@ typedef struct normalised {
     wg_value mean, variance, output;
 } normalised;
 
-/* x [m, k] about its mean over an axis, by the root of its variance and epsilon, times scale, plus shift, which run along the other axis. */
+/* x [m, k] about its mean over an axis, by the root of its variance and epsilon, times scale, plus shift, which run along the other axis.
+ * */
 static normalised normalise(wg_value x, wg_value scale, wg_value shift, wg_value epsilon, uint32_t axis)
 {
     normalised result;
@@ -314,7 +315,8 @@ wg_tape *dump_record_recurrence_feeds(wg_kind kind, dump_symbols *out)
 {
     wg_tape *tape = wg_tape_new_kind(NULL, kind);
     wg_value wx = wg_parameter(tape, WAVE(kind, 0.9, 0.1, 0, 2, 3)), wh = wg_parameter(tape, WAVE(kind, 0.8, 0.2, 0, 3, 3));
-    wg_value b = wg_parameter(tape, WAVE(kind, 0.7, 0.3, 0, 3)), x = wg_input(tape, WAVE(kind, 1, 0, 0, 1, 2)), h = wg_input(tape, FULL(kind, 0, 1, 3));
+    wg_value b = wg_parameter(tape, WAVE(kind, 0.7, 0.3, 0, 3)), x = wg_input(tape, WAVE(kind, 1, 0, 0, 1, 2)), h = wg_input(tape,
+            FULL(kind, 0, 1, 3));
     wg_value from_x = wg_matmul(x, wx);
     wg_value both = wg_add(from_x, wg_matmul(h, wh));
     wg_value next = wg_tanh(wg_add(both, wg_broadcast_along(b, 0, 1)));
@@ -350,7 +352,8 @@ wg_tape *dump_record_broadcast_to(wg_kind kind, dump_symbols *out)
 {
     wg_tape *tape = wg_tape_new_kind(NULL, kind);
     wg_value a = wg_parameter(tape, WAVE(kind, 0.5, 0, 0, 3)), b = wg_parameter(tape, WAVE(kind, 0.5, 0.7, 0, 2, 1));
-    wg_value one = wg_parameter(tape, WAVE(kind, 0, 0.9, 0, 1, 1)), s = wg_leaf(tape, SCALAR(kind, 0.25)), x = wg_input(tape, WAVE(kind, 0.2, 0, 0, 2, 2, 3));
+    wg_value one = wg_parameter(tape, WAVE(kind, 0, 0.9, 0, 1, 1)), s = wg_leaf(tape, SCALAR(kind, 0.25)), x = wg_input(tape,
+            WAVE(kind, 0.2, 0, 0, 2, 2, 3));
     wg_value y = wg_add(x, SPREAD(a, 2, 2, 3));
     y = wg_mul(y, SPREAD(b, 2, 2, 3));
     y = wg_add(y, SPREAD(one, 2, 2, 3));
@@ -396,7 +399,8 @@ wg_tape *dump_record_reduce_axes(wg_kind kind, dump_symbols *out)
 wg_tape *dump_record_scalars(wg_kind kind, dump_symbols *out)
 {
     wg_tape *tape = wg_tape_new_kind(NULL, kind);
-    wg_value constant = wg_leaf(tape, SCALAR(kind, 3)), weight = wg_parameter(tape, SCALAR(kind, 0.5)), sample = wg_input(tape, SCALAR(kind, 1));
+    wg_value constant = wg_leaf(tape, SCALAR(kind, 3)), weight = wg_parameter(tape, SCALAR(kind, 0.5)), sample = wg_input(tape,
+            SCALAR(kind, 1));
     wg_value result = wg_tanh(wg_add(wg_mul(weight, sample), constant));
     ROOTS(out, result);
     return tape;

@@ -69,7 +69,8 @@ static uint32_t source(maker *m, wg_tensor *items, bool constant)
     bool wanted = !constant && wg_tensor_kind(items) == graph->kind && graph->source_count < RANDOM_MOST;
     wg_tensor *payload = wg_tensor_retain(items);
     uint32_t form = constant ? 0 : below(m, 5);
-    wg_value value = form == 0 ? wg_leaf(graph->tape, payload) : form < 3 ? wg_parameter(graph->tape, payload) : wg_input(graph->tape, payload);
+    wg_value value = form == 0 ? wg_leaf(graph->tape, payload) : form < 3 ? wg_parameter(graph->tape, payload) : wg_input(graph->tape,
+            payload);
     if (wanted && form) graph->sources[graph->source_count++] = wg_symbol_of(value);
     return add(m, value, items);
 }
@@ -93,7 +94,8 @@ static uint32_t fresh_positions(maker *m, uint32_t rank, const int64_t *shape, d
 static bool same_type(const maker *m, uint32_t place, wg_kind kind, uint32_t rank, const int64_t *shape)
 {
     wg_value value = m->values[place];
-    return wg_value_kind(value) == kind && wg_value_rank(value) == rank && (!rank || !memcmp(wg_value_shape(value), shape, rank * sizeof *shape));
+    return wg_value_kind(value) == kind && wg_value_rank(value) == rank && (!rank || !memcmp(wg_value_shape(value), shape,
+                                                                                             rank * sizeof *shape));
 }
 
 /* An existing value of a type, or a new source. */
@@ -217,7 +219,8 @@ static bool shape_gather(maker *m, attempt *a)
 
 static bool shape_scatter(maker *m, attempt *a)
 {
-    int64_t axis = GET(a, Scatter, axis), extent = 1 + below(m, 5), outside = (int64_t[]){GRAPH_OUTSIDE_ERROR, GRAPH_OUTSIDE_CLAMP, GRAPH_OUTSIDE_SKIP}[below(m, 3)];
+    int64_t axis = GET(a, Scatter, axis), extent = 1 + below(m, 5), outside = (int64_t[]){GRAPH_OUTSIDE_ERROR, GRAPH_OUTSIDE_CLAMP,
+                                                                                          GRAPH_OUTSIDE_SKIP}[below(m, 3)];
     SET(a, Scatter, batch, 0);
     SET(a, Scatter, extent, extent);
     SET(a, Scatter, outside, outside);
@@ -422,7 +425,8 @@ static bool try_row(maker *m, wg_op op)
     wg_size sizes[MOST_ATTRIBUTES];
     for (uint32_t i = 0; i < a.attribute_count; i++) sizes[i] = wg_number(a.attributes[i]);
     /* A row without operands has no value to be recorded on but its own. */
-    wg_value value = op == WG_OP_Iota ? wg_iota(m->graph->tape, (wg_kind)a.attributes[a.attribute_count - 1], (uint32_t)a.attributes[0], sizes + 1,
+    wg_value value = op == WG_OP_Iota ? wg_iota(m->graph->tape, (wg_kind)a.attributes[a.attribute_count - 1], (uint32_t)a.attributes[0],
+                                                sizes + 1,
                                                 (uint32_t)a.attributes[a.attribute_count - 2])
                                       : wg_record(m->graph->tape, op, values, a.operand_count, sizes, a.attribute_count);
     add(m, value, result);
@@ -436,7 +440,8 @@ static void choose_roots(maker *m)
     m->draws = test_draws_new(graph->seed ^ 0xA5A5A5A5u);
     uint32_t drawn = m->count;
     for (uint32_t i = drawn; i-- > 0 && graph->scalar_count < 3;) {
-        if (wg_value_kind(m->values[i]) != graph->kind || !wg_value_volume(m->values[i]) || (graph->scalar_count && !chance(m, 30))) continue;
+        if (wg_value_kind(m->values[i]) != graph->kind || !wg_value_volume(m->values[i]) || (graph->scalar_count &&
+                                                                                             !chance(m, 30))) continue;
         wg_value sum = wg_value_rank(m->values[i]) ? wg_sum(m->values[i]) : m->values[i];
         graph->scalars[graph->scalar_count++] = wg_symbol_of(sum);
     }
@@ -567,5 +572,6 @@ void random_graph_hold(const char *what, uint64_t seed, uint32_t nodes, wg_kind 
     print_error("%s\n", dump ? dump : "");
     wg_text_free(dump);
     random_graph_free(&graph);
-    fail_msg("%s: seed %llu, %u nodes of %s, root %d: %s", what, (unsigned long long)seed, smallest.nodes, wg_kind_name(kind), (int)root, why);
+    fail_msg("%s: seed %llu, %u nodes of %s, root %d: %s", what, (unsigned long long)seed, smallest.nodes, wg_kind_name(kind), (int)root,
+             why);
 }

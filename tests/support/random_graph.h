@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Graphs drawn from the op table: every row that is no source, over operands of every kind that it takes, mostly of the tape's. A row is recorded only when the oracle's result for the
- * sources' items is finite and small, so any executor and any derivative may be asked of any node. A graph of fewer nodes is the beginning of one of more with the same seed. */
+ * Graphs drawn from the op table: every row that is no source, over operands of every kind that it takes, mostly of the tape's. A row is
+ * recorded only when the oracle's result for the sources' items is finite and small, so any executor and any derivative may be asked of any
+ * node. A graph of fewer nodes is the beginning of one of more with the same seed. */
 #ifndef SUPPORT_RANDOM_GRAPH_H
 #define SUPPORT_RANDOM_GRAPH_H
 
@@ -26,7 +27,8 @@ void random_graph_free(random_graph *graph);
 
 /* What must hold of a graph; false: writes why not. */
 typedef bool (*random_graph_property)(void *user, random_graph *graph, char *why, size_t bytes);
-/* Fails the test where the property does not hold, after shrinking: the fewest nodes, then a single root and a single scalar; the message has the seed and the dump. */
+/* Fails the test where the property does not hold, after shrinking: the fewest nodes, then a single root and a single scalar; the message
+ * has the seed and the dump. */
 void random_graph_hold(const char *what, uint64_t seed, uint32_t nodes, wg_kind kind, random_graph_property property, void *user);
 
 /* The fewest nodes, up to `nodes`, with which the property does not hold. */
@@ -44,8 +46,8 @@ typedef struct random_row {
     int64_t attributes[RANDOM_ATTRIBUTES]; /* flat */
 } random_row;
 
-/* A call of a row whose first data operand has this kind and shape (a row without one: whose result has). False where the row has none: it does not take the
- * kind, or the shape. Freed by random_row_free. */
+/* A call of a row whose first data operand has this kind and shape (a row without one: whose result has). False where the row has none: it
+ * does not take the kind, or the shape. Freed by random_row_free. */
 bool random_row_new(test_draws *draws, wg_op op, wg_kind kind, uint32_t rank, const int64_t *shape, random_row *row);
 void random_row_free(random_row *row);
 

@@ -90,7 +90,8 @@ wg_tensor *test_tensor_convert(const wg_tensor *tensor, wg_kind kind)
     wg_tensor *converted = empty(kind, wg_tensor_rank(tensor), wg_tensor_shape(tensor));
     wg_kind from = wg_tensor_kind(tensor);
     for (int64_t i = 0; i < wg_tensor_volume(tensor); i++)
-        base_number_store(kind, wg_tensor_data(converted), i, base_number_convert(base_number_load(from, wg_tensor_data(tensor), i), from, kind, false));
+        base_number_store(kind, wg_tensor_data(converted), i, base_number_convert(base_number_load(from, wg_tensor_data(tensor), i), from,
+                                                                                  kind, false));
     return converted;
 }
 
@@ -129,7 +130,8 @@ void test_assert_same(const wg_tensor *a, const wg_tensor *b, const char *what)
     if (at == -2)
         fail_msg("%s: %s %s against %s %s", what, wg_kind_name(wg_tensor_kind(a)), BASE_SHAPE_TEXT(wg_tensor_rank(a), wg_tensor_shape(a)),
                  wg_kind_name(wg_tensor_kind(b)), BASE_SHAPE_TEXT(wg_tensor_rank(b), wg_tensor_shape(b)));
-    fail_msg("%s: item %lld is %a (%.17g) against %a (%.17g)", what, (long long)at, test_item(a, at), test_item(a, at), test_item(b, at), test_item(b, at));
+    fail_msg("%s: item %lld is %a (%.17g) against %a (%.17g)", what, (long long)at, test_item(a, at), test_item(a, at), test_item(b, at),
+             test_item(b, at));
 }
 
 static bool alike(double a, double b)
@@ -158,8 +160,10 @@ void test_assert_near(const wg_tensor *tensor, const wg_tensor *expected, double
 {
     double difference = test_difference(tensor, expected);
     if (difference <= tolerance) return;
-    fail_msg("%s: differs by %g of the greatest item, more than %g (%s against %s, first item %.17g against %.17g)", what, difference, tolerance,
-             BASE_SHAPE_TEXT(wg_tensor_rank(tensor), wg_tensor_shape(tensor)), BASE_SHAPE_TEXT(wg_tensor_rank(expected), wg_tensor_shape(expected)),
+    fail_msg("%s: differs by %g of the greatest item, more than %g (%s against %s, first item %.17g against %.17g)", what, difference,
+             tolerance,
+             BASE_SHAPE_TEXT(wg_tensor_rank(tensor), wg_tensor_shape(tensor)), BASE_SHAPE_TEXT(wg_tensor_rank(expected),
+                                                                                               wg_tensor_shape(expected)),
              wg_tensor_volume(tensor) ? test_item(tensor, 0) : 0, wg_tensor_volume(expected) ? test_item(expected, 0) : 0);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * tests/support/: what tests of several rooms share. tensors.h: making and comparing tensors. cases.h: reference results of operations. dumps.h: the recordings of the golden
- * dumps. random_graph.h: graphs drawn from the op table. Everything here ends the test (cmocka) when it cannot do its work. */
+ * tests/support/: what tests of several rooms share. tensors.h: making and comparing tensors. cases.h: reference results of operations.
+ * dumps.h: the recordings of the golden dumps. random_graph.h: graphs drawn from the op table. Everything here ends the test (cmocka) when
+ * it cannot do its work. */
 #ifndef SUPPORT_TENSORS_H
 #define SUPPORT_TENSORS_H
 
@@ -36,7 +37,8 @@ double test_item(const wg_tensor *tensor, int64_t index);
 int64_t test_differs(const wg_tensor *a, const wg_tensor *b);
 /* Fails with the item, both values and `what` where bits differ. */
 void test_assert_same(const wg_tensor *a, const wg_tensor *b, const char *what);
-/* The greatest difference over the greatest magnitude of `expected` (over 1 where that is 0); infinite where one has a NaN or an infinity that the other has not, or shapes differ. */
+/* The greatest difference over the greatest magnitude of `expected` (over 1 where that is 0); infinite where one has a NaN or an infinity
+ * that the other has not, or shapes differ. */
 double test_difference(const wg_tensor *tensor, const wg_tensor *expected);
 void test_assert_near(const wg_tensor *tensor, const wg_tensor *expected, double tolerance, const char *what);
 /* How many floats of kind f32 or f64 lie between a and b; 0 for two NaNs; huge for a NaN and a number. */
