@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * How long planning takes, a row a kind of graph and size, and the bytes of a recorded node. Goals: closure, patterns and licence of 10,000 nodes below 1 ms, everything
- * with layout below 10 ms; eight times the nodes at most twelve times the time. */
+ * How long planning takes, a row a kind of graph and size, and the bytes of a recorded node. Goals: closure, patterns and licence of 10,000
+ * nodes below 1 ms, everything with layout below 10 ms; eight times the nodes at most twelve times the time. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 
 #include <malloc.h>
@@ -102,7 +102,8 @@ static double time_licence(const wg_entry *entry)
     plan.memory = base_arena_new(plan.allocator);
     plan_work work = {.memory = base_arena_new(plan.allocator)};
     double start = now();
-    if (!plan_closure_make(&plan, &work, NULL) || !plan_catalogue_match(&plan, &work, NULL) || !plan_licence_make(&plan, &work, NULL)) exit(1);
+    if (!plan_closure_make(&plan, &work, NULL) || !plan_catalogue_match(&plan, &work, NULL) || !plan_licence_make(&plan, &work, NULL))
+        exit(1);
     double time = now() - start;
     base_arena_free(&work.memory);
     base_arena_free(&plan.memory);
@@ -111,8 +112,8 @@ static double time_licence(const wg_entry *entry)
 
 static size_t graph_bytes(const wg_graph *graph)
 {
-    return base_pool_bytes(&graph->nodes) + base_pool_bytes(&graph->words) + base_pool_bytes(&graph->payloads) + base_pool_bytes(&graph->sites) +
-           graph->list_capacity * sizeof *graph->list_table + graph->arena.bytes;
+    return base_pool_bytes(&graph->nodes) + base_pool_bytes(&graph->words) + base_pool_bytes(&graph->payloads) +
+           base_pool_bytes(&graph->sites) + graph->list_capacity * sizeof *graph->list_table + graph->arena.bytes;
 }
 
 static figures measure(const graph_kind *kind, uint32_t nodes)
@@ -164,24 +165,27 @@ static const char *verdict(bool met)
 
 int main(int argc, char **argv)
 {
-    /* Pages stay with the process: the median is of planning, not of the system's handing out of memory, which the first run of each size shows. */
+    /* Pages stay with the process: the median is of planning, not of the system's handing out of memory, which the first run of each size
+     * shows. */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     uint32_t most = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
     printf("planning, median of %d, milliseconds\n", RUNS);
-    printf("%-13s %9s %8s %9s %9s %9s %9s %11s %10s\n", "graph", "nodes", "stages", "licence", "whole", "layout", "first", "bytes/node", "plan/node");
+    printf("%-13s %9s %8s %9s %9s %9s %9s %11s %10s\n", "graph", "nodes", "stages", "licence", "whole", "layout", "first", "bytes/node",
+           "plan/node");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         static const uint32_t counts[] = {10000, 80000, 640000, 1000000};
         figures before = {0};
         for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= most; i++) {
             figures f = measure(&kinds[k], counts[i]);
-            printf("%-13s %9u %8u %9.3f %9.3f %9.3f %9.3f %11.1f %10.1f\n", kinds[k].name, f.nodes, f.stages, f.licence, f.whole, f.refill, f.first,
-                   f.node_bytes, f.plan_bytes);
+            printf("%-13s %9u %8u %9.3f %9.3f %9.3f %9.3f %11.1f %10.1f\n", kinds[k].name, f.nodes, f.stages, f.licence, f.whole, f.refill,
+                   f.first, f.node_bytes, f.plan_bytes);
             if (counts[i] == 10000)
                 printf("%-13s goals: licence < 1 ms: %s; whole < 10 ms: %s\n", "", verdict(f.licence < 1), verdict(f.whole < 10));
             if (i && counts[i] == 8 * counts[i - 1])
-                printf("%-13s goal: 8 times the nodes at most 12 times: licence %.1f, whole %.1f, layout %.1f: %s\n", "", f.licence / before.licence, f.whole / before.whole,
-                       f.refill / before.refill, verdict(f.licence <= 12 * before.licence && f.whole <= 12 * before.whole && f.refill <= 12 * before.refill));
+                printf("%-13s goal: 8 times the nodes at most 12 times: licence %.1f, whole %.1f, layout %.1f: %s\n", "",
+                       f.licence / before.licence, f.whole / before.whole, f.refill / before.refill,
+                       verdict(f.licence <= 12 * before.licence && f.whole <= 12 * before.whole && f.refill <= 12 * before.refill));
             before = f;
         }
     }

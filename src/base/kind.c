@@ -283,3 +283,21 @@ double base_number_to_double(wg_kind kind, base_number value)
 {
     return base_number_convert(value, kind, WG_KIND_F64, false).d;
 }
+
+bool base_canonical_nan(wg_kind kind, void *items, int64_t count, bool write)
+{
+    bool found = false;
+    if (!base_kind_is_float(kind)) return false;
+    size_t bytes = base_kinds[kind].bytes;
+    uint64_t quiet = kind == WG_KIND_F16 ? 0x7E00 : kind == WG_KIND_BF16 ? 0x7FC0 : kind == WG_KIND_F32 ? 0x7FC00000 : 0x7FF8000000000000;
+    uint64_t infinity = quiet & (quiet << 1) & UINT64_MAX >> (64 - 8 * bytes); /* the exponent's bits: those of quiet but the last */
+    for (int64_t i = 0; i < count; i++) {
+        unsigned char *at = (unsigned char *)items + (size_t)i * bytes;
+        uint64_t bits = read_word(at, bytes), magnitude = bits & UINT64_MAX >> (65 - 8 * bytes);
+        if (magnitude <= infinity || bits == quiet) continue;
+        found = true;
+        if (!write) break;
+        write_word(at, bytes, quiet);
+    }
+    return found;
+}

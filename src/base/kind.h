@@ -52,6 +52,8 @@ void base_number_store(wg_kind kind, void *items, int64_t index, base_number val
 base_number base_number_convert(base_number value, wg_kind from, wg_kind to, bool wrap);
 /* A double as a number of kind, converted as above (a literal's way in). */
 base_number base_number_from_double(wg_kind kind, double value);
+/* Makes every NaN of float items the canonical one. Answers whether there was another (write false: looks only). */
+bool base_canonical_nan(wg_kind kind, void *items, int64_t count, bool write);
 /* The value as a double, for messages and reports. */
 double base_number_to_double(wg_kind kind, base_number value);
 

@@ -4,6 +4,8 @@
  *
  * Log domain: m = the maximum, s = the canonical sum of exp(x - m) (along the run, or across rows: kernel_fold_type.inc), then m + ln s, or (x - m) - ln s for each item. Where m is
  * infinite or NaN, LogSumExp is m. f16 and bf16 run in f32 and round at the end. */
+#include "exec/kernel_flags.h"
+
 #include <string.h>
 
 #include "exec/kernels.h"

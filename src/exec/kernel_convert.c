@@ -2,8 +2,10 @@
  *
  * Conversions between all kinds but the complex ones, as block functions: toward zero, saturating, NaN to 0; wrapping: modulo the width; to bool: not zero; floats
  * rounded once. One function a pair of kinds, written as loops that the compiler vectorises; f16 and bf16 to and from f32 are kernel_blocks.inc's. */
+#include "exec/kernel_flags.h"
+/* exception flags are nobody's: loops with comparisons vectorise */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-tree-slp-vectorize", "no-trapping-math") /* exception flags are nobody's: loops with comparisons vectorise */
+#pragma GCC optimize("O3", "no-tree-slp-vectorize", "no-trapping-math")
 #endif
 #include "exec/kernels.h"
 
@@ -82,9 +84,17 @@ static uint64_t whole_part(double x)
 #define HALF_F16(x) base_f16_to_f32(x)
 #define HALF_BF16(x) base_bf16_to_f32(x)
 #define PLAIN(x) (x)
-/* The limits + 1 are powers of two, exact in f32; least is 0 or a power of two. */
+/* The limits + 1 are powers of two, exact in f32; least is 0 or a power of two. Clamped first to the float below the upper limit, so that the conversion is
+ * always defined and nothing branches. */
 #define SATURATED(x, T, W, least, greatest)                                                                                               \
-    ((x) != (x) ? 0 : (x) >= (W)2 * (W)((greatest) / 2 + 1) ? (T)(greatest) : (x) <= (W)(least) ? (T)(least) : (T)(x))
+    ({                                                                                                                                    \
+        const W given = (x), limit = (W)2 * (W)((greatest) / 2 + 1), below = limit * (sizeof(W) == 4 ? 1 - 0x1p-24f : 1 - 0x1p-53);       \
+        W inside = given >= (W)(least) ? given : (W)(least);                                                                              \
+        inside = inside <= below ? inside : below;                                                                                        \
+        T whole = (T)inside;                                                                                                              \
+        whole = given >= limit ? (T)(greatest) : whole;                                                                                   \
+        given == given ? whole : (T)0;                                                                                                    \
+    })
 #define FLOATS_TO_INTEGER(TO, T, least, greatest)                                                                                         \
     CONVERSION(saturate_F32_##TO, float, T, SATURATED(x, T, float, least, greatest))                                                      \
     CONVERSION(saturate_F64_##TO, double, T, SATURATED(x, T, double, least, greatest))                                                    \

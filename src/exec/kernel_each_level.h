@@ -9,6 +9,8 @@
  * table in kernels.c, and the few operations of kernel_vector.inc that the vector extensions do not spell.
  *
  * No include guard: each kernel file includes it once. */
+#include "exec/kernel_flags.h"
+
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -27,11 +29,6 @@
 #include "exec/kernels.def"
 #define KERNEL(answer, name, parameters) answer exec_##name##_v4 parameters;
 #include "exec/kernels.def"
-#endif
-
-/* gcc 12's straight-line vectoriser (on at -O2) was seen to compile vector code of ours to wrong results; what is worth vectors is written as vectors. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-slp-vectorize")
 #endif
 
 #define KERNEL_PASTE_(a, b) a##_##b

@@ -2,6 +2,8 @@
  *
  * Indexing by positions in the data, windows added back, and what is generated: loops that wait for memory, so one form serves every level. Sums go in the order that
  * the rows define: Scatter by ascending row of the updates, Fold by ascending window; both start from +0; f16 and bf16 add in f32 and round at the end. */
+#include "exec/kernel_flags.h"
+
 #include <string.h>
 
 #include "base/random.h"

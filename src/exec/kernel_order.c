@@ -2,12 +2,14 @@
  *
  * Order: sort, grade, the k greatest, searching. Every kind's items become unsigned keys in their order (-0 and 0 one key, NaN the greatest), turned over for descending, so that
  * one stable sort of integers serves all and equal items keep the order they had both ways. */
+#include "exec/kernel_flags.h"
+
 #include <string.h>
 
 #include "exec/kernels.h"
 
 #define SHORT_SORT 32
-#define DIGIT 11
+#define DIGIT 8 /* TRIED 11: a quarter slower for 32-bit keys, as fast for 64-bit ones */
 
 typedef struct placed {
     uint64_t key;

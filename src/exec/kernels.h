@@ -11,7 +11,7 @@
  *   gather, scatter, slices, fold, iota    exec_indexing ...       kernel_index.c
  *   sort, grade, top-k, searching          exec_ordering ...       kernel_order.c, kernel_radix.inc
  *   log-sum-exp, window reductions         exec_log, exec_window   kernel_compound.c (made of other kernels)
- *   vectors of a level                                             kernel_vector.inc
+ *   vectors of a level; compiler flags                             kernel_vector.inc; kernel_flags.h
  *
  * Rules for every kernel
  * - Bits. The order in which numbers are combined is fixed (it is written where it bites, at the head of each template), so every vector

@@ -13,7 +13,6 @@
 #include "grad/grad.h"
 #include "graph/binding.h"
 #include "graph/parameters.h"
-#include "interp/interp.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -260,7 +259,7 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
                   (long long)run->failed_position);
         inner.item = run->failed_item;
     } else {
-        interp_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
+        graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
     }
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }

@@ -9,7 +9,6 @@
 #include "base/tensor.h"
 #include "graph/binding.h"
 #include "graph/parameters.h"
-#include "interp/interp.h"
 
 /* Something to point at where there are no items. */
 static uint64_t nothing[2];
@@ -34,7 +33,7 @@ static bool size_item(const wg_session *session, const exec_laid *laid, uint32_t
 
 static bool has_other_nan(const wg_session *session, wg_kind kind, bool watched, const void *items, int64_t volume)
 {
-    return (watched || session->canonical_all) && base_kind_is_float(kind) && interp_canonical_nan(kind, (void *)items, volume, false);
+    return (watched || session->canonical_all) && base_kind_is_float(kind) && base_canonical_nan(kind, (void *)items, volume, false);
 }
 
 /* The tensor, or a copy of it whose NaNs are the one NaN. Takes the tensor. */
@@ -44,7 +43,7 @@ static wg_tensor *canonical(const wg_session *session, wg_tensor *tensor, bool w
     wg_tensor *copy = base_tensor_new(session->allocator, tensor->kind, tensor->rank, tensor->shape, error);
     if (copy) {
         memcpy(copy->data, tensor->data, tensor->bytes);
-        interp_canonical_nan(copy->kind, copy->data, copy->volume, true);
+        base_canonical_nan(copy->kind, copy->data, copy->volume, true);
     }
     wg_tensor_release(tensor);
     return copy;
@@ -247,7 +246,7 @@ static bool copy_feed(wg_session *session, exec_input *input, const wg_view *vie
     wg_view copied = *view;
     copied.shape = input->shape; /* a view of rank 0 may have none */
     base_view_gather(&copied, input->room);
-    interp_canonical_nan(view->kind, input->room, input->volume, true);
+    base_canonical_nan(view->kind, input->room, input->volume, true);
     return true;
 }
 

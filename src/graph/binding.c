@@ -22,6 +22,15 @@ bool graph_error_at(const wg_graph *graph, uint32_t position, const wg_error *in
     return false;
 }
 
+bool graph_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent)
+{
+    bool fresh = error && !error->code;
+    base_fail(error, WG_BOUNDS, "position %lld (item %lld of the positions) is outside of axis %lld, which has %lld", (long long)position,
+              (long long)item, (long long)axis, (long long)extent);
+    if (fresh) error->item = item;
+    return false;
+}
+
 static bool place_numbers(graph_bound *bound, const bool *reached)
 {
     for (uint32_t position = 0; position < bound->prefix; position++) {

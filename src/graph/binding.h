@@ -28,12 +28,13 @@ typedef struct graph_bound {
 bool graph_bound_new(graph_bound *bound, const wg_graph *graph, uint32_t prefix, const bool *reached, wg_error *error);
 void graph_bound_free(graph_bound *bound);
 /* Gives extents these numbers, the others their recorded ones. WG_NAME (no such extent, or bound twice), WG_ARGUMENT (a number below 0),
-    WG_SIZE, and whatever a rule says, with
- * the node's place; the binding before is then kept. */
+ * WG_SIZE, and whatever a rule says, with the node's place; the binding before is then kept. */
 bool graph_bound_bind(graph_bound *bound, const wg_binding *bindings, uint32_t count, wg_error *error);
 
-static inline const int64_t *graph_bound_shape(const graph_bound *bound,
-                                               uint32_t position) { return bound->numbers + bound->first[position]; }
+static inline const int64_t *graph_bound_shape(const graph_bound *bound, uint32_t position)
+{
+    return bound->numbers + bound->first[position];
+}
 int64_t graph_bound_volume(const graph_bound *bound, uint32_t position);
 /* The shape of any source, among the nodes or not. */
 bool graph_bound_source_shape(const graph_bound *bound, uint32_t position, int64_t shape[WG_MAX_RANK], wg_error *error);
@@ -45,5 +46,8 @@ wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_e
 /* Adds node, row, name and recording place to an error of a node that has none yet: "matmul ..." becomes "node 5 logits: matmul ...".
  * Answers false. */
 bool graph_error_at(const wg_graph *graph, uint32_t position, const wg_error *inner, wg_error *error);
+
+/* The one text of a position outside of its axis; answers false. `item` is its row-major place among the positions. */
+bool graph_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent);
 
 #endif

@@ -4,16 +4,8 @@
  * both. */
 #include <string.h>
 
+#include "graph/binding.h"
 #include "interp/items.h"
-
-bool interp_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent)
-{
-    bool fresh = error && !error->code;
-    base_fail(error, WG_BOUNDS, "position %lld (item %lld of the positions) is outside of axis %lld, which has %lld", (long long)position,
-              (long long)item, (long long)axis, (long long)extent);
-    if (fresh) error->item = item;
-    return false;
-}
 
 /* The extents around an axis: [batch, pre, extent, post], and the positions [batch, each]. */
 typedef struct places {
@@ -48,7 +40,7 @@ static bool position_at(const interp_row_call *call, const places *p, int64_t it
     *position = base_number_load(p->positions->kind, p->positions->data, item).i;
     if (*position >= 0 && *position < p->extent) return true;
     if (p->outside == GRAPH_OUTSIDE_ERROR || (p->outside == GRAPH_OUTSIDE_CLAMP && p->extent == 0))
-        return interp_fail_position(call->error, item, *position, p->axis, p->extent);
+        return graph_fail_position(call->error, item, *position, p->axis, p->extent);
     *position = p->outside != GRAPH_OUTSIDE_CLAMP ? -1 : *position < 0 ? 0 : p->extent - 1;
     return true;
 }
@@ -110,7 +102,7 @@ static bool start_at(const interp_row_call *call, const places *p, int64_t item,
     int64_t last = p->extent - len;
     *start = base_number_load(p->positions->kind, p->positions->data, item).i;
     if (*start >= 0 && *start <= last) return true;
-    if (p->outside == GRAPH_OUTSIDE_ERROR) return interp_fail_position(call->error, item, *start, p->axis, p->extent);
+    if (p->outside == GRAPH_OUTSIDE_ERROR) return graph_fail_position(call->error, item, *start, p->axis, p->extent);
     *start = *start < 0 ? 0 : last;
     return true;
 }

@@ -41,10 +41,6 @@ bool interp_call(const interp_row_call *call);
 #define OP(Name, ...) bool interp_##Name(const interp_row_call *call);
 #include "wengert/ops.def"
 
-/* The one text of a position outside of its axis; answers false. `item` is its row-major place among the positions. */
-bool interp_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent);
-/* Makes every NaN of float items the canonical one. Answers whether there was another (write false: looks only). */
-bool interp_canonical_nan(wg_kind kind, void *items, int64_t count, bool write);
 /* What a run holds for a node, whether declared or not; NULL where it was freed or is no ancestor. For passes over a retained run, such as
  * the reverse scan. */
 const wg_tensor *interp_run_tensor(const wg_run *run, uint32_t position);

@@ -3,8 +3,6 @@
  * Loading and storing items. */
 #include "interp/items.h"
 
-#include <string.h>
-
 interp_domain interp_domain_of(wg_kind kind)
 {
     switch (base_kinds[kind].class) {
@@ -72,22 +70,4 @@ interp_axis interp_axis_of(const wg_view *view, int64_t axis)
         if (i > axis) parts.inner *= view->shape[i];
     }
     return parts;
-}
-
-bool interp_canonical_nan(wg_kind kind, void *items, int64_t count, bool write)
-{
-    bool found = false;
-    unsigned char *bytes = items;
-    if (!base_kind_is_float(kind)) return false;
-    size_t width = base_kinds[kind].bytes;
-    unsigned char canonical[8];
-    base_number_store(kind, canonical, 0, (base_number){.d = __builtin_nan("")});
-    for (int64_t i = 0; i < count; i++) {
-        double value = base_number_load(kind, items, i).d;
-        if (value == value || !memcmp(bytes + (size_t)i * width, canonical, width)) continue;
-        found = true;
-        if (!write) break;
-        memcpy(bytes + (size_t)i * width, canonical, width);
-    }
-    return found;
 }

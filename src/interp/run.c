@@ -46,7 +46,7 @@ bool interp_call(const interp_row_call *call)
     base_arena_release(call->scratch, mark);
     int64_t volume = 0;
     if (good && base_volume(call->result.rank, call->result.shape, &volume))
-        interp_canonical_nan(call->result.kind, call->result.data, volume, true);
+        base_canonical_nan(call->result.kind, call->result.data, volume, true);
     return good;
 }
 
@@ -195,11 +195,11 @@ const wg_tensor *wg_run_of(const wg_run *run, wg_symbol symbol, wg_error *error)
 /* Items as rows may see them: NaN is one value. Takes the tensor. */
 static wg_tensor *canonical(const wg_graph *graph, wg_tensor *tensor, wg_error *error)
 {
-    if (!tensor || !interp_canonical_nan(tensor->kind, tensor->data, tensor->volume, false)) return tensor;
+    if (!tensor || !base_canonical_nan(tensor->kind, tensor->data, tensor->volume, false)) return tensor;
     wg_tensor *copy = base_tensor_new(graph->allocator, tensor->kind, tensor->rank, tensor->shape, error);
     if (copy) {
         memcpy(copy->data, tensor->data, tensor->bytes);
-        interp_canonical_nan(copy->kind, copy->data, copy->volume, true);
+        base_canonical_nan(copy->kind, copy->data, copy->volume, true);
     }
     wg_tensor_release(tensor);
     return copy;

@@ -3,8 +3,8 @@
  * Offsets in the arena for blocks with lifetimes. Two ways, the smaller arena is taken:
  *
  *   by time   blocks are given out and taken back stage by stage, from free spans kept in lists by size: a constant time a block
- *   by size   the largest first, each into the tightest gap among those already placed that live with it; quadratic, so only for the few largest blocks, the others by time
- *             behind them. This is what brings training plans, whose blocks are few and large, near the bound. */
+ *   by size   the largest first, each into the tightest gap among those already placed that live with it; quadratic, so only for the few
+ * largest blocks, the others by time behind them. This is what brings training plans, whose blocks are few and large, near the bound. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +112,8 @@ static uint32_t span_take(spans *s, int64_t bytes)
     bin_remove(s, i);
     int64_t rest = s->all[i].bytes - bytes;
     if (rest == 0) return i;
-    uint32_t above = s->all[i].above, left = span_new(s, (span){.offset = s->all[i].offset + bytes, .bytes = rest, .below = i, .above = above});
+    uint32_t above = s->all[i].above,
+             left = span_new(s, (span){.offset = s->all[i].offset + bytes, .bytes = rest, .below = i, .above = above});
     s->all[i].bytes = bytes;
     s->all[i].above = left;
     if (above != WG_NONE) s->all[above].below = left;
@@ -248,10 +249,13 @@ static void sort_by_size(const plan_block *blocks, uint32_t *order, uint32_t *ro
 static bool take_room(assigning *a, base_arena *memory)
 {
     size_t room = (size_t)a->count + 1, stages = (size_t)a->stage_count + 1;
-    return (a->first = base_arena_take(memory, stages * sizeof(uint32_t))) && (a->ending = base_arena_take(memory, stages * sizeof(uint32_t))) &&
+    return (a->first = base_arena_take(memory, stages * sizeof(uint32_t))) &&
+           (a->ending = base_arena_take(memory, stages * sizeof(uint32_t))) &&
            (a->next = base_arena_take(memory, room * sizeof(uint32_t))) && (a->after = base_arena_take(memory, room * sizeof(uint32_t))) &&
-           (a->span_of = base_arena_take(memory, room * sizeof(uint32_t))) && (a->by_size = base_arena_take(memory, room * sizeof(uint32_t))) &&
-           (a->placed = base_arena_take(memory, room * sizeof(uint32_t))) && (a->offsets = base_arena_take(memory, room * sizeof(int64_t))) &&
+           (a->span_of = base_arena_take(memory, room * sizeof(uint32_t))) &&
+           (a->by_size = base_arena_take(memory, room * sizeof(uint32_t))) &&
+           (a->placed = base_arena_take(memory, room * sizeof(uint32_t))) &&
+           (a->offsets = base_arena_take(memory, room * sizeof(int64_t))) &&
            (a->spans.all = base_arena_take(memory, 2 * room * sizeof(span)));
 }
 

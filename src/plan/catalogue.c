@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Finding catalogue matches among the scheduled nodes, and electing them. A match never rewrites the graph: it is a licence to run its nodes as one. */
+ * Finding catalogue matches among the scheduled nodes, and electing them. A match never rewrites the graph: it is a licence to run its
+ * nodes as one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -180,7 +181,8 @@ static uint32_t narrow_of(const matcher *m, uint32_t node, uint32_t window, int6
     return below;
 }
 
-/* Walks the Maximums down: positions fall by one from the last of the axis to 0, so a chain that is not the whole axis ends at its first node. */
+/* Walks the Maximums down: positions fall by one from the last of the axis to 0, so a chain that is not the whole axis ends at its first
+ * node. */
 static bool fold(matcher *m, const pattern_step *step)
 {
     uint32_t node = operand_at(m, m->places[step->from], 0), window = WG_NONE;
@@ -292,8 +294,10 @@ static bool is_result(const plan_match *match, uint32_t node)
     return false;
 }
 
-/* The first reader outside of the match; of a named result, the first that stands before the root. Readers ascend, so the search ends early. */
-static uint32_t outside_reader(const wg_plan *plan, const plan_work *work, const uint32_t *inside, uint32_t number, uint32_t node, uint32_t before)
+/* The first reader outside of the match; of a named result, the first that stands before the root. Readers ascend, so the search ends
+ * early. */
+static uint32_t outside_reader(const wg_plan *plan, const plan_work *work, const uint32_t *inside, uint32_t number, uint32_t node,
+                               uint32_t before)
 {
     uint32_t index = plan->index[node];
     for (uint32_t r = work->reader_begin[index]; r < work->reader_begin[index + 1]; r++) {
@@ -387,7 +391,8 @@ static bool grouped(const wg_plan *plan, const plan_probes *probes, const plan_m
     const wg_node *matrix = covered_row(plan, match, WG_OP_Reshape, order, &position);
     for (uint32_t probe = 0; probe < probes->count; probe++) {
         int64_t shape[WG_MAX_RANK], flat[WG_MAX_RANK], volume;
-        if (!plan_probe_shape(plan->graph, probes, probe, windows, shape) || !plan_probe_shape(plan->graph, probes, probe, matrix, flat)) return false;
+        if (!plan_probe_shape(plan->graph, probes, probe, windows, shape) || !plan_probe_shape(plan->graph, probes, probe, matrix, flat))
+            return false;
         if (!base_volume(windows->rank - first, shape + first, &volume) || volume != flat[matrix->rank - 1]) return false;
     }
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What depends on lengths: shapes under a binding, read maps, buffers with their lifetimes, in-place reuse, offsets. Linear in the nodes, but for the sorting of buffers by size. */
+ * What depends on lengths: shapes under a binding, read maps, buffers with their lifetimes, in-place reuse, offsets. Linear in the nodes,
+ * but for the sorting of buffers by size. */
 #include <string.h>
 
 #include "graph/binding.h"
@@ -145,8 +146,9 @@ static bool map_of_read(const wg_plan *plan, const plan_layout *layout, plan_rea
 static bool map_failed(const wg_plan *plan, const plan_layout *layout, plan_read read, wg_error *error)
 {
     uint32_t index = plan->index[read.node];
-    base_fail(error, WG_SIZE, "node %u: %s under these extents needs a copy that the plan does not make: plan the entry again with these extents recorded", read.node,
-              BASE_SHAPE_TEXT(plan_node(plan, index)->rank, layout->shapes[index]));
+    base_fail(error, WG_SIZE,
+              "node %u: %s under these extents needs a copy that the plan does not make: plan the entry again with these extents recorded",
+              read.node, BASE_SHAPE_TEXT(plan_node(plan, index)->rank, layout->shapes[index]));
     if (error) error->node = read.node;
     return false;
 }
@@ -163,7 +165,8 @@ static bool make_maps(layering *l, wg_error *error)
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         layout->maps[s] = maps;
         for (uint32_t r = 0; r < plan->stages[s].read_count; r++)
-            if (!map_of_read(plan, layout, plan->stages[s].reads[r], maps++)) return map_failed(plan, layout, plan->stages[s].reads[r], error);
+            if (!map_of_read(plan, layout, plan->stages[s].reads[r], maps++))
+                return map_failed(plan, layout, plan->stages[s].reads[r], error);
     }
     return true;
 }
@@ -193,10 +196,12 @@ static bool make_buffers(layering *l, wg_error *error)
         layout->buffer_of[i] = WG_NONE;
         if (plan->storage[i] != PLAN_STORED) continue;
         const wg_node *node = plan_node(plan, i);
-        plan_buffer buffer = {.node = plan->closure[i], .place = place_of(node), .alias = WG_NONE, .last = plan->lasts[i] ? plan->stage_count : 0};
+        plan_buffer buffer = {
+            .node = plan->closure[i], .place = place_of(node), .alias = WG_NONE, .last = plan->lasts[i] ? plan->stage_count : 0};
         int64_t items = plan_is_fill(plan->graph, node) ? 1 : layout->volumes[i];
         if (!base_multiply(items, base_kinds[node->kind].bytes, &buffer.bytes) || buffer.bytes > INT64_MAX - BASE_ALIGNMENT)
-            return base_fail(error, WG_SIZE, "node %u: %s of %s does not fit in memory", buffer.node, BASE_SHAPE_TEXT(node->rank, layout->shapes[i]), base_kinds[node->kind].name);
+            return base_fail(error, WG_SIZE, "node %u: %s of %s does not fit in memory", buffer.node,
+                             BASE_SHAPE_TEXT(node->rank, layout->shapes[i]), base_kinds[node->kind].name);
         layout->buffer_of[i] = layout->buffer_count;
         layout->buffers[layout->buffer_count++] = buffer;
     }
@@ -236,7 +241,8 @@ static uint32_t last_use(const plan_stage *stage, uint16_t reg)
     return 0;
 }
 
-/* May a value computed by `instruction` go over what `source` holds? Every read of it walks its items in order, and none comes after the instruction. */
+/* May a value computed by `instruction` go over what `source` holds? Every read of it walks its items in order, and none comes after the
+ * instruction. */
 static bool reads_allow(const layering *l, uint32_t s, uint32_t source, uint32_t instruction)
 {
     const plan_stage *stage = &l->plan->stages[s];
@@ -286,7 +292,8 @@ static bool reuse_in_place(layering *l)
 
 /* ---- the arena ---- */
 
-/* Buffers that took over from each other are one block. A buffer's producer runs after that of the buffer it took over, so stages are walked in order. */
+/* Buffers that took over from each other are one block. A buffer's producer runs after that of the buffer it took over, so stages are
+ * walked in order. */
 static bool make_blocks(layering *l)
 {
     plan_layout *layout = l->layout;
@@ -320,7 +327,8 @@ static bool sum_live(layering *l, wg_error *error)
     if (!l->live) return base_fail_memory(error);
     int64_t total = 0;
     for (uint32_t b = 0; b < l->block_count; b++)
-        if (!base_add(total, l->blocks[b].bytes, &total)) return base_fail(error, WG_SIZE, "the buffers of this plan together do not fit in memory");
+        if (!base_add(total, l->blocks[b].bytes, &total))
+            return base_fail(error, WG_SIZE, "the buffers of this plan together do not fit in memory");
     for (uint32_t b = 0; b < l->block_count; b++) {
         l->live[l->blocks[b].first] += l->blocks[b].bytes;
         l->live[l->blocks[b].last + 1] -= l->blocks[b].bytes;
@@ -363,7 +371,8 @@ static int64_t stage_bytes(const layering *l, uint32_t s, uint32_t *seen)
     for (uint32_t k = 0; k < stage->read_count + stage->write_count; k++) {
         uint32_t node = k < stage->read_count ? stage->reads[k].source : stage->writes[k - stage->read_count].node;
         uint32_t number = l->layout->buffer_of[l->plan->index[node]];
-        if (l->layout->buffers[number].place != PLAN_PLACE_ARENA || l->block_of[number] == WG_NONE || seen[l->block_of[number]] == s + 1) continue;
+        if (l->layout->buffers[number].place != PLAN_PLACE_ARENA || l->block_of[number] == WG_NONE || seen[l->block_of[number]] == s + 1)
+            continue;
         seen[l->block_of[number]] = s + 1;
         bytes += l->blocks[l->block_of[number]].bytes;
     }
@@ -379,7 +388,8 @@ static bool make_arena(layering *l, wg_error *error)
     layout->arena_bytes = plan_arena_assign(plan->allocator, l->blocks, l->block_count, plan->stage_count);
     if (layout->arena_bytes < 0) return base_fail_memory(error);
     for (uint32_t b = 0; b < layout->buffer_count; b++)
-        if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->block_of[b] != WG_NONE) layout->buffers[b].offset = l->blocks[l->block_of[b]].offset;
+        if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->block_of[b] != WG_NONE)
+            layout->buffers[b].offset = l->blocks[l->block_of[b]].offset;
     if (!place_scratch(l, error)) return false;
     uint32_t *seen = base_arena_take_zeroed(&l->memory, ((size_t)l->block_count + 1) * sizeof *seen);
     if (!seen) return base_fail_memory(error);

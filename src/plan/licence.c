@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The licence: what the declaration allows to be forgotten and when, in elements and in recorded order. It is what describe prints, not the allocator.
+ * The licence: what the declaration allows to be forgotten and when, in elements and in recorded order. It is what describe prints, not the
+ * allocator.
  *
  *   step(n)  the root of the elected match that covers n, else n itself: a value is read at step(reader), never earlier
  *   last(n)  the greatest step over the scheduled readers (of a named result: those outside of its match)
- *   word(n)  kept: declared. fused: covered by a match. Else forward: freed after last(n); retain: retained where a derivative term reads n, else releasable
- *            after last(n)
- *   series   at each step: what is alive, its own elements and a root's named results added; then what is neither kept nor retained and has its last step here goes */
+ *   word(n)  kept: declared. fused: covered by a match. Else forward: freed after last(n); retain: retained where a derivative term reads
+ * n, else releasable after last(n) series   at each step: what is alive, its own elements and a root's named results added; then what is
+ * neither kept nor retained and has its last step here goes */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -53,7 +54,8 @@ static bool mark(accounting *a)
     if (plan->entry.posture == WG_POSTURE_RETAIN) mark_retained(a, plan->lasts);
     for (uint32_t i = 0; i < plan->count; i++) plan->lasts[i] = plan->lasts[i] || a->work->kept[i];
     for (uint32_t m = 0; m < plan->match_count; m++)
-        for (uint32_t r = 0; plan->matches[m].elected && r < plan->matches[m].result_count; r++) a->named[plan->index[plan->matches[m].results[r]]] = true;
+        for (uint32_t r = 0; plan->matches[m].elected && r < plan->matches[m].result_count; r++)
+            a->named[plan->index[plan->matches[m].results[r]]] = true;
     return true;
 }
 
@@ -159,7 +161,8 @@ static bool walk_steps(accounting *a, const goings *g, wg_error *error)
     for (uint32_t i = 0; i < a->plan->count; i++) {
         if (step_of(a, i) != i) continue;
         if (!added_at(a, i, &added) || !base_add(alive, added, &alive) || !base_add(licence->retain_all, added, &licence->retain_all))
-            return base_fail(error, WG_SIZE, "the live volume at node %u does not fit in 64 bits: the values together are too large", a->plan->closure[i]);
+            return base_fail(error, WG_SIZE, "the live volume at node %u does not fit in 64 bits: the values together are too large",
+                             a->plan->closure[i]);
         licence->series[licence->step_count++] = alive;
         if (alive > licence->peak) {
             licence->peak = alive;

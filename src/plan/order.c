@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Execution order of stages. Several policies list the stages, each linear but for a heap; the order whose largest set of live values, at the recorded lengths, is the least is
- * taken, the first of equals. Stages come in unit order, which is nearly the recorded one. */
+ * Execution order of stages. Several policies list the stages, each linear but for a heap; the order whose largest set of live values, at
+ * the recorded lengths, is the least is taken, the first of equals. Stages come in unit order, which is nearly the recorded one. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -64,10 +64,13 @@ static entry heap_pop(scheduler *s)
 static bool take_room(scheduler *s, base_arena *memory, uint32_t reads)
 {
     size_t nodes = (size_t)s->plan->count + 1, stages = (size_t)s->plan->stage_count + 1;
-    return (s->value_begin = base_arena_take(memory, stages * sizeof *s->value_begin)) && (s->values = base_arena_take(memory, ((size_t)reads + 1) * sizeof *s->values)) &&
+    return (s->value_begin = base_arena_take(memory, stages * sizeof *s->value_begin)) &&
+           (s->values = base_arena_take(memory, ((size_t)reads + 1) * sizeof *s->values)) &&
            (s->reader_begin = base_arena_take_zeroed(memory, (nodes + 1) * sizeof *s->reader_begin)) &&
-           (s->readers = base_arena_take(memory, ((size_t)reads + 1) * sizeof *s->readers)) && (s->waiting = base_arena_take(memory, stages * sizeof *s->waiting)) &&
-           (s->left = base_arena_take(memory, nodes * sizeof *s->left)) && (s->left_xor = base_arena_take(memory, nodes * sizeof *s->left_xor)) &&
+           (s->readers = base_arena_take(memory, ((size_t)reads + 1) * sizeof *s->readers)) &&
+           (s->waiting = base_arena_take(memory, stages * sizeof *s->waiting)) &&
+           (s->left = base_arena_take(memory, nodes * sizeof *s->left)) &&
+           (s->left_xor = base_arena_take(memory, nodes * sizeof *s->left_xor)) &&
            (s->bytes = base_arena_take(memory, nodes * sizeof *s->bytes)) && (s->done = base_arena_take(memory, stages)) &&
            (s->heap = base_arena_take(memory, (nodes + stages) * sizeof *s->heap));
 }
@@ -89,7 +92,8 @@ static void list_values(scheduler *s, uint32_t *seen)
     s->value_begin[plan->stage_count] = count;
     for (uint32_t i = 2; i < plan->count + 2; i++) s->reader_begin[i] += s->reader_begin[i - 1];
     for (uint32_t stage = 0; stage < plan->stage_count; stage++)
-        for (uint32_t v = s->value_begin[stage]; v < s->value_begin[stage + 1]; v++) s->readers[s->reader_begin[s->values[v] + 1]++] = stage;
+        for (uint32_t v = s->value_begin[stage]; v < s->value_begin[stage + 1]; v++)
+            s->readers[s->reader_begin[s->values[v] + 1]++] = stage;
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = plan_node(plan, i);
         s->bytes[i] = (double)node->volume * base_kinds[node->kind].bytes;

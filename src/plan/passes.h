@@ -64,8 +64,8 @@ bool plan_view_is_contiguous(uint32_t rank, const int64_t *shape, const plan_map
 /* A constant of which the graph holds one item. */
 bool plan_is_fill(const wg_graph *graph, const wg_node *node);
 
-/* Lengths at which questions about every binding are asked: the recorded ones, and where the graph has extents some others. A polynomial identity that holds
- * at all of them is taken to hold; the layout checks it again for the lengths that it is made for. */
+/* Lengths at which questions about every binding are asked: the recorded ones, and where the graph has extents some others. A polynomial
+ * identity that holds at all of them is taken to hold; the layout checks it again for the lengths that it is made for. */
 #define PLAN_PROBES 3
 typedef struct plan_probes {
     uint32_t count;

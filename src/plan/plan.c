@@ -26,8 +26,8 @@ static bool copy_entry(wg_plan *plan, const graph_entry *entry)
 static bool run_passes(wg_plan *plan, wg_error *error)
 {
     plan_work work = {.memory = base_arena_new(plan->allocator)};
-    bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) && plan_licence_make(plan, &work, error) &&
-                plan_stages_make(plan, &work, error);
+    bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) &&
+                plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error);
     base_arena_free(&work.memory);
     return good;
 }

@@ -43,7 +43,10 @@ static void settle_storage(builder *b)
     }
     for (uint32_t i = 0; i < plan->count; i++) {
         uint8_t role = units->role[i];
-        plan->storage[i] = role == PLAN_ROLE_COVERED ? PLAN_COVERED : role == PLAN_ROLE_VIRTUAL ? PLAN_VIRTUAL : b->stored[i] ? PLAN_STORED : PLAN_REGISTER;
+        plan->storage[i] = role == PLAN_ROLE_COVERED   ? PLAN_COVERED
+                           : role == PLAN_ROLE_VIRTUAL ? PLAN_VIRTUAL
+                           : b->stored[i]              ? PLAN_STORED
+                                                       : PLAN_REGISTER;
     }
 }
 
@@ -166,7 +169,8 @@ static plan_instruction instruction_of(const builder *b, uint32_t index)
     plan_instruction made = {.op = node->op, .result_kind = node->kind, .node = b->plan->closure[index]};
     made.kind = plan_node(b->plan, operand_index(b, index, first))->kind;
     made.wrap = node->op == WG_OP_Convert && graph_attribute(b->plan->graph, node, GRAPH_ATTRIBUTE(Convert, wrap));
-    for (uint32_t k = 0; k < node->operand_count; k++) made.operands[k] = (uint16_t)b->reg[plan_unit_real(b->plan, b->units, operand_index(b, index, k))];
+    for (uint32_t k = 0; k < node->operand_count; k++)
+        made.operands[k] = (uint16_t)b->reg[plan_unit_real(b->plan, b->units, operand_index(b, index, k))];
     return made;
 }
 
@@ -220,6 +224,7 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
     for (uint32_t unit = 0; unit < units->unit_count; unit++)
         if (!make_stage(&b, unit)) return base_fail_memory(error);
     plan->stage_count = units->unit_count;
-    for (uint32_t i = 0; i < plan->count; i++) producer[i] = units->unit[i] != WG_NONE && plan->storage[i] == PLAN_STORED ? units->unit[i] : WG_NONE;
+    for (uint32_t i = 0; i < plan->count; i++)
+        producer[i] = units->unit[i] != WG_NONE && plan->storage[i] == PLAN_STORED ? units->unit[i] : WG_NONE;
     return true;
 }

@@ -16,15 +16,15 @@ char *wg_plan_describe(const wg_plan *plan)
         graph_describe_line(plan->graph, plan->closure[i], licence->words[i], &text);
         base_string_puts(&text, "\n");
     }
-    base_string_printf(&text, "plan: %s; %u of %u node%s evaluated, %u readable\n", retain ? "retain" : "forward", plan->count, plan->prefix,
-                       plan->prefix == 1 ? "" : "s", plan->entry.keep_count);
+    base_string_printf(&text, "plan: %s; %u of %u node%s evaluated, %u readable\n", retain ? "retain" : "forward", plan->count,
+                       plan->prefix, plan->prefix == 1 ? "" : "s", plan->entry.keep_count);
     if (licence->groups) base_string_printf(&text, "fused %u groups, %u nodes replaced\n", licence->groups, licence->replaced);
     if (retain)
-        base_string_printf(&text, "live volume: retain-all %lld, release floor %lld at node %u\n", (long long)licence->retain_all, (long long)licence->peak,
-                           licence->peak_node);
+        base_string_printf(&text, "live volume: retain-all %lld, release floor %lld at node %u\n", (long long)licence->retain_all,
+                           (long long)licence->peak, licence->peak_node);
     else
-        base_string_printf(&text, "live volume: peak %lld elements at node %u, retain-all %lld\n", (long long)licence->peak, licence->peak_node,
-                           (long long)licence->retain_all);
+        base_string_printf(&text, "live volume: peak %lld elements at node %u, retain-all %lld\n", (long long)licence->peak,
+                           licence->peak_node, (long long)licence->retain_all);
     return base_text_take(&text);
 }
 
@@ -86,7 +86,8 @@ static void put_elections(const wg_plan *plan, base_string *text)
 {
     for (uint32_t m = 0; m < plan->match_count; m++) {
         const plan_match *match = &plan->matches[m];
-        base_string_printf(text, "  %s rooted at node %u covering %u nodes (", plan_pattern_name(match->pattern), match->root, match->node_count);
+        base_string_printf(text, "  %s rooted at node %u covering %u nodes (", plan_pattern_name(match->pattern), match->root,
+                           match->node_count);
         for (uint32_t i = 0; i < match->node_count; i++) base_string_printf(text, i ? " %u" : "%u", match->nodes[i]);
         if (match->elected) base_string_printf(text, "): elected, served as %s\n", formula_of(plan, match));
         else base_string_printf(text, "): not elected: %s\n", match->reason);
@@ -151,11 +152,11 @@ static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
 static void put_layout(const wg_plan *plan, base_string *text)
 {
     const plan_layout *layout = &plan->layout;
-    base_string_printf(text, "layout: arena %lld bytes, largest set %lld, bound %lld, %u buffers\n", (long long)layout->arena_bytes, (long long)layout->largest_bytes,
-                       (long long)layout->bound_bytes, layout->buffer_count);
+    base_string_printf(text, "layout: arena %lld bytes, largest set %lld, bound %lld, %u buffers\n", (long long)layout->arena_bytes,
+                       (long long)layout->largest_bytes, (long long)layout->bound_bytes, layout->buffer_count);
     base_string_printf(text, "live volume: %s %lld elements at node %u, retain-all %lld\n",
-                       plan->entry.posture == WG_POSTURE_RETAIN ? "release floor" : "peak", (long long)plan->licence.peak, plan->licence.peak_node,
-                       (long long)plan->licence.retain_all);
+                       plan->entry.posture == WG_POSTURE_RETAIN ? "release floor" : "peak", (long long)plan->licence.peak,
+                       plan->licence.peak_node, (long long)plan->licence.retain_all);
 }
 
 char *wg_plan_report(const wg_plan *plan)

@@ -2,9 +2,10 @@
  *
  * Nodes to stages: what is virtual, what must be copied, and which elementwise rows run as one.
  *
- * Grouping walks from the results down. The height of a unit is one more than that of its highest reader, so every edge between units falls, and two units of one height do not
- * depend on each other. An elementwise row joins the unit of its highest readers where these are elementwise over the same shape (several such units become one), else it
- * begins a unit above them. So a row stands with its readers, not with its operands: what a late reader alone needs is computed late, from operands that are stored anyway. */
+ * Grouping walks from the results down. The height of a unit is one more than that of its highest reader, so every edge between units
+ * falls, and two units of one height do not depend on each other. An elementwise row joins the unit of its highest readers where these are
+ * elementwise over the same shape (several such units become one), else it begins a unit above them. So a row stands with its readers, not
+ * with its operands: what a late reader alone needs is computed late, from operands that are stored anyway. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -45,7 +46,8 @@ static uint32_t operand_index(const wg_plan *plan, uint32_t index, uint32_t oper
 
 uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index)
 {
-    while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient) index = operand_index(plan, index, 0);
+    while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient)
+        index = operand_index(plan, index, 0);
     return index;
 }
 
@@ -314,8 +316,9 @@ static bool take_room(grouping *g)
     size_t room = (size_t)g->plan->count + 1;
     base_arena *memory = &g->work->memory;
     return (g->units->role = base_arena_take(memory, room)) && (g->units->contiguous = base_arena_take(memory, room)) &&
-           (g->units->source = base_arena_take(memory, room * sizeof(uint32_t))) && (g->units->unit = base_arena_take(memory, room * sizeof(uint32_t))) &&
-           (g->depth = base_arena_take_zeroed(memory, room)) && (g->above = base_arena_take_zeroed(memory, room * sizeof *g->above)) &&
+           (g->units->source = base_arena_take(memory, room * sizeof(uint32_t))) &&
+           (g->units->unit = base_arena_take(memory, room * sizeof(uint32_t))) && (g->depth = base_arena_take_zeroed(memory, room)) &&
+           (g->above = base_arena_take_zeroed(memory, room * sizeof *g->above)) &&
            (g->groups = base_arena_take(memory, room * sizeof *g->groups)) && plan_probes_make(g->plan->graph, memory, &g->probes);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What must hold of every plan and layout, checked from the graph alone: each scheduled value exists when it is read, memory that is shared is never needed twice at
- * once, every result is there at the end. Nothing here is shared with the passes that made the plan. */
+ * What must hold of every plan and layout, checked from the graph alone: each scheduled value exists when it is read, memory that is shared
+ * is never needed twice at once, every result is there at the end. Nothing here is shared with the passes that made the plan. */
 #include <string.h>
 
 #include "plan/plan.h"
@@ -44,7 +44,8 @@ static bool check_made(verifying *v)
         }
     for (uint32_t i = 0; i < plan->count; i++) {
         bool computed = v->made[i] != 0, free = is_source(v, i) || plan->storage[i] == PLAN_VIRTUAL;
-        if (computed == free) return defect(v, plan->closure[i], computed ? "a stage computes a source or a virtual node" : "no stage computes it");
+        if (computed == free)
+            return defect(v, plan->closure[i], computed ? "a stage computes a source or a virtual node" : "no stage computes it");
     }
     return true;
 }
@@ -109,11 +110,14 @@ static bool check_program(verifying *v, const plan_stage *stage)
         const plan_instruction *own = &stage->instructions[i];
         const wg_node *node = graph_node(plan->graph, own->node);
         for (uint32_t k = 0; k < node->operand_count; k++)
-            if (own->operands[k] >= stage->register_count || !(full >> own->operands[k] & 1)) return defect(v, own->node, "it reads an empty register");
-        if (own->target >= stage->register_count || own->target < stage->read_count || own->op != node->op || own->result_kind != node->kind)
+            if (own->operands[k] >= stage->register_count || !(full >> own->operands[k] & 1))
+                return defect(v, own->node, "it reads an empty register");
+        if (own->target >= stage->register_count || own->target < stage->read_count || own->op != node->op ||
+            own->result_kind != node->kind)
             return defect(v, own->node, "its instruction is not its row's");
         const wg_node *first = graph_node(plan->graph, stage->instructions[0].node);
-        if (v->layout->volumes[plan->index[own->node]] != v->layout->volumes[plan->index[stage->instructions[0].node]] || node->rank != first->rank)
+        if (v->layout->volumes[plan->index[own->node]] != v->layout->volumes[plan->index[stage->instructions[0].node]] ||
+            node->rank != first->rank)
             return defect(v, own->node, "it has another iteration space than its stage");
         full |= (uint64_t)1 << own->target;
     }
@@ -162,7 +166,8 @@ static bool check_lifetimes(verifying *v)
         for (uint32_t r = 0; r < plan->stages[s].read_count; r++) {
             uint32_t source = plan->stages[s].reads[r].source;
             const plan_buffer *buffer = &v->layout->buffers[v->layout->buffer_of[plan->index[source]]];
-            if (buffer->last < s || (buffer->place == PLAN_PLACE_ARENA && buffer->first >= s)) return defect(v, source, "it is read outside of its lifetime");
+            if (buffer->last < s || (buffer->place == PLAN_PLACE_ARENA && buffer->first >= s))
+                return defect(v, source, "it is read outside of its lifetime");
         }
     for (uint32_t k = 0; k < plan->entry.keep_count; k++) {
         uint32_t index = plan->index[plan->entry.keep[k]];
@@ -202,14 +207,17 @@ static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, u
 {
     const plan_layout *layout = v->layout;
     int64_t scratch = layout->scratch[s];
-    if (scratch > layout->arena_bytes - layout->scratch_offset) return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
+    if (scratch > layout->arena_bytes - layout->scratch_offset)
+        return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
     for (uint32_t i = 0; i < live_count; i++) {
         const plan_buffer *a = &layout->buffers[live[i]];
-        if (scratch && a->offset < layout->scratch_offset + scratch && layout->scratch_offset < a->offset + a->bytes) return defect(v, a->node, "its buffer meets the scratch");
+        if (scratch && a->offset < layout->scratch_offset + scratch && layout->scratch_offset < a->offset + a->bytes)
+            return defect(v, a->node, "its buffer meets the scratch");
         for (uint32_t j = 0; j < live_count && a->first == s; j++) {
             const plan_buffer *b = &layout->buffers[live[j]];
             bool taken_over = a->alias == live[j] && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
-            if (i != j && !taken_over && !(b->alias == live[i] && b->first == s) && overlap(a, b)) return defect(v, a->node, "its buffer meets another that is still needed");
+            if (i != j && !taken_over && !(b->alias == live[i] && b->first == s) && overlap(a, b))
+                return defect(v, a->node, "its buffer meets another that is still needed");
         }
     }
     return true;
@@ -236,7 +244,8 @@ bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error
 {
     verifying v = {.plan = plan, .layout = layout, .memory = base_arena_new(plan->allocator), .error = error};
     v.made = base_arena_take_zeroed(&v.memory, ((size_t)plan->count + 1) * sizeof *v.made);
-    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_memory(&v) : base_fail_memory(error);
+    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_memory(&v)
+                       : base_fail_memory(error);
     base_arena_free(&v.memory);
     return good;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Read maps: where the items of a virtual row are among those of the stored node below it. A map has one stride an axis; a row whose items need more (a Reshape that tears axes
- * which do not lie behind one another) has no map and is copied. */
+ * Read maps: where the items of a virtual row are among those of the stored node below it. A map has one stride an axis; a row whose items
+ * need more (a Reshape that tears axes which do not lie behind one another) has no map and is copied. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -54,8 +54,10 @@ static bool is_empty(uint32_t rank, const int64_t *shape)
     return false;
 }
 
-/* Axes [from, to) of the operand become axes [first, end) of the result, both of one volume: possible where the old ones lie behind one another. */
-static bool regroup(const plan_view_call *call, const plan_map *operand, uint32_t from, uint32_t to, uint32_t first, uint32_t end, plan_map *map)
+/* Axes [from, to) of the operand become axes [first, end) of the result, both of one volume: possible where the old ones lie behind one
+ * another. */
+static bool regroup(const plan_view_call *call, const plan_map *operand, uint32_t from, uint32_t to, uint32_t first, uint32_t end,
+                    plan_map *map)
 {
     int64_t stride = 0, expected = 0;
     bool inner = true;

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Every snippet of the README and of docs/*.md is run, and what it shows is what it prints.
 
-Fences, by their first word:
+Fences, by their first words:
   ```wg NAME        a program text: written to NAME in the page's folder, and must parse
   ```bpl ...        array language: not run here
   ```c              a whole program: compiled with the library, run; a ```text right after it is its output
+  ```c main NAME    what stands inside of main, with stdio.h and wengert.h included; messages call its lines NAME:1 ..
   ```c part         lines of a program: compiled inside a function that has a tape `tape` and a value `x`
-  ```console        lines `$ command` run in the page's folder, what follows each is its output
+  ```console        lines `$ command` run in the page's folder (`> ` goes on with it), what follows each is its output
   ```text           output of the program before it
-In expected output a line `...` stands for any lines, and `...` inside a line for anything. `make docs` is `run_docs.py --write`: it writes the output that came instead."""
+Commands find the command, the headers and the library as if they were installed; `examples` stands in the page's folder. In expected
+output a line `...` stands for any lines, and `...` inside a line for anything.
+
+`run_docs.py PAGE ...` runs the pages whose names hold one of the words. `--write` writes the output that came instead."""
 import os
 import re
 import shutil
@@ -28,6 +32,14 @@ void part(wg_tape *tape, wg_value x)
 %s
 }
 """
+MAIN = """#include <stdio.h>
+#include "wengert/wengert.h"
+int main(void)
+{
+#line 1 "%s"
+%sreturn 0;
+}
+"""
 
 
 def pattern_of(line):
@@ -43,13 +55,20 @@ def matches(got, want):
     return bool(got) and re.fullmatch(pattern_of(want[0].rstrip()), got[0].rstrip()) is not None and matches(got[1:], want[1:])
 
 
-def compiled(folder, code, name, link):
+def surroundings():
+    """The environment in which the build stands for an installed library and command."""
+    paths = {"PATH": BUILD, "CPATH": ROOT / "include", "LIBRARY_PATH": BUILD, "LD_LIBRARY_PATH": BUILD}
+    joined = {name: f"{path}:{os.environ[name]}" if os.environ.get(name) else str(path) for name, path in paths.items()}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("WENGERT_")}
+    return {**others, **joined, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+
+
+def compiled(folder, code, name, link, environment):
     source = os.path.join(folder, name + ".c")
     with open(source, "w", encoding="utf-8") as file:
         file.write(code)
-    argv = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", f"-I{ROOT / 'include'}", source]
-    argv += ["-o", os.path.join(folder, name), f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lwengert"] if link else ["-c", "-o", os.path.join(folder, name + ".o")]
-    return run(argv)
+    argv = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", source, "-o", os.path.join(folder, name)]
+    return run(argv + (["-lwengert"] if link else ["-c"]), env=environment)
 
 
 class Page:
@@ -61,7 +80,7 @@ class Page:
         self.replaced = []
         for name in ("examples", "docs"):
             os.symlink(ROOT / name, os.path.join(self.folder, name))
-        self.environment = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}", "NO_COLOR": "1"}
+        self.environment = surroundings()
 
     def line(self, match):
         return self.text.count("\n", 0, match.start()) + 1
@@ -84,9 +103,10 @@ class Page:
         self.report.check(parsed.returncode == 0, f"{where}: the program does not parse:\n{parsed.stdout}")
 
     def do_c(self, match, where, name):
-        part = match[2].startswith("part")
-        built = compiled(self.folder, PART % match[3] if part else match[3], name, not part)
-        if not self.report.check(built.returncode == 0, f"{where}: does not compile:\n{built.stdout}") or part:
+        form, _, file = match[2].partition(" ")
+        code = {"part": lambda: PART % match[3], "main": lambda: MAIN % (file or name + ".c", match[3])}.get(form, lambda: match[3])()
+        built = compiled(self.folder, code, name, form != "part", self.environment)
+        if not self.report.check(built.returncode == 0, f"{where}: does not compile:\n{built.stdout}") or form == "part":
             return
         ran = run([os.path.join(self.folder, name)], cwd=self.folder, env=self.environment)
         self.output = ran.stdout
@@ -105,14 +125,11 @@ class Page:
         self.output = None
 
     def do_console(self, match, where, _):
-        blocks = re.split(r"^\$ ", match[3], flags=re.M)[1:]
-        at = match.start(3)
-        for block in blocks:
-            command, _, want = block.partition("\n")
-            start = at + 2 + len(command) + 1
-            at = start + len(want)
+        for block in re.finditer(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", match[3], re.M):
+            command = block[1].replace("\n> ", "\n").strip()
+            start = match.start(3) + block.start(2)
             ran = run(["bash", "-c", command], cwd=self.folder, env=self.environment)
-            self.expect(ran.stdout, want, f"{where}: $ {command}", (start, at))
+            self.expect(ran.stdout, block[2], f"{where}: $ {command}", (start, start + len(block[2])))
 
     def write(self):
         text = self.text
@@ -123,10 +140,18 @@ class Page:
             print(f"rewrote {self.path.name}")
 
 
-report = Report()
-for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-    page = Page(path, report)
-    page.check()
-    if "--write" in sys.argv:
-        page.write()
-report.finish()
+def main():
+    report = Report()
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        if words and not any(word in path.name for word in words):
+            continue
+        page = Page(path, report)
+        page.check()
+        if "--write" in sys.argv:
+            page.write()
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -430,13 +430,15 @@ static void test_draws_by_key(void **state)
 {
     (void)state;
     static const wg_kind kinds[] = {WG_KIND_F16, WG_KIND_BF16, WG_KIND_F32, WG_KIND_F64};
+    static const int fraction_bits[] = {11, 8, 24, 53};
     wg_tensor *key = test_tensor(WG_KIND_U32, 1, TEST_SHAPE(2), (double[]){1, 2}), *children = RUN1(WG_OP_KeySplit, key, 3);
     for (size_t i = 0; i < 4; i++) {
         wg_tensor *many = draw(key, GRAPH_DISTRIBUTION_UNIFORM, 5000, kinds[i]), *few = draw(key, GRAPH_DISTRIBUTION_UNIFORM, 7, kinds[i]);
         double sum = 0;
         assert_memory_equal(wg_tensor_data(many), wg_tensor_data(few), 7 * wg_kind_bytes(kinds[i]));
         for (int64_t j = 0; j < 5000; j++) {
-            assert_true(test_item(many, j) >= 0 && test_item(many, j) < 1);
+            double item = test_item(many, j), steps = ldexp(item, fraction_bits[i]);
+            assert_true(item >= 0 && item < 1 && steps == floor(steps));
             sum += test_item(many, j);
         }
         assert_true(fabs(sum / 5000 - 0.5) < 0.02);

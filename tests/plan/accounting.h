@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * A second accounting of a plan, as slow and plain as it can be written, over the public facts of nodes alone: the judge of closure, elections, words and volumes. */
+ * A second accounting of a plan, as slow and plain as it can be written, over the public facts of nodes alone: the judge of closure,
+ * elections, words and volumes. */
 #ifndef TESTS_PLAN_ACCOUNTING_H
 #define TESTS_PLAN_ACCOUNTING_H
 
@@ -87,18 +88,19 @@ static inline bool account_reduce_window(const account *a, account_match *m)
     uint32_t narrows[ACCOUNT_MOST], count = 0, node = account_at(a, m->root, 0, WG_OP_Maximum, -1);
     if (a->nodes[m->root].op != WG_OP_Reshape || node == WG_NONE) return false;
     account_cover(m, m->root);
-    for (; a->nodes[node].op == WG_OP_Maximum; node = a->nodes[node].operands[0]) {
+    for (; node < ACCOUNT_MOST && a->nodes[node].op == WG_OP_Maximum; node = a->nodes[node].operands[0]) {
         account_cover(m, node);
         narrows[count++] = a->nodes[node].operands[1];
     }
     narrows[count++] = node;
-    if (a->nodes[node].op != WG_OP_Narrow) return false;
+    if (node >= ACCOUNT_MOST || a->nodes[node].op != WG_OP_Narrow) return false;
     uint32_t window = account_at(a, node, 0, WG_OP_Reshape, -1);
     if (window == WG_NONE) return false;
     int64_t axis = (int64_t)a->nodes[window].rank - 1;
     for (uint32_t i = 0; i < count; i++) {
         const wg_node_facts *n = &a->nodes[narrows[i]];
-        if (n->op != WG_OP_Narrow || n->operands[0] != window || n->attributes[0] != axis || n->attributes[1] != (int64_t)(count - 1 - i) || n->attributes[2] != 1)
+        if (n->op != WG_OP_Narrow || n->operands[0] != window || n->attributes[0] != axis || n->attributes[1] != (int64_t)(count - 1 - i) ||
+            n->attributes[2] != 1)
             return false;
         account_cover(m, narrows[i]);
     }
@@ -203,7 +205,9 @@ static inline void account_elect(account *a)
         else if (a->retain) strcpy(m->why, "the retain posture elects nothing");
         for (uint32_t c = 0; c + 1 < m->covered_count && !m->why[0]; c++) {
             uint32_t node = m->covered[c], reader = 0;
-            while (reader < a->total && (!account_reads(a, reader, node) || account_covers(m, reader) || (account_names(m, node) && reader > m->root))) reader++;
+            while (reader < a->total &&
+                   (!account_reads(a, reader, node) || account_covers(m, reader) || (account_names(m, node) && reader > m->root)))
+                reader++;
             if (reader < a->total) snprintf(m->why, sizeof m->why, "node %u is read by node %u outside", node, reader);
             else if (a->kept[node] && !account_names(m, node)) snprintf(m->why, sizeof m->why, "node %u is declared", node);
         }
@@ -263,7 +267,8 @@ static inline void account_walk(account *a)
         bool interior = m && m->root != node, named = m && account_names(m, node), retained = account_retained(a, node);
         int64_t last = -1;
         for (uint32_t reader = 0; reader < a->total; reader++)
-            if (account_reads(a, reader, node) && !(named && account_covers(m, reader)) && (int64_t)account_step(a, reader) > last) last = account_step(a, reader);
+            if (account_reads(a, reader, node) && !(named && account_covers(m, reader)) && (int64_t)account_step(a, reader) > last)
+                last = account_step(a, reader);
         if (a->kept[node]) strcpy(a->words[node], "kept");
         else if (interior) strcpy(a->words[node], "fused");
         else if (retained) strcpy(a->words[node], "retained");
@@ -293,7 +298,8 @@ static inline account *account_of(const wg_network *network, const wg_entry *ent
     a->retain = retain;
     assert_true(a->total <= ACCOUNT_MOST);
     for (uint32_t i = 0; i < a->total; i++) assert_true(wg_network_node(network, i, &a->nodes[i]));
-    for (uint32_t i = 0; i < wg_entry_result_count(entry); i++) a->kept[wg_entry_result(entry, i).position] = a->scheduled[wg_entry_result(entry, i).position] = true;
+    for (uint32_t i = 0; i < wg_entry_result_count(entry); i++)
+        a->kept[wg_entry_result(entry, i).position] = a->scheduled[wg_entry_result(entry, i).position] = true;
     for (uint32_t i = a->total; i-- > 0;)
         for (uint32_t k = 0; a->scheduled[i] && k < a->nodes[i].operand_count; k++) a->scheduled[a->nodes[i].operands[k]] = true;
     account_find(a);
@@ -312,9 +318,11 @@ static inline bool account_agrees(const account *a, const wg_plan *plan, char *w
     uint32_t count, scheduled = 0;
     const int64_t *series = wg_plan_live_series(plan, &count);
     for (uint32_t i = 0; i < a->total; i++) scheduled += a->scheduled[i];
-    snprintf(why, bytes, "figures: peak %lld at %u retain-all %lld, must be %lld %u %lld", (long long)figures.peak, figures.peak_node, (long long)figures.retain_all,
-             (long long)a->peak, a->peak_node, (long long)a->retain_all);
-    if (figures.peak != a->peak || figures.peak_node != a->peak_node || figures.retain_all != a->retain_all || figures.evaluated != scheduled || count != a->steps) return false;
+    snprintf(why, bytes, "figures: peak %lld at %u retain-all %lld, must be %lld %u %lld", (long long)figures.peak, figures.peak_node,
+             (long long)figures.retain_all, (long long)a->peak, a->peak_node, (long long)a->retain_all);
+    if (figures.peak != a->peak || figures.peak_node != a->peak_node || figures.retain_all != a->retain_all ||
+        figures.evaluated != scheduled || count != a->steps)
+        return false;
     snprintf(why, bytes, "the live series differs");
     if (memcmp(series, a->series, count * sizeof *series)) return false;
     snprintf(why, bytes, "%u candidates, must be %u", wg_plan_pattern_count(plan), a->match_count);
@@ -323,8 +331,11 @@ static inline bool account_agrees(const account *a, const wg_plan *plan, char *w
         wg_pattern p;
         const account_match *m = &a->matches[i];
         wg_plan_pattern(plan, i, &p);
-        snprintf(why, bytes, "candidate %u: %s at %u: %s, must be %s at %u: %s", i, p.kind, p.root, p.reason ? p.reason : "elected", m->kind, m->root, m->why);
-        if (strcmp(p.kind, m->kind) || p.root != m->root || p.node_count != m->covered_count || memcmp(p.nodes, m->covered, p.node_count * sizeof *p.nodes)) return false;
+        snprintf(why, bytes, "candidate %u: %s at %u: %s, must be %s at %u: %s", i, p.kind, p.root, p.reason ? p.reason : "elected",
+                 m->kind, m->root, m->why);
+        if (strcmp(p.kind, m->kind) || p.root != m->root || p.node_count != m->covered_count ||
+            memcmp(p.nodes, m->covered, p.node_count * sizeof *p.nodes))
+            return false;
         if (p.elected != !m->why[0] || strcmp(p.reason ? p.reason : "", m->why) || p.elected != (p.formula != NULL)) return false;
     }
     char *text = wg_plan_describe(plan), *rest = text;
@@ -333,7 +344,8 @@ static inline bool account_agrees(const account *a, const wg_plan *plan, char *w
         if (!a->scheduled[i]) continue;
         char *end = strchr(rest, '\n');
         size_t length = strlen(a->words[i]);
-        same = strtoul(rest, NULL, 10) == i && (size_t)(end - rest) > length && !strncmp(end - length, a->words[i], length) && end[-(long)length - 1] == ' ';
+        same = strtoul(rest, NULL, 10) == i && (size_t)(end - rest) > length && !strncmp(end - length, a->words[i], length) &&
+               end[-(long)length - 1] == ' ';
         snprintf(why, bytes, "node %u: `%.*s` must be %s", i, (int)(end - rest), rest, a->words[i]);
         rest = end + 1;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Running a plan with the oracle's rows: every stage through its read maps, from and into one arena at the offsets of the layout. Slow, and shares nothing with the executor; whatever is
- * wrong with an order, a map, a lifetime or a place taken over shows in the bits. */
+ * Running a plan with the oracle's rows: every stage through its read maps, from and into one arena at the offsets of the layout. Slow, and
+ * shares nothing with the executor; whatever is wrong with an order, a map, a lifetime or a place taken over shows in the bits. */
 #ifndef TESTS_PLAN_BY_HAND_H
 #define TESTS_PLAN_BY_HAND_H
 
@@ -33,7 +33,8 @@ static inline char *by_hand_items(const by_hand *h, uint32_t node)
 }
 
 /* Items [first, first + count) of a read as a list. */
-static inline wg_tensor *by_hand_read(const by_hand *h, uint32_t s, uint32_t r, int64_t first, int64_t count, uint32_t rank, const int64_t *shape)
+static inline wg_tensor *by_hand_read(const by_hand *h, uint32_t s, uint32_t r, int64_t first, int64_t count, uint32_t rank,
+                                      const int64_t *shape)
 {
     plan_read read = h->plan->stages[s].reads[r];
     const plan_map *map = &h->layout->maps[s][r];
@@ -63,7 +64,8 @@ static inline wg_tensor *by_hand_row(const by_hand *h, uint32_t node, const wg_t
 {
     const wg_node *n = graph_node(h->plan->graph, node);
     wg_error error = {0};
-    wg_tensor *tensor = wg_op_run(NULL, (wg_op)n->op, operands, n->operand_count, h->layout->attributes[h->plan->index[node]], by_hand_attributes(h, node), &error);
+    wg_tensor *tensor = wg_op_run(NULL, (wg_op)n->op, operands, n->operand_count, h->layout->attributes[h->plan->index[node]],
+                                  by_hand_attributes(h, node), &error);
     if (!tensor) fail_msg("node %u: %s", node, error.message);
     return tensor;
 }
@@ -100,7 +102,8 @@ static inline void by_hand_call(const by_hand *h, uint32_t s)
     const wg_tensor **operands = calloc(stage->read_count + 1, sizeof *operands);
     for (uint32_t r = 0; r < stage->read_count; r++) {
         uint32_t index = h->plan->index[stage->reads[r].node];
-        operands[r] = by_hand_read(h, s, r, 0, h->layout->volumes[index], graph_node(h->plan->graph, stage->reads[r].node)->rank, h->layout->shapes[index]);
+        operands[r] = by_hand_read(h, s, r, 0, h->layout->volumes[index], graph_node(h->plan->graph, stage->reads[r].node)->rank,
+                                   h->layout->shapes[index]);
     }
     wg_tensor *result = by_hand_row(h, stage->nodes[0], operands);
     by_hand_write(h, stage->nodes[0], result, 0);
@@ -116,7 +119,8 @@ static inline void by_hand_pattern(const by_hand *h, uint32_t s)
     wg_tensor **values = calloc(h->plan->count, sizeof *values);
     for (uint32_t r = 0; r < stage->read_count; r++) {
         uint32_t index = h->plan->index[stage->reads[r].node];
-        values[index] = by_hand_read(h, s, r, 0, h->layout->volumes[index], graph_node(h->plan->graph, stage->reads[r].node)->rank, h->layout->shapes[index]);
+        values[index] = by_hand_read(h, s, r, 0, h->layout->volumes[index], graph_node(h->plan->graph, stage->reads[r].node)->rank,
+                                     h->layout->shapes[index]);
     }
     for (uint32_t i = 0; i < stage->node_count; i++) {
         const wg_node *node = graph_node(h->plan->graph, stage->nodes[i]);
@@ -124,15 +128,23 @@ static inline void by_hand_pattern(const by_hand *h, uint32_t s)
         for (uint32_t k = 0; k < node->operand_count; k++) operands[k] = values[h->plan->index[graph_operands(h->plan->graph, node)[k]]];
         values[h->plan->index[stage->nodes[i]]] = by_hand_row(h, stage->nodes[i], operands);
     }
-    for (uint32_t w = 0; w < stage->write_count; w++) by_hand_write(h, stage->writes[w].node, values[h->plan->index[stage->writes[w].node]], 0);
+    for (uint32_t w = 0; w < stage->write_count; w++)
+        by_hand_write(h, stage->writes[w].node, values[h->plan->index[stage->writes[w].node]], 0);
     for (uint32_t i = 0; i < h->plan->count; i++) wg_tensor_release(values[i]);
     free(values);
 }
 
-/* Fills: one item, as their buffers say. */
+/* A source's recorded items; a count follows its extent. */
 static inline wg_tensor *by_hand_source(const by_hand *h, uint32_t index)
 {
     wg_error error = {0};
+    const wg_node *node = graph_node(h->plan->graph, h->plan->closure[index]);
+    const graph_payload *payload = graph_payload_of(h->plan->graph, node);
+    int64_t number = 0;
+    if (payload->form == GRAPH_PAYLOAD_SIZE) {
+        assert_true(graph_size_evaluate(h->plan->graph, payload->size, h->layout->extents, &number));
+        return wg_tensor_fill(NULL, (wg_kind)node->kind, node->rank, h->layout->shapes[index], (double)number, NULL);
+    }
     wg_tensor *tensor = graph_payload_tensor(h->plan->graph, h->plan->closure[index], h->layout->shapes[index], &error);
     if (!tensor) fail_msg("%s", error.message);
     return tensor;

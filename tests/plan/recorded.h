@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Recording a graph from the dump of its nodes: what a dump says is enough to plan. Sources become fills; nodes that a plan's dump leaves out become constants. */
+ * Recording a graph from the dump of its nodes: what a dump says is enough to plan. Sources become fills; nodes that a plan's dump leaves
+ * out become constants. */
 #ifndef TESTS_PLAN_RECORDED_H
 #define TESTS_PLAN_RECORDED_H
 
@@ -191,8 +192,8 @@ static inline void recorded_free(recorded *r)
 }
 
 /* An entry over nodes of a network: roots, then observed ones. */
-static inline wg_entry *recorded_entry(const wg_network *network, const uint32_t *roots, uint32_t root_count, const uint32_t *observes, uint32_t observe_count,
-                                       bool retain)
+static inline wg_entry *recorded_entry(const wg_network *network, const uint32_t *roots, uint32_t root_count, const uint32_t *observes,
+                                       uint32_t observe_count, bool retain)
 {
     wg_symbol symbols[256];
     assert_true(root_count + observe_count <= 256);

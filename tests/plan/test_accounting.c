@@ -56,7 +56,9 @@ static bool random_agrees(void *user, random_graph *graph, char *why, size_t byt
 static void random_graphs(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 120; seed++) random_graph_hold("the accounting", seed, 5 + (uint32_t)(seed * 7 % 120), seed % 5 ? WG_KIND_F32 : WG_KIND_F64, random_agrees, NULL);
+    for (uint64_t seed = 1; seed <= 120; seed++)
+        random_graph_hold("the accounting", seed, 5 + (uint32_t)(seed * 7 % 120), seed % 5 ? WG_KIND_F32 : WG_KIND_F64, random_agrees,
+                          NULL);
 }
 
 /* ---- catalogue structures with flaws ---- */
@@ -125,7 +127,8 @@ static wg_value batch_norm(flawed *f, wg_value x)
     const int64_t *s = wg_value_shape(x), channel[] = {s[1]};
     bool training = test_draw_below(&f->draws, 3) != 0;
     wg_size rows = wg_number(s[0]), channels = wg_number(s[1]);
-    wg_value mean = training ? wg_div(wg_sum_along(x, flaw(f) && s[0] == s[1] ? 1 : 0), fill(f, flaw(f), 1, channel)) : fill(f, true, 1, channel);
+    wg_value mean = training ? wg_div(wg_sum_along(x, flaw(f) && s[0] == s[1] ? 1 : 0), fill(f, flaw(f), 1, channel))
+                             : fill(f, true, 1, channel);
     wg_value centred = wg_sub(x, wg_broadcast_along(mean, 0, rows));
     wg_value square = flaw(f) ? wg_mul(centred, x) : wg_mul(centred, centred);
     wg_value variance = training ? wg_div(wg_sum_along(square, 0), fill(f, false, 1, channel)) : fill(f, false, 1, channel);
@@ -167,7 +170,8 @@ static void catalogue_graphs(void **state)
         bool retain = seed % 8 == 0;
         wg_entry *entry = random_entry(network, roots, 1, &f.draws, retain);
         char why[256];
-        if (!plan_agrees(network, entry, retain, why, sizeof why)) fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, why, wg_network_describe(network));
+        if (!plan_agrees(network, entry, retain, why, sizeof why))
+            fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, why, wg_network_describe(network));
         wg_plan *plan = plan_new(entry, NULL, 0, NULL, NULL);
         wg_pattern p;
         for (uint32_t i = 0; wg_plan_pattern(plan, i, &p); i++) {

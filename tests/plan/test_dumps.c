@@ -6,14 +6,17 @@
 
 #include "plan/plan.h"
 
-static const char *const names[] = {"plan-attention-causal.txt", "plan-batchnorm-training.txt", "plan-conv-pad-stride.txt", "plan-conv-pool.txt",
-                                    "plan-duplicate-names.txt",  "plan-embedding-loss.txt",     "plan-observe-hidden.txt",  "plan-pool-overlap.txt",
-                                    "plan-recurrence-feeds.txt", "plan-retain-mixed.txt",       "plan-retain.txt",          "plan-roots-only.txt"};
+static const char *const names[] = {
+    "plan-attention-causal.txt", "plan-batchnorm-training.txt", "plan-conv-pad-stride.txt", "plan-conv-pool.txt",
+    "plan-duplicate-names.txt",  "plan-embedding-loss.txt",     "plan-observe-hidden.txt",  "plan-pool-overlap.txt",
+    "plan-recurrence-feeds.txt", "plan-retain-mixed.txt",       "plan-retain.txt",          "plan-roots-only.txt"};
 
 static void print_pattern(const wg_pattern *pattern, char *text, size_t bytes)
 {
-    size_t used = (size_t)snprintf(text, bytes, "%s rooted at node %u covering %u nodes (", pattern->kind, pattern->root, pattern->node_count);
-    for (uint32_t i = 0; i < pattern->node_count; i++) used += (size_t)snprintf(text + used, bytes - used, i ? " %u" : "%u", pattern->nodes[i]);
+    size_t used = (size_t)snprintf(text, bytes, "%s rooted at node %u covering %u nodes (", pattern->kind, pattern->root,
+                                   pattern->node_count);
+    for (uint32_t i = 0; i < pattern->node_count; i++)
+        used += (size_t)snprintf(text + used, bytes - used, i ? " %u" : "%u", pattern->nodes[i]);
     snprintf(text + used, bytes - used, ")");
 }
 

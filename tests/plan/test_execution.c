@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Plans run by hand give the oracle's bits: random graphs in both postures, and structures that try views, copies, groups and places taken over; as recorded and under bindings. */
+ * Plans run by hand give the oracle's bits: random graphs in both postures, and structures that try views, copies, groups and places taken
+ * over; as recorded and under bindings. */
 #define _DEFAULT_SOURCE /* strsep */
 #include "by_hand.h"
 
@@ -16,7 +17,8 @@ static int64_t some_scratch(const wg_plan *plan, const plan_layout *layout, uint
     return plan->stages[stage].kind == PLAN_STAGE_CALL && stage % 3 == 0 ? 40 + stage : 0;
 }
 
-static bool same_bits(const wg_plan *plan, const plan_layout *layout, const wg_entry *entry, const wg_run_options *options, char *why, size_t bytes)
+static bool same_bits(const wg_plan *plan, const plan_layout *layout, const wg_entry *entry, const wg_run_options *options, char *why,
+                      size_t bytes)
 {
     wg_error error = {0};
     wg_run *oracle = wg_interpret(entry, options, &error);
@@ -73,7 +75,8 @@ static void random_graphs(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 100; seed++)
-        random_graph_hold("a plan run by hand", 1000 + seed, 5 + (uint32_t)(seed * 11 % 130), seed % 4 ? WG_KIND_F32 : WG_KIND_F64, random_runs, NULL);
+        random_graph_hold("a plan run by hand", 1000 + seed, 5 + (uint32_t)(seed * 11 % 130), seed % 4 ? WG_KIND_F32 : WG_KIND_F64,
+                          random_runs, NULL);
 }
 
 /* ---- layouts of layouts ---- */
@@ -87,7 +90,10 @@ static wg_value layout_row(test_draws *draws, wg_value x)
     uint32_t order[WG_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++) order[i] = i, sizes[i] = wg_number(shape[i]);
     switch (test_draw_below(draws, 9)) {
-    case 0: return rank < 5 && wg_value_volume(x) < 200 ? wg_broadcast_along(x, test_draw_below(draws, rank + 1), wg_number(1 + test_draw_below(draws, 3))) : x;
+    case 0:
+        return rank < 5 && wg_value_volume(x) < 200
+                   ? wg_broadcast_along(x, test_draw_below(draws, rank + 1), wg_number(1 + test_draw_below(draws, 3)))
+                   : x;
     case 1:
         for (uint32_t i = rank; i > 1; i--) {
             uint32_t j = test_draw_below(draws, i), swap = order[i - 1];
@@ -133,13 +139,15 @@ static void layout_chains(void **state)
         wg_tape *tape = wg_tape_new(NULL);
         wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, 3, 4), 0.7, 0.1, 0));
         for (uint32_t i = 0; i < 24; i++) x = test_draw_below(&draws, 4) ? layout_row(&draws, x) : consume(&draws, x);
-        uint32_t roots[] = {wg_symbol_of(x).position}, observes[] = {test_draw_below(&draws, roots[0] + 1), test_draw_below(&draws, roots[0] + 1)};
+        uint32_t roots[] = {wg_symbol_of(x).position},
+                 observes[] = {test_draw_below(&draws, roots[0] + 1), test_draw_below(&draws, roots[0] + 1)};
         wg_error error = {0};
         wg_network *network = wg_tape_seal(&tape, &error);
         if (!network) fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
         wg_entry *entry = recorded_entry(network, roots, 1, observes, test_draw_below(&draws, 3), seed % 5 == 0);
         char why[256];
-        if (!runs(entry, NULL, 0, why, sizeof why)) fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, why, wg_network_describe(network));
+        if (!runs(entry, NULL, 0, why, sizeof why))
+            fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, why, wg_network_describe(network));
         wg_entry_free(&entry);
         wg_network_release(&network);
     }
@@ -152,8 +160,10 @@ static wg_network *with_extents(uint32_t roots[3])
 {
     static const uint32_t windows[] = {0, 2, 4, 1, 3, 5}, cells[] = {0, 1, 2, 4, 3, 5}, swap[] = {1, 0};
     wg_tape *tape = wg_tape_new(NULL);
-    wg_size batch = wg_extent(tape, "batch", 4), side = wg_extent(tape, "side", 5), image[] = {batch, {2, 0}, side, side}, row[] = {batch, {3, 0}};
-    wg_size inner = wg_size_subtract(tape, side, wg_number(2)), places = wg_size_multiply(tape, batch, wg_size_multiply(tape, inner, inner)), out[] = {places, {18, 0}};
+    wg_size batch = wg_extent(tape, "batch", 4), side = wg_extent(tape, "side", 5), image[] = {batch, {2, 0}, side, side},
+            row[] = {batch, {3, 0}};
+    wg_size inner = wg_size_subtract(tape, side, wg_number(2)),
+            places = wg_size_multiply(tape, batch, wg_size_multiply(tape, inner, inner)), out[] = {places, {18, 0}};
     wg_value x = wg_input_fill(tape, WG_KIND_F32, 2, row, 0.5), y = wg_add(x, wg_iota(tape, WG_KIND_F32, 2, row, 0));
     wg_value w = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(3, 3), 0.3, 0.2, 0));
     wg_value gram = wg_matmul(wg_permute(y, swap), wg_tanh(wg_matmul(y, w)));
@@ -175,7 +185,6 @@ static wg_network *with_extents(uint32_t roots[3])
     return network;
 }
 
-/* graph_payload_tensor answers a size's number of today: the run by hand gives the count leaf its bound number itself. */
 static void extents(void **state)
 {
     uint32_t roots[3];
@@ -185,9 +194,10 @@ static void extents(void **state)
         for (int64_t batch = 0; batch < 7; batch += 1 + which)
             for (int64_t side = 3; side < 9; side += 2) {
                 const wg_binding bindings[] = {{"batch", batch}, {"side", side}};
-                wg_entry *entry = recorded_entry(network, roots + 1, 2, NULL, 0, which);
+                wg_entry *entry = recorded_entry(network, roots, 3, NULL, 0, which);
                 char why[256];
-                if (!runs(entry, bindings, 2, why, sizeof why)) fail_msg("batch %lld side %lld: %s", (long long)batch, (long long)side, why);
+                if (!runs(entry, bindings, 2, why, sizeof why))
+                    fail_msg("batch %lld side %lld: %s", (long long)batch, (long long)side, why);
                 wg_entry_free(&entry);
             }
     wg_network_release(&network);

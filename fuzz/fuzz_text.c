@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Any bytes as a program. What must hold: no crash, no leak, memory within a budget; a failure has a code, a message and a place; what parses prints a text that parses to
+ * the same text, and passes the verifier. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wengert/text.h"
+
+/* Bytes that one program may hold at a time: a text of a few bytes may ask for a tensor of any size. */
+#define BUDGET ((size_t)64 << 20)
+
+typedef struct budget {
+    size_t used;
+} budget;
+
+static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    budget *b = user;
+    size_t others = b->used - (block ? old_bytes : 0);
+    if (new_bytes > BUDGET - others) return NULL;
+    if (!new_bytes) {
+        free(block);
+        b->used = others;
+        return NULL;
+    }
+    void *answer = realloc(block, new_bytes);
+    if (answer) b->used = others + new_bytes;
+    return answer;
+}
+
+static void demand(int holds)
+{
+    if (!holds) abort();
+}
+
+static void check_network(wg_context *context, wg_network *network)
+{
+    wg_error error;
+    wg_error_clear(&error);
+    demand(wg_network_verify(network, &error) || error.code == WG_MEMORY);
+    char *text = wg_text_print(network, NULL);
+    if (!text) return; /* beyond the budget */
+    wg_error_clear(&error);
+    wg_network *again = wg_text_parse(context, text, strlen(text), "printed", NULL, &error);
+    demand(again || error.code == WG_MEMORY);
+    char *twice = again ? wg_text_print(again, NULL) : NULL;
+    demand(!twice || !strcmp(text, twice));
+    wg_text_free(text);
+    wg_text_free(twice);
+    wg_network_release(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    budget b = {0};
+    wg_context_options options = {.size = sizeof options, .allocator = {resize, &b}, .threads = 1, .simd = "v2"};
+    wg_context *context = wg_context_new(&options, NULL);
+    wg_error error;
+    wg_error_clear(&error);
+    wg_network *network = wg_text_parse(context, (const char *)bytes, length, "fuzz.wg", NULL, &error);
+    if (network) check_network(context, network);
+    else demand(error.code != WG_OK && error.code != WG_INTERNAL && error.message[0] && (error.line > 0 || error.code == WG_MEMORY));
+    wg_network_release(&network);
+    wg_context_free(context);
+    demand(b.used == 0);
+    return 0;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Stages and layouts as data: what is virtual, copied, grouped, kept; arenas near the largest set; refilling at other extents; shapes that
+ * do not fit. */
+#define _DEFAULT_SOURCE /* strsep */
+#include "recorded.h"
+
+#include "plan/plan.h"
+#include "support/random_graph.h"
+#include "support/tensors.h"
+#include "wengert/ops.h"
+
+static wg_network *seal(wg_tape *tape)
+{
+    wg_error error = {0};
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s", error.message);
+    return network;
+}
+
+/* The plan of one root; consumes the network's reference. */
+static wg_plan *plan_root(wg_network *network, uint32_t root, bool retain)
+{
+    wg_entry *entry = recorded_entry(network, &root, 1, NULL, 0, retain);
+    wg_error error = {0};
+    wg_plan *plan = plan_new(entry, NULL, 0, NULL, &error);
+    if (!plan || !plan_verify(plan, &plan->layout, &error)) fail_msg("%s", error.message);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    return plan;
+}
+
+static plan_storage storage_of(const wg_plan *plan, wg_value value)
+{
+    return (plan_storage)plan->storage[plan->index[value.position]];
+}
+
+/* 1 - x */
+static wg_value one_less(wg_value x)
+{
+    return wg_add(wg_neg(x), 1.0);
+}
+
+/* ---- stages ---- */
+
+/* Unfold, Permute, Reshape before a product that the catalogue does not know: the reshape is one copy, read through the other two. */
+static void unfolded_copy(void **state)
+{
+    static const uint32_t order[] = {0, 2, 1, 3};
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, 3, 8), 1, 0, 0));
+    wg_value w = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(9, 4), 1, 0, 0));
+    wg_value unfolded = wg_unfold(x, 2, wg_number(3), 1, 1), windows = wg_permute(unfolded, order);
+    wg_size shape[] = {{12, 0}, {9, 0}};
+    wg_value matrix = wg_reshape(windows, 2, shape), product = wg_matmul(matrix, w);
+    wg_plan *plan = plan_root(seal(tape), product.position, false);
+    assert_int_equal(storage_of(plan, unfolded), PLAN_VIRTUAL);
+    assert_int_equal(storage_of(plan, windows), PLAN_VIRTUAL);
+    assert_int_equal(storage_of(plan, matrix), PLAN_STORED);
+    assert_int_equal(plan->stage_count, 2);
+    assert_int_equal(plan->stages[0].kind, PLAN_STAGE_MAP);
+    assert_int_equal(plan->stages[0].instruction_count, 0);
+    assert_int_equal(plan->stages[0].reads[0].node, windows.position);
+    assert_int_equal(plan->stages[0].reads[0].source, x.position);
+    const plan_map *map = &plan->layout.maps[0][0];
+    const int64_t strides[] = {24, 1, 8, 1};
+    assert_memory_equal(map->strides, strides, sizeof strides);
+    wg_plan_release(&plan);
+}
+
+/* Transposed operands of a product are followed by strides; a reshape that joins axes in their order stays a view, one that tears them does
+ * not. */
+static void views_into_products(void **state)
+{
+    static const uint32_t last[] = {1, 2, 3, 0}, swap[] = {1, 0};
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value filters = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 4, TEST_SHAPE(5, 2, 3, 3), 1, 0, 0));
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(18, 7), 1, 0, 0));
+    wg_size joined_shape[] = {{18, 0}, {5, 0}}, torn_shape[] = {{9, 0}, {10, 0}};
+    wg_value turned = wg_permute(filters, last), joined = wg_reshape(turned, 2, joined_shape), torn = wg_reshape(turned, 2, torn_shape);
+    wg_value product = wg_matmul(wg_permute(x, swap), joined);
+    wg_value root = wg_add(wg_sum(product), wg_sum(wg_matmul(torn, wg_permute(torn, swap))));
+    wg_plan *plan = plan_root(seal(tape), root.position, false);
+    assert_int_equal(storage_of(plan, turned), PLAN_VIRTUAL);
+    assert_int_equal(storage_of(plan, joined), PLAN_VIRTUAL);
+    assert_int_equal(storage_of(plan, torn), PLAN_STORED);
+    plan_map map;
+    uint32_t source;
+    assert_true(plan_view(plan, &plan->layout, joined.position, &map, &source));
+    assert_int_equal(source, filters.position);
+    assert_int_equal(map.strides[0], 1);
+    assert_int_equal(map.strides[1], 18);
+    wg_plan_release(&plan);
+}
+
+/* A reshape that is a view at the recorded lengths alone is copied. */
+static void views_by_length(void **state)
+{
+    static const uint32_t swap[] = {1, 0, 2};
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_size n = named ? wg_extent(tape, "n", 1) : wg_number(1), shape[] = {{3, 0}, n, {4, 0}},
+                flat[] = {wg_size_multiply(tape, n, wg_number(3)), {4, 0}};
+        wg_value x = wg_parameter_fill(tape, WG_KIND_F32, 3, shape, 1), turned = wg_permute(x, swap),
+                 joined = (wg_reshape)(turned, 2, flat);
+        wg_value root = wg_neg(joined);
+        wg_plan *plan = plan_root(seal(tape), root.position, false);
+        assert_int_equal(storage_of(plan, joined), named ? PLAN_STORED : PLAN_VIRTUAL);
+        wg_plan_release(&plan);
+    }
+}
+
+/* Elementwise rows over one shape are one stage; what only a late reader needs stands with it; a register is written where it is read
+ * elsewhere. */
+static void groups(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 6), 1, 0, 0));
+    wg_value hidden = wg_tanh(wg_add(wg_matmul(x, x), x)), slope = one_less(wg_mul(hidden, hidden));
+    wg_value back = wg_mul(wg_matmul(hidden, x), slope);
+    wg_plan *plan = plan_root(seal(tape), back.position, false);
+    assert_int_equal(plan->stage_count, 4);
+    assert_int_equal(storage_of(plan, slope), PLAN_REGISTER);
+    assert_int_equal(storage_of(plan, hidden), PLAN_STORED);
+    assert_int_equal(plan->stages[3].node_count, 4);
+    wg_plan_release(&plan);
+}
+
+/* Retain stores what derivative terms read, to the end. */
+static void retained(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 1, TEST_SHAPE(6), 1, 0, 0));
+    wg_value sum = wg_add(x, x), y = wg_tanh(sum), product = wg_mul(y, y), root = wg_sum(product);
+    wg_plan *plan = plan_root(seal(tape), root.position, true);
+    assert_int_equal(storage_of(plan, sum), PLAN_REGISTER);
+    assert_int_equal(storage_of(plan, y), PLAN_STORED);
+    assert_true(plan->lasts[plan->index[y.position]]);
+    assert_false(plan->lasts[plan->index[product.position]]);
+    assert_int_equal(plan->layout.buffers[plan->layout.buffer_of[plan->index[y.position]]].last, plan->stage_count);
+    wg_plan_release(&plan);
+}
+
+/* A chain of steps, each a stage of its own, lives in two buffers' room; in place in one. */
+static void in_place(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(16, 16), 1, 0, 0)), y = x;
+    for (uint32_t i = 0; i < 12; i++) y = wg_tanh(wg_matmul(y, x));
+    wg_plan *plan = plan_root(seal(tape), y.position, false);
+    assert_int_equal(plan->layout.arena_bytes, 2 * 1024);
+    assert_int_equal(plan->layout.largest_bytes, 2 * 1024);
+    assert_int_equal(plan->layout.bound_bytes, 2 * 1024);
+    wg_plan_release(&plan);
+}
+
+/* ---- carries ---- */
+
+/* A carried result is a result even where it is no root. */
+static void carries(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value h = wg_input(tape, test_tensor_fill(WG_KIND_F32, 1, TEST_SHAPE(4), 0)), next = wg_tanh(wg_add(h, 1.0)), root = wg_sum(next);
+    wg_symbol roots[] = {wg_symbol_of(root)};
+    wg_carry carry = {wg_symbol_of(next), wg_symbol_of(h)};
+    wg_network *network = seal(tape);
+    wg_entry_options options = {.size = sizeof options, .roots = roots, .root_count = 1, .carries = &carry, .carry_count = 1};
+    wg_entry *entry = wg_entry_new(network, &options, NULL);
+    wg_plan *plan = plan_new(entry, NULL, 0, NULL, NULL);
+    assert_non_null(plan);
+    assert_int_equal(plan->entry.keep_count, 2);
+    const plan_buffer *buffer = &plan->layout.buffers[plan->layout.buffer_of[plan->index[next.position]]];
+    assert_int_equal(buffer->last, plan->stage_count);
+    assert_int_equal(buffer->place, PLAN_PLACE_ARENA);
+    assert_true(plan_verify(plan, &plan->layout, NULL));
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+/* ---- the arena ---- */
+
+/* A training step of a small convolutional network, its gradients written out as a program would: forward values live on to their backward
+ * stages. */
+static wg_value training_step(wg_tape *tape, uint32_t layers)
+{
+    static const uint32_t swap[] = {1, 0};
+    wg_value inputs[64], slopes[64], weights[64], x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(64, 96), 0.5));
+    for (uint32_t i = 0; i < layers; i++) {
+        int64_t from = wg_value_shape(x)[1], to = 32 + 48 * (int64_t)(i % 5);
+        inputs[i] = x;
+        weights[i] = wg_parameter(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(from, to), 0.01));
+        wg_value y = wg_tanh(wg_matmul(x, weights[i]));
+        slopes[i] = y;
+        x = y;
+    }
+    wg_value g = wg_mul(x, 2.0), total = wg_sum(wg_mul(x, x));
+    for (uint32_t i = layers; i-- > 0;) {
+        g = wg_mul(g, one_less(wg_mul(slopes[i], slopes[i])));
+        total = wg_add(total, wg_sum(wg_matmul(wg_permute(inputs[i], swap), g)));
+        g = wg_matmul(g, wg_permute(weights[i], swap));
+    }
+    return total;
+}
+
+static void arena_is_tight(void **state)
+{
+    (void)state;
+    for (uint32_t layers = 2; layers <= 48; layers += 7) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value total = training_step(tape, layers);
+        wg_plan *plan = plan_root(seal(tape), total.position, false);
+        wg_plan_figures f;
+        wg_plan_figures_of(plan, &f);
+        assert_true(f.bound_bytes <= f.largest_bytes && f.largest_bytes <= f.arena_bytes);
+        if ((double)f.arena_bytes > 1.15 * (double)f.largest_bytes)
+            fail_msg("%u layers: arena %lld, largest set %lld", layers, (long long)f.arena_bytes, (long long)f.largest_bytes);
+        wg_plan_release(&plan);
+    }
+}
+
+/* ---- refilling ---- */
+
+static wg_value with_extents(wg_tape *tape)
+{
+    static const uint32_t swap[] = {1, 0};
+    wg_size batch = wg_extent(tape, "batch", 8), width = wg_extent(tape, "width", 6), both[] = {batch, width},
+            list[] = {wg_size_multiply(tape, batch, width)};
+    wg_value x = wg_input_fill(tape, WG_KIND_F32, 2, both, 1),
+             w = wg_parameter(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(3, 3), 0.5));
+    wg_value narrow = (wg_narrow)(x, 1, wg_size_subtract(tape, width, wg_number(3)), wg_number(3)), y = wg_tanh(wg_matmul(narrow, w));
+    wg_value tall = (wg_reshape)(wg_permute(x, swap), 1, list), sums = wg_sum(wg_mul(tall, tall));
+    return wg_add(wg_sum(wg_matmul(wg_permute(y, swap), y)),
+                  wg_add(sums, wg_sum((wg_pad)(x, 0, wg_number(1), wg_size_add(tape, batch, wg_number(2)), 0.5))));
+}
+
+static void assert_same_layout(const wg_plan *plan, const plan_layout *a, const plan_layout *b)
+{
+    assert_int_equal(a->arena_bytes, b->arena_bytes);
+    assert_int_equal(a->largest_bytes, b->largest_bytes);
+    assert_int_equal(a->bound_bytes, b->bound_bytes);
+    assert_int_equal(a->buffer_count, b->buffer_count);
+    for (uint32_t i = 0; i < a->buffer_count; i++) {
+        const plan_buffer *x = &a->buffers[i], *y = &b->buffers[i];
+        assert_true(x->node == y->node && x->place == y->place && x->offset == y->offset && x->bytes == y->bytes && x->first == y->first &&
+                    x->last == y->last && x->alias == y->alias);
+    }
+    for (uint32_t s = 0; s < plan->stage_count; s++)
+        for (uint32_t r = 0; r < plan->stages[s].read_count; r++) {
+            uint32_t rank = graph_node(plan->graph, plan->stages[s].reads[r].node)->rank;
+            assert_int_equal(a->maps[s][r].offset, b->maps[s][r].offset);
+            if (rank) assert_memory_equal(a->maps[s][r].strides, b->maps[s][r].strides, rank * sizeof(int64_t));
+        }
+}
+
+/* A layout of the first plan for other extents is that of a plan made for them. */
+static void refill(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    uint32_t root = with_extents(tape).position;
+    wg_network *network = seal(tape);
+    wg_entry *entry = recorded_entry(network, &root, 1, NULL, 0, false);
+    wg_plan *plan = plan_new(entry, NULL, 0, NULL, NULL);
+    assert_non_null(plan);
+    int64_t before = -1;
+    for (int64_t batch = 0; batch < 40; batch += 3)
+        for (int64_t width = 3; width < 20; width += 4) {
+            const wg_binding bindings[] = {{"width", width}, {"batch", batch}};
+            wg_error error = {0};
+            plan_layout layout;
+            if (!plan_layout_make(plan, bindings, 2, &layout, &error) || !plan_verify(plan, &layout, &error)) fail_msg("%s", error.message);
+            wg_plan *fresh = plan_new(entry, bindings, 2, NULL, &error);
+            if (!fresh) fail_msg("%s", error.message);
+            assert_same_layout(plan, &layout, &fresh->layout);
+            assert_int_equal(layout.volumes[plan->index[0]], batch * width);
+            if (width == 3) {
+                assert_true(layout.arena_bytes >= before);
+                before = layout.arena_bytes;
+            }
+            wg_plan_release(&fresh);
+            plan_layout_free(&layout);
+        }
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+static void expect_refused(const wg_plan *plan, const wg_binding *bindings, uint32_t count, wg_code code, const char *part)
+{
+    wg_error error = {0};
+    plan_layout layout;
+    assert_false(plan_layout_make(plan, bindings, count, &layout, &error));
+    assert_int_equal(error.code, code);
+    if (!strstr(error.message, part)) fail_msg("`%s` does not say `%s`", error.message, part);
+    plan_layout_free(&layout); /* nothing is held, freeing is allowed */
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    uint32_t root = with_extents(tape).position;
+    wg_plan *plan = plan_root(seal(tape), root, false);
+    expect_refused(plan, (wg_binding[]){{"width", 2}}, 1, WG_SIZE, "node 2");
+    expect_refused(plan, (wg_binding[]){{"depth", 2}}, 1, WG_NAME, "depth");
+    expect_refused(plan, (wg_binding[]){{"batch", 2}, {"batch", 2}}, 2, WG_NAME, "twice");
+    expect_refused(plan, (wg_binding[]){{"batch", -1}}, 1, WG_ARGUMENT, "-1");
+    expect_refused(plan, (wg_binding[]){{"batch", INT64_MAX}}, 1, WG_SIZE, "");
+    wg_plan_release(&plan);
+}
+
+/* A slice that is longer than its axis under a binding: node and extents are named. */
+static void shapes_that_do_not_fit(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_size n = wg_extent(tape, "n", 8), list[] = {n};
+    wg_value x = wg_input_fill(tape, WG_KIND_F32, 1, list, 1), start = wg_leaf(tape, test_tensor_fill(WG_KIND_I64, 0, NULL, 1));
+    wg_value cut = (wg_narrow)(x, 0, wg_number(2), wg_number(5)),
+             root = wg_add(wg_sum(cut), wg_sum((wg_slice)(x, start, 0, 0, wg_number(4), "clamp")));
+    wg_plan *plan = plan_root(seal(tape), root.position, false);
+    expect_refused(plan, (wg_binding[]){{"n", 6}}, 1, WG_ARGUMENT,
+                   "node 2: narrow cannot take 5 positions from 2, 1 apart, of axis 0 in [6]");
+    wg_plan_release(&plan);
+}
+
+/* ---- memory ---- */
+
+static uint64_t allocations_left;
+
+static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    (void)user;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    if (allocations_left == 0) return NULL;
+    allocations_left--;
+    return realloc(block, new_bytes);
+}
+
+/* Planning and refilling with every single allocation failing: an error, and nothing is left behind (the sanitizers tell). */
+static void allocation_failures(void **state)
+{
+    (void)state;
+    wg_context_options options = {.size = sizeof options, .allocator = {failing_resize, NULL}};
+    allocations_left = UINT64_MAX;
+    wg_context *context = wg_context_new(&options, NULL);
+    assert_non_null(context);
+    wg_tape *tape = wg_tape_new(context);
+    uint32_t root = wg_add(with_extents(tape), training_step(tape, 3)).position;
+    wg_network *network = seal(tape);
+    wg_entry *entry = recorded_entry(network, &root, 1, NULL, 0, false);
+    bool planned = false, described = false;
+    for (uint64_t k = 0; !planned || !described; k++) {
+        wg_error error = {0};
+        const wg_binding binding = {"batch", 5};
+        allocations_left = k;
+        wg_plan *plan = plan_new(entry, &binding, 1, NULL, &error);
+        planned = plan != NULL;
+        if (!plan) assert_int_equal(error.code, WG_MEMORY);
+        char *text = plan ? wg_plan_report(plan) : NULL;
+        char *dump = plan ? wg_plan_describe(plan) : NULL;
+        described = text && dump && plan_verify(plan, &plan->layout, NULL);
+        allocations_left = UINT64_MAX;
+        wg_text_free(text);
+        wg_text_free(dump);
+        wg_plan_release(&plan);
+        assert_true(k < 10000);
+    }
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    wg_context_free(context);
+}
+
+/* A plan outlives its entry, its network and a reopening of the tape. */
+static void lives_on(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_fill(WG_KIND_F32, 1, TEST_SHAPE(3), 1)), y = wg_sum(wg_mul(x, x));
+    wg_plan *plan = plan_root(seal(tape), y.position, false), *again = wg_plan_retain(plan);
+    assert_ptr_equal(plan, again);
+    wg_plan_release(&plan);
+    assert_null(plan);
+    char *text = wg_plan_describe(again);
+    assert_non_null(strstr(text, "plan: forward; 3 of 3 nodes evaluated, 1 readable\n"));
+    wg_text_free(text);
+    wg_plan_release(&again);
+    wg_plan_release(&again);
+    assert_null(plan_new(NULL, NULL, 0, NULL, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unfolded_copy),
+        cmocka_unit_test(views_into_products),
+        cmocka_unit_test(views_by_length),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(retained),
+        cmocka_unit_test(in_place),
+        cmocka_unit_test(carries),
+        cmocka_unit_test(arena_is_tight),
+        cmocka_unit_test(refill),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(shapes_that_do_not_fit),
+        cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(lives_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
