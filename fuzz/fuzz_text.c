@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Any bytes as a program. What must hold: no crash, no leak, memory within a budget; a failure has a code, a message and a place; what parses prints a text that parses to
- * the same text, and passes the verifier. */
+ * Any bytes as a program. What must hold: no crash, no leak, memory within a budget; a failure has a code, a message and a place; what
+ * parses prints a text that parses to the same text, and passes the verifier. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Compositions: what is no row of its own, recorded as rows. The dump shows them; one function each, used by program text, layers and the importers alike. Axes and shapes
- * as in ops.h; every count that follows a named extent stays an expression. Each answers poison where a row does, and the tape keeps that row's error.
+ * Compositions: what is no row of its own, recorded as rows. The dump shows them; one function each, used by program text, layers and the
+ * importers alike. Axes and shapes as in ops.h; every count that follows a named extent stays an expression. Each answers poison where a
+ * row does, and the tape keeps that row's error.
  *
  * Where a value may be absent, WG_ABSENT stands for it. */
 #ifndef WENGERT_COMPOSE_H
@@ -25,8 +26,8 @@ static inline wg_value wg_absent(void)
 
 /* The last two axes exchanged: [.., m, n] to [.., n, m]. */
 WG_API wg_value wg_transpose(wg_value a);
-/* NumPy's spreading, as reshapes and broadcast_alongs: nothing where the shapes are equal, one broadcast for one item, else the axes of extent 1 from the left.
- * WG_SHAPE where an axis is neither 1 nor the extent asked for. */
+/* NumPy's spreading, as reshapes and broadcast_alongs: nothing where the shapes are equal, one broadcast for one item, else the axes of
+ * extent 1 from the left. WG_SHAPE where an axis is neither 1 nor the extent asked for. */
 WG_API wg_value wg_broadcast_to(wg_value a, uint32_t rank, const wg_size *shape);
 /* A full constant of like's shape and kind. */
 WG_API wg_value wg_fill_like(wg_value like, double number);
@@ -43,7 +44,8 @@ WG_API wg_value wg_gelu(wg_value a);                     /* a * (1 + erf(a / sqr
 WG_API wg_value wg_gelu_tanh(wg_value a);                /* a * (tanh((a + a*a*a * 0.044715) * sqrt(2 / pi)) + 1) * 0.5 */
 WG_API wg_value wg_softplus(wg_value a);                 /* maximum(a, 0) + log1p(exp(-|a|)): ln(1 + exp a) without overflow */
 WG_API wg_value wg_elu(wg_value a, double alpha);        /* a where a > 0, else alpha * expm1(a) */
-/* exp(a - m) / maximum(sum, the least positive normal number), m the maximum clamped to the lowest finite number: a row of -inf gives zeros. */
+/* exp(a - m) / maximum(sum, the least positive normal number), m the maximum clamped to the lowest finite number: a row of -inf gives
+ * zeros. */
 WG_API wg_value wg_softmax(wg_value a, uint32_t axis);
 
 /* ---- means ---- */
@@ -60,7 +62,8 @@ WG_API wg_value wg_min_along(wg_value a, uint32_t axis);
 WG_API wg_value wg_layer_norm(wg_value x, wg_value scale, wg_value shift, double epsilon);
 /* x [.., d]: x / sqrt(mean of squares + epsilon) * scale; scale [d]. */
 WG_API wg_value wg_rms_norm(wg_value x, wg_value scale, double epsilon);
-/* x [n, c] or [n, c, h, w] by the batch's own mean and variance; scale, shift [c]. The mean and variance [c] are answered where not NULL. */
+/* x [n, c] or [n, c, h, w] by the batch's own mean and variance; scale, shift [c]. The mean and variance [c] are answered where not NULL.
+ * */
 WG_API wg_value wg_batch_norm(wg_value x, wg_value scale, wg_value shift, double epsilon, wg_value *mean, wg_value *variance);
 /* The same by a mean and variance [c] that are given. */
 WG_API wg_value wg_batch_norm_inference(wg_value x, wg_value mean, wg_value variance, wg_value scale, wg_value shift, double epsilon);
@@ -92,8 +95,8 @@ WG_API wg_value wg_avg_pool_general(wg_value x, const wg_window *window);
 WG_API wg_value wg_linear(wg_value x, wg_value w, wg_value b);
 /* table [rows, d] at positions [..]: [.., d]. */
 WG_API wg_value wg_embedding(wg_value table, wg_value positions);
-/* q [.., t, d] k [.., s, d] v [.., s, e], mask added ([t, s] floats) or WG_ABSENT: exp(log_softmax(q k^T * scale + mask)) v: [.., t, e]. A row of q that the mask hides
- * from every k has no answer (NaN); compose wg_softmax where zeros are wanted. */
+/* q [.., t, d] k [.., s, d] v [.., s, e], mask added ([t, s] floats) or WG_ABSENT: exp(log_softmax(q k^T * scale + mask)) v: [.., t, e].
+ * A row of q that the mask hides from every k has no answer (NaN); compose wg_softmax where zeros are wanted. */
 WG_API wg_value wg_attention(wg_value q, wg_value k, wg_value v, wg_value mask, double scale);
 /* The same where position i of t sees the positions 0 .. i of s. */
 WG_API wg_value wg_causal_attention(wg_value q, wg_value k, wg_value v, double scale);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * compose/: what a user of arrays expects and the op table does not have, recorded as rows. Uses base/ and graph/ alone, and records through the public row
- * functions only: a composition can do nothing that a caller could not. C does not say in which order arguments are evaluated, so at most one argument of a call
- * records; the others are values already.
+ * compose/: what a user of arrays expects and the op table does not have, recorded as rows. Uses base/ and graph/ alone, and records
+ * through the public row functions only: a composition can do nothing that a caller could not. C does not say in which order arguments
+ * are evaluated, so at most one argument of a call records; the others are values already.
  *
  * Start with spread.c (shapes), then activations.c, norms.c, windows.c, products.c, losses.c. */
 #ifndef COMPOSE_COMPOSE_H

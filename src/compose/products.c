@@ -60,7 +60,8 @@ wg_value wg_causal_attention(wg_value q, wg_value k, wg_value v, double scale)
     if (!COMPOSE_READY(q.tape, q, k, v)) return graph_poison(q.tape);
     uint32_t rank = wg_value_rank(q);
     if (rank < 2 || wg_value_rank(k) != rank)
-        return graph_fail(q.tape, WG_SHAPE, "causal_attention takes q [.., t, d] and k [.., s, d], not %s and %s", BASE_SHAPE_TEXT(rank, wg_value_shape(q)),
+        return graph_fail(q.tape, WG_SHAPE, "causal_attention takes q [.., t, d] and k [.., s, d], not %s and %s",
+                          BASE_SHAPE_TEXT(rank, wg_value_shape(q)),
                           BASE_SHAPE_TEXT(wg_value_rank(k), wg_value_shape(k)));
     wg_value mask = causal_mask(q, wg_value_size(q, rank - 2), wg_value_size(k, rank - 2));
     return wg_attention(q, k, v, mask, scale);

@@ -24,7 +24,8 @@ wg_value wg_transpose(wg_value a)
 {
     if (!COMPOSE_READY(a.tape, a)) return graph_poison(a.tape);
     uint32_t rank = wg_value_rank(a), order[WG_MAX_RANK];
-    if (rank < 2) return graph_fail(a.tape, WG_SHAPE, "transpose needs at least two axes: %s has %u", BASE_SHAPE_TEXT(rank, wg_value_shape(a)), rank);
+    if (rank < 2)
+        return graph_fail(a.tape, WG_SHAPE, "transpose needs at least two axes: %s has %u", BASE_SHAPE_TEXT(rank, wg_value_shape(a)), rank);
     for (uint32_t axis = 0; axis < rank; axis++) order[axis] = axis;
     order[rank - 2] = rank - 1;
     order[rank - 1] = rank - 2;

@@ -71,7 +71,8 @@ static bool check_filters(wg_value x, wg_value filters, int64_t groups)
         return false;
     }
     if (groups >= 1 && image[1] % groups == 0 && bank[0] % groups == 0 && bank[1] == image[1] / groups) return true;
-    graph_fail(x.tape, WG_SHAPE, "conv2d cannot apply filters %s to images %s in %lld group%s: the filters' channels must be the images' / groups",
+    graph_fail(x.tape, WG_SHAPE,
+               "conv2d cannot apply filters %s to images %s in %lld group%s: the filters' channels must be the images' / groups",
                BASE_SHAPE_TEXT(4, bank), BASE_SHAPE_TEXT(4, image), (long long)groups, groups == 1 ? "" : "s");
     return false;
 }

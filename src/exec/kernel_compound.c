@@ -2,8 +2,8 @@
  *
  * Kernels made of other kernels, so one form serves every level: LogSumExp and LogSoftmax, and reductions of windows.
  *
- * Log domain: m = the maximum, s = the canonical sum of exp(x - m) (along the run, or across rows: kernel_fold_type.inc), then m + ln s, or (x - m) - ln s for each item. Where m is
- * infinite or NaN, LogSumExp is m. f16 and bf16 run in f32 and round at the end. */
+ * Log domain: m = the maximum, s = the canonical sum of exp(x - m) (along the run, or across rows: kernel_fold_type.inc), then m + ln s,
+ * or (x - m) - ln s for each item. Where m is infinite or NaN, LogSumExp is m. f16 and bf16 run in f32 and round at the end. */
 #include "exec/kernel_flags.h"
 
 #include <string.h>
@@ -34,7 +34,8 @@ static log_work log_work_of(const exec_kernels *kernels, const exec_log *log)
     };
 }
 
-static const void *item_at(const log_work *w, int64_t at) { return (const char *)w->log->items + at * (int64_t)base_kinds[w->log->kind].bytes; }
+static const void *item_at(const log_work *w,
+        int64_t at) { return (const char *)w->log->items + at * (int64_t)base_kinds[w->log->kind].bytes; }
 
 /* room = x - m for count items from `at`; m is one item or one each. */
 static void shift(const log_work *w, int64_t at, int64_t count, const void *m, bool one, void *room)
@@ -47,7 +48,8 @@ static void shift(const log_work *w, int64_t at, int64_t count, const void *m, b
 static void maxima(const log_work *w, int64_t first, int64_t count, void *m)
 {
     const exec_log *log = w->log;
-    exec_reduction r = {.fold = EXEC_FOLD_MAX, .kind = log->kind, .accumulate = w->wide, .result_kind = w->wide, .across = log->across, .extent = log->extent,
+    exec_reduction r = {.fold = EXEC_FOLD_MAX, .kind = log->kind, .accumulate = w->wide, .result_kind = w->wide, .across = log->across,
+            .extent = log->extent,
                         .inner = log->inner, .outer_stride = log->extent * log->inner, .extent_stride = log->inner, .items = log->items,
                         .result = (char *)m - first * w->wide_bytes};
     w->kernels->reduce(&r, (exec_range){first, first + count});
@@ -84,7 +86,8 @@ static void log_line(const log_work *w, int64_t line)
         int64_t part = extent - i < LINE_PIECE ? extent - i : LINE_PIECE;
         shift(w, from + i, part, &m, true, room);
         w->exponential(room, (const void *[]){room}, 0, part);
-        exec_reduction r = {.fold = EXEC_FOLD_SUM, .kind = w->wide, .accumulate = w->wide, .result_kind = w->wide, .extent = part, .inner = 1, .extent_stride = 1,
+        exec_reduction r = {.fold = EXEC_FOLD_SUM, .kind = w->wide, .accumulate = w->wide, .result_kind = w->wide, .extent = part,
+                .inner = 1, .extent_stride = 1,
                             .items = room};
         w->kernels->reduce_chunks(&r, (exec_range){0, 1}, &s);
         exec_tree_push(&tree, &s);
@@ -95,7 +98,8 @@ static void log_line(const log_work *w, int64_t line)
         return;
     }
     w->logarithm(&s, (const void *[]){&s}, 0, 1);
-    for (int64_t i = 0; i < extent; i += LINE_PIECE) store_items(w, from + i, extent - i < LINE_PIECE ? extent - i : LINE_PIECE, &m, &s, true, room);
+    for (int64_t i = 0; i < extent; i += LINE_PIECE) store_items(w, from + i, extent - i < LINE_PIECE ? extent - i : LINE_PIECE, &m, &s,
+            true, room);
 }
 
 /* Sums across rows of one tile of columns from place `from`: chunks ascending, chunk sums by the tree. */
@@ -148,7 +152,8 @@ void exec_log_domain(const exec_kernels *kernels, const exec_log *log, exec_rang
     }
 }
 
-/* ---- windows ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- windows
+ * ----------------------------------------------------------------------------------------------------------------------------- */
 
 #define WINDOW_PIECE 512
 
@@ -156,13 +161,15 @@ void exec_log_domain(const exec_kernels *kernels, const exec_log *log, exec_rang
 static const void *window_row(const exec_kernels *kernels, size_t bytes, const char *from, int64_t step, int64_t count, void *room)
 {
     if (step == 1) return from;
-    exec_copying copy = {.item_bytes = bytes, .rank = 1, .shape = {count}, .to_stride = {1}, .from_stride = {step}, .items = from, .result = room};
+    exec_copying copy = {.item_bytes = bytes, .rank = 1, .shape = {count}, .to_stride = {1}, .from_stride = {step}, .items = from,
+            .result = room};
     kernels->copy(&copy, (exec_range){0, count});
     return room;
 }
 
 /* The chain over a window for `count` results in a row. */
-static void window_piece(const exec_kernels *kernels, const exec_window *x, exec_block_function join, const char *from, int64_t count, char *to)
+static void window_piece(const exec_kernels *kernels, const exec_window *x, exec_block_function join, const char *from, int64_t count,
+        char *to)
 {
     wg_complex128 room[WINDOW_PIECE]; /* the widest kind */
     size_t bytes = base_kinds[x->kind].bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Conversions between all kinds but the complex ones, as block functions: toward zero, saturating, NaN to 0; wrapping: modulo the width; to bool: not zero; floats
- * rounded once. One function a pair of kinds, written as loops that the compiler vectorises; f16 and bf16 to and from f32 are kernel_blocks.inc's. */
+ * Conversions between all kinds but the complex ones, as block functions: toward zero, saturating, NaN to 0; wrapping: modulo the width;
+ * to bool: not zero; floats rounded once. One function a pair of kinds, written as loops that the compiler vectorises; f16 and bf16 to and
+ * from f32 are kernel_blocks.inc's. */
 #include "exec/kernel_flags.h"
 /* exception flags are nobody's: loops with comparisons vectorise */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -56,7 +57,8 @@
 #define FROM_INTEGERS(TO, T, least, greatest) SOURCES(INTEGER_TO_INTEGER, TO, T, least, greatest)
 INTEGERS(FROM_INTEGERS)
 
-/* ---- integers to floats ---------------------------------------------------------------------------------------------------------------- */
+/* ---- integers to floats ----------------------------------------------------------------------------------------------------------------
+ * */
 
 /* A double whose later rounding to 24 bits or fewer is that of the integer: what does not fit sticks to the last bit kept. */
 static double sticky(uint64_t magnitude, bool negative)
@@ -73,7 +75,8 @@ static double sticky(uint64_t magnitude, bool negative)
     CONVERSION(bool_##FROM, F, uint8_t, x != 0)
 INTEGERS(INTEGER_TO_FLOATS)
 
-/* ---- floats to integers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- floats to integers
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Modulo 2^64 of the whole part; 0 for NaN and infinities. */
 static uint64_t whole_part(double x)
@@ -84,8 +87,8 @@ static uint64_t whole_part(double x)
 #define HALF_F16(x) base_f16_to_f32(x)
 #define HALF_BF16(x) base_bf16_to_f32(x)
 #define PLAIN(x) (x)
-/* The limits + 1 are powers of two, exact in f32; least is 0 or a power of two. Clamped first to the float below the upper limit, so that the conversion is
- * always defined and nothing branches. */
+/* The limits + 1 are powers of two, exact in f32; least is 0 or a power of two. Clamped first to the float below the upper limit, so that
+ * the conversion is always defined and nothing branches. */
 #define SATURATED(x, T, W, least, greatest)                                                                                               \
     ({                                                                                                                                    \
         const W given = (x), limit = (W)2 * (W)((greatest) / 2 + 1), below = limit * (sizeof(W) == 4 ? 1 - 0x1p-24f : 1 - 0x1p-53);       \
@@ -106,7 +109,8 @@ static uint64_t whole_part(double x)
     CONVERSION(wrap_BF16_##TO, uint16_t, T, whole_part((double)HALF_BF16(x)))
 INTEGERS(FLOATS_TO_INTEGER)
 
-/* ---- floats to floats and bool -------------------------------------------------------------------------------------------------------------- */
+/* ---- floats to floats and bool
+ * -------------------------------------------------------------------------------------------------------------- */
 
 CONVERSION(bool_F32, float, uint8_t, x != 0)
 CONVERSION(bool_F64, double, uint8_t, x != 0)
@@ -120,7 +124,8 @@ CONVERSION(float_BF16_F64, uint16_t, double, base_bf16_to_f32(x))
 CONVERSION(float_F16_BF16, uint16_t, uint16_t, base_bf16_from_f32(base_f16_to_f32(x)))
 CONVERSION(float_BF16_F16, uint16_t, uint16_t, base_f16_from_f32(base_bf16_to_f32(x)))
 
-/* ---- the table: [from][to]; bool reads and writes as u8, char as u32 ----------------------------------------------------------------------------- */
+/* ---- the table: [from][to]; bool reads and writes as u8, char as u32
+ * ----------------------------------------------------------------------------- */
 
 #define TO_SATURATED(FROM, F, TO, T, least, greatest) [WG_KIND_##FROM][WG_KIND_##TO] = saturate_##FROM##_##TO,
 #define TO_WRAPPED(FROM, F, TO, T, least, greatest) [WG_KIND_##FROM][WG_KIND_##TO] = wrap_##FROM##_##TO,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Indexing by positions in the data, windows added back, and what is generated: loops that wait for memory, so one form serves every level. Sums go in the order that
- * the rows define: Scatter by ascending row of the updates, Fold by ascending window; both start from +0; f16 and bf16 add in f32 and round at the end. */
+ * Indexing by positions in the data, windows added back, and what is generated: loops that wait for memory, so one form serves every
+ * level. Sums go in the order that the rows define: Scatter by ascending row of the updates, Fold by ascending window; both start from +0;
+ * f16 and bf16 add in f32 and round at the end. */
 #include "exec/kernel_flags.h"
 
 #include <string.h>
@@ -182,7 +183,8 @@ int64_t exec_positions_check(const exec_indexing *x, exec_range items)
     return -1;
 }
 
-/* ---- slices at run-time starts ---------------------------------------------------------------------------------------------------------- */
+/* ---- slices at run-time starts
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Where `len` positions begin: the start clamped into [0, extent - len]. */
 static int64_t start_of(const exec_indexing *x, int64_t batch, bool *bad)
@@ -208,7 +210,8 @@ int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
     return failed;
 }
 
-/* ---- windows added back ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- windows added back
+ * ---------------------------------------------------------------------------------------------------------------------- */
 
 #define FOLD_STRIP 256
 
@@ -254,7 +257,8 @@ void exec_fold_windows(const exec_folding *f, exec_range rows)
             fold_position(f, row / f->extent, row % f->extent, column, f->inner - column < FOLD_STRIP ? f->inner - column : FOLD_STRIP);
 }
 
-/* ---- where, iota, draw -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- where, iota, draw
+ * -------------------------------------------------------------------------------------------------------------------------- */
 
 int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum)
 {

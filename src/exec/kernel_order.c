@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Order: sort, grade, the k greatest, searching. Every kind's items become unsigned keys in their order (-0 and 0 one key, NaN the greatest), turned over for descending, so that
- * one stable sort of integers serves all and equal items keep the order they had both ways. */
+ * Order: sort, grade, the k greatest, searching. Every kind's items become unsigned keys in their order (-0 and 0 one key, NaN the
+ * greatest), turned over for descending, so that one stable sort of integers serves all and equal items keep the order they had both ways.
+ * */
 #include "exec/kernel_flags.h"
 
 #include <string.h>
@@ -82,7 +83,8 @@ static bool key_is_nan(wg_kind kind, uint64_t key)
     return base_kind_is_float(kind) && key == all;
 }
 
-static uint64_t turned(const exec_ordering *o, uint64_t key) { return o->descending ? ~key & (UINT64_MAX >> (64 - 8 * base_kinds[o->kind].bytes)) : key; }
+static uint64_t turned(const exec_ordering *o, uint64_t key) { return o->descending
+        ? ~key & (UINT64_MAX >> (64 - 8 * base_kinds[o->kind].bytes)) : key; }
 
 static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
 
@@ -141,12 +143,13 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
     for (int64_t i = 0; i < o->extent; i++) {
         int64_t at = from + i * o->inner;
         if (turned(o, key_of(o->kind, o->items, at)) != zero) continue;
-        if (place < o->wanted) memcpy((char *)o->result + (size_t)(to + place * o->inner) * bytes, (const char *)o->items + (size_t)at * bytes, bytes);
+        if (place < o->wanted) memcpy((char *)o->result + (size_t)(to + place * o->inner) * bytes,
+                (const char *)o->items + (size_t)at * bytes, bytes);
         place++;
     }
 }
 
-#define SORT_VALUES(name, KEY, load, sort)                                                                                                      \
+#define SORT_VALUES(name, KEY, load, sort)                                                                                                 \
     static void name(const exec_ordering *o, int64_t from, int64_t to, void *workspace)                                                   \
     {                                                                                                                                     \
         KEY *keys = workspace;                                                                                                            \
@@ -188,8 +191,8 @@ static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *w
     for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, pairs[i].position);
 }
 
-/* Few of many: candidates before the last one kept so far are collected, and sorted down to `wanted` when room runs out. A later item equal to the last kept comes
- * after it, so only lesser keys are taken. */
+/* Few of many: candidates before the last one kept so far are collected, and sorted down to `wanted` when room runs out. A later item
+ * equal to the last kept comes after it, so only lesser keys are taken. */
 #define FEW(wanted) (4 * (wanted) + 64)
 #define FEW_PIECE 256
 static void few_of_line(const exec_ordering *o, int64_t from, int64_t to, placed *pairs)
@@ -225,7 +228,8 @@ size_t exec_order_bytes(const exec_ordering *o)
 void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
 {
     for (int64_t line = lines.first; line < lines.end; line++) {
-        int64_t outer = line / o->inner, column = line % o->inner, from = outer * o->extent * o->inner + column, to = outer * o->wanted * o->inner + column;
+        int64_t outer = line / o->inner, column = line % o->inner, from = outer * o->extent * o->inner + column,
+                to = outer * o->wanted * o->inner + column;
         if (takes_few(o)) few_of_line(o, from, to, workspace);
         else if (o->positions != NULL) grade_line(o, from, to, workspace);
         else if (is_narrow(o)) sort_values_32(o, from, to, workspace);

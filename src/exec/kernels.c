@@ -39,7 +39,8 @@ uint32_t exec_kernels_count(void)
 {
 #if EXEC_HAVE_V3
     __builtin_cpu_init();
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")
+            && __builtin_cpu_supports("f16c");
     bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512vl");
     return !v3 ? 1 : v4 ? 3 : 2;
@@ -98,13 +99,19 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
     }
 }
 
-/* Packed rows of a, packed columns of b, then a sheet of sums (kernel_product.inc uses them in this order). The turned product of a single
- * column may need the other extent, so both count. */
+/* Packed rows of a, packed columns of b, then a sheet of sums where the result cannot hold them (kernel_product.inc uses them in this
+ * order). A product of one column may run turned, with the other extent, so it counts as wide. */
 size_t exec_product_bytes(const exec_product *product)
 {
-    size_t item = product->accumulate == WG_KIND_F64 ? 8 : 4;
-    size_t packed = (EXEC_PACK_ROWS + EXEC_PACK_COLUMNS) * EXEC_DEPTH_BLOCK, sheet = EXEC_PACK_ROWS * EXEC_PACK_COLUMNS;
-    return base_kind_is_float(product->kind) ? (packed + sheet) * item : 0;
+    if (!base_kind_is_float(product->kind)) return 0;
+    size_t item = product->accumulate == WG_KIND_F64 ? 8 : 4, columns = EXEC_PACK_COLUMNS, sheet = EXEC_PACK_ROWS * EXEC_PACK_COLUMNS;
+    bool direct = product->result_kind == product->accumulate && product->result_column == 1 && product->result_rows.rank == 1
+            && product->columns > 1;
+    if (direct) {
+        sheet = 0;
+        if (product->columns < EXEC_PACK_COLUMNS) columns = ((size_t)product->columns + 63) / 64 * 64;
+    }
+    return ((EXEC_PACK_ROWS + columns) * EXEC_DEPTH_BLOCK + sheet) * item;
 }
 
 /* ---- the tree of chunk results ---------------------------------------------------------------------------------------------------- */
@@ -131,7 +138,8 @@ void exec_tree_push(exec_tree *tree, const void *value)
 
 void exec_tree_finish(exec_tree *tree, void *value)
 {
-    for (; tree->depth > 1; tree->depth--) tree->stack[tree->depth - 2] = join(tree, tree->stack[tree->depth - 2], tree->stack[tree->depth - 1]);
+    for (; tree->depth > 1; tree->depth--) tree->stack[tree->depth - 2] = join(tree, tree->stack[tree->depth - 2],
+            tree->stack[tree->depth - 1]);
     if (tree->kind == WG_KIND_F32) *(float *)value = (float)tree->stack[0];
     else *(double *)value = tree->stack[0];
 }

@@ -2,28 +2,30 @@
  *
  * Kernels: the loops that run a plan's stages. They know pointers, extents and strides; nothing of graphs, plans or sessions.
  *
- *   what                                   declared here as        written in
- *   matrix products, convolutions          exec_product            kernel_products.inc (entry, integers), kernel_product.inc (one float type)
- *   elementwise operations, conversions    exec_block              kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc, kernel_convert.c
- *   elementary functions                   exec_block (EXP ...)    kernel_maps.inc (formulas: base/formula_vector.h)
- *   reductions, scans, positions of max    exec_reduction ...      kernel_folds.inc (entries, integers, strict ones), kernel_fold_type.inc (one float type)
- *   strided copies, transposes             exec_copying            kernel_layout.inc
- *   gather, scatter, slices, fold, iota    exec_indexing ...       kernel_index.c
- *   sort, grade, top-k, searching          exec_ordering ...       kernel_order.c, kernel_radix.inc
- *   log-sum-exp, window reductions         exec_log, exec_window   kernel_compound.c (made of other kernels)
- *   vectors of a level; compiler flags                             kernel_vector.inc; kernel_flags.h
+ *   what                                  declared here as       written in
+ *   matrix products, convolutions         exec_product           kernel_products.inc, kernel_product.inc (one float type)
+ *   elementwise operations                exec_block             kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc
+ *   conversions of kind                   exec_kernels.convert   kernel_convert.c; f16 and bf16 in kernel_blocks.inc
+ *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
+ *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
+ *   strided copies, transposes            exec_copying           kernel_layout.inc
+ *   gather, scatter, slices, fold, iota   exec_indexing ...      kernel_index.c
+ *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_radix.inc
+ *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
+ *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h
  *
  * Rules for every kernel
  * - Bits. The order in which numbers are combined is fixed (it is written where it bites, at the head of each template), so every vector
  *   level gives the same bits, and so does any split of the work: a kernel takes ranges of its outputs, and what an output is does
  *   not depend on the range it was computed in. NaNs may carry any payload until exec_canonical_nan makes them the one quiet NaN.
- * - Memory. Nothing is allocated: a kernel that needs room says how many bytes, and its caller gives them (64-byte aligned, one piece a thread).
+ * - Memory. Nothing is allocated: a kernel that needs room says how many bytes, and its caller gives them (64-byte aligned, one piece
+ *   a thread).
  * - Sizes are int64_t and may be 0. Strides are in items unless a name says bytes, and may be 0 or negative.
  *
  * Levels. A template (.inc) is compiled once for each level by kernel_each_level.h into a table of function pointers, exec_kernels.
- * exec_kernels_for picks a table. A new level is one block in kernel_each_level.h (and what kernel_vector.inc cannot spell for it) and one table in kernels.c.
- * A new kernel is a row in kernels.def and a function LEVEL(exec_<name>) in a template; a new elementwise operation is a row in kernel_blocks.def and its
- * expression in kernel_blocks.inc. What is missing does not link. */
+ * exec_kernels_for picks a table. A new level is one block in kernel_each_level.h (and what kernel_vector.inc cannot spell for it) and one
+ * table in kernels.c. A new kernel is a row in kernels.def and a function LEVEL(exec_<name>) in a template; a new elementwise operation is
+ * a row in kernel_blocks.def and its expression in kernel_blocks.inc. What is missing does not link. */
 #ifndef EXEC_KERNELS_H
 #define EXEC_KERNELS_H
 
@@ -42,19 +44,19 @@ typedef struct exec_range {
 
 /* ---- matrix products ------------------------------------------------------------------------------------------------------- */
 
-/* One side of a matrix as index arithmetic: place p is the sum of digit[i] * stride[i], the digits of p in the mixed radix extent (row-major, the
- * last digit fastest). An ordinary side has rank 1; the rows of a convolution's unfolded image are (image, y, x), its depth (channel, dy,
- * dx), over the same padded image: nothing is unfolded in memory. */
+/* One side of a matrix as index arithmetic: place p is the sum of digit[i] * stride[i], the digits of p in the mixed radix extent
+ * (row-major, the last digit fastest). An ordinary side has rank 1; the rows of a convolution's unfolded image are (image, y, x), its
+ * depth (channel, dy, dx), over the same padded image: nothing is unfolded in memory. */
 #define EXEC_SIDE_RANK 8
 typedef struct exec_side {
     uint32_t rank;
     int64_t extent[EXEC_SIDE_RANK], stride[EXEC_SIDE_RANK];
 } exec_side;
 
-/* result[batch, row, column] = sum over depth of a[batch, row, depth] * b[batch, depth, column], in the canonical order: depth in ascending blocks of 256,
- * each an fma chain from +0; block results added ascending; never -0. f16 and bf16 multiply in f32. Integers wrap in their result's kind.
- * kind: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or an integer kind; result_kind: kind, or for integers
- * the accumulation kind. The result may not overlap the operands. */
+/* result[batch, row, column] = sum over depth of a[batch, row, depth] * b[batch, depth, column], in the canonical order: depth in
+ * ascending blocks of 256, each an fma chain from +0; block results added ascending; never -0. f16 and bf16 multiply in f32. Integers wrap
+ * in their result's kind. kind: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or an integer kind; result_kind: kind, or for
+ * integers the accumulation kind. The result may not overlap the operands. */
 typedef struct exec_product {
     wg_kind kind, accumulate, result_kind;
     int64_t batches, rows, depth, columns;
@@ -94,8 +96,9 @@ typedef enum exec_block {
 } exec_block;
 #define EXEC_BLOCK_FORMULAS EXEC_BLOCK_EXP /* the first of them */
 
-/* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item for all i.
- * The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in the first cache. */
+/* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item
+ * for all i. The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in
+ * the first cache. */
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 
 /* What every level shares of exec_kernels.convert. */
@@ -122,10 +125,11 @@ typedef enum exec_fold {
 #define EXEC_FOLD_CHUNK 4096   /* canonical: items of a chunk */
 #define EXEC_FOLD_COLUMNS 1024 /* columns that a fold across rows keeps sums for at once */
 
-/* result[output] = fold over extent, output = outer * inner + column: items stand at outer * outer_stride + i * extent_stride + column. The axis' number alone
- * decides the order: the last axis folds along the run (across false; inner 1, extent_stride 1), any other across rows, even where inner is 1.
- * accumulate: f32 or f64 for floats (f16 and bf16: f32 unless asked); integers wrap in their result_kind. SUB, DIV, POWF and RESIDUE fold from the last item
- * to the first: item[i] = operation(item[i], what came after). Empty folds: 0, 1, the least, the greatest, all bits, 0, 0; 0, 1, 1, 0. */
+/* result[output] = fold over extent, output = outer * inner + column: items stand at outer * outer_stride + i * extent_stride + column.
+ * The axis' number alone decides the order: the last axis folds along the run (across false; inner 1, extent_stride 1), any other across
+ * rows, even where inner is 1. accumulate: f32 or f64 for floats (f16 and bf16: f32 unless asked); integers wrap in their result_kind.
+ * SUB, DIV, POWF and RESIDUE fold from the last item to the first: item[i] = operation(item[i], what came after). Empty folds: 0, 1, the
+ * least, the greatest, all bits, 0, 0; 0, 1, 1, 0. */
 typedef struct exec_reduction {
     exec_fold fold;
     wg_kind kind, accumulate, result_kind;
@@ -135,7 +139,8 @@ typedef struct exec_reduction {
     void *result;
 } exec_reduction;
 
-/* result has the items' places: contiguous [outer, extent, inner]; result may be items. Lines are (outer, column) pairs in row-major order. */
+/* result has the items' places: contiguous [outer, extent, inner]; result may be items. Lines are (outer, column) pairs in row-major
+ * order. */
 typedef struct exec_scan {
     exec_fold fold;
     wg_kind kind;
@@ -154,8 +159,8 @@ typedef struct exec_extreme {
     int64_t *result;
 } exec_extreme;
 
-/* Chunk results joined in the canonical tree: neighbours in pairs, level by level, an odd last one moving up. Push the chunks' results in order;
- * equal-sized neighbours join at once, finish joins the rest from the right. */
+/* Chunk results joined in the canonical tree: neighbours in pairs, level by level, an odd last one moving up. Push the chunks' results in
+ * order; equal-sized neighbours join at once, finish joins the rest from the right. */
 #define EXEC_TREE_LEVELS 56
 typedef struct exec_tree {
     exec_fold fold;
@@ -171,8 +176,9 @@ void exec_tree_finish(exec_tree *tree, void *value);
 
 /* ---- layout -------------------------------------------------------------------------------------------------------------------------- */
 
-/* result[sum i * to_stride] = items[sum i * from_stride] for every index i of shape; strides in items, results may not overlap items. Permute, Narrow, Reverse, Broadcast,
- * Unfold, the parts of Concat and the inside of Pad are copies with the right strides. Fast for runs, transposes and repeats. */
+/* result[sum i * to_stride] = items[sum i * from_stride] for every index i of shape; strides in items, results may not overlap items.
+ * Permute, Narrow, Reverse, Broadcast, Unfold, the parts of Concat and the inside of Pad are copies with the right strides. Fast for runs,
+ * transposes and repeats. */
 typedef struct exec_copying {
     size_t item_bytes; /* 1, 2, 4, 8 or 16 */
     uint32_t rank;
@@ -201,19 +207,21 @@ typedef struct exec_indexing {
     void *result;
 } exec_indexing;
 
-/* Rows [first, end) of batch * pre * each from the data `items`. Answers the least item of positions that is an error, or -1; such rows are not written. */
+/* Rows [first, end) of batch * pre * each from the data `items`. Answers the least item of positions that is an error, or -1; such rows
+ * are not written. */
 int64_t exec_gather(const exec_indexing *indexing, exec_range rows);
-/* Adds (or puts) rows `items` into zeroed data `result`, ascending row: all of the columns [first, end) of post in the slabs given. Positions must have passed
- * exec_positions_check. Workspace: exec_scatter_bytes. */
+/* Adds (or puts) rows `items` into zeroed data `result`, ascending row: all of the columns [first, end) of post in the slabs given.
+ * Positions must have passed exec_positions_check. Workspace: exec_scatter_bytes. */
 void exec_scatter(const exec_indexing *indexing, exec_range slabs, exec_range columns, void *workspace);
 size_t exec_scatter_bytes(const exec_indexing *indexing);
 /* The first of positions [first, end) of batch * each that is an error, or -1. */
 int64_t exec_positions_check(const exec_indexing *indexing, exec_range items);
-/* Slice: `each` positions from start positions[batch] of `items` to `result`. Update: rows `items` over those of `result`, which holds the data. Starts are clamped, or with
- * EXEC_OUTSIDE_ERROR the first bad one is answered (its slabs are not written); else -1. */
+/* Slice: `each` positions from start positions[batch] of `items` to `result`. Update: rows `items` over those of `result`, which holds the
+ * data. Starts are clamped, or with EXEC_OUTSIDE_ERROR the first bad one is answered (its slabs are not written); else -1. */
 int64_t exec_slice(const exec_indexing *indexing, exec_range slabs, bool update);
 
-/* The transpose of Unfold: items [outer, windows, size, inner] added into result [outer, extent, inner]. Rows are (outer, position) pairs. */
+/* The transpose of Unfold: items [outer, windows, size, inner] added into result [outer, extent, inner]. Rows are (outer, position) pairs.
+ * */
 typedef struct exec_folding {
     wg_kind kind;
     int64_t windows, size, inner, step, dilation, extent;
@@ -230,10 +238,12 @@ void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_r
 typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS } exec_draw;
 void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items);
 
-/* ---- order (one form for every level) --------------------------------------------------------------------------------------------------- */
+/* ---- order (one form for every level)
+ * --------------------------------------------------------------------------------------------------- */
 
-/* Each line of items [outer, extent, inner] in order: its first `wanted` to result and positions [outer, wanted, inner], either of which may be NULL. Stable both ways, -0 equals 0,
- * NaN after every number (first when descending): Sort and Grade have wanted = extent, TopK is descending. Every kind but the complex ones. */
+/* Each line of items [outer, extent, inner] in order: its first `wanted` to result and positions [outer, wanted, inner], either of which
+ * may be NULL. Stable both ways, -0 equals 0, NaN after every number (first when descending): Sort and Grade have wanted = extent, TopK is
+ * descending. Every kind but the complex ones. */
 typedef struct exec_ordering {
     wg_kind kind;
     bool descending;
@@ -261,10 +271,11 @@ typedef struct exec_kernels {
 #include "exec/kernels.def"
 } exec_kernels;
 
-/* ---- made of the kernels of a level ----------------------------------------------------------------------------------------------------- */
+/* ---- made of the kernels of a level
+ * ----------------------------------------------------------------------------------------------------- */
 
-/* Contiguous floats [outer, extent, inner]; across as in exec_reduction. LogSumExp to [outer, inner]; whole: LogSoftmax to every item (result may be items). Lines are
- * (outer, column) pairs. */
+/* Contiguous floats [outer, extent, inner]; across as in exec_reduction. LogSumExp to [outer, inner]; whole: LogSoftmax to every item
+ * (result may be items). Lines are (outer, column) pairs. */
 typedef struct exec_log {
     wg_kind kind;
     bool across, whole;
@@ -274,8 +285,9 @@ typedef struct exec_log {
 } exec_log;
 void exec_log_domain(const exec_kernels *kernels, const exec_log *log, exec_range lines);
 
-/* result[i] = join over the places of a window, from the first on: join(join(w0, w1), w2) ... where w_k is items[sum i * stride + window place k]; result is contiguous in
- * shape (rank >= 1), the window not empty. Rows are all axes but the last. Max-pooling is join EXEC_BLOCK_MAXIMUM over (dy, dx). */
+/* result[i] = join over the places of a window, from the first on: join(join(w0, w1), w2) ... where w_k is items[sum i * stride + window
+ * place k]; result is contiguous in shape (rank >= 1), the window not empty. Rows are all axes but the last. Max-pooling is join
+ * EXEC_BLOCK_MAXIMUM over (dy, dx). */
 typedef struct exec_window {
     wg_kind kind;
     exec_block join;
@@ -287,10 +299,11 @@ typedef struct exec_window {
 } exec_window;
 void exec_window_reduce(const exec_kernels *kernels, const exec_window *window, exec_range rows);
 
-/* ---- choosing a level -------------------------------------------------------------------------------------------------------------------- */
+/* ---- choosing a level
+ * -------------------------------------------------------------------------------------------------------------------- */
 
-/* The table called by `level` ("base" or "v2": what every machine runs, "v3", "v4"), or the best that this processor has when level is NULL, "", unknown or
- * beyond the processor. */
+/* The table called by `level` ("base" or "v2": what every machine runs, "v3", "v4"), or the best that this processor has when level is
+ * NULL, "", unknown or beyond the processor. */
 const exec_kernels *exec_kernels_for(const char *level);
 /* The tables that this processor runs, best last. */
 uint32_t exec_kernels_count(void);

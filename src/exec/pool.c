@@ -13,6 +13,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include "base/floats.h"
+
 #define SPINS 20000
 #define PIECES_A_THREAD 4
 
@@ -67,28 +69,6 @@ static void locks_start(exec_pool *pool)
     pool->inside = 0;
 }
 
-/* ---- floats ------------------------------------------------------------------------------------------------------------------------- */
-
-uint32_t exec_floats_set(void)
-{
-#ifdef __SSE2__
-    uint32_t before = _mm_getcsr();
-    _mm_setcsr(0x1f80); /* all exceptions masked, to nearest, no flush to zero, subnormal operands kept */
-    return before;
-#else
-    return 0;
-#endif
-}
-
-void exec_floats_restore(uint32_t before)
-{
-#ifdef __SSE2__
-    _mm_setcsr(before);
-#else
-    (void)before;
-#endif
-}
-
 /* ---- workers ------------------------------------------------------------------------------------------------------------------------- */
 
 static void take_tasks(exec_pool *pool, uint32_t number)
@@ -120,7 +100,7 @@ static void *worker_run(void *argument)
     worker *self = argument;
     exec_pool *pool = self->pool;
     uint32_t seen = 0;
-    exec_floats_set();
+    base_floats_set();
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stop) {
         uint32_t number = atomic_load(&pool->number);
@@ -221,9 +201,9 @@ static void run_job(exec_pool *pool)
 /* On a thread of the host's. */
 static void hook_task(void *data, uint32_t index)
 {
-    uint32_t before = exec_floats_set();
+    uint64_t before = base_floats_set();
     take_tasks(data, index);
-    exec_floats_restore(before);
+    base_floats_restore(before);
 }
 
 void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task task, void *data)

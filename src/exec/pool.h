@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The thread pool: one loop over a range of outputs, shared between the caller and the pool's threads. Nothing here changes bits: what an output is
- * does not depend on the piece it was computed in (kernels.h). */
+ * The thread pool: one loop over a range of outputs, shared between the caller and the pool's threads. Nothing here changes bits: what an
+ * output is does not depend on the piece it was computed in (kernels.h). */
 #ifndef EXEC_POOL_H
 #define EXEC_POOL_H
 
@@ -29,18 +29,13 @@ exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options 
 void exec_pool_free(exec_pool *pool);
 uint32_t exec_pool_threads(const exec_pool *pool);
 
-/* Calls task(data, index, worker) once for each index < tasks, on at most `threads` threads, and returns when all are done. Runs on the caller alone where tasks
- * or threads is 1, inside another loop (the worker's number stays), while another thread uses the pool, and where threads cannot be had. After
- * fork the child's first loop starts new threads. */
+/* Calls task(data, index, worker) once for each index < tasks, on at most `threads` threads, and returns when all are done. Runs on the
+ * caller alone where tasks or threads is 1, inside another loop (the worker's number stays), while another thread uses the pool, and where
+ * threads cannot be had. After fork the child's first loop starts new threads. */
 typedef void (*exec_task)(void *data, int64_t index, uint32_t worker);
 void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task task, void *data);
 
 /* exec_pool_run over pieces that together are [0, extent), each of at least `grain` outputs (but the last). */
 void exec_parallel_for(exec_pool *pool, int64_t extent, int64_t grain, exec_loop loop, void *data);
-
-/* The calling thread rounds to nearest and keeps subnormals from now on; answers what was set before, for exec_floats_restore. The pool's threads do so
- * by themselves. */
-uint32_t exec_floats_set(void);
-void exec_floats_restore(uint32_t before);
 
 #endif

@@ -52,7 +52,9 @@ static bool prepare_order(exec_call *call, int64_t axis_number, bool descending,
     o->lines = axis.outer * axis.inner;
     o->call = (exec_ordering){.kind = call->operands[0].kind, .descending = descending, .extent = axis.extent, .inner = axis.inner,
                               .wanted = call->result.shape[axis_number]};
-    o->workspace_bytes = ((int64_t)exec_order_bytes(&o->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    exec_ordering sized = o->call; /* the room depends on what is wanted */
+    if (positions) sized.positions = &o->lines;
+    o->workspace_bytes = ((int64_t)exec_order_bytes(&sized) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     o->workspace_at = exec_scratch_take(call->build, o->workspace_bytes * exec_scratch_pieces(call->build, o->lines, 1));
     call->stage->run = run_order;
     call->stage->prepared = o;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/floats.h"
 #include "base/tensor.h"
 #include "grad/grad.h"
 #include "graph/binding.h"
@@ -272,14 +273,14 @@ static bool run_stages(wg_session *session, wg_error *error)
                     .scratch = session->arena + laid->layout->scratch_offset, .stop = &session->stop, .progress = session->options.progress,
                     .progress_user = session->options.progress_user,
                     .parallel_cost = session->parallel_cost, .part_cost = session->part_cost, .total = laid->total, .failed_node = WG_NONE};
-    uint32_t floats = exec_floats_set();
+    uint64_t floats = base_floats_set();
     for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
         const exec_stage *stage = &laid->stages[s];
         if (run.failed_node != WG_NONE && stage->first_node >= run.failed_node) continue;
         stage->run(&run, stage);
         exec_run_stage_done(&run, stage);
     }
-    exec_floats_restore(floats);
+    base_floats_restore(floats);
     if (atomic_load(&session->stop)) return base_fail(error, WG_CANCELLED, "the run was stopped");
     return run.failed_node == WG_NONE || fail_position(session, &run, error);
 }

@@ -49,6 +49,14 @@ interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_d
     return items;
 }
 
+interp_item interp_wrap(wg_kind kind, interp_item item)
+{
+    uint32_t unused = 64 - 8 * base_kinds[kind].bytes;
+    if (base_kinds[kind].class == BASE_CLASS_SIGNED) item.i = (int64_t)(item.u << unused) >> unused;
+    if (base_kinds[kind].class == BASE_CLASS_UNSIGNED) item.u = item.u << unused >> unused;
+    return item;
+}
+
 bool interp_store(const interp_row_call *call, interp_domain domain, const interp_item *items)
 {
     int64_t count = interp_view_volume(&call->result);

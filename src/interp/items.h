@@ -32,6 +32,9 @@ interp_item *interp_take(const interp_row_call *call, int64_t count);
 /* Stores items [volume] of a domain as the result. Answers true. */
 bool interp_store(const interp_row_call *call, interp_domain domain, const interp_item *items);
 
+/* The item cut to the width of an integer kind, which is what every step of a strictly ordered fold answers; floats stay as they are. */
+interp_item interp_wrap(wg_kind kind, interp_item item);
+
 int64_t interp_view_volume(const wg_view *view);
 
 /* A shape [outer.., extent, inner..] around one axis as three numbers: item (o, i, n) stands at (o * extent + i) * inner + n. */

@@ -72,6 +72,7 @@ static bool each_line(const interp_row_call *call, interp_domain domain, interp_
 typedef struct folding {
     interp_binary combine;
     interp_item empty;
+    wg_kind kind;
 } folding;
 
 static interp_item fold_line(const interp_item *items, int64_t count, int64_t stride, bool last, const void *facts, interp_item *partials)
@@ -90,7 +91,7 @@ static interp_domain sum_domain(const interp_row_call *call, int64_t accumulate)
 static bool sum(const interp_row_call *call, interp_axis axis, int64_t accumulate)
 {
     interp_domain domain = sum_domain(call, accumulate);
-    folding fold = {interp_folding(GRAPH_FOLDING_SUM, domain), {.u = 0}}; /* +0 in every domain */
+    folding fold = {interp_folding(GRAPH_FOLDING_SUM, domain), {.u = 0}, call->result.kind}; /* +0 in every domain */
     return each_line(call, domain, axis, fold_line, &fold);
 }
 
@@ -112,7 +113,7 @@ static interp_item fold_right(const interp_item *items, int64_t count, int64_t s
     const folding *fold = facts;
     (void)last, (void)partials;
     interp_item total = items[(count - 1) * stride];
-    for (int64_t i = count - 1; i-- > 0;) total = fold->combine(items[i * stride], total);
+    for (int64_t i = count - 1; i-- > 0;) total = interp_wrap(fold->kind, fold->combine(items[i * stride], total));
     return total;
 }
 
@@ -121,7 +122,7 @@ bool interp_Reduce(const interp_row_call *call)
     int64_t op = call->attributes[GRAPH_ATTRIBUTE(Reduce, op)];
     bool right = call->attributes[GRAPH_ATTRIBUTE(Reduce, order)] == GRAPH_DIRECTION_RIGHT;
     interp_domain domain = interp_domain_of(call->operands[0].kind);
-    folding fold = {interp_folding(op, domain), interp_folding_empty(op, call->operands[0].kind)};
+    folding fold = {interp_folding(op, domain), interp_folding_empty(op, call->operands[0].kind), call->operands[0].kind};
     interp_axis axis = interp_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Reduce, axis)]);
     return each_line(call, domain, axis, right ? fold_right : fold_line, &fold);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/floats.h"
 #include "base/tensor.h"
 #include "graph/binding.h"
 #include "graph/graph.h"
@@ -42,7 +43,9 @@ bool interp_Input(const interp_row_call *call)
 bool interp_call(const interp_row_call *call)
 {
     base_mark mark = base_arena_mark(call->scratch);
+    uint64_t floats = base_floats_set();
     bool good = rows[call->op](call);
+    base_floats_restore(floats);
     base_arena_release(call->scratch, mark);
     int64_t volume = 0;
     if (good && base_volume(call->result.rank, call->result.shape, &volume))

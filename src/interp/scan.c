@@ -29,13 +29,15 @@ static void scan_ascending(interp_item *items, int64_t count, interp_binary comb
     for (int64_t i = 1; i < count; i++) items[i] = combine(items[i - 1], items[i]);
 }
 
-/* Chunks of 4,096 by themselves; then each after the first takes in its offset, the total of all chunks before it, added up ascending. */
-static void scan_line(interp_item *items, int64_t count, bool last, bool strict, interp_binary combine)
+/* The smallest item divided by -1 wraps before the next step divides it. */
+static void scan_strict(wg_kind kind, interp_item *items, int64_t count, interp_binary combine)
 {
-    if (strict) {
-        scan_ascending(items, count, combine);
-        return;
-    }
+    for (int64_t i = 1; i < count; i++) items[i] = interp_wrap(kind, combine(items[i - 1], items[i]));
+}
+
+/* Chunks of 4,096 by themselves; then each after the first takes in its offset, the total of all chunks before it, added up ascending. */
+static void scan_line(interp_item *items, int64_t count, bool last, interp_binary combine)
+{
     interp_item offset = {.u = 0};
     for (int64_t first = 0; first < count; first += CHUNK) {
         int64_t length = count - first < CHUNK ? count - first : CHUNK;
@@ -57,7 +59,8 @@ bool interp_Scan(const interp_row_call *call)
         for (int64_t n = 0; n < axis.inner; n++) {
             interp_item *first = items + o * axis.extent * axis.inner + n;
             for (int64_t i = 0; i < axis.extent; i++) line[i] = first[(reverse ? axis.extent - 1 - i : i) * axis.inner];
-            scan_line(line, axis.extent, axis.last, strict, interp_folding(op, domain));
+            if (strict) scan_strict(call->result.kind, line, axis.extent, interp_folding(op, domain));
+            else scan_line(line, axis.extent, axis.last, interp_folding(op, domain));
             for (int64_t i = 0; i < axis.extent; i++) first[(reverse ? axis.extent - 1 - i : i) * axis.inner] = line[i];
         }
     return interp_store(call, domain, items);

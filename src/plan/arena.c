@@ -4,8 +4,8 @@
  *
  *   by time   blocks are given out and taken back stage by stage, from free spans kept in lists by size: a constant time a block
  *   by size   the largest first, each into the tightest gap among those already placed that live with it; quadratic, so only for the few
- * largest blocks, the others by time behind them. This is what brings training plans, whose blocks are few and large, near the bound. */
-#include <stdlib.h>
+ *             largest blocks, the others by time behind them. This is what brings training plans, whose blocks are few and large, near the
+ *             bound. */
 #include <string.h>
 
 #include "plan/passes.h"

@@ -6,8 +6,9 @@
  *   step(n)  the root of the elected match that covers n, else n itself: a value is read at step(reader), never earlier
  *   last(n)  the greatest step over the scheduled readers (of a named result: those outside of its match)
  *   word(n)  kept: declared. fused: covered by a match. Else forward: freed after last(n); retain: retained where a derivative term reads
- * n, else releasable after last(n) series   at each step: what is alive, its own elements and a root's named results added; then what is
- * neither kept nor retained and has its last step here goes */
+ *            n, else releasable after last(n)
+ *   series   at each step: what is alive, its own elements and a root's named results added; then what is neither kept nor retained and has
+ *            its last step here goes */
 #include <string.h>
 
 #include "plan/passes.h"

@@ -43,7 +43,7 @@ typedef enum plan_stage_kind {
     PLAN_STAGE_PATTERN /* an elected match, by its kernel */
 } plan_stage_kind;
 
-/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads. */
+/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one instruction. */
 typedef struct plan_instruction {
     uint16_t op;              /* wg_op of an elementwise row */
     uint8_t kind, result_kind; /* of the data operands, of the result */
@@ -52,7 +52,9 @@ typedef struct plan_instruction {
     bool wrap; /* Convert */
 } plan_instruction;
 
-/* What a stage reads: the value of `node`, found by walking operand 0 through virtual nodes down to the stored node `source`. */
+/* What a stage reads: the value of `node`, found by walking operand 0 through virtual nodes down to the stored node `source`. A copy (a MAP stage without
+ * instructions) walks the items of its one read in row-major order: `node` is the row itself, read through its own map, or, where the row keeps that order
+ * (Reshape, StopGradient, Bitcast), its operand. */
 typedef struct plan_read {
     uint32_t node, source;
 } plan_read;

@@ -70,12 +70,10 @@ static void assign_roles(grouping *g)
     }
 }
 
-/* Whether the kernel of a reader takes this node's value row-major only. */
+/* Whether the kernel of a reader takes this node's value row-major only. Kernels of matches follow strides. */
 static bool demands_contiguous(const grouping *g, uint32_t reader)
 {
-    uint8_t role = g->units->role[reader];
-    if (role == PLAN_ROLE_COVERED || role == PLAN_ROLE_PATTERN) return true;
-    if (role != PLAN_ROLE_CALL) return false;
+    if (g->units->role[reader] != PLAN_ROLE_CALL) return false;
     const wg_node *node = plan_node(g->plan, reader);
     return plan_reading_of(node) != PLAN_READING_STRIDED || node->rank > STRIDED_BATCH_AXES + 2;
 }

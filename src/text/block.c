@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * repeat i = FROM to TO .. end: the lines between, once for each i, {i} in names replaced.
- * def block(x, p) .. end: the lines between are recorded where block(..) is called; the last binding is its value. Names bound inside are its own, unless they begin
- * with an argument that was a name: with p = layer.0, p.w is layer.0.w. */
+ * repeat i = FROM to TO .. end: the lines between, once for each i, {i} in names replaced. def block(x, p) .. end: the lines between are
+ * recorded where block(..) is called; the last binding is its value. Names bound inside are its own, unless they begin with an argument
+ * that was a name: with p = layer.0, p.w is layer.0.w. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +63,8 @@ bool text_repeat(text_reader *reader)
     int64_t from, to;
     text_next(reader);
     text_token token = reader->now;
-    if (!text_take_declared(reader, "the variable of a repeat", &name) || !text_expect(reader, '=', "after the variable of a repeat")) return false;
+    if (!text_take_declared(reader, "the variable of a repeat", &name) || !text_expect(reader, '=', "after the variable of a repeat"))
+        return false;
     if (memchr(name.text, '.', name.length)) return text_fail(reader, token, WG_NAME, "the variable of a repeat has no `.` in its name");
     if (!text_whole(reader, "the first number", &from)) return false;
     if (!text_is_word(reader, "to")) return text_fail_expected(reader, "`to` and the last number");
@@ -83,7 +84,8 @@ static bool def_parameters(text_reader *reader, text_def *def)
     for (bool first = true; !text_is_symbol(reader, ')'); first = false) {
         if (!first && !text_expect(reader, ',', "or `)` after a parameter")) return false;
         text_token token = reader->now;
-        if (def->parameter_count == sizeof names / sizeof *names) return text_fail(reader, token, WG_SYNTAX, "a def has at most 32 parameters");
+        if (def->parameter_count == sizeof names / sizeof *names)
+            return text_fail(reader, token, WG_SYNTAX, "a def has at most 32 parameters");
         text_name *name = &names[def->parameter_count];
         if (!text_take_declared(reader, "a parameter of the def", name)) return false;
         if (memchr(name->text, '.', name->length)) return text_fail(reader, token, WG_NAME, "a parameter of a def has no `.` in its name");
@@ -112,11 +114,13 @@ static bool free_for_def(text_reader *reader, text_name name, text_token token)
 bool text_define(text_reader *reader)
 {
     text_def def = {.line = reader->now.place.line};
-    if (reader->scope || reader->loop_count) return text_fail(reader, reader->now, WG_SYNTAX, "a def stands at the top level, not inside a block");
+    if (reader->scope || reader->loop_count)
+        return text_fail(reader, reader->now, WG_SYNTAX, "a def stands at the top level, not inside a block");
     text_next(reader);
     text_token token = reader->now;
     if (!text_take_declared(reader, "the def", &def.name) || !free_for_def(reader, def.name, token)) return false;
-    if (!text_expect(reader, '(', "after the name of a def") || !def_parameters(reader, &def) || !text_expect_end_of_line(reader)) return false;
+    if (!text_expect(reader, '(', "after the name of a def") || !def_parameters(reader, &def) || !text_expect_end_of_line(reader))
+        return false;
     def.body = reader->now.place;
     if (!skip_statements(reader, "def", def.line)) return false;
     text_next(reader); /* end */
@@ -142,9 +146,11 @@ static bool run_body(text_reader *reader, const text_def *def, text_token token,
 {
     text_jump(reader, def->body);
     bool good = statements(reader, "def", def->line);
-    if (good && !reader->has_last) good = text_fail(reader, token, WG_SYNTAX, "%s binds nothing: its last binding is its value", def->name.text);
+    if (good && !reader->has_last)
+        good = text_fail(reader, token, WG_SYNTAX, "%s binds nothing: its last binding is its value", def->name.text);
     if (good) *value = reader->last;
-    else if (reader->error->code != WG_MEMORY) base_error_note(reader->error, "in %s, called on line %d", def->name.text, (int)token.place.line);
+    else if (reader->error->code != WG_MEMORY)
+        base_error_note(reader->error, "in %s, called on line %d", def->name.text, (int)token.place.line);
     return good;
 }
 

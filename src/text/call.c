@@ -117,8 +117,10 @@ bool text_size(text_reader *reader, const char *what, wg_size *size)
     if (!sum(reader, &value)) return false;
     if (value.form == TEXT_SIZE) *size = value.size;
     else if (value.form == TEXT_SCALAR && value.whole) *size = (wg_size){value.negative ? -value.integer : value.integer, 0};
-    else if (value.form == TEXT_NODE) return text_fail(reader, value.token, WG_SYNTAX, "%s is made of whole numbers and extents; this is an array", what);
-    else return text_fail(reader, value.token, WG_SYNTAX, "%s is a whole number of 64 bits, or made of extents with + - *", what);
+    else if (value.form == TEXT_NODE)
+        return text_fail(reader, value.token, WG_SYNTAX, "%s is made of whole numbers and extents; this is an array", what);
+    else
+        return text_fail(reader, value.token, WG_SYNTAX, "%s is a whole number of 64 bits, or made of extents with + - *", what);
     return true;
 }
 
@@ -180,7 +182,8 @@ static bool float_item(text_reader *reader, const text_value *scalar, const char
     if (base_parse_float(digits, count, kind, &number->d) != count) return text_fail(reader, scalar->token, WG_SYNTAX, "not a number");
     bool written = count >= 3 && !memcmp(digits + count - 3, "inf", 3);
     if (number->d - number->d == 0 || number->d != number->d || written) return true;
-    return text_fail(reader, scalar->token, WG_ARGUMENT, "beyond the greatest %s; write inf where infinity is meant", base_kinds[kind].name);
+    return text_fail(reader, scalar->token, WG_ARGUMENT, "beyond the greatest %s; write inf where infinity is meant",
+                     base_kinds[kind].name);
 }
 
 static bool integer_item(text_reader *reader, const text_value *scalar, const char *digits, size_t count, wg_kind kind, base_number *number)
@@ -194,7 +197,9 @@ static bool integer_item(text_reader *reader, const text_value *scalar, const ch
         fits = digits ? base_parse_integer(digits, count, &number->i) == count : scalar->whole;
         fits = fits && number->i <= limit && number->i >= -limit - 1;
     } else {
-        uint64_t limit = class == BASE_CLASS_BOOL ? 1 : class == BASE_CLASS_CHARACTER ? 0x10FFFF : bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+        uint64_t limit = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+        if (class == BASE_CLASS_BOOL) limit = 1;
+        if (class == BASE_CLASS_CHARACTER) limit = 0x10FFFF;
         number->u = (uint64_t)scalar->integer;
         fits = digits ? base_parse_unsigned(digits, count, &number->u) == count : scalar->whole && scalar->integer >= 0;
         fits = fits && number->u <= limit;
@@ -202,7 +207,8 @@ static bool integer_item(text_reader *reader, const text_value *scalar, const ch
     if (fits) return true;
     int shown = count > 40 ? 40 : (int)count;
     if (!digits) return text_fail(reader, scalar->token, WG_ARGUMENT, "the result is no %s; choose another kind", base_kinds[kind].name);
-    return text_fail(reader, scalar->token, WG_ARGUMENT, "`%.*s` is no %s; choose another number or another kind", shown, digits, base_kinds[kind].name);
+    return text_fail(reader, scalar->token, WG_ARGUMENT, "`%.*s` is no %s; choose another number or another kind", shown, digits,
+                     base_kinds[kind].name);
 }
 
 bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void *items, int64_t index)
@@ -211,7 +217,8 @@ bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void
     size_t count = 0;
     base_number number = {.u = 0};
     if (scalar->digits && !signed_digits(reader, scalar, &digits, &count)) return false;
-    if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return text_fail(reader, scalar->token, WG_UNSUPPORTED, "complex kinds are not supported");
+    if (base_kinds[kind].class == BASE_CLASS_COMPLEX)
+        return text_fail(reader, scalar->token, WG_UNSUPPORTED, "complex kinds are not supported");
     bool good = base_kind_is_float(kind) ? float_item(reader, scalar, digits, count, kind, &number)
                                          : integer_item(reader, scalar, digits, count, kind, &number);
     if (good) base_number_store(kind, items, index, number);

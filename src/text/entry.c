@@ -25,7 +25,8 @@ static bool take_node(text_reader *reader, wg_value *node)
     if (!text_take_name(reader, &name)) return false;
     if (text_is_symbol(reader, '(')) return text_fail(reader, token, WG_SYNTAX, "an entry names values; bind the call to a name first");
     if (!text_resolve(reader, name, token, &value)) return false;
-    if (value.form != TEXT_NODE) return text_fail(reader, token, WG_SYNTAX, "%s is an extent or a number; an entry names values", name.text);
+    if (value.form != TEXT_NODE)
+        return text_fail(reader, token, WG_SYNTAX, "%s is an extent or a number; an entry names values", name.text);
     *node = value.node;
     return true;
 }
@@ -90,7 +91,8 @@ static const text_memo *find_memo(const text_reader *reader, uint32_t target, ui
 static bool differentiate(text_reader *reader, wg_value target, uint32_t count, bool all, text_token token)
 {
     if (reader->tape->nodes.count > MOST_DIFFERENTIATED)
-        return text_fail(reader, token, WG_SIZE, "gradients of a program of more than %u nodes; declare them before it grows", MOST_DIFFERENTIATED);
+        return text_fail(reader, token, WG_SIZE, "gradients of a program of more than %u nodes; declare them before it grows",
+                         MOST_DIFFERENTIATED);
     wg_adjoints *adjoints = wg_differentiate(reader->tape, target, reader->operands, count);
     bool good = text_recorded(reader, token);
     text_memo memo = {.target = target.position, .place = reader->gradient_count, .count = count};
@@ -121,8 +123,10 @@ static bool gradients(text_reader *reader)
         return text_fail(reader, of, WG_SHAPE, "gradients are those of a number []; this is %s: sum it first",
                          BASE_SHAPE_TEXT(wg_value_rank(target), wg_value_shape(target)));
     bool all = text_is_symbol(reader, ')');
-    if (!(all ? all_parameters(reader, &count) : chosen_parameters(reader, &count)) || !text_expect(reader, ')', "to close gradients")) return false;
-    if (!count) return text_fail(reader, token, WG_ARGUMENT, "gradients of a program without a parameter; name what they are with respect to");
+    if (!(all ? all_parameters(reader, &count) : chosen_parameters(reader, &count)) || !text_expect(reader, ')', "to close gradients"))
+        return false;
+    if (!count)
+        return text_fail(reader, token, WG_ARGUMENT, "gradients of a program without a parameter; name what they are with respect to");
     uint32_t from = reader->gradient_count;
     const text_memo *memo = find_memo(reader, target.position, count, all);
     if (memo) from = memo->place;
@@ -141,7 +145,9 @@ static bool roots(text_reader *reader)
         bool call = text_is_word(reader, "gradients") && text_peek(reader) == '(';
         wg_value node;
         if (call && !gradients(reader)) return false;
-        if (!call && (!take_node(reader, &node) || !put_symbol(reader, &reader->roots, &reader->root_count, &reader->root_capacity, wg_symbol_of(node)))) return false;
+        if (call) continue;
+        if (!take_node(reader, &node)) return false;
+        if (!put_symbol(reader, &reader->roots, &reader->root_count, &reader->root_capacity, wg_symbol_of(node))) return false;
     }
     return true;
 }
@@ -166,7 +172,8 @@ static bool carries(text_reader *reader)
         if (reader->now.form != TEXT_ARROW) return text_fail_expected(reader, "`->` and the input that it is carried to");
         text_next(reader);
         if (!take_node(reader, &input)) return false;
-        if (!BASE_RESERVE(reader->allocator, reader->carries, reader->carry_capacity, reader->carry_count + 1)) return text_fail_memory(reader);
+        if (!BASE_RESERVE(reader->allocator, reader->carries, reader->carry_capacity, reader->carry_count + 1))
+            return text_fail_memory(reader);
         reader->carries[reader->carry_count++] = (wg_carry){wg_symbol_of(result), wg_symbol_of(input)};
     } while (text_is_symbol(reader, ','));
     return true;

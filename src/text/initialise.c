@@ -69,8 +69,8 @@ static double draw(form form, wg_kind kind, base_key key, uint64_t index)
     return wide ? base_draw_normal_f64(key, index) : (double)base_draw_normal_f32(key, index);
 }
 
-static wg_tensor *drawn(wg_context *context, const initialiser *row, const wg_initialiser *how, wg_kind kind, uint32_t rank, const int64_t *shape, double a,
-                        double b, wg_error *error)
+static wg_tensor *drawn(wg_context *context, const initialiser *row, const wg_initialiser *how, wg_kind kind, uint32_t rank,
+                        const int64_t *shape, double a, double b, wg_error *error)
 {
     if (!base_kind_is_float(kind)) return base_fail(error, WG_KIND, "%s makes floats, not %s", row->name, base_kinds[kind].name), NULL;
     if (a - a != 0 || b - b != 0) return base_fail(error, WG_ARGUMENT, "%s needs finite numbers", row->name), NULL;
@@ -82,7 +82,8 @@ static wg_tensor *drawn(wg_context *context, const initialiser *row, const wg_in
     return tensor;
 }
 
-wg_tensor *wg_tensor_initialise(wg_context *context, const wg_initialiser *how, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error)
+wg_tensor *wg_tensor_initialise(wg_context *context, const wg_initialiser *how, wg_kind kind, uint32_t rank, const int64_t *shape,
+                                wg_error *error)
 {
     if (!how || how->size != sizeof *how) return base_fail(error, WG_ARGUMENT, "wg_initialiser.size is not this version's"), NULL;
     const initialiser *row = find(how->name);

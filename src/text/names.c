@@ -2,8 +2,9 @@
  *
  * Names: decoding them, {i} inside them, what they stand for, and the nearest one where there is none.
  *
- * A name is looked for in the def that is being inlined (its parameters and bindings), then among the loops, then in the whole program. A bare tN is node N where
- * that node was bound so; every other name is in the tape's table, or, where its node has a name already, in scope 0 here. */
+ * A name is looked for in the def that is being inlined (its parameters and bindings), then among the loops, then in the whole program. A
+ * bare tN is node N where that node was bound so; every other name is in the tape's table, or, where its node has a name already, in
+ * scope 0 here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -158,7 +159,8 @@ static bool spell(text_reader *reader, text_token token, base_string *text)
             base_string_integer(text, number);
             c = close + 1;
         } else if (close && !quoted) {
-            return text_fail(reader, token, WG_NAME, "{..} in a name holds the variable of a repeat around it, or a sum with it, like {i+1}");
+            return text_fail(reader, token, WG_NAME,
+                             "{..} in a name holds the variable of a repeat around it, or a sum with it, like {i+1}");
         } else if (quoted && *c == '\\') {
             c++;
             if (!take_escape(reader, &c, end, text)) return false;

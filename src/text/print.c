@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The canonical text: version, program, kind, chips, extents, nodes in their order, entries; one statement a line, single spaces, every type written. */
+ * The canonical text: version, program, kind, chips, extents, nodes in their order, entries; one statement a line, single spaces, every
+ * type written. */
 #include <string.h>
 
 #include "base/hash.h"

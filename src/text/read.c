@@ -22,7 +22,8 @@ static bool check_type(text_reader *reader, wg_value node, const char *name)
         if (axis) base_string_puts(&text, ", ");
         graph_size_print(reader->tape, wg_value_size(node, axis), &text);
     }
-    text_fail(reader, token, WG_SHAPE, "%s is %s [%s]; write that, or no type", name, base_kinds[wg_value_kind(node)].name, text.text ? text.text : "");
+    text_fail(reader, token, WG_SHAPE, "%s is %s [%s]; write that, or no type", name, base_kinds[wg_value_kind(node)].name,
+              text.text ? text.text : "");
     base_string_free(&text);
     return false;
 }
@@ -115,8 +116,16 @@ static bool stray_end(text_reader *reader)
 }
 
 static const statement statement_table[] = {
-    {"program", program, true},    {"kind", default_kind, true},   {"chips", chips, true},          {"extent", extent, true},      {"input", text_source, false},
-    {"parameter", text_source, false}, {"constant", text_source, false}, {"entry", text_entry, true}, {"repeat", text_repeat, false}, {"def", text_define, true},
+    {"program", program, true},
+    {"kind", default_kind, true},
+    {"chips", chips, true},
+    {"extent", extent, true},
+    {"input", text_source, false},
+    {"parameter", text_source, false},
+    {"constant", text_source, false},
+    {"entry", text_entry, true},
+    {"repeat", text_repeat, false},
+    {"def", text_define, true},
     {"end", stray_end, false},
 };
 
@@ -148,7 +157,8 @@ static bool first_line(text_reader *reader)
     if (token.form != TEXT_NUMBER || base_parse_integer(text_slice(reader, token), token.length, &version) != token.length || version < 1)
         return text_fail_expected(reader, "the version of the semantics, a number of at least 1");
     if (version > WG_SEMANTICS)
-        return text_fail(reader, token, WG_UNSUPPORTED, "the text needs semantics %lld; this library reads %d and earlier: use a newer one", (long long)version,
+        return text_fail(reader, token, WG_UNSUPPORTED,
+                         "the text needs semantics %lld; this library reads %d and earlier: use a newer one", (long long)version,
                          WG_SEMANTICS);
     text_next(reader);
     return text_expect_end_of_line(reader);
@@ -183,11 +193,13 @@ static bool read_program(text_reader *reader)
     return true;
 }
 
-wg_network *wg_text_parse(wg_context *context, const char *text, size_t length, const char *name, const wg_text_options *options, wg_error *error)
+wg_network *wg_text_parse(wg_context *context, const char *text, size_t length, const char *name, const wg_text_options *options,
+                          wg_error *error)
 {
     wg_error own;
     wg_error_clear(&own);
-    if (!text || (options && options->size != sizeof *options)) return base_fail(error, WG_ARGUMENT, "a program needs its text; wg_text_options.size is this version's"), NULL;
+    if (!text || (options && options->size != sizeof *options))
+        return base_fail(error, WG_ARGUMENT, "a program needs its text; wg_text_options.size is this version's"), NULL;
     text_reader reader = {.text = text,
                           .length = length,
                           .name = name ? name : "",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Calls and operators as recorded rows. A number among operands becomes a rank-0 constant of the other operand's kind, spread where that has axes; operators spread
- * shapes that differ, calls of rows do not. */
+ * Calls and operators as recorded rows. A number among operands becomes a rank-0 constant of the other operand's kind, spread where that
+ * has axes; operators spread shapes that differ, calls of rows do not. */
 #define WG_NO_SITES
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +53,10 @@ static bool fold_whole(char op, const text_value *left, const text_value *right,
     case '+': return base_add(a, b, result);
     case '-': return base_subtract(a, b, result);
     case '*': return base_multiply(a, b, result);
+    case '/':
+        if (b == 0 || b == -1 || a % b) return false;
+        *result = a / b;
+        return true;
     default: return false;
     }
 }
@@ -85,11 +89,13 @@ static bool as_size(text_reader *reader, const text_value *value, wg_size *size)
     return value->whole || text_fail(reader, value->token, WG_SYNTAX, "only whole numbers combine with an extent");
 }
 
-static bool combine_sizes(text_reader *reader, char op, text_token token, const text_value *left, const text_value *right, text_value *value)
+static bool combine_sizes(text_reader *reader, char op, text_token token, const text_value *left, const text_value *right,
+                          text_value *value)
 {
     wg_size a, b;
     if (!as_size(reader, left, &a) || !as_size(reader, right, &b)) return false;
-    if (op == '/' || op == '@') return text_fail(reader, token, WG_SYNTAX, "sizes combine with + - and *: `%c` of an extent is no polynomial", op);
+    if (op == '/' || op == '@')
+        return text_fail(reader, token, WG_SYNTAX, "sizes combine with + - and *: `%c` of an extent is no polynomial", op);
     wg_size size = op == '+'   ? wg_size_add(reader->tape, a, b)
                    : op == '-' ? wg_size_subtract(reader->tape, a, b)
                                : wg_size_multiply(reader->tape, a, b);
@@ -143,7 +149,8 @@ bool text_infix(text_reader *reader, char op, text_token token, text_value left,
         bool sizes = left.form == TEXT_SIZE || right.form == TEXT_SIZE;
         return sizes ? combine_sizes(reader, op, token, &left, &right, value) : fold_scalars(op, token, &left, &right, value);
     }
-    if (op == '@' && !(left_node && right_node)) return text_fail(reader, token, WG_SYNTAX, "`@` multiplies matrices: one side is a number; use `*`");
+    if (op == '@' && !(left_node && right_node))
+        return text_fail(reader, token, WG_SYNTAX, "`@` multiplies matrices: one side is a number; use `*`");
     wg_value a = left.node, b = right.node;
     if (op == '@' && wg_value_rank(a) > 2 && wg_value_rank(b) == 2) /* one matrix for all: the rows under one another */
         return node_of(reader, token, wg_linear(a, b, WG_ABSENT), value);
@@ -197,9 +204,11 @@ static bool kind_argument(text_reader *reader, const char *key, int64_t *number)
 {
     text_token token = reader->now;
     char name[16];
-    snprintf(name, sizeof name, "%.*s", token.form == TEXT_NAME && token.length < sizeof name ? (int)token.length : 0, text_slice(reader, token));
+    snprintf(name, sizeof name, "%.*s", token.form == TEXT_NAME && token.length < sizeof name ? (int)token.length : 0,
+             text_slice(reader, token));
     wg_kind kind = wg_kind_from_name(name);
-    if (kind == WG_KIND_COUNT) return text_fail(reader, token, WG_KIND, "%s is a kind: bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, char", key);
+    if (kind == WG_KIND_COUNT)
+        return text_fail(reader, token, WG_KIND, "%s is a kind: bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, char", key);
     *number = kind;
     text_next(reader);
     return reader->now.form != TEXT_BAD;
@@ -207,7 +216,8 @@ static bool kind_argument(text_reader *reader, const char *key, int64_t *number)
 
 static bool flag_argument(text_reader *reader, const char *key, int64_t *number)
 {
-    if (!text_is_word(reader, "true") && !text_is_word(reader, "false")) return text_fail(reader, reader->now, WG_SYNTAX, "%s is true or false", key);
+    if (!text_is_word(reader, "true") && !text_is_word(reader, "false"))
+        return text_fail(reader, reader->now, WG_SYNTAX, "%s is true or false", key);
     *number = text_is_word(reader, "true");
     text_next(reader);
     return reader->now.form != TEXT_BAD;
@@ -217,7 +227,8 @@ static bool flag_argument(text_reader *reader, const char *key, int64_t *number)
 static bool plain_list(text_reader *reader, text_token token, const char *key, const text_argument *argument)
 {
     for (uint32_t i = 0; i < argument->count; i++)
-        if (argument->sizes[i].expression) return text_fail(reader, token, WG_SYNTAX, "%s holds plain numbers: they may not follow an extent", key);
+        if (argument->sizes[i].expression)
+            return text_fail(reader, token, WG_SYNTAX, "%s holds plain numbers: they may not follow an extent", key);
     return true;
 }
 
@@ -243,7 +254,8 @@ static bool read_argument(text_reader *reader, graph_attribute_type type, bool s
     bool read = argument->single ? text_size(reader, key, &argument->sizes[0]) : text_sizes(reader, key, &argument->count, argument->sizes);
     uint32_t sides = strcmp(key, "padding") ? 2 : 4;
     if (read && !argument->single && argument->count != sides)
-        return text_fail(reader, token, WG_ARGUMENT, "%s is one number or a list of %u: %s", key, sides, sides == 2 ? "rows, columns" : "top, bottom, left, right");
+        return text_fail(reader, token, WG_ARGUMENT, "%s is one number or a list of %u: %s", key, sides,
+                         sides == 2 ? "rows, columns" : "top, bottom, left, right");
     return read && plain_list(reader, token, key, argument);
 }
 
@@ -329,7 +341,8 @@ static int64_t real_bits(double number)
 }
 
 /* The arguments of a row as wg_record takes them. */
-static bool flatten(text_reader *reader, text_token token, wg_op op, const signature *s, const text_argument *arguments, wg_size *flat, uint32_t *used)
+static bool flatten(text_reader *reader, text_token token, wg_op op, const signature *s, const text_argument *arguments, wg_size *flat,
+                    uint32_t *used)
 {
     *used = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -360,7 +373,8 @@ static bool place_scalar(text_reader *reader, wg_op op, uint32_t index, uint32_t
         return text_recorded(reader, value->token) && !reader->error->code;
     }
     if (role != 'd' || count < 2 || graph_rows[op].order != GRAPH_ORDER_ELEMENT)
-        return text_fail(reader, value->token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a constant", graph_rows[op].text);
+        return text_fail(reader, value->token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a constant",
+                         graph_rows[op].text);
     const text_value *like = NULL, *any = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const text_value *other = &reader->values[first + i];
@@ -368,7 +382,8 @@ static bool place_scalar(text_reader *reader, wg_op op, uint32_t index, uint32_t
         any = any ? any : other;
         if (!like && roles[i < last ? i : last] == 'd') like = other;
     }
-    if (!any) return text_fail(reader, value->token, WG_SYNTAX, "%s of numbers alone; at least one operand is an array", graph_rows[op].text);
+    if (!any)
+        return text_fail(reader, value->token, WG_SYNTAX, "%s of numbers alone; at least one operand is an array", graph_rows[op].text);
     wg_kind kind = like ? wg_value_kind(like->node) : reader->tape->kind;
     uint32_t rank = shape_of(any->node, shape);
     *node = spread(constant_of_scalar(reader, value, kind), rank, shape);
@@ -386,8 +401,8 @@ static bool call_row(text_reader *reader, wg_op op, text_token token, text_value
     uint32_t count = reader->value_count - first;
     int32_t arity = graph_rows[op].arity;
     if (arity == -1 ? count < 1 : count != (uint32_t)arity)
-        return text_fail(reader, token, WG_ARGUMENT, "%s takes %s%d operand%s, not %u", s.name, arity == -1 ? "at least " : "", arity == -1 ? 1 : arity,
-                         arity == 1 || arity == -1 ? "" : "s", count);
+        return text_fail(reader, token, WG_ARGUMENT, "%s takes %s%d operand%s, not %u", s.name, arity == -1 ? "at least " : "",
+                         arity == -1 ? 1 : arity, arity == 1 || arity == -1 ? "" : "s", count);
     if (!BASE_RESERVE(reader->allocator, reader->operands, reader->operand_capacity, count + 1)) return text_fail_memory(reader);
     for (uint32_t i = 0; i < count; i++) {
         const text_value *operand = &reader->values[first + i];
@@ -403,7 +418,8 @@ static bool call_row(text_reader *reader, wg_op op, text_token token, text_value
 static bool fail_operand_count(text_reader *reader, text_token token, const text_composition *composition, uint32_t count)
 {
     uint32_t least = composition->least, most = composition->most;
-    if (least < most) return text_fail(reader, token, WG_ARGUMENT, "%s takes %u to %u operands, not %u", composition->name, least, most, count);
+    if (least < most)
+        return text_fail(reader, token, WG_ARGUMENT, "%s takes %u to %u operands, not %u", composition->name, least, most, count);
     return text_fail(reader, token, WG_ARGUMENT, "%s takes %u operand%s, not %u", composition->name, most, most == 1 ? "" : "s", count);
 }
 
@@ -424,11 +440,13 @@ static bool call_composition(text_reader *reader, const text_composition *compos
     for (uint32_t i = 0; i < count; i++) {
         const text_value *operand = &reader->values[first + i];
         if (operand->form != TEXT_NODE)
-            return text_fail(reader, operand->token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a constant", s.name);
+            return text_fail(reader, operand->token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a constant",
+                             s.name);
         reader->operands[i] = operand->node;
     }
     reader->value_count = first;
-    text_composed call = {.composition = composition, .tape = reader->tape, .operands = reader->operands, .operand_count = count, .arguments = arguments};
+    text_composed call = {.composition = composition, .tape = reader->tape, .operands = reader->operands, .operand_count = count,
+                          .arguments = arguments};
     return node_of(reader, token, composition->record(&call), value);
 }
 
@@ -445,12 +463,13 @@ static bool call_def(text_reader *reader, const text_def *def, text_token token,
 {
     uint32_t first = reader->value_count;
     if ((uint32_t)(def - reader->defs) >= reader->def_limit)
-        return text_fail(reader, token, WG_NAME, "%s calls itself or a def that stands after it; a def may call those before it", def->name.text);
+        return text_fail(reader, token, WG_NAME, "%s calls itself or a def that stands after it; a def may call those before it",
+                         def->name.text);
     if (!read_arguments(reader, NULL, NULL)) return false;
     uint32_t count = reader->value_count - first;
     if (count != def->parameter_count)
-        return text_fail(reader, token, WG_ARGUMENT, "%s takes %u argument%s, not %u", def->name.text, def->parameter_count, def->parameter_count == 1 ? "" : "s",
-                         count);
+        return text_fail(reader, token, WG_ARGUMENT, "%s takes %u argument%s, not %u", def->name.text, def->parameter_count,
+                         def->parameter_count == 1 ? "" : "s", count);
     return text_inline(reader, def, first, token, value);
 }
 
@@ -464,5 +483,6 @@ bool text_call(text_reader *reader, text_name name, text_token token, text_value
     if (def) return call_def(reader, def, token, value);
     const char *nearest = text_nearest_call(reader, name);
     if (nearest) return text_fail(reader, token, WG_NAME, "no row, composition or def is called %s; did you mean %s?", name.text, nearest);
-    return text_fail(reader, token, WG_NAME, "no row, composition or def is called %s; define it before, with def %s(..)", name.text, name.text);
+    return text_fail(reader, token, WG_NAME, "no row, composition or def is called %s; define it before, with def %s(..)", name.text,
+                     name.text);
 }

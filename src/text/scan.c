@@ -19,7 +19,8 @@ static void make_plain(char *text)
 static void put_excerpt(const text_reader *reader, text_token token, wg_error *error)
 {
     const char *line = reader->text + token.place.line_start;
-    size_t column = token.place.at - token.place.line_start, room = sizeof error->excerpt - 1, left = reader->length - token.place.line_start, length = 0;
+    size_t column = token.place.at - token.place.line_start, left = reader->length - token.place.line_start;
+    size_t room = sizeof error->excerpt - 1, length = 0;
     if (column >= room) return;
     while (length < left && length < room && line[length] != '\n' && line[length] != 0 && line[length] != '\r') {
         size_t step = base_utf8_length(line + length, left - length);
@@ -79,7 +80,8 @@ bool text_recorded(text_reader *reader, text_token token)
     if (!tape->error.code) {
         graph_site_at(tape, reader->name, token.place.line, (int32_t)(token.place.at - token.place.line_start) + 1);
         if (tape->nodes.count <= TEXT_MAX_NODES) return true;
-        return text_fail(reader, token, WG_SIZE, "the program records more than %u nodes; use fewer or smaller repetitions", TEXT_MAX_NODES);
+        return text_fail(reader, token, WG_SIZE, "the program records more than %u nodes; use fewer or smaller repetitions",
+                         TEXT_MAX_NODES);
     }
     if (reader->error->code) return false;
     *reader->error = tape->error;
@@ -91,7 +93,8 @@ bool text_recorded(text_reader *reader, text_token token)
 bool text_enter(text_reader *reader)
 {
     if (reader->depth++ < TEXT_MAX_DEPTH) return true;
-    return text_fail(reader, reader->now, WG_SYNTAX, "more than %d levels inside one another; bind a part of it to a name first", TEXT_MAX_DEPTH);
+    return text_fail(reader, reader->now, WG_SYNTAX, "more than %d levels inside one another; bind a part of it to a name first",
+                     TEXT_MAX_DEPTH);
 }
 
 /* ---- tokens ---- */
@@ -121,8 +124,9 @@ static void bad(text_reader *reader, size_t length, wg_code code, const char *me
 /* Blanks, a carriage return before a newline, and a comment, which must be UTF-8 as all of the text. */
 static bool skip_blanks(text_reader *reader)
 {
-    size_t *place = &reader->next.at;
-    while (at(reader, *place) == ' ' || at(reader, *place) == '\t' || (at(reader, *place) == '\r' && at(reader, *place + 1) == '\n')) ++*place;
+    size_t *place = &reader->next.at, from = *place;
+    while (at(reader, *place) == ' ' || at(reader, *place) == '\t' || (at(reader, *place) == '\r' && at(reader, *place + 1) == '\n'))
+        ++*place;
     if (at(reader, *place) != '#') return true;
     while (*place < reader->length && reader->text[*place] != '\n') {
         size_t step = base_utf8_length(reader->text + *place, reader->length - *place);
@@ -133,6 +137,7 @@ static bool skip_blanks(text_reader *reader)
         }
         *place += step;
     }
+    if (reader->expanding) reader->expanded += (uint32_t)((*place - from) / 32);
     return true;
 }
 
@@ -210,7 +215,8 @@ static void scan_symbol(text_reader *reader, char c)
     } else if (!c || !strchr("()[],:;=@+-*/", c)) {
         size_t step = base_utf8_length(reader->text + reader->now.place.at, reader->length - reader->now.place.at);
         bool text = step && (unsigned char)c >= 0x20 && c != 0x7F;
-        bad(reader, text ? step : 1, WG_SYNTAX, text ? "a character that is no part of program text; names with others than letters, digits, _ and . stand in double quotes"
+        bad(reader, text ? step : 1, WG_SYNTAX,
+            text ? "a character that is no part of program text; names with others than letters, digits, _ and . stand in double quotes"
                                                      : "a byte that is no part of program text; it is UTF-8 with newlines and tabs");
     }
 }
@@ -218,7 +224,7 @@ static void scan_symbol(text_reader *reader, char c)
 void text_next(text_reader *reader)
 {
     if (reader->now.form == TEXT_BAD && reader->error->code) return;
-    if (reader->expanding && ++reader->expanded > TEXT_MAX_EXPANSION) {
+    if (reader->expanding && (reader->expanded += 1 + (uint32_t)(reader->now.length / 32)) > TEXT_MAX_EXPANSION) {
         bad(reader, reader->now.length, WG_SIZE, "repeat and def stand for more than 4194304 tokens; use fewer or smaller repetitions");
         return;
     }
@@ -265,7 +271,8 @@ bool text_is_symbol(const text_reader *reader, char symbol)
 
 bool text_is_word(const text_reader *reader, const char *word)
 {
-    return reader->now.form == TEXT_NAME && strlen(word) == reader->now.length && !memcmp(text_slice(reader, reader->now), word, reader->now.length);
+    return reader->now.form == TEXT_NAME && strlen(word) == reader->now.length &&
+        !memcmp(text_slice(reader, reader->now), word, reader->now.length);
 }
 
 bool text_expect(text_reader *reader, char symbol, const char *where)

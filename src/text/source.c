@@ -13,7 +13,8 @@
 static wg_kind kind_of_token(const text_reader *reader)
 {
     char name[8] = "";
-    if (reader->now.form == TEXT_NAME && reader->now.length < sizeof name) memcpy(name, text_slice(reader, reader->now), reader->now.length);
+    if (reader->now.form == TEXT_NAME && reader->now.length < sizeof name)
+        memcpy(name, text_slice(reader, reader->now), reader->now.length);
     return wg_kind_from_name(name);
 }
 
@@ -73,18 +74,22 @@ static bool read_items(text_reader *reader)
     text_next(reader);
     while (!text_is_symbol(reader, ')')) {
         text_token token = reader->now;
-        if (token.form != TEXT_NUMBER && token.form != TEXT_NAME && !text_is_symbol(reader, '-')) return text_fail_expected(reader, "a number or `)`");
+        if (token.form != TEXT_NUMBER && token.form != TEXT_NAME && !text_is_symbol(reader, '-'))
+            return text_fail_expected(reader, "a number or `)`");
         if (reader->value_count - first == TEXT_MAX_INLINE)
             return text_fail(reader, token, WG_SIZE, "more than %d items; keep them in a weight file and write @\"name\"", TEXT_MAX_INLINE);
         bool negative = text_is_symbol(reader, '-');
         if (negative) text_next(reader);
-        bool word = text_is_word(reader, "inf") || text_is_word(reader, "nan") || text_is_word(reader, "true") || text_is_word(reader, "false");
+        bool word = text_is_word(reader, "inf") || text_is_word(reader, "nan") || text_is_word(reader, "true") ||
+            text_is_word(reader, "false");
         if (reader->now.form != TEXT_NUMBER && !word) return text_fail_expected(reader, "a number");
-        text_value value = {.form = TEXT_SCALAR, .token = reader->now, .digits = text_slice(reader, reader->now), .digit_count = reader->now.length};
+        text_value value = {.form = TEXT_SCALAR, .token = reader->now, .digits = text_slice(reader, reader->now)};
+        value.digit_count = reader->now.length;
         if (text_is_word(reader, "true")) value.digits = "1", value.digit_count = 1;
         else if (text_is_word(reader, "false")) value.digits = "0", value.digit_count = 1;
         value.negative = negative;
-        if (!BASE_RESERVE(reader->allocator, reader->values, reader->value_capacity, reader->value_count + 1)) return text_fail_memory(reader);
+        if (!BASE_RESERVE(reader->allocator, reader->values, reader->value_capacity, reader->value_count + 1))
+            return text_fail_memory(reader);
         reader->values[reader->value_count++] = value;
         text_next(reader);
     }
@@ -105,7 +110,8 @@ static bool inline_items(text_reader *reader, source *s)
     }
     int64_t volume;
     if (!base_volume(s->rank, s->numbers, &volume) || volume != count)
-        return text_fail(reader, token, WG_SHAPE, "%u item%s for %s; write one a place, or a single number without parentheses", count, count == 1 ? "" : "s",
+        return text_fail(reader, token, WG_SHAPE, "%u item%s for %s; write one a place, or a single number without parentheses", count,
+                         count == 1 ? "" : "s",
                          BASE_SHAPE_TEXT(s->rank, s->numbers));
     wg_tensor *items = new_items(reader, s, s->rank, s->numbers, token);
     for (uint32_t i = 0; items && i < count; i++)
@@ -172,6 +178,13 @@ static bool has_key(const char *keys, text_name key)
     return false;
 }
 
+static double *initialiser_place(const char *key, wg_initialiser *how)
+{
+    if (!strcmp(key, "low")) return &how->low;
+    if (!strcmp(key, "high")) return &how->high;
+    return !strcmp(key, "mean") ? &how->mean : &how->std;
+}
+
 static bool initialiser_key(text_reader *reader, const char *keys, wg_initialiser *how)
 {
     text_token token = reader->now;
@@ -188,8 +201,7 @@ static bool initialiser_key(text_reader *reader, const char *keys, wg_initialise
         how->seed = (uint64_t)seed;
         return seed >= 0 || text_fail(reader, token, WG_ARGUMENT, "a seed is at least 0");
     }
-    double *place = !strcmp(key.text, "low") ? &how->low : !strcmp(key.text, "high") ? &how->high : !strcmp(key.text, "mean") ? &how->mean : &how->std;
-    return text_real(reader, key.text, place);
+    return text_real(reader, key.text, initialiser_place(key.text, how));
 }
 
 static bool unknown_initialiser(text_reader *reader, text_name name, text_token token)
@@ -212,8 +224,9 @@ static bool initialised_items(text_reader *reader, source *s)
     if (!text_take_name(reader, &name)) return false;
     const char *keys = text_initialiser_keys(name.text);
     if (!keys) return unknown_initialiser(reader, name, token);
-    if (!s->typed) return text_fail(reader, token, WG_SHAPE, "an initialiser needs the shape; write it after the name, like %s [2, 3]", s->name.text);
-    wg_initialiser how = {.size = sizeof how, .name = name.text, .seed = reader->tape->nodes.count, .low = 0, .high = 1, .mean = 0, .std = 1};
+    if (!s->typed)
+        return text_fail(reader, token, WG_SHAPE, "an initialiser needs the shape; write it after the name, like %s [2, 3]", s->name.text);
+    wg_initialiser how = {.size = sizeof how, .name = name.text, .seed = reader->tape->nodes.count, .high = 1, .std = 1};
     text_next(reader); /* ( */
     for (bool first = true; !text_is_symbol(reader, ')'); first = false)
         if ((!first && !text_expect(reader, ',', "or `)` after a parameter")) || !initialiser_key(reader, keys, &how)) return false;
@@ -253,7 +266,8 @@ static bool shard_parts(text_reader *reader, source *s)
     wg_size parts[WG_MAX_RANK];
     if (!text_sizes(reader, "a part", &count, parts)) return false;
     for (uint32_t i = 0; i < count; i++)
-        if (parts[i].expression || parts[i].number < 1) return text_fail(reader, token, WG_ARGUMENT, "parts are plain numbers of at least 1");
+        if (parts[i].expression || parts[i].number < 1)
+            return text_fail(reader, token, WG_ARGUMENT, "parts are plain numbers of at least 1");
     if (!count) return text_fail(reader, token, WG_ARGUMENT, "parts holds at least one number; leave it out for one part");
     s->payload.shard_parts = graph_intern_list(reader->tape, count, parts);
     return text_recorded(reader, token);
@@ -295,7 +309,8 @@ static bool read_type(text_reader *reader, source *s)
     int64_t volume;
     size_t bytes;
     wg_error error = {.code = WG_OK};
-    return base_tensor_size(s->kind, s->rank, s->numbers, &volume, &bytes, &error) || text_fail(reader, token, error.code, "%s", error.message);
+    return base_tensor_size(s->kind, s->rank, s->numbers, &volume, &bytes, &error) ||
+        text_fail(reader, token, error.code, "%s", error.message);
 }
 
 static bool read_source(text_reader *reader, source *s)
@@ -310,7 +325,9 @@ static bool read_source(text_reader *reader, source *s)
         text_next(reader);
         if (!payload(reader, s)) return false;
     } else if (s->op != WG_OP_Input) {
-        return text_fail_expected(reader, s->op == WG_OP_Leaf ? "`=` and the constant's items" : "`=` and how the parameter begins: @\"name\", a number, items or an initialiser");
+        return text_fail_expected(reader, s->op == WG_OP_Leaf
+                                              ? "`=` and the constant's items"
+                                              : "`=` and how the parameter begins: @\"name\", a number, items or an initialiser");
     }
     return !text_is_word(reader, "shard") || shard(reader, s);
 }
@@ -325,5 +342,6 @@ bool text_source(text_reader *reader)
     }
     wg_value value = graph_record_source(reader->tape, s.op, s.kind, s.rank, s.shape, s.payload);
     if (!text_recorded(reader, s.token)) return false;
-    return text_declare(reader, s.name, s.token, (text_value){.form = TEXT_NODE, .token = s.token, .node = value}) && text_expect_end_of_line(reader);
+    return text_declare(reader, s.name, s.token, (text_value){.form = TEXT_NODE, .token = s.token, .node = value}) &&
+        text_expect_end_of_line(reader);
 }

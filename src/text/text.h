@@ -2,11 +2,13 @@
  *
  * text/: program text to a network and back. May use exec/ and every room below it; it uses grad/, compose/, graph/ and base/.
  *
- * Start with read.c (statements), then scan.c (tokens and diagnostics), call.c (expressions), source.c (types and payloads), block.c (repeat and def),
- * entry.c; print.c writes the canonical text. compositions.def and initialisers.def are the tables of what may be called.
+ * Start with read.c (statements), then scan.c (tokens and diagnostics), call.c (expressions), source.c (types and payloads), block.c
+ * (repeat and def), entry.c; print.c writes the canonical text. compositions.def and initialisers.def are the tables of what may be
+ * called.
  *
- * Reading is one pass: a statement is recorded as it is read, and sugar records the rows that it stands for. A block is read again from its first line for each
- * turn of a repeat and each call of a def; so a text may stand for more than its length, and the limits below bound how much more. */
+ * Reading is one pass: a statement is recorded as it is read, and sugar records the rows that it stands for. A block is read again from
+ * its first line for each turn of a repeat and each call of a def; so a text may stand for more than its length, and the limits below
+ * bound how much more. */
 #ifndef TEXT_TEXT_H
 #define TEXT_TEXT_H
 
@@ -18,7 +20,7 @@
 
 /* Parentheses, calls, signs and blocks inside one another. */
 #define TEXT_MAX_DEPTH 100
-/* Tokens read again by repeat and def. */
+/* Tokens read again by repeat and def; a long one counts as one for each 32 of its bytes. */
 #define TEXT_MAX_EXPANSION (1u << 22)
 /* Nodes of a program. */
 #define TEXT_MAX_NODES (1u << 22)
@@ -162,9 +164,9 @@ typedef struct text_reader {
     wg_symbol *roots, *observes, *gradients;
     wg_carry *carries;
     text_memo *memos;
-    uint32_t value_count, value_capacity, operand_capacity, def_count, def_capacity, local_count, local_capacity, local_table_capacity, loop_count, loop_capacity,
-        numbered_capacity, extent_capacity, root_count, root_capacity, observe_count, observe_capacity, gradient_count, gradient_capacity, carry_count, carry_capacity, memo_count,
-        memo_capacity;
+    uint32_t value_count, value_capacity, operand_capacity, def_count, def_capacity, local_count, local_capacity, local_table_capacity;
+    uint32_t loop_count, loop_capacity, numbered_capacity, extent_capacity, root_count, root_capacity, observe_count, observe_capacity;
+    uint32_t gradient_count, gradient_capacity, carry_count, carry_capacity, memo_count, memo_capacity;
     uint32_t scope, last_scope; /* 0: top level */
     uint32_t loop_base;         /* loops before it belong to callers */
     uint32_t def_limit;         /* a def may call those before it */

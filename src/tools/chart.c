@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The drawing in its own units; the page scales it to its width. */
-enum { WIDTH = 680, HEIGHT = 300, LEFT = 58, RIGHT = 16, TOP = 34, BOTTOM = 44, MOST_TICKS = 6, MOST_POINTS = 1200 };
+enum { WIDTH = 520, HEIGHT = 280, LEFT = 54, RIGHT = 14, TOP = 34, BOTTOM = 44, MOST_TICKS = 6, MOST_POINTS = 1200 };
 
 /* ---- text ---- */
 
@@ -210,6 +210,7 @@ void chart_put(base_string *svg, const chart *c)
     double low, high;
     range_of(c, true, &low, &high);
     axis x = make_axis(low, high, LEFT, WIDTH - LEFT - RIGHT, false);
+    if (x.step < 1) x.step = 1; /* steps, epochs, nodes: whole numbers */
     range_of(c, false, &low, &high);
     if (c->from_zero && low > 0) low = 0;
     axis y = make_axis(low, high, HEIGHT - BOTTOM, -(HEIGHT - BOTTOM - TOP), true);
@@ -267,7 +268,8 @@ void chart_put_matrix(base_string *svg, const int64_t *counts, uint32_t classes,
         put_class(svg, names, i, LONGEST_NAME);
         base_string_puts(svg, "</text>");
     }
-    base_string_printf(svg, "<text class=\"name\" x=\"%d\" y=\"14\">predicted \xE2\x86\x92</text><text class=\"name\" x=\"4\" y=\"%d\">true \xE2\x86\x93</text>", MARGIN_LEFT, MARGIN_TOP - 8);
+    base_string_printf(svg, "<text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">predicted \xE2\x86\x92</text><text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">true \xE2\x86\x93</text>",
+                       MARGIN_LEFT - 10, MARGIN_TOP - 28, MARGIN_LEFT - 10, MARGIN_TOP - 8);
     for (uint32_t row = 0; row < classes; row++) {
         int64_t total = 0;
         for (uint32_t column = 0; column < classes; column++) total += counts[row * classes + column];

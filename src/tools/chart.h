@@ -23,7 +23,7 @@ typedef struct chart_series {
 
 typedef struct chart {
     const char *title; /* for readers that do not see */
-    const char *x_title, *y_title; /* with units */
+    const char *x_title, *y_title; /* with units; x counts something */
     bool percent;      /* y in [0, 1] printed as 0 % to 100 % */
     bool from_zero;    /* the y axis begins at 0 */
     const chart_series *series;

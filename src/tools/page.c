@@ -20,7 +20,7 @@ static const char style[] =
     "p{margin:0 0 12px;color:var(--soft);max-width:72ch}.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:20px}\n"
     "section{background:var(--card);border:1px solid var(--grid);border-radius:10px;padding:20px;margin-top:20px;min-width:0}.pair section{margin-top:0}.pair{margin-top:20px}\n"
     ".facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:20px 0 0}.facts div{min-width:90px}.facts dt{color:var(--soft);font-size:13px}.facts dd{margin:0;font-size:20px;font-weight:600}\n"
-    ".facts dd.first{color:var(--a)}.small{color:var(--soft);font-size:13px;overflow-wrap:anywhere}\n"
+    ".facts dd.first{color:var(--a)}.small{color:var(--soft);font-size:13px;max-width:none;overflow-wrap:anywhere}\n"
     "svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg .name{fill:var(--ink)}svg .strong{fill:var(--ink);font-weight:600}svg .on{fill:#fff}\n"
     "@media(prefers-color-scheme:dark){svg .on{fill:#10151b}}\n"
     ".grid{stroke:var(--grid)}.axis,.tick{stroke:var(--rule)}.line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.thin{fill:none;stroke-width:1;opacity:.38}\n"
@@ -129,10 +129,12 @@ static void put_loss(base_string *html, const training *t)
         for (uint32_t f = 0; f < h->evaluations[i].count; f++)
             if (!strcmp(h->evaluations[i].figures[f].name, "loss")) held_x[points] = (double)h->evaluated_at[i], held_y[points++] = h->evaluations[i].figures[f].value;
     char name[64];
-    snprintf(name, sizeof name, "mean of %zu steps", window);
+    if (window == 1) snprintf(name, sizeof name, "each step");
+    else snprintf(name, sizeof name, "mean of %zu steps", window);
     const chart_series series[] = {{"each step", CHART_THIN, 0, x, each, count}, {name, CHART_LINE, 0, x, mean, count}, {"held out", CHART_MARKS, 1, held_x, held_y, points}};
     base_string_puts(html, "<section><h2>Loss</h2><p>Of each batch while it was trained on, and of the held-out rows after each epoch.</p>\n");
-    chart_put(html, &(chart){.title = "Loss by step", .x_title = "step", .y_title = "loss", .from_zero = true, .series = series, .series_count = points ? 3 : 2});
+    uint32_t first = window == 1, last = points ? 3 : 2; /* a mean of one step is that step */
+    chart_put(html, &(chart){.title = "Loss by step", .x_title = "step", .y_title = "loss", .from_zero = true, .series = series + first, .series_count = last - first});
     base_string_puts(html, "</section>\n");
     base_free(tool_allocator(), x, (3 * count + 2 * held + 1) * sizeof *x);
 }

@@ -68,10 +68,10 @@ static uint32_t top_classes(const float *row, uint32_t classes, uint32_t *top)
     return count;
 }
 
-static const char *class_name(const char *const *names, uint32_t class, char text[16])
+static const char *class_name(const char *const *names, uint32_t class, char text[24])
 {
     if (names) return names[class];
-    snprintf(text, 16, "class %u", class);
+    snprintf(text, 24, "class %u", class);
     return text;
 }
 
@@ -79,7 +79,7 @@ static void put_bars(base_string *html, const verdicts *v, const char *const *na
 {
     uint32_t top[SHOWN_CLASSES], count = top_classes(v->probabilities + row * v->classes, v->classes, top), strong = count;
     double shares[SHOWN_CLASSES];
-    char texts[SHOWN_CLASSES][16];
+    char texts[SHOWN_CLASSES][24];
     const char *shown[SHOWN_CLASSES];
     for (uint32_t i = 0; i < count; i++) {
         shares[i] = v->probabilities[row * v->classes + top[i]];
@@ -93,7 +93,7 @@ static void put_card(base_string *html, const verdicts *v, const char *const *na
 {
     const wg_tensor *items = v->pictures->data.items;
     int64_t channels = items->rank == 4 ? items->shape[3] : 1;
-    char text[16];
+    char text[24];
     base_string_puts(html, "<div class=\"card\"><img alt=\"\" src=\"");
     samples_put_picture(html, (const unsigned char *)items->data + (size_t)row * v->pictures->row_bytes, items->shape[1], items->shape[2], channels);
     base_string_puts(html, "\"><div class=\"said\">");

@@ -110,6 +110,8 @@ void tool_put_json(base_string *text, const wg_view *view);
 void tool_put_brief(base_string *text, const char *name, const wg_view *view);
 /* What a result is called: its node's name, or tN. text has at least 16 bytes. */
 const char *tool_result_name(const wg_network *network, wg_symbol symbol, char *text);
+/* The node that a word of the command line means: the one with that name, or for tN, as the text prints unnamed nodes, node N where it has no name. WG_NONE: neither. */
+wg_symbol tool_symbol_called(const wg_network *network, const char *word);
 
 /* ---- the verbs ---- */
 

@@ -171,7 +171,7 @@ static bool read_feed(const wg_network *network, const char *given, const wg_bin
     if (!length || length >= sizeof name || !equals[1]) return base_fail(error, WG_ARGUMENT, "--feed needs NAME=VALUE, not '%s'", given);
     memcpy(name, given, length);
     name[length] = 0;
-    *input = wg_network_symbol(network, name);
+    *input = tool_symbol_called(network, name);
     wg_node_facts facts;
     if (input->position == WG_NONE || !wg_network_node(network, input->position, &facts) || facts.op != WG_OP_Input)
         return base_fail(error, WG_NAME, "--feed: the program has no input %s", name);
@@ -260,4 +260,15 @@ const char *tool_result_name(const wg_network *network, wg_symbol symbol, char *
     if (wg_network_node(network, symbol.position, &facts) && facts.name) return facts.name;
     snprintf(text, 16, "t%u", symbol.position);
     return text;
+}
+
+wg_symbol tool_symbol_called(const wg_network *network, const char *word)
+{
+    wg_symbol symbol = wg_network_symbol(network, word);
+    int64_t number;
+    size_t length = strlen(word);
+    if (symbol.position != WG_NONE || word[0] != 't' || length < 2 || base_parse_integer(word + 1, length - 1, &number) != length - 1) return symbol;
+    wg_node_facts facts;
+    bool is_unnamed = number >= 0 && number < WG_NONE && wg_network_node(network, (uint32_t)number, &facts) && !facts.name;
+    return is_unnamed ? wg_network_symbol_at(network, (uint32_t)number) : symbol;
 }

@@ -119,7 +119,10 @@ static bool check_named(const tool_call *call, running *r, const char *name, uin
     r->entry = name ? wg_network_entry(r->model.network, name, error) : tool_model_entry(call, &r->model, error);
     bool good = r->entry && check_entry(r, seed, error);
     if (!good && name) base_error_note(error, "in the entry %s", name);
-    if (good && !call->json) printf("entry %s: %u results, plan and oracle the same bits\n", name ? name : "(last node)", wg_entry_result_count(r->entry));
+    if (good && !call->json) {
+        uint32_t results = wg_entry_result_count(r->entry);
+        printf("entry %s: %u result%s, plan and oracle the same bits\n", name ? name : "(last node)", results, results == 1 ? "" : "s");
+    }
     wg_session_free(&r->session);
     wg_plan_release(&r->plan);
     wg_entry_free(&r->entry);
@@ -135,7 +138,10 @@ int verb_check(const tool_call *call)
     bool good = tool_model_open(call, call->words[0], &r.model, &error) && tool_bindings(call, &r.bindings, &r.binding_count, &error) &&
                 tool_feeds_read(call, r.model.network, r.bindings, r.binding_count, &r.feeds, &error) && wg_network_verify(r.model.network, &error) &&
                 check_text(r.model.network, &error);
-    if (good && !call->json) printf("%u nodes verified, the text reads back as itself\n", wg_network_count(r.model.network));
+    if (good && !call->json) {
+        uint32_t nodes = wg_network_count(r.model.network);
+        printf("%u node%s verified, the text reads back as itself\n", nodes, nodes == 1 ? "" : "s");
+    }
     r.options = (wg_run_options){.size = sizeof r.options, .parameters = r.model.parameters, .feeds = r.feeds.feeds, .feed_count = r.feeds.count};
     const char *only = tool_value(call, "entry");
     uint32_t entries = good ? wg_network_entry_count(r.model.network) : 0, checked = 0;

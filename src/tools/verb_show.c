@@ -15,7 +15,7 @@ static bool read_names(const wg_network *network, const char *list, wg_symbol *s
         size_t length = strcspn(list, ",");
         char name[256];
         snprintf(name, sizeof name, "%.*s", (int)(length < 255 ? length : 255), list);
-        wg_symbol symbol = wg_network_symbol(network, name);
+        wg_symbol symbol = tool_symbol_called(network, name);
         if (symbol.position == WG_NONE) return base_fail(error, WG_NAME, "the program has no node %s", name);
         if (*count == most) return base_fail(error, WG_ARGUMENT, "more than %u names", most);
         symbols[(*count)++] = symbol;

@@ -235,14 +235,20 @@ static void failures_name_both_shapes(void **state)
                    wg_broadcast_to(a, 2, SIZES({2, 0}, {4, 0})));
     EXPECT_FAILURE("transpose needs at least two axes: [3] has 1", wg_value a = INPUT(tape, 1, 3), wg_transpose(a));
     EXPECT_FAILURE("conv2d takes images [n, c, h, w], not [3]", wg_value a = INPUT(tape, 1, 3), wg_conv2d(a, a, WG_ABSENT, 1, 0));
-    EXPECT_FAILURE("conv2d cannot apply filters [2, 2, 1, 1] to images [1, 3, 4, 4] in 1 group: the filters' channels must be the images' / groups",
+    EXPECT_FAILURE("conv2d cannot apply filters [2, 2, 1, 1] to images [1, 3, 4, 4] in 1 group: the filters' channels must be the images' / "
+                   "groups",
                    wg_value a = INPUT(tape, 4, 1, 3, 4, 4);
                    wg_value f = INPUT(tape, 4, 2, 2, 1, 1), wg_conv2d(a, f, WG_ABSENT, 1, 0));
-    EXPECT_FAILURE("padding may not be below 0 nor beyond 64 bits", wg_value a = INPUT(tape, 4, 1, 2, 4, 4), wg_conv2d(a, a, WG_ABSENT, 1, -1));
-    EXPECT_FAILURE("max_pool needs a window of at least 1 by 1 and at most 65536 positions", wg_value a = INPUT(tape, 4, 1, 2, 4, 4), wg_max_pool(a, 0, 1));
-    EXPECT_FAILURE("unfold: a window of 5 positions does not fit an axis of 4", wg_value a = INPUT(tape, 4, 1, 2, 4, 4), wg_max_pool(a, 5, 1));
-    EXPECT_FAILURE("batch_norm takes [n, c] or [n, c, h, w], not [3]", wg_value a = INPUT(tape, 1, 3), wg_batch_norm(a, a, a, 1e-5, NULL, NULL));
-    EXPECT_FAILURE("layer_norm needs at least one axis: [] has none", wg_value a = wg_leaf(tape, filled(0, NULL)), wg_layer_norm(a, a, a, 1e-5));
+    EXPECT_FAILURE("padding may not be below 0 nor beyond 64 bits", wg_value a = INPUT(tape, 4, 1, 2, 4, 4),
+                   wg_conv2d(a, a, WG_ABSENT, 1, -1));
+    EXPECT_FAILURE("max_pool needs a window of at least 1 by 1 and at most 65536 positions", wg_value a = INPUT(tape, 4, 1, 2, 4, 4),
+                   wg_max_pool(a, 0, 1));
+    EXPECT_FAILURE("unfold: a window of 5 positions does not fit an axis of 4", wg_value a = INPUT(tape, 4, 1, 2, 4, 4),
+                   wg_max_pool(a, 5, 1));
+    EXPECT_FAILURE("batch_norm takes [n, c] or [n, c, h, w], not [3]", wg_value a = INPUT(tape, 1, 3),
+                   wg_batch_norm(a, a, a, 1e-5, NULL, NULL));
+    EXPECT_FAILURE("layer_norm needs at least one axis: [] has none", wg_value a = wg_leaf(tape, filled(0, NULL)),
+                   wg_layer_norm(a, a, a, 1e-5));
     EXPECT_FAILURE("linear takes x [.., i] and w [i, o], not [2, 3] and [3]", wg_value a = INPUT(tape, 2, 2, 3);
                    wg_value w = INPUT(tape, 1, 3), wg_linear(a, w, WG_ABSENT));
     EXPECT_FAILURE("cross_entropy takes logits [n, c] and targets [n, c] of floats, not [2, 3] and [3]", wg_value a = INPUT(tape, 2, 2, 3);
@@ -263,12 +269,15 @@ static void poison_is_quiet(void **state)
     snprintf(first, sizeof first, "%s", wg_tape_error(tape)->message);
     wg_window window = {.size = {2, 2}};
     const wg_value results[] = {
-        wg_transpose(p), wg_broadcast_to(p, 1, SIZES({3, 0})), wg_fill_like(p, 1), wg_one_hot(p, 3, WG_KIND_F32), wg_relu(p), wg_leaky_relu(p, 0.1),
-        wg_sigmoid(p), wg_silu(p), wg_gelu(p), wg_gelu_tanh(p), wg_softplus(p), wg_elu(p, 1), wg_softmax(p, 0), wg_mean(p), wg_mean_along(p, 0),
+        wg_transpose(p), wg_broadcast_to(p, 1, SIZES({3, 0})), wg_fill_like(p, 1), wg_one_hot(p, 3, WG_KIND_F32), wg_relu(p),
+            wg_leaky_relu(p, 0.1),
+        wg_sigmoid(p), wg_silu(p), wg_gelu(p), wg_gelu_tanh(p), wg_softplus(p), wg_elu(p, 1), wg_softmax(p, 0), wg_mean(p),
+            wg_mean_along(p, 0),
         wg_variance_along(p, 0), wg_max_along(p, 0), wg_min_along(p, 0), wg_layer_norm(p, p, p, 1e-5), wg_rms_norm(p, p, 1e-5),
         wg_batch_norm(p, p, p, 1e-5, NULL, NULL), wg_batch_norm_inference(p, p, p, p, p, 1e-5), wg_conv2d(p, p, p, 1, 0),
         wg_conv2d_general(p, p, p, &window, 1), wg_max_pool(p, 2, 2), wg_max_pool_general(p, &window), wg_avg_pool(p, 2, 2),
-        wg_avg_pool_general(p, &window), wg_linear(p, p, p), wg_embedding(p, p), wg_attention(p, p, p, p, 1), wg_causal_attention(p, p, p, 1),
+        wg_avg_pool_general(p, &window), wg_linear(p, p, p), wg_embedding(p, p), wg_attention(p, p, p, p, 1),
+            wg_causal_attention(p, p, p, 1),
         wg_cross_entropy(p, p), wg_mean_squared_error(p, p), wg_binary_cross_entropy(p, p), wg_dropout(p, p, 0.5)};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) assert_true(wg_is_poison(results[i]));
     assert_string_equal(wg_tape_error(tape)->message, first);

@@ -157,7 +157,8 @@ static void answer_one(exec_block operation, wg_kind kind, void *result, int64_t
         int which = ((const uint8_t *)operands[0])[at[0]] != 0 ? 1 : 2;
         memcpy((char *)result + (size_t)i * bytes, (const char *)operands[which] + (size_t)at[which] * bytes, bytes);
     } else if (base_kind_is_float(kind)) {
-        double x = base_number_load(kind, operands[0], at[0]).d, y = facts[operation].arity > 1 ? base_number_load(kind, operands[1], at[1]).d : 0;
+        double x = base_number_load(kind, operands[0], at[0]).d, y = facts[operation].arity > 1 ? base_number_load(kind, operands[1],
+                at[1]).d : 0;
         if (facts[operation].answers_bool) ((uint8_t *)result)[i] = compare_floats(operation, x, y);
         else base_number_store(kind, result, i, (base_number){.d = float_answer(operation, x, y, kind != WG_KIND_F64)});
     } else {
@@ -214,7 +215,8 @@ static void test_operations(void **state)
     for (exec_block operation = 0; operation < EXEC_BLOCK_FORMULAS; operation++)
         for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) {
             if (exec_kernels_at(0)->block(operation, kind) == NULL) continue;
-            for (int trial = 0; trial < 24; trial++) check(operation, kind, counts[trial % 12], (uint32_t)random_below(1 << facts[operation].arity));
+            for (int trial = 0; trial < 24; trial++) check(operation, kind, counts[trial % 12],
+                    (uint32_t)random_below(1 << facts[operation].arity));
         }
 }
 
@@ -270,7 +272,8 @@ static void check_convert(wg_kind from, wg_kind to, bool wrap, uint32_t scalars)
     fill_random(from, items, 70, true);
     for (int64_t i = 0; base_kind_is_float(from) && i < 70; i += 3) { /* near the limits of the integer kinds */
         double limit = (double)((uint64_t)1 << random_below(64)) + (double)random_below(3) - 1;
-        base_number_store(from, items, i, base_number_convert((base_number){.d = random_below(2) ? -limit : limit}, WG_KIND_F64, from, false));
+        base_number_store(from, items, i, base_number_convert((base_number){.d = random_below(2) ? -limit : limit}, WG_KIND_F64, from,
+                false));
     }
     for (int64_t i = 0; i < count; i++)
         base_number_store(to, expected, i, base_number_convert(base_number_load(from, items, scalars ? 0 : i), from, to, wrap));

@@ -93,7 +93,8 @@ static void test_log_domain(void **state)
 static void check_window(wg_kind kind, exec_block join, int64_t step_y, int64_t step_x, int64_t dilation)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(kind), planes = 3, rows = (9 - 2 * dilation) / step_y + 1, columns = (20 - 3) / step_x + 1;
-    char *items = room(planes * 180 * bytes), *expected = room(planes * rows * columns * bytes), *result = room(planes * rows * columns * bytes);
+    char *items = room(planes * 180 * bytes), *expected = room(planes * rows * columns * bytes),
+            *result = room(planes * rows * columns * bytes);
     fill_random(kind, items, planes * 180, join != EXEC_BLOCK_ADD);
     for (int64_t at = 0; at < planes * rows * columns; at++) {
         int64_t column = at % columns, row = at / columns % rows, plane = at / columns / rows;

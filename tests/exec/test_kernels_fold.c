@@ -109,7 +109,8 @@ static void store(wg_kind kind, void *items, int64_t i, double value)
     else ((uint16_t *)items)[i] = kind == WG_KIND_F16 ? base_f16_from_f64(value) : base_bf16_from_f64(value);
 }
 
-static void check_reduce(exec_fold fold, wg_kind kind, wg_kind accumulate, bool across, int64_t outer, int64_t extent, int64_t inner, bool wild)
+static void check_reduce(exec_fold fold, wg_kind kind, wg_kind accumulate, bool across, int64_t outer, int64_t extent, int64_t inner,
+        bool wild)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(kind), outputs = outer * inner;
     void *items = room(outputs * extent * bytes), *expected = room(outputs * bytes), *result = room(outputs * bytes);
@@ -119,7 +120,8 @@ static void check_reduce(exec_fold fold, wg_kind kind, wg_kind accumulate, bool 
         for (int64_t i = 0; i < extent; i++) line[i] = load(kind, items, at / inner * extent * inner + i * inner + at % inner);
         store(kind, expected, at, fold_one(fold, accumulate, across, line, extent));
     }
-    exec_reduction r = {.fold = fold, .kind = kind, .accumulate = accumulate, .result_kind = kind, .across = across, .extent = extent, .inner = inner,
+    exec_reduction r = {.fold = fold, .kind = kind, .accumulate = accumulate, .result_kind = kind, .across = across, .extent = extent,
+            .inner = inner,
                         .outer_stride = extent * inner, .extent_stride = inner, .items = items, .result = result};
     FOR_EACH_LEVEL(kernels) {
         memset(result, 0x55, (size_t)(outputs * bytes));
@@ -137,8 +139,10 @@ static void check_reduce(exec_fold fold, wg_kind kind, wg_kind accumulate, bool 
 static void test_reduce(void **state)
 {
     (void)state;
-    static const int64_t extents[] = {0, 1, 2, 3, 15, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 1000, 4095, 4096, 4097, 5000, 8192, 9000, 13000, 25000};
-    static const wg_kind kinds[][2] = {{WG_KIND_F32, WG_KIND_F32}, {WG_KIND_F64, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F32}, {WG_KIND_BF16, WG_KIND_F32}, {WG_KIND_F32, WG_KIND_F64}};
+    static const int64_t extents[] = {0, 1, 2, 3, 15, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 1000, 4095, 4096, 4097, 5000, 8192,
+            9000, 13000, 25000};
+    static const wg_kind kinds[][2] = {{WG_KIND_F32, WG_KIND_F32}, {WG_KIND_F64, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F32}, {WG_KIND_BF16,
+            WG_KIND_F32}, {WG_KIND_F32, WG_KIND_F64}};
     for (int trial = 0; trial < 480; trial++) {
         const wg_kind *kind = kinds[trial % 5];
         exec_fold fold = (exec_fold)(trial / 5 % 4);
@@ -155,7 +159,8 @@ static void test_right_folds(void **state)
     for (int trial = 0; trial < 120; trial++) {
         wg_kind kind = trial % 3 == 0 ? WG_KIND_F32 : trial % 3 == 1 ? WG_KIND_F64 : WG_KIND_F16;
         exec_fold fold = (exec_fold)(EXEC_FOLD_SUB + trial % 4);
-        check_reduce(fold, kind, kind == WG_KIND_F64 ? kind : WG_KIND_F32, trial & 16, 1 + random_below(3), random_below(60), trial & 16 ? 1 + random_below(300) : 1, trial % 5 == 0);
+        check_reduce(fold, kind, kind == WG_KIND_F64 ? kind : WG_KIND_F32, trial & 16, 1 + random_below(3), random_below(60), trial & 16
+                ? 1 + random_below(300) : 1, trial % 5 == 0);
     }
 }
 
@@ -168,7 +173,8 @@ static void test_chunks_apart(void **state)
     fill_random(WG_KIND_F32, items, COUNT, false);
     for (int64_t i = 0; i < COUNT; i++) line[i] = items[i];
     float expected = (float)fold_one(EXEC_FOLD_SUM, WG_KIND_F32, false, line, COUNT), got;
-    exec_reduction r = {.fold = EXEC_FOLD_SUM, .kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .extent = COUNT, .inner = 1,
+    exec_reduction r = {.fold = EXEC_FOLD_SUM, .kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32,
+            .extent = COUNT, .inner = 1,
                         .outer_stride = COUNT, .extent_stride = 1, .items = items};
     FOR_EACH_LEVEL(kernels) {
         kernels->reduce_chunks(&r, (exec_range){4, 7}, partial);
@@ -193,7 +199,8 @@ static void check_scan(exec_fold fold, wg_kind kind, bool across, bool reverse, 
         scan_one(fold, wide, across, x, extent, y);
         for (int64_t i = 0; i < extent; i++) store(kind, expected, from + (reverse ? extent - 1 - i : i) * inner, y[i]);
     }
-    exec_scan s = {.fold = fold, .kind = kind, .across = across, .reverse = reverse, .extent = extent, .inner = inner, .items = items, .result = result};
+    exec_scan s = {.fold = fold, .kind = kind, .across = across, .reverse = reverse, .extent = extent, .inner = inner, .items = items,
+            .result = result};
     FOR_EACH_LEVEL(kernels) {
         int64_t cut = random_below(lines + 1);
         memset(result, 0x55, (size_t)(lines * extent * bytes));
@@ -212,19 +219,22 @@ static void test_scan(void **state)
 {
     (void)state;
     static const int64_t extents[] = {0, 1, 2, 15, 16, 17, 31, 33, 100, 4096, 4097, 4111, 9000};
-    static const exec_fold folds[] = {EXEC_FOLD_SUM, EXEC_FOLD_PRODUCT, EXEC_FOLD_MAX, EXEC_FOLD_MIN, EXEC_FOLD_SUB, EXEC_FOLD_DIV, EXEC_FOLD_POWF, EXEC_FOLD_RESIDUE};
+    static const exec_fold folds[] = {EXEC_FOLD_SUM, EXEC_FOLD_PRODUCT, EXEC_FOLD_MAX, EXEC_FOLD_MIN, EXEC_FOLD_SUB, EXEC_FOLD_DIV,
+            EXEC_FOLD_POWF, EXEC_FOLD_RESIDUE};
     for (int trial = 0; trial < 13 * 16; trial++) {
         int64_t extent = extents[trial % 13];
         wg_kind kind = trial % 4 == 0 ? WG_KIND_F64 : trial % 4 == 1 ? WG_KIND_BF16 : WG_KIND_F32;
         check_scan(folds[trial / 13 % 8], kind, false, trial & 1, 1 + random_below(3), extent, 1, trial % 5 == 0);
-        check_scan(folds[trial / 13 % 8], kind, true, trial & 1, 1 + random_below(2), extent, extent < 50 ? 1100 : 1 + random_below(20), trial % 5 == 0);
+        check_scan(folds[trial / 13 % 8], kind, true, trial & 1, 1 + random_below(2), extent, extent < 50 ? 1100 : 1 + random_below(20),
+                trial % 5 == 0);
     }
 }
 
 static void test_integers(void **state)
 {
     (void)state;
-    static const wg_kind kinds[] = {WG_KIND_I8, WG_KIND_U8, WG_KIND_I16, WG_KIND_U16, WG_KIND_I32, WG_KIND_U32, WG_KIND_I64, WG_KIND_U64, WG_KIND_BOOL};
+    static const wg_kind kinds[] = {WG_KIND_I8, WG_KIND_U8, WG_KIND_I16, WG_KIND_U16, WG_KIND_I32, WG_KIND_U32, WG_KIND_I64, WG_KIND_U64,
+            WG_KIND_BOOL};
     for (int trial = 0; trial < 270; trial++) {
         wg_kind kind = kinds[trial % 9];
         exec_fold fold = kind == WG_KIND_BOOL ? (exec_fold)(EXEC_FOLD_MAX + trial % 5) : (exec_fold)(trial / 9 % 7);
@@ -233,7 +243,8 @@ static void test_integers(void **state)
         uint64_t items[160], result[4], scanned[160];
         size_t bytes = wg_kind_bytes(kind);
         fill_random(kind, items, extent * inner, false);
-        exec_reduction r = {.fold = fold, .kind = kind, .accumulate = kind, .result_kind = kind, .across = true, .extent = extent, .inner = inner,
+        exec_reduction r = {.fold = fold, .kind = kind, .accumulate = kind, .result_kind = kind, .across = true, .extent = extent,
+                .inner = inner,
                             .outer_stride = extent * inner, .extent_stride = inner, .items = items, .result = result};
         exec_scan s = {.fold = fold, .kind = kind, .across = true, .extent = extent, .inner = inner, .items = items, .result = scanned};
         FOR_EACH_LEVEL(kernels) {
@@ -273,7 +284,8 @@ static void test_sum_of_bool_counts(void **state)
     uint8_t items[1000];
     int64_t count = 0, result;
     for (int i = 0; i < 1000; i++) count += items[i] = (uint8_t)(random_bits() >> 63);
-    exec_reduction r = {.fold = EXEC_FOLD_SUM, .kind = WG_KIND_BOOL, .accumulate = WG_KIND_I64, .result_kind = WG_KIND_I64, .extent = 1000, .inner = 1,
+    exec_reduction r = {.fold = EXEC_FOLD_SUM, .kind = WG_KIND_BOOL, .accumulate = WG_KIND_I64, .result_kind = WG_KIND_I64,
+            .extent = 1000, .inner = 1,
                         .outer_stride = 1000, .extent_stride = 1, .items = items, .result = &result};
     FOR_EACH_LEVEL(kernels) {
         kernels->reduce(&r, (exec_range){0, 1});
@@ -286,7 +298,8 @@ static void test_extremes(void **state)
     (void)state;
     for (int trial = 0; trial < 300; trial++) {
         wg_kind kind = trial % 4 == 0 ? WG_KIND_F64 : trial % 4 == 1 ? WG_KIND_F16 : trial % 4 == 2 ? WG_KIND_I16 : WG_KIND_F32;
-        int64_t extent = trial % 10 == 9 ? 4000 + random_below(6000) : 1 + random_below(100), inner = trial % 3 == 0 ? 1 : 1 + random_below(3);
+        int64_t extent = trial % 10 == 9 ? 4000 + random_below(6000) : 1 + random_below(100), inner = trial % 3 == 0 ? 1
+                : 1 + random_below(3);
         bool least = trial & 32, wild = trial % 5 != 0;
         void *items = room(extent * inner * 8);
         fill_random(kind, items, extent * inner, wild);
@@ -300,7 +313,8 @@ static void test_extremes(void **state)
                 if (is_float ? x.d != x.d || (least ? x.d < best.d : x.d > best.d) : least ? x.i < best.i : x.i > best.i) expected[j] = i;
             }
         }
-        exec_extreme e = {.kind = kind, .least = least, .extent = extent, .inner = inner, .outer_stride = extent * inner, .extent_stride = inner, .items = items, .result = result};
+        exec_extreme e = {.kind = kind, .least = least, .extent = extent, .inner = inner, .outer_stride = extent * inner,
+                .extent_stride = inner, .items = items, .result = result};
         FOR_EACH_LEVEL(kernels) {
             kernels->extreme(&e, (exec_range){0, inner});
             for (int64_t j = 0; j < inner; j++) assert_int_equal(result[j], expected[j]);

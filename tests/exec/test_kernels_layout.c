@@ -6,7 +6,8 @@
 
 /* ---- the strided copy ---- */
 
-static void check_copy(size_t bytes, uint32_t rank, const int64_t *shape, const int64_t *to, const int64_t *from, int64_t to_origin, int64_t from_origin,
+static void check_copy(size_t bytes, uint32_t rank, const int64_t *shape, const int64_t *to, const int64_t *from, int64_t to_origin,
+        int64_t from_origin,
                        int64_t to_items, int64_t from_items)
 {
     int64_t volume = 1;
@@ -23,7 +24,8 @@ static void check_copy(size_t bytes, uint32_t rank, const int64_t *shape, const 
         }
         memcpy(expected + (size_t)t * bytes, items + (size_t)f * bytes, bytes);
     }
-    exec_copying copy = {.item_bytes = bytes, .rank = rank, .items = items + (size_t)from_origin * bytes, .result = result + (size_t)to_origin * bytes};
+    exec_copying copy = {.item_bytes = bytes, .rank = rank, .items = items + (size_t)from_origin * bytes,
+            .result = result + (size_t)to_origin * bytes};
     for (uint32_t a = 0; a < rank; a++) {
         copy.shape[a] = shape[a];
         copy.to_stride[a] = to[a];
@@ -85,7 +87,8 @@ static void test_copy(void **state)
 static void random_positions(wg_kind kind, void *positions, int64_t count, int64_t extent, bool outside)
 {
     for (int64_t i = 0; i < count; i++) {
-        int64_t p = outside && random_below(4) == 0 ? random_below(2) ? -1 - random_below(5) : extent + random_below(5) : random_below(extent);
+        int64_t p = outside && random_below(4) == 0 ? random_below(2) ? -1 - random_below(5) : extent + random_below(5)
+                : random_below(extent);
         if (kind == WG_KIND_I32) ((int32_t *)positions)[i] = (int32_t)p;
         else ((int64_t *)positions)[i] = p;
     }
@@ -96,7 +99,8 @@ static int64_t get(wg_kind kind, const void *positions, int64_t i) { return base
 static exec_indexing random_indexing(wg_kind kind, void *positions)
 {
     exec_indexing x = {.kind = kind, .position_kind = random_below(2) ? WG_KIND_I32 : WG_KIND_I64, .outside = (exec_outside)random_below(4),
-                       .item_bytes = wg_kind_bytes(kind), .batch = 1 + random_below(3), .pre = 1 + random_below(3), .extent = 1 + random_below(6),
+                       .item_bytes = wg_kind_bytes(kind), .batch = 1 + random_below(3), .pre = 1 + random_below(3),
+                               .extent = 1 + random_below(6),
                        .post = random_below(80), .each = random_below(9), .positions = positions};
     random_positions(x.position_kind, positions, x.batch * x.each, x.extent, random_below(2));
     return x;
@@ -126,7 +130,8 @@ static void test_gather(void **state)
             if (!in && x.outside == EXEC_OUTSIDE_CLAMP) p = p < 0 ? 0 : x.extent - 1;
             for (int64_t j = 0; j < x.post; j++)
                 memcpy(expected + (row * x.post + j) * bytes,
-                       in || x.outside == EXEC_OUTSIDE_CLAMP ? (const char *)items + ((slab * x.extent + p) * x.post + j) * bytes : (const char *)&fill, (size_t)bytes);
+                       in || x.outside == EXEC_OUTSIDE_CLAMP ? (const char *)items + ((slab * x.extent + p) * x.post + j) * bytes
+                               : (const char *)&fill, (size_t)bytes);
         }
         int64_t cut = random_below(rows + 1);
         memset(result, 3, (size_t)(rows * x.post * bytes));
@@ -148,7 +153,8 @@ static void test_scatter(void **state)
         wg_kind kind = kinds[trial % 8];
         exec_indexing x = random_indexing(kind, positions);
         x.replace = trial % 5 == 0;
-        int64_t rows = x.batch * x.pre * x.each * x.post, volume = x.batch * x.pre * x.extent * x.post, bytes = (int64_t)x.item_bytes, failed = -1;
+        int64_t rows = x.batch * x.pre * x.each * x.post, volume = x.batch * x.pre * x.extent * x.post, bytes = (int64_t)x.item_bytes,
+                failed = -1;
         void *items = room(rows * bytes), *result = room(volume * bytes), *expected = room(volume * bytes);
         fill_random(kind, items, rows, false);
         x.items = items;
@@ -194,7 +200,8 @@ static void test_slice_and_update(void **state)
     (void)state;
     for (int trial = 0; trial < 200; trial++) {
         uint64_t positions[8];
-        exec_indexing x = {.item_bytes = 4, .position_kind = WG_KIND_I64, .outside = trial & 1 ? EXEC_OUTSIDE_CLAMP : EXEC_OUTSIDE_ERROR, .batch = 1 + random_below(3),
+        exec_indexing x = {.item_bytes = 4, .position_kind = WG_KIND_I64, .outside = trial & 1 ? EXEC_OUTSIDE_CLAMP : EXEC_OUTSIDE_ERROR,
+                .batch = 1 + random_below(3),
                            .pre = 1 + random_below(3), .extent = 1 + random_below(9), .post = 1 + random_below(5), .positions = positions};
         x.each = random_below(x.extent + 1);
         random_positions(WG_KIND_I64, positions, x.batch, x.extent, trial & 2);
@@ -237,7 +244,8 @@ static void test_fold_windows(void **state)
     static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F16, WG_KIND_I32};
     for (int trial = 0; trial < 200; trial++) {
         wg_kind kind = kinds[trial % 4];
-        exec_folding f = {.kind = kind, .windows = random_below(8), .size = 1 + random_below(4), .inner = trial % 7 == 0 ? 300 : 1 + random_below(6),
+        exec_folding f = {.kind = kind, .windows = random_below(8), .size = 1 + random_below(4), .inner = trial % 7 == 0 ? 300
+                : 1 + random_below(6),
                           .step = 1 + random_below(3), .dilation = 1 + random_below(3)};
         int64_t outer = 1 + random_below(3), bytes = (int64_t)wg_kind_bytes(kind);
         f.extent = (f.windows > 0 ? (f.windows - 1) * f.step : 0) + (f.size - 1) * f.dilation + 1 + random_below(3);
@@ -246,7 +254,8 @@ static void test_fold_windows(void **state)
         double *sums = calloc((size_t)volume + 1, sizeof *sums);
         fill_random(kind, items, count, false);
         for (int64_t i = 0; i < count; i++) {
-            int64_t column = i % f.inner, j = i / f.inner % f.size, w = i / f.inner / f.size % f.windows, o = i / f.inner / f.size / f.windows;
+            int64_t column = i % f.inner, j = i / f.inner % f.size, w = i / f.inner / f.size % f.windows,
+                    o = i / f.inner / f.size / f.windows;
             double *to = &sums[(o * f.extent + w * f.step + j * f.dilation) * f.inner + column];
             base_number x = base_number_load(kind, items, i);
             if (kind == WG_KIND_I32) *to = (double)(int32_t)((uint32_t)(int64_t)*to + (uint32_t)x.i);
@@ -319,7 +328,8 @@ static void test_iota_and_draw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),         cmocka_unit_test(test_gather), cmocka_unit_test(test_scatter), cmocka_unit_test(test_slice_and_update),
+        cmocka_unit_test(test_copy),         cmocka_unit_test(test_gather), cmocka_unit_test(test_scatter),
+                cmocka_unit_test(test_slice_and_update),
         cmocka_unit_test(test_fold_windows), cmocka_unit_test(test_where),  cmocka_unit_test(test_iota_and_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

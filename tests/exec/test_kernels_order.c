@@ -38,7 +38,8 @@ static void check_order(wg_kind kind, int64_t outer, int64_t extent, int64_t inn
             int64_t best = -1;
             for (int64_t i = 0; i < extent; i++) {
                 if (used[i]) continue;
-                int order = best < 0 ? -1 : compare(kind, base_number_load(kind, items, from + i * inner), base_number_load(kind, items, from + best * inner));
+                int order = best < 0 ? -1 : compare(kind, base_number_load(kind, items, from + i * inner), base_number_load(kind, items,
+                        from + best * inner));
                 if (best < 0 || (descending ? order > 0 : order < 0)) best = i;
             }
             used[best] = true;

@@ -79,7 +79,8 @@ static void check_everywhere(exec_product *p, const void *expected, int64_t item
 static void check(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(kind);
-    void *a = room(batches * rows * depth * bytes), *b = room(batches * depth * columns * bytes), *expected = room(batches * rows * columns * bytes);
+    void *a = room(batches * rows * depth * bytes), *b = room(batches * depth * columns * bytes),
+            *expected = room(batches * rows * columns * bytes);
     fill_random(kind, a, batches * rows * depth, wild);
     fill_random(kind, b, batches * depth * columns, wild);
     exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, NULL);
@@ -114,7 +115,8 @@ static void test_shapes(void **state)
     static const int64_t depths[] = {0, 1, 2, 7, 8, 9, 33, 255, 256, 257, 300, 520};
     for (int trial = 0; trial < 220; trial++) {
         wg_kind kind = trial % 3 == 2 ? WG_KIND_F64 : WG_KIND_F32;
-        check(kind, kind, 1 + random_below(2), extents[random_below(19)], depths[random_below(12)], extents[random_below(19)], trial % 8, trial % 5 == 0);
+        check(kind, kind, 1 + random_below(2), extents[random_below(19)], depths[random_below(12)], extents[random_below(19)], trial % 8,
+                trial % 5 == 0);
     }
 }
 
@@ -123,7 +125,8 @@ static void test_rows_and_columns(void **state)
     (void)state;
     for (int trial = 0; trial < 64; trial++) {
         wg_kind kind = trial & 16 ? WG_KIND_F64 : WG_KIND_F32;
-        int64_t other = trial % 3 == 0 ? 1 + random_below(5) : 1 + random_below(70), depth = trial % 5 == 0 ? 2000 + random_below(3000) : random_below(600);
+        int64_t other = trial % 3 == 0 ? 1 + random_below(5) : 1 + random_below(70), depth = trial % 5 == 0 ? 2000 + random_below(3000)
+                : random_below(600);
         if (trial & 8) check(kind, kind, 1, 1, depth, other, trial % 8, false);
         else check(kind, kind, 1, other, depth, 1, trial % 8, false);
     }
@@ -189,7 +192,8 @@ static void test_integers_wrap(void **state)
     }
 }
 
-/* A padded image [2, 3, 9, 8], 3 x 2 windows with step 2 and dilation over rows, as the product of its unfolded rows with filters, written as [image, filter, y, x]. */
+/* A padded image [2, 3, 9, 8], 3 x 2 windows with step 2 and dilation over rows, as the product of its unfolded rows with filters, written
+ * as [image, filter, y, x]. */
 static void test_convolution(void **state)
 {
     (void)state;

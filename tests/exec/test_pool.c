@@ -2,6 +2,7 @@
  *
  * The thread pool: every output once, nested and concurrent loops, fork, the hook, the float environment of its threads. */
 #define _GNU_SOURCE
+#include "base/floats.h"
 #include "exec/pool.h"
 
 #include <pthread.h>
@@ -181,19 +182,19 @@ static void test_subnormals_are_kept(void **state)
 {
     (void)state;
 #ifdef __SSE2__
-    uint32_t before = exec_floats_set();
-    exec_floats_restore(before | 0x8040); /* flush to zero, as a host may have it */
+    uint64_t before = base_floats_set();
+    base_floats_restore(before | 0x8040); /* flush to zero, as a host may have it */
     exec_pool *pool = pool_of(3, false);
     volatile float tiny = 1e-40f, half = 0.5f;
     assert_true(tiny * half == 0);
-    uint32_t hosts = exec_floats_set();
+    uint64_t hosts = base_floats_set();
     assert_false(tiny * half == 0);
     atomic_bool lost = false;
     for (int i = 0; i < 50; i++) exec_parallel_for(pool, 200, 1, subnormal_loop, &lost);
     assert_false(lost);
-    exec_floats_restore(hosts);
+    base_floats_restore(hosts);
     assert_true(tiny * half == 0);
-    exec_floats_restore(before);
+    base_floats_restore(before);
     exec_pool_free(pool);
 #endif
 }

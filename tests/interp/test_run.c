@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/floats.h"
 #include "graph/graph.h"
 #include "interp/interp.h"
 #include "support/tensors.h"
@@ -386,6 +387,41 @@ static void test_every_allocation_may_fail(void **state)
     assert_int_equal(m.bytes, 0);
 }
 
+/* ---- the host's floats ---- */
+
+/* A host that flushes subnormals gets the same bits, and its own setting back. */
+static void test_subnormals_are_kept(void **state)
+{
+    (void)state;
+#ifdef __SSE2__
+    uint64_t before = base_floats_set();
+    wg_tensor *tiny = test_tensor_fill(WG_KIND_F32, 0, NULL, 1e-40);
+    base_floats_restore(before | 0x8040); /* flush to zero, operands too */
+    wg_tensor *twice = wg_op_run(NULL, WG_OP_Add, (const wg_tensor *const[]){tiny, tiny}, 2, NULL, 0, NULL);
+    volatile float item = 1e-40f, product = item * 0.5f; /* what the host itself gets */
+    base_floats_restore(before);
+    assert_true(product == 0);
+    assert_true(test_item(twice, 0) == 2 * test_item(tiny, 0) && test_item(tiny, 0) > 0);
+    wg_tensor_release(tiny);
+    wg_tensor_release(twice);
+#endif
+}
+
+/* The one quiet NaN in every float kind; signs and payloads go, numbers and infinities stay. */
+static void test_canonical_nan_of_every_kind(void **state)
+{
+    (void)state;
+    uint16_t f16[] = {0x7C01, 0xFE00, 0x7C00, 0xFC00, 0x7E00}, bf16[] = {0x7F81, 0xFFC0, 0x7F80, 0xFF80, 0x7FC0};
+    uint64_t f64[] = {0x7FF0000000000001, 0xFFF8000000000000, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000};
+    assert_true(base_canonical_nan(WG_KIND_F16, f16, 5, false) && f16[0] == 0x7C01);
+    assert_true(base_canonical_nan(WG_KIND_F16, f16, 5, true) && base_canonical_nan(WG_KIND_BF16, bf16, 5, true));
+    assert_true(base_canonical_nan(WG_KIND_F64, f64, 5, true) && !base_canonical_nan(WG_KIND_F64, f64, 5, true));
+    assert_memory_equal(f16, ((uint16_t[]){0x7E00, 0x7E00, 0x7C00, 0xFC00, 0x7E00}), sizeof f16);
+    assert_memory_equal(bf16, ((uint16_t[]){0x7FC0, 0x7FC0, 0x7F80, 0xFF80, 0x7FC0}), sizeof bf16);
+    assert_true(f64[0] == 0x7FF8000000000000 && f64[1] == f64[0] && f64[2] == 0x7FF0000000000000 && f64[3] == 0xFFF0000000000000);
+    assert_false(base_canonical_nan(WG_KIND_I64, f64, 5, true));
+}
+
 /* ---- one row ---- */
 
 static void test_one_row(void **state)
@@ -418,6 +454,8 @@ int main(void)
                                        cmocka_unit_test(test_bindings_that_do_not_fit),
                                        cmocka_unit_test(test_positions_outside),
                                        cmocka_unit_test(test_every_allocation_may_fail),
+                                       cmocka_unit_test(test_subnormals_are_kept),
+                                       cmocka_unit_test(test_canonical_nan_of_every_kind),
                                        cmocka_unit_test(test_one_row)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "recorded.h"
 #include "support/random_graph.h"
 #include "support/tensors.h"
+#include "training.h"
 #include "wengert/ops.h"
 
 /* Some scratch for some stages, so that its place is tested too. */
@@ -203,8 +204,29 @@ static void extents(void **state)
     wg_network_release(&network);
 }
 
+/* ---- a training step ---- */
+
+static void training(void **state)
+{
+    (void)state;
+    for (int retain = 0; retain < 2; retain++) {
+        uint32_t roots[8];
+        wg_error error = {0};
+        wg_tape *tape = wg_tape_new(NULL);
+        uint32_t count = training_step(tape, 3, 8, 2, roots);
+        wg_network *network = wg_tape_seal(&tape, &error);
+        if (!network) fail_msg("%s", error.message);
+        wg_entry *entry = recorded_entry(network, roots, retain ? 1 : count, NULL, 0, retain);
+        char why[256];
+        if (!runs(entry, NULL, 0, why, sizeof why)) fail_msg("%s", why);
+        wg_entry_free(&entry);
+        wg_network_release(&network);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_graphs), cmocka_unit_test(layout_chains), cmocka_unit_test(extents)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_graphs), cmocka_unit_test(layout_chains), cmocka_unit_test(extents),
+                                       cmocka_unit_test(training)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

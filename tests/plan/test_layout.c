@@ -6,8 +6,8 @@
 #include "recorded.h"
 
 #include "plan/plan.h"
-#include "support/random_graph.h"
 #include "support/tensors.h"
+#include "training.h"
 #include "wengert/ops.h"
 
 static wg_network *seal(wg_tape *tape)
@@ -187,27 +187,33 @@ static void carries(void **state)
 
 /* ---- the arena ---- */
 
-/* A training step of a small convolutional network, its gradients written out as a program would: forward values live on to their backward
- * stages. */
-static wg_value training_step(wg_tape *tape, uint32_t layers)
+/* A chain of layers and its backward pass written out: forward values live on to their backward stages. */
+static wg_value layers_and_back(wg_tape *tape, uint32_t layers)
 {
     static const uint32_t swap[] = {1, 0};
-    wg_value inputs[64], slopes[64], weights[64], x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(64, 96), 0.5));
+    wg_value inputs[64], outputs[64], weights[64], x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(64, 96), 0.5));
     for (uint32_t i = 0; i < layers; i++) {
         int64_t from = wg_value_shape(x)[1], to = 32 + 48 * (int64_t)(i % 5);
         inputs[i] = x;
         weights[i] = wg_parameter(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(from, to), 0.01));
-        wg_value y = wg_tanh(wg_matmul(x, weights[i]));
-        slopes[i] = y;
-        x = y;
+        outputs[i] = x = wg_tanh(wg_matmul(x, weights[i]));
     }
     wg_value g = wg_mul(x, 2.0), total = wg_sum(wg_mul(x, x));
     for (uint32_t i = layers; i-- > 0;) {
-        g = wg_mul(g, one_less(wg_mul(slopes[i], slopes[i])));
+        g = wg_mul(g, one_less(wg_mul(outputs[i], outputs[i])));
         total = wg_add(total, wg_sum(wg_matmul(wg_permute(inputs[i], swap), g)));
         g = wg_matmul(g, wg_permute(weights[i], swap));
     }
     return total;
+}
+
+static void assert_tight(const wg_plan *plan, const char *what)
+{
+    wg_plan_figures f;
+    wg_plan_figures_of(plan, &f);
+    assert_true(f.bound_bytes <= f.largest_bytes && f.largest_bytes <= f.arena_bytes);
+    if ((double)f.arena_bytes > 1.15 * (double)f.largest_bytes)
+        fail_msg("%s: arena %lld, largest set %lld", what, (long long)f.arena_bytes, (long long)f.largest_bytes);
 }
 
 static void arena_is_tight(void **state)
@@ -215,14 +221,24 @@ static void arena_is_tight(void **state)
     (void)state;
     for (uint32_t layers = 2; layers <= 48; layers += 7) {
         wg_tape *tape = wg_tape_new(NULL);
-        wg_value total = training_step(tape, layers);
+        wg_value total = layers_and_back(tape, layers);
         wg_plan *plan = plan_root(seal(tape), total.position, false);
-        wg_plan_figures f;
-        wg_plan_figures_of(plan, &f);
-        assert_true(f.bound_bytes <= f.largest_bytes && f.largest_bytes <= f.arena_bytes);
-        if ((double)f.arena_bytes > 1.15 * (double)f.largest_bytes)
-            fail_msg("%u layers: arena %lld, largest set %lld", layers, (long long)f.arena_bytes, (long long)f.largest_bytes);
+        assert_tight(plan, "layers");
         wg_plan_release(&plan);
+    }
+    for (uint32_t channels = 4; channels <= 32; channels *= 2) {
+        wg_tape *tape = wg_tape_new(NULL);
+        uint32_t roots[8], count = training_step(tape, 64, 28, channels, roots);
+        wg_network *network = seal(tape);
+        wg_entry *entry = recorded_entry(network, roots, count, NULL, 0, false);
+        wg_error error = {0};
+        wg_plan *plan = plan_new(entry, NULL, 0, NULL, &error);
+        if (!plan || !plan_verify(plan, &plan->layout, &error)) fail_msg("%s", error.message);
+        assert_tight(plan, "a convolutional training step");
+        assert_true(plan->layout.arena_bytes < plan->licence.retain_all); /* a quarter of keeping every item of f32 */
+        wg_plan_release(&plan);
+        wg_entry_free(&entry);
+        wg_network_release(&network);
     }
 }
 
@@ -358,7 +374,7 @@ static void allocation_failures(void **state)
     wg_context *context = wg_context_new(&options, NULL);
     assert_non_null(context);
     wg_tape *tape = wg_tape_new(context);
-    uint32_t root = wg_add(with_extents(tape), training_step(tape, 3)).position;
+    uint32_t root = wg_add(with_extents(tape), layers_and_back(tape, 3)).position;
     wg_network *network = seal(tape);
     wg_entry *entry = recorded_entry(network, &root, 1, NULL, 0, false);
     bool planned = false, described = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The canonical text: one graph, one text. Golden expansions of sugar, the worked example of the authored text with its digest, the examples, and random graphs, whose
- * bits the oracle computes the same before and after.
+ * The canonical text: one graph, one text. Golden expansions of sugar, the worked example of the authored text with its digest, the
+ * examples, and random graphs, whose bits the oracle computes the same before and after.
  *
  * WENGERT_REWRITE=1 writes the golden expansions anew. */
 #include <setjmp.h>
@@ -215,7 +215,8 @@ static void name_some(random_graph *graph)
         wg_symbol symbol = {graph->roots[0].family, (uint32_t)((graph->seed * 7 + i * 5) % count)};
         wg_name(wg_tape_resolve(graph->tape, symbol), names[i]);
     }
-    wg_entry_options options = {.size = sizeof options, .name = "entry", .roots = graph->roots, .root_count = graph->root_count, .posture = WG_POSTURE_RETAIN};
+    wg_entry_options options = {.size = sizeof options, .name = "entry", .roots = graph->roots, .root_count = graph->root_count, .posture =
+                                WG_POSTURE_RETAIN};
     wg_tape_declare(graph->tape, &options);
 }
 
@@ -245,7 +246,8 @@ static void random_graphs_survive_their_text(void **state)
 {
     (void)state;
     static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F16, WG_KIND_BF16};
-    for (uint64_t seed = 1; seed <= 60; seed++) random_graph_hold("print and parse", seed, 5 + (uint32_t)seed % 50, kinds[seed % 4], survives_its_text, NULL);
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        random_graph_hold("print and parse", seed, 5 + (uint32_t)seed % 50, kinds[seed % 4], survives_its_text, NULL);
 }
 
 int main(void)

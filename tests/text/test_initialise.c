@@ -41,7 +41,8 @@ static figures figures_of(wg_tensor *tensor)
     return f;
 }
 
-/* A uniform draw from a to b: its limits are nearly reached and never passed, its moments are those of the formula within 5 standard errors. */
+/* A uniform draw from a to b: its limits are nearly reached and never passed, its moments are those of the formula within 5 standard
+ * errors. */
 static void expect_uniform(figures f, double low, double high, double count)
 {
     double width = high - low, deviation = width / sqrt(12);
@@ -75,7 +76,8 @@ static void draws_depend_on_the_seed_alone(void **state)
 {
     (void)state;
     const int64_t shape[] = {16, 16}, flat[] = {256};
-    wg_tensor *a = begin("he", 9, WG_KIND_F32, 2, shape), *b = begin("he", 9, WG_KIND_F32, 2, shape), *c = begin("he", 10, WG_KIND_F32, 2, shape);
+    wg_tensor *a = begin("he", 9, WG_KIND_F32, 2, shape), *b = begin("he", 9, WG_KIND_F32, 2, shape), *c =
+        begin("he", 10, WG_KIND_F32, 2, shape);
     wg_tensor *d = begin("uniform", 9 + ((uint64_t)1 << 32), WG_KIND_F32, 1, flat), *e = begin("uniform", 9, WG_KIND_F32, 1, flat);
     assert_memory_equal(wg_tensor_data(a), wg_tensor_data(b), 1024);
     assert_memory_not_equal(wg_tensor_data(a), wg_tensor_data(c), 1024);

@@ -69,7 +69,8 @@ static void numbers_keep_their_bits(void **state)
     expect("constant a f16 [2] = (65504 0.1)\n", "constant a f16 [2] = (65500 0.1)\n");
     expect("constant a bf16 [2] = (3.3895314e38 0.1)\n", "constant a bf16 [2] = (3.39e+38 0.1)\n");
     expect("constant a u64 [2] = (18446744073709551615 0)\n", "constant a u64 [2] = (18446744073709551615 0)\n");
-    expect("constant a i64 [2] = (-9223372036854775808 9223372036854775807)\n", "constant a i64 [2] = (-9223372036854775808 9223372036854775807)\n");
+    expect("constant a i64 [2] = (-9223372036854775808 9223372036854775807)\n",
+           "constant a i64 [2] = (-9223372036854775808 9223372036854775807)\n");
     expect("constant a i8 [2] = (-128 127)\n", "constant a i8 [2] = (-128 127)\n");
     expect("constant a i64 [] = 9223372036854775807\n", "constant a i64 [] = 9223372036854775807\n");
 }
@@ -82,7 +83,8 @@ static void names(void **state)
     expect("input \"input\" [1]\n\"inf\" = neg(\"input\")\n\"f32\" = neg(\"inf\")\n",
            "input \"input\" [1]\n\"inf\" = neg(\"input\") : [1]\n\"f32\" = neg(\"inf\") : [1]\n");
     expect("input \"\\u{1f600}\" [1]\n", "input \"\xF0\x9F\x98\x80\" [1]\n");
-    expect("input _a.b_9 [1]\ninput wengert [1]\ninput sum [1]\ny = sum(sum)\n", "input _a.b_9 [1]\ninput wengert [1]\ninput sum [1]\ny = sum(sum) : []\n");
+    expect("input _a.b_9 [1]\ninput wengert [1]\ninput sum [1]\ny = sum(sum)\n",
+           "input _a.b_9 [1]\ninput wengert [1]\ninput sum [1]\ny = sum(sum) : []\n");
 }
 
 static void numbered_names(void **state)
@@ -90,7 +92,8 @@ static void numbered_names(void **state)
     (void)state;
     expect("input t0 [1]\nt1 = neg(t0)\n", "input t0 [1]\nt1 = neg(t0) : [1]\n");
     /* Another node's number is a name like any, and is quoted. */
-    expect("input x [1]\nt9 = neg(x)\nt2 = exp(t9)\n\"t2\" = ln(t2)\n", "input x [1]\n\"t9\" = neg(x) : [1]\nt2 = exp(\"t9\") : [1]\n\"t2\" = ln(t2) : [1]\n");
+    expect("input x [1]\nt9 = neg(x)\nt2 = exp(t9)\n\"t2\" = ln(t2)\n",
+           "input x [1]\n\"t9\" = neg(x) : [1]\nt2 = exp(\"t9\") : [1]\n\"t2\" = ln(t2) : [1]\n");
     expect("input x [1]\nt007 = neg(x)\n", "input x [1]\nt007 = neg(x) : [1]\n");
     expect("input x [1]\n\"t1\" = neg(x)\n", "input x [1]\nt1 = neg(x) : [1]\n");
     expect("extent t3 = 2\ninput x [t3, t3*2]\n", "extent \"t3\" = 2\ninput x [\"t3\", 2*\"t3\"]\n");
@@ -111,25 +114,31 @@ static void sizes(void **state)
     expect("extent n = 3\ninput x [n - n, n*0+2]\n", "extent n = 3\ninput x [0, 2]\n");
     expect("extent sum = 3\ninput x [4]\ny = broadcast_along(x, axis=0, extent=sum)\n",
            "extent sum = 3\ninput x [4]\ny = broadcast_along(x, axis=0, extent=sum) : [sum, 4]\n");
-    expect("extent n = 3\nconstant c [] = n\nconstant d i64 [n] = n*n-1\n", "extent n = 3\nconstant c [] = n\nconstant d i64 [n] = n*n-1\n");
+    expect("extent n = 3\nconstant c [] = n\nconstant d i64 [n] = n*n-1\n",
+           "extent n = 3\nconstant c [] = n\nconstant d i64 [n] = n*n-1\n");
 }
 
 static void rows_and_their_parameters(void **state)
 {
     (void)state;
     expect("input x [2, 3]\na = reduce(x, axis=1, op=max)\nb = reduce(x, op=sub, axis=0, order=right)\nc = reshape(x, shape=[3,2])\n",
-           "input x [2, 3]\na = reduce(x, op=max, axis=1) : [2]\nb = reduce(x, op=sub, axis=0, order=right) : [3]\nc = reshape(x, shape=[3, 2]) : [3, 2]\n");
-    expect("input x [4]\na = narrow(x, axis=0, start=0, len=2, step=2)\nb = narrow(x, axis=0, start=0, len=2, step=1)\nc = pad(x, axis=0, start=1, full_extent=6)\n"
+           "input x [2, 3]\na = reduce(x, op=max, axis=1) : [2]\nb = reduce(x, op=sub, axis=0, order=right) : [3]\n"
+           "c = reshape(x, shape=[3, 2]) : [3, 2]\n");
+    expect("input x [4]\na = narrow(x, axis=0, start=0, len=2, step=2)\nb = narrow(x, axis=0, start=0, len=2, step=1)\n"
+           "c = pad(x, axis=0, start=1, full_extent=6)\n"
            "d = pad(x, axis=0, start=1, full_extent=6, value=-0.5)\n",
            "input x [4]\na = narrow(x, axis=0, start=0, len=2, step=2) : [2]\nb = narrow(x, axis=0, start=0, len=2) : [2]\n"
            "c = pad(x, axis=0, start=1, full_extent=6) : [6]\nd = pad(x, axis=0, start=1, full_extent=6, value=-0.5) : [6]\n");
     expect("input x i8 [2, 2]\na = matmul(x, x)\nb = matmul(x, x, accumulate=i64)\nc = matmul(x, x, accumulate=i32)\n",
-           "input x i8 [2, 2]\na = matmul(x, x) : i32 [2, 2]\nb = matmul(x, x, accumulate=i64) : i64 [2, 2]\nc = matmul(x, x) : i32 [2, 2]\n");
+           "input x i8 [2, 2]\na = matmul(x, x) : i32 [2, 2]\nb = matmul(x, x, accumulate=i64) : i64 [2, 2]\n"
+           "c = matmul(x, x) : i32 [2, 2]\n");
     expect("input x [4]\na = sort(x, axis=0, descending=true)\nb = sort(x, axis=0, descending=false)\nc = convert(x, kind=u8, wrap=true)\n",
-           "input x [4]\na = sort(x, axis=0, descending=true) : [4]\nb = sort(x, axis=0) : [4]\nc = convert(x, kind=u8, wrap=true) : u8 [4]\n");
+           "input x [4]\na = sort(x, axis=0, descending=true) : [4]\nb = sort(x, axis=0) : [4]\n"
+           "c = convert(x, kind=u8, wrap=true) : u8 [4]\n");
     expect("input x [2]\na = concat(x, x, x, x, axis=0)\nb = iota(shape=[2, 2], axis=1, kind=i32)\n",
            "input x [2]\na = concat(x, x, x, x, axis=0) : [8]\nb = iota(shape=[2, 2], axis=1, kind=i32) : i32 [2, 2]\n");
-    expect("input x [2]\na = reshape(x, shape=[2, 1]) : [2, 1]\nb = sum(a) : f32 []\n", "input x [2]\na = reshape(x, shape=[2, 1]) : [2, 1]\nb = sum(a) : []\n");
+    expect("input x [2]\na = reshape(x, shape=[2, 1]) : [2, 1]\nb = sum(a) : f32 []\n",
+           "input x [2]\na = reshape(x, shape=[2, 1]) : [2, 1]\nb = sum(a) : []\n");
     expect("input x [3, 4]\ninput p i64 [3]\na = gather(x, p, axis=1, batch=1, outside=fill, fill=nan)\n",
            "input x [3, 4]\ninput p i64 [3]\na = gather(x, p, axis=1, batch=1, outside=fill, fill=nan) : [3]\n");
 }
@@ -145,12 +154,14 @@ static void operators(void **state)
 {
     (void)state;
     expect("input x [2]\ninput y [2]\nz = x - -y * (x + y) / x\n",
-           "input x [2]\ninput y [2]\nt2 = neg(y) : [2]\nt3 = add(x, y) : [2]\nt4 = mul(t2, t3) : [2]\nt5 = div(t4, x) : [2]\nz = sub(x, t5) : [2]\n");
+           "input x [2]\ninput y [2]\nt2 = neg(y) : [2]\nt3 = add(x, y) : [2]\nt4 = mul(t2, t3) : [2]\nt5 = div(t4, x) : [2]\n"
+           "z = sub(x, t5) : [2]\n");
     expect("input x [2]\ny = 1 - x\nz = x * 0.1\n",
            "input x [2]\nconstant t1 [] = 1\nt2 = broadcast(t1, shape=[2]) : [2]\ny = sub(t2, x) : [2]\n"
            "constant t4 [] = 0.1\nt5 = broadcast(t4, shape=[2]) : [2]\nz = mul(x, t5) : [2]\n");
     expect("input x i64 []\ny = x + 9007199254740993\nz = 2 * 3 - 1 + x\n",
-           "input x i64 []\nconstant t1 i64 [] = 9007199254740993\ny = add(x, t1) : i64 []\nconstant t3 i64 [] = 5\nz = add(t3, x) : i64 []\n");
+           "input x i64 []\nconstant t1 i64 [] = 9007199254740993\ny = add(x, t1) : i64 []\nconstant t3 i64 [] = 5\n"
+           "z = add(t3, x) : i64 []\n");
     expect("input x [2, 3]\ninput w [3, 4]\ny = x @ w\n", "input x [2, 3]\ninput w [3, 4]\ny = matmul(x, w) : [2, 4]\n");
     expect("input x [2]\ny = x - inf\nz = -(1 / 4) * x\n",
            "input x [2]\nconstant t1 [] = inf\nt2 = broadcast(t1, shape=[2]) : [2]\ny = sub(x, t2) : [2]\n"
@@ -166,14 +177,17 @@ static void operators_spread_shapes(void **state)
     expect("input x [2, 3]\ninput b [3]\ny = x + b\nz = b + x\n",
            "input x [2, 3]\ninput b [3]\nt2 = reshape(b, shape=[1, 3]) : [1, 3]\nt3 = reshape(t2, shape=[3]) : [3]\n"
            "t4 = broadcast_along(t3, axis=0, extent=2) : [2, 3]\ny = add(x, t4) : [2, 3]\n"
-           "t6 = reshape(b, shape=[1, 3]) : [1, 3]\nt7 = reshape(t6, shape=[3]) : [3]\nt8 = broadcast_along(t7, axis=0, extent=2) : [2, 3]\nz = add(t8, x) : [2, 3]\n");
+           "t6 = reshape(b, shape=[1, 3]) : [1, 3]\nt7 = reshape(t6, shape=[3]) : [3]\n"
+           "t8 = broadcast_along(t7, axis=0, extent=2) : [2, 3]\nz = add(t8, x) : [2, 3]\n");
     expect("input x [2, 1]\ninput y [1, 3]\nz = x * y\n",
            "input x [2, 1]\ninput y [1, 3]\nt2 = reshape(x, shape=[2]) : [2]\nt3 = broadcast_along(t2, axis=1, extent=3) : [2, 3]\n"
            "t4 = reshape(y, shape=[3]) : [3]\nt5 = broadcast_along(t4, axis=0, extent=2) : [2, 3]\nz = mul(t3, t5) : [2, 3]\n");
     expect("extent n = 1\ninput x [n, 2]\ninput y [1, 2]\nz = x + y\n",
-           "extent n = 1\ninput x [n, 2]\ninput y [1, 2]\nt2 = reshape(y, shape=[2]) : [2]\nt3 = broadcast_along(t2, axis=0, extent=n) : [n, 2]\nz = add(x, t3) : [n, 2]\n");
+           "extent n = 1\ninput x [n, 2]\ninput y [1, 2]\nt2 = reshape(y, shape=[2]) : [2]\n"
+           "t3 = broadcast_along(t2, axis=0, extent=n) : [n, 2]\nz = add(x, t3) : [n, 2]\n");
     expect("input x [4, 2, 3]\ninput w [3, 5]\ny = x @ w\n",
-           "input x [4, 2, 3]\ninput w [3, 5]\nt2 = reshape(x, shape=[8, 3]) : [8, 3]\nt3 = matmul(t2, w) : [8, 5]\ny = reshape(t3, shape=[4, 2, 5]) : [4, 2, 5]\n");
+           "input x [4, 2, 3]\ninput w [3, 5]\nt2 = reshape(x, shape=[8, 3]) : [8, 3]\nt3 = matmul(t2, w) : [8, 5]\n"
+           "y = reshape(t3, shape=[4, 2, 5]) : [4, 2, 5]\n");
     expect("input x [2, 3]\ninput w [4, 3, 5]\ny = x @ w\n",
            "input x [2, 3]\ninput w [4, 3, 5]\nt2 = reshape(x, shape=[1, 2, 3]) : [1, 2, 3]\nt3 = reshape(t2, shape=[2, 3]) : [2, 3]\n"
            "t4 = broadcast_along(t3, axis=0, extent=4) : [4, 2, 3]\ny = matmul(t4, w) : [4, 2, 5]\n");
@@ -184,15 +198,18 @@ static void numbers_among_operands(void **state)
     (void)state;
     expect("input x [2]\ny = maximum(x, 0)\nz = select(greater(1, x), x, 0)\n",
            "input x [2]\nconstant t1 [] = 0\nt2 = broadcast(t1, shape=[2]) : [2]\ny = maximum(x, t2) : [2]\nconstant t4 [] = 1\n"
-           "t5 = broadcast(t4, shape=[2]) : [2]\nt6 = greater(t5, x) : bool [2]\nconstant t7 [] = 0\nt8 = broadcast(t7, shape=[2]) : [2]\nz = select(t6, x, t8) : [2]\n");
+           "t5 = broadcast(t4, shape=[2]) : [2]\nt6 = greater(t5, x) : bool [2]\nconstant t7 [] = 0\n"
+           "t8 = broadcast(t7, shape=[2]) : [2]\nz = select(t6, x, t8) : [2]\n");
     expect("input x [5]\ny = slice(x, 2, len=2)\ninput k u32 [2]\nz = key_fold(k, 7)\n",
-           "input x [5]\nconstant t1 i64 [] = 2\ny = slice(x, t1, len=2) : [2]\ninput k u32 [2]\nconstant t4 i64 [] = 7\nz = key_fold(k, t4) : u32 [2]\n");
+           "input x [5]\nconstant t1 i64 [] = 2\ny = slice(x, t1, len=2) : [2]\ninput k u32 [2]\nconstant t4 i64 [] = 7\n"
+           "z = key_fold(k, t4) : u32 [2]\n");
 }
 
 static void a_second_name_is_the_same_value(void **state)
 {
     (void)state;
-    expect("input x [2]\ny = x\nz = broadcast_to(y, shape=[2])\nw = neg(z)\nv = w\nentry e: v, y\n", "input x [2]\nw = neg(x) : [2]\nentry e: w, x\n");
+    expect("input x [2]\ny = x\nz = broadcast_to(y, shape=[2])\nw = neg(z)\nv = w\nentry e: v, y\n",
+           "input x [2]\nw = neg(x) : [2]\nentry e: w, x\n");
 }
 
 /* Every composition, through its table, is the function of compose.h. */
@@ -215,14 +232,17 @@ static void compositions(void **state)
     wg_network_release(&network);
     wg_network_release(&recorded);
     expect("input x [2, 3]\na = mean(x)\nb = mean(x, axis=1)\n",
-           "input x [2, 3]\nt1 = sum(x) : []\nconstant t2 [] = 6\na = div(t1, t2) : []\nt4 = sum_along(x, axis=1) : [2]\nconstant t5 [2] = 3\nb = div(t4, t5) : [2]\n");
+           "input x [2, 3]\nt1 = sum(x) : []\nconstant t2 [] = 6\na = div(t1, t2) : []\nt4 = sum_along(x, axis=1) : [2]\n"
+           "constant t5 [2] = 3\nb = div(t4, t5) : [2]\n");
 }
 
 static void entries(void **state)
 {
     (void)state;
-    expect("input x [2]\ny = neg(x)\nz = exp(y)\nentry a: z\nentry \"b c\": z, y; observe x,y;retain;exact\nentry c: ; observe x\nentry d: y ; carry y->x ; strict feeds ; fast\n",
-           "input x [2]\ny = neg(x) : [2]\nz = exp(y) : [2]\nentry a: z\nentry \"b c\": z, y ; observe x, y ; retain\nentry c: ; observe x\n"
+    expect("input x [2]\ny = neg(x)\nz = exp(y)\nentry a: z\nentry \"b c\": z, y; observe x,y;retain;exact\nentry c: ; observe x\n"
+           "entry d: y ; carry y->x ; strict feeds ; fast\n",
+           "input x [2]\ny = neg(x) : [2]\nz = exp(y) : [2]\nentry a: z\nentry \"b c\": z, y ; observe x, y ; retain\n"
+           "entry c: ; observe x\n"
            "entry d: y ; fast ; carry y -> x ; strict feeds\n");
     expect("input a [2]\ninput b [2]\nc = add(a, b)\nd = sub(a, b)\nentry e: c ; carry c -> a, d -> b\n",
            "input a [2]\ninput b [2]\nc = add(a, b) : [2]\nd = sub(a, b) : [2]\nentry e: c ; carry c -> a, d -> b\n");
@@ -231,8 +251,10 @@ static void entries(void **state)
 static void shards(void **state)
 {
     (void)state;
-    expect("chips 4\nparameter w [2, 8] = @\"w\" shard(axis=1, of=4)\nparameter q [6] = @\"q\" shard(axis=0, of=2, parts=[4,2])\ninput x [2] = 0 shard(axis=0, of=2)\n",
-           "chips 4\nparameter w [2, 8] = @\"w\" shard(axis=1, of=4)\nparameter q [6] = @\"q\" shard(axis=0, of=2, parts=[4, 2])\ninput x [2] = 0 shard(axis=0, of=2)\n");
+    expect("chips 4\nparameter w [2, 8] = @\"w\" shard(axis=1, of=4)\nparameter q [6] = @\"q\" shard(axis=0, of=2, parts=[4,2])\n"
+           "input x [2] = 0 shard(axis=0, of=2)\n",
+           "chips 4\nparameter w [2, 8] = @\"w\" shard(axis=1, of=4)\nparameter q [6] = @\"q\" shard(axis=0, of=2, parts=[4, 2])\n"
+           "input x [2] = 0 shard(axis=0, of=2)\n");
 }
 
 /* ---- payloads by name ---- */
@@ -312,7 +334,10 @@ static void large_items_print_by_name(void **state)
     wg_leaf_fill(tape, WG_KIND_F32, 1, (const wg_size[]){{1000, 0}}, 2);
     wg_network *network = wg_tape_seal(&tape, NULL);
     char *printed = print_network(network);
-    assert_string_equal(printed, "wengert 1\nconstant t0 [257] = @\"t0\" sha256:7ab050428aff38744a8e7d6b17a6475c2672aa60ee8d4cabcdca2da654d1f640\nparameter t1 [257] = @\"t1\"\n"
+    assert_string_equal(printed,
+                        "wengert 1\n"
+                        "constant t0 [257] = @\"t0\" sha256:7ab050428aff38744a8e7d6b17a6475c2672aa60ee8d4cabcdca2da654d1f640\n"
+                        "parameter t1 [257] = @\"t1\"\n"
                                  "constant \"the table\" [257] = @\"the table\" sha256:7ab050428aff38744a8e7d6b17a6475c2672aa60ee8d4cabcdca2da654d1f640\nconstant t3 [1000] = 2\n");
     wg_text_free(printed);
     wg_network_release(&network);
