@@ -47,7 +47,7 @@
         }                                                                                                                                 \
     }
 
-/* ---- integers to integers ---------------------------------------------------------------------------------------------------------- */
+/* ---- integers to integers --------------------------------------------------------------------------------- */
 
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #define INTEGER_TO_INTEGER(FROM, F, TO, T, least, greatest)                                                                               \
@@ -57,8 +57,7 @@
 #define FROM_INTEGERS(TO, T, least, greatest) SOURCES(INTEGER_TO_INTEGER, TO, T, least, greatest)
 INTEGERS(FROM_INTEGERS)
 
-/* ---- integers to floats ----------------------------------------------------------------------------------------------------------------
- * */
+/* ---- integers to floats ------------------------------------------------------------------------- */
 
 /* A double whose later rounding to 24 bits or fewer is that of the integer: what does not fit sticks to the last bit kept. */
 static double sticky(uint64_t magnitude, bool negative)

@@ -37,7 +37,7 @@ static int64_t settle(const exec_indexing *x, int64_t item, bool *bad)
     return position < 0 ? 0 : x->extent - 1;
 }
 
-/* ---- gather ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- gather ----------------------------------------------------------------------------------------------- */
 
 typedef struct item_16 {
     uint64_t half[2];
@@ -87,7 +87,7 @@ int64_t exec_gather(const exec_indexing *x, exec_range rows)
     return failed;
 }
 
-/* ---- scatter ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- scatter ---------------------------------------------------------------------------------------------- */
 
 /* Sums of one slab's columns [column, column + columns): `to` is the slab in the kind of the sums, rows to_row items apart. */
 #define SCATTER_ROWS(T, load)                                                                                                             \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Order: sort, grade, the k greatest, searching. Every kind's items become unsigned keys in their order (-0 and 0 one key, NaN the
- * greatest), turned over for descending, so that one stable sort of integers serves all and equal items keep the order they had both ways.
- * */
+ * greatest), turned over for descending, so that one stable sort of integers serves all and equal items keep their order both ways. */
 #include "exec/kernel_flags.h"
 
 #include <string.h>
@@ -39,7 +38,7 @@ typedef struct placed {
 #define SORT sort_keys_64
 #include "exec/kernel_radix.inc"
 
-/* ---- keys --------------------------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------------------- */
 
 /* Bits of a float of `width` bits in the order of its number: negative ones turned over, positive ones above them. */
 static uint64_t key_of_bits(uint64_t bits, int width, uint64_t infinity)
@@ -114,7 +113,7 @@ static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes
 LOAD_KEYS(load_keys_32, uint32_t)
 LOAD_KEYS(load_keys_64, uint64_t)
 
-/* ---- values: only keys are moved ------------------------------------------------------------------------------------------------ */
+/* ---- values: only keys are moved -------------------------------------------------------------------------- */
 
 /* The item of a key. Zeros and NaNs are settled by the caller. */
 static void store_key(const exec_ordering *o, uint64_t key, int64_t at)
@@ -166,7 +165,7 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
 SORT_VALUES(sort_values_32, uint32_t, load_keys_32, sort_keys_32)
 SORT_VALUES(sort_values_64, uint64_t, load_keys_64, sort_keys_64)
 
-/* ---- positions: a key with each -------------------------------------------------------------------------------------------------- */
+/* ---- positions: a key with each --------------------------------------------------------------------------- */
 
 static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_t place, int64_t position)
 {
@@ -237,7 +236,7 @@ void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
     }
 }
 
-/* ---- searching ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- searching -------------------------------------------------------------------------------------------- */
 
 size_t exec_search_bytes(int64_t length) { return (size_t)length * 2 * sizeof(placed); }
 

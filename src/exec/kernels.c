@@ -60,7 +60,7 @@ const exec_kernels *exec_kernels_for(const char *level)
     return levels[count - 1];
 }
 
-/* ---- sides and products ------------------------------------------------------------------------------------------------------- */
+/* ---- sides and products ----------------------------------------------------------------------------------- */
 
 exec_side exec_side_plain(int64_t extent, int64_t stride) { return (exec_side){.rank = 1, .extent = {extent}, .stride = {stride}}; }
 
@@ -114,7 +114,7 @@ size_t exec_product_bytes(const exec_product *product)
     return ((EXEC_PACK_ROWS + columns) * EXEC_DEPTH_BLOCK + sheet) * item;
 }
 
-/* ---- the tree of chunk results ---------------------------------------------------------------------------------------------------- */
+/* ---- the tree of chunk results ---------------------------------------------------------------------------- */
 
 static double join(const exec_tree *tree, double a, double b)
 {

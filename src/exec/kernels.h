@@ -104,7 +104,7 @@ typedef void (*exec_block_function)(void *result, const void *const *operands, u
 /* What every level shares of exec_kernels.convert. */
 exec_block_function exec_convert_shared(wg_kind from, wg_kind to, bool wrap);
 
-/* ---- folds: sums, products, extremes, logic; and their scans ------------------------------------------------------------------- */
+/* ---- folds: sums, products, extremes, logic; and their scans ---------------------------------------------- */
 
 /* The order of the words of Reduce and Scan. SUB and later are strictly ordered. */
 typedef enum exec_fold {
@@ -174,7 +174,7 @@ void exec_tree_push(exec_tree *tree, const void *value);
 /* At least one value was pushed. */
 void exec_tree_finish(exec_tree *tree, void *value);
 
-/* ---- layout -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- layout ----------------------------------------------------------------------------------------------- */
 
 /* result[sum i * to_stride] = items[sum i * from_stride] for every index i of shape; strides in items, results may not overlap items.
  * Permute, Narrow, Reverse, Broadcast, Unfold, the parts of Concat and the inside of Pad are copies with the right strides. Fast for runs,
@@ -190,7 +190,7 @@ typedef struct exec_copying {
 /* count times the item. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
 
-/* ---- indexing (one form for every level) --------------------------------------------------------------------------------------------- */
+/* ---- indexing (one form for every level) ------------------------------------------------------------------ */
 
 /* The order of the words of `outside`. */
 typedef enum exec_outside { EXEC_OUTSIDE_ERROR, EXEC_OUTSIDE_FILL, EXEC_OUTSIDE_CLAMP, EXEC_OUTSIDE_SKIP } exec_outside;
@@ -220,8 +220,7 @@ int64_t exec_positions_check(const exec_indexing *indexing, exec_range items);
  * data. Starts are clamped, or with EXEC_OUTSIDE_ERROR the first bad one is answered (its slabs are not written); else -1. */
 int64_t exec_slice(const exec_indexing *indexing, exec_range slabs, bool update);
 
-/* The transpose of Unfold: items [outer, windows, size, inner] added into result [outer, extent, inner]. Rows are (outer, position) pairs.
- * */
+/* The transpose of Unfold: items [outer, windows, size, inner] added into result [outer, extent, inner]; rows are (outer, position). */
 typedef struct exec_folding {
     wg_kind kind;
     int64_t windows, size, inner, step, dilation, extent;
@@ -263,7 +262,7 @@ void exec_first_index(wg_kind kind, int64_t length, const void *workspace, const
 /* Bins: how many of the list's items lie below each value (or are equal to it). */
 void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equal, const void *values, int64_t *result, exec_range items);
 
-/* ---- the table of a level --------------------------------------------------------------------------------------------------- */
+/* ---- the table of a level --------------------------------------------------------------------------------- */
 
 typedef struct exec_kernels {
     const char *name;

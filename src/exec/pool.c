@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The thread pool. A job is published under the mutex; workers that wake while it is open join it and take tasks from a counter; the caller
- * takes tasks too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job closed
- * and sleeps on, so a short loop does not wait for a slow wake-up. */
+ * takes tasks too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job
+ * closed and sleeps on, so a short loop does not wait for a slow wake-up. */
 #define _GNU_SOURCE
 #include "exec/pool.h"
 
@@ -46,7 +46,7 @@ struct exec_pool {
 static _Thread_local bool inside_loop;
 static _Thread_local uint32_t own_number;
 
-/* ---- fork: threads do not live on in the child ---------------------------------------------------------------------------------- */
+/* ---- fork: threads do not live on in the child ------------------------------------------------------------ */
 
 static atomic_uint process_generation = 1;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -69,7 +69,7 @@ static void locks_start(exec_pool *pool)
     pool->inside = 0;
 }
 
-/* ---- workers ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- workers ---------------------------------------------------------------------------------------------- */
 
 static void take_tasks(exec_pool *pool, uint32_t number)
 {
@@ -140,7 +140,7 @@ static void start_workers(exec_pool *pool)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* ---- the pool -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the pool --------------------------------------------------------------------------------------------- */
 
 exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options *options, wg_error *error)
 {
@@ -182,7 +182,7 @@ void exec_pool_free(exec_pool *pool)
 
 uint32_t exec_pool_threads(const exec_pool *pool) { return pool->options.threads; }
 
-/* ---- loops ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- loops ------------------------------------------------------------------------------------------------ */
 
 static void run_job(exec_pool *pool)
 {

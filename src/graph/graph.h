@@ -179,6 +179,8 @@ bool graph_size_product(wg_tape *tape, wg_size a, wg_size b, wg_size *result, wg
 
 /* ---- recording (record.c) ---- */
 
+/* Calls the hook for the tape's first error, once. */
+void graph_tell_error(wg_tape *tape);
 /* Keeps the first error of a tape; answers poison. */
 wg_value graph_poison(wg_tape *tape);
 wg_value graph_fail(wg_tape *tape, wg_code code, const char *format, ...) BASE_PRINTF(3, 4);

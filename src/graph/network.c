@@ -9,7 +9,7 @@ wg_network *wg_tape_seal(wg_tape **handle, wg_error *error)
 {
     if (!handle || !*handle) return base_fail(error, WG_ARGUMENT, "seal needs a tape"), NULL;
     wg_tape *tape = *handle;
-    graph_poison(tape); /* tells the hook of an error it has not heard */
+    graph_tell_error(tape); /* that of a caller who gives no places */
     wg_network *network = NULL;
     if (tape->error.code) {
         if (error && !error->code) *error = tape->error;

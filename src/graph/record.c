@@ -8,16 +8,17 @@
 
 /* ---- the tape's first error ---- */
 
-static void tell_error(wg_tape *tape)
+void graph_tell_error(wg_tape *tape)
 {
     if (!tape->error.code || tape->error_told) return;
     tape->error_told = true;
     if (tape->context->hook) tape->context->hook(tape->context->hook_user, &tape->error);
 }
 
+/* An error without a place is told when it gets one: the call that failed may stand inside a composition, whose caller knows the line. */
 wg_value graph_poison(wg_tape *tape)
 {
-    if (tape) tell_error(tape);
+    if (tape && tape->error.line) graph_tell_error(tape);
     return (wg_value){tape, WG_NONE, tape ? tape->generation : 0};
 }
 
@@ -386,7 +387,7 @@ void graph_site_at(wg_tape *tape, const char *file, int32_t line, int32_t column
         uint32_t site = site_of(tape, file, line, column);
         for (; tape->sited < tape->nodes.count; tape->sited++) ((wg_node *)base_pool_at(&tape->nodes, tape->sited))->site = site;
     }
-    tell_error(tape);
+    graph_tell_error(tape);
 }
 
 wg_value wg_at(wg_value value, const char *file, int line)

@@ -8,6 +8,7 @@
 #include "base/floats.h"
 #include "base/tensor.h"
 #include "graph/binding.h"
+#include "graph/feeds.h"
 #include "graph/graph.h"
 #include "graph/parameters.h"
 #include "interp/interp.h"
@@ -208,37 +209,17 @@ static wg_tensor *canonical(const wg_graph *graph, wg_tensor *tensor, wg_error *
     return copy;
 }
 
-static bool fail_feed(const running *r, uint32_t position, const wg_view *items, const int64_t *shape)
-{
-    const wg_node *node = graph_node(r->run->entry.graph, position);
-    wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s",
-              (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
-              items->rank <= WG_MAX_RANK ? BASE_SHAPE_TEXT(items->rank, items->shape) : "of too high a rank", base_kinds[node->kind].name,
-              BASE_SHAPE_TEXT(node->rank, shape));
-    return graph_error_at(r->run->entry.graph, position, &inner, r->error);
-}
-
 /* Checks a feed and copies its items; of an input that nothing asked for, checks alone. */
 static bool take_feed(running *r, const wg_feed *feed, bool *fed)
 {
     const wg_graph *graph = r->run->entry.graph;
     uint32_t position = feed->input.position;
-    if (!graph_check_symbol(graph, r->run->entry.prefix, feed->input, "feed", r->error)) return false;
-    const wg_node *node = graph_node(graph, position);
-    const char *name = graph_node_name(graph, node);
-    if (node->op != WG_OP_Input)
-        return base_fail(r->error, WG_FEED, "a feed goes to node %u %s (%s), which is no input", position, name ? name : "",
-                         graph_rows[node->op].text);
-    if (fed[position]) return base_fail(r->error, WG_FEED, "input %s (node %u) is fed twice", name ? name : "", position);
+    if (!graph_feed_check(graph, r->run->entry.prefix, feed, position < r->run->entry.prefix && fed[position], r->error)) return false;
     fed[position] = true;
     int64_t shape[WG_MAX_RANK];
-    if (!graph_bound_source_shape(&r->bound, position, shape, r->error)) return false;
-    const wg_view *items = &feed->items;
-    bool same = items->kind == (wg_kind)node->kind && items->rank == node->rank && (!node->rank || items->shape);
-    if (!same || (node->rank && memcmp(items->shape, shape, node->rank * sizeof *shape))) return fail_feed(r, position, items, shape);
+    if (!graph_bound_source_shape(&r->bound, position, shape, r->error) || !graph_feed_fits(graph, position, &feed->items, shape, r->error)) return false;
     if (!r->reached[position]) return true;
-    wg_view copied = *items;
+    wg_view copied = feed->items;
     copied.shape = shape; /* a view of rank 0 may have none */
     r->run->tensors[position] = canonical(graph, wg_tensor_copy((wg_context *)graph->context, &copied, r->error), r->error);
     return r->run->tensors[position] != NULL;
@@ -248,7 +229,6 @@ static bool take_feeds(running *r)
 {
     const wg_run_options *options = r->options;
     if (!options || !options->feed_count) return true;
-    if (!options->feeds) return base_fail(r->error, WG_ARGUMENT, "%u feeds at NULL", options->feed_count);
     bool *fed = base_arena_take_zeroed(&r->scratch, r->run->entry.prefix + 1);
     if (!fed) return base_fail_memory(r->error);
     for (uint32_t i = 0; i < options->feed_count; i++)
@@ -256,27 +236,12 @@ static bool take_feeds(running *r)
     return true;
 }
 
-static bool fail_unfed(const running *r, uint32_t position, const char *why)
-{
-    wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_FEED, "the input is not fed, and %s", why);
-    return graph_error_at(r->run->entry.graph, position, &inner, r->error);
-}
-
 static wg_tensor *parameter_payload(const running *r, uint32_t position)
 {
     const wg_parameters *table = r->options ? r->options->parameters : NULL;
     if (!table) return graph_bound_payload(&r->bound, position, r->error);
-    const wg_graph *graph = r->run->entry.graph;
-    const int64_t *shape = graph_bound_shape(&r->bound, position);
-    wg_tensor *payload = wg_parameters_of(table, (wg_symbol){graph->family, position}, r->error);
-    if (!payload) return NULL;
-    if (!memcmp(payload->shape, shape, payload->rank * sizeof *shape)) return wg_tensor_retain(payload);
-    wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_PARAMETERS, "the parameter's payload is %s; under these extents it is %s",
-              BASE_SHAPE_TEXT(payload->rank, payload->shape),
-              BASE_SHAPE_TEXT(payload->rank, shape));
-    return graph_error_at(graph, position, &inner, r->error), NULL;
+    wg_tensor *payload = graph_parameter_payload(r->run->entry.graph, table, position, graph_bound_shape(&r->bound, position), r->error);
+    return payload ? wg_tensor_retain(payload) : NULL;
 }
 
 static bool run_source(running *r, uint32_t position)
@@ -285,9 +250,7 @@ static bool run_source(running *r, uint32_t position)
     const wg_node *node = graph_node(graph, position);
     wg_tensor **tensor = &r->run->tensors[position];
     if (*tensor) return true; /* fed */
-    bool input = node->op == WG_OP_Input, required = graph_payload_of(graph, node)->form == GRAPH_PAYLOAD_REQUIRED;
-    if (input && required) return fail_unfed(r, position, "it has no recorded default");
-    if (input && r->run->entry.facts.strict_feeds) return fail_unfed(r, position, "the entry demands that every input is");
+    if (node->op == WG_OP_Input && !graph_input_unfed(graph, position, r->run->entry.facts.strict_feeds, r->error)) return false;
     wg_tensor *payload = node->op == WG_OP_Parameter ? parameter_payload(r, position) : graph_bound_payload(&r->bound, position, r->error);
     *tensor = canonical(graph, payload, r->error);
     return *tensor != NULL;
@@ -385,21 +348,12 @@ static bool run_nodes(running *r)
     return true;
 }
 
-static bool check_options(const wg_entry *entry, const wg_run_options *options, wg_error *error)
-{
-    if (!options) return true;
-    if (options->size != sizeof *options) return base_fail(error, WG_ARGUMENT, "wg_run_options.size is not this version's");
-    if (options->parameters && options->parameters->graph != entry->graph)
-        return base_fail(error, WG_PARAMETERS, "the parameter table is of another network than the entry");
-    return true;
-}
-
 static wg_run *interpret(const wg_entry *entry, bool everything, const wg_run_options *options, wg_error *error)
 {
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     running r = {.options = options, .error = &inner, .scratch = base_arena_new(entry->graph->allocator)};
-    bool good = check_options(entry, options, &inner) && ((r.run = make_run(entry, everything)) || base_fail_memory(&inner));
+    bool good = graph_run_check(entry->graph, options, &inner) && ((r.run = make_run(entry, everything)) || base_fail_memory(&inner));
     /* Whoever steps a table while it is read is told so. */
     atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
     if (good && readers) atomic_fetch_add(readers, 1);

@@ -118,14 +118,15 @@ static void put_source(writer *w, uint32_t position, const wg_node *node)
     put_node(w, position);
     put(w, " ");
     put_type(w, node);
+    bool one = payload->form == GRAPH_PAYLOAD_FILL || (payload->form == GRAPH_PAYLOAD_DENSE && text_items_equal(payload->tensor));
     bool by_name = payload->form == GRAPH_PAYLOAD_MANIFEST || payload->manifest != WG_NONE ||
-                   (payload->form == GRAPH_PAYLOAD_DENSE && node->volume > TEXT_MAX_INLINE);
+                   (payload->form == GRAPH_PAYLOAD_DENSE && !one && node->volume > TEXT_MAX_INLINE);
     if (payload->form != GRAPH_PAYLOAD_REQUIRED) put(w, " = ");
     if (by_name) {
         put_manifest(w, position, payload);
         put_digest(w, node, position, payload);
-    } else if (payload->form == GRAPH_PAYLOAD_DENSE) put_items(w, payload->tensor);
-    else if (payload->form == GRAPH_PAYLOAD_FILL) base_string_item(&w->text, (wg_kind)node->kind, payload->tensor->data, 0);
+    } else if (one) base_string_item(&w->text, (wg_kind)node->kind, payload->tensor->data, 0);
+    else if (payload->form == GRAPH_PAYLOAD_DENSE) put_items(w, payload->tensor);
     else if (payload->form == GRAPH_PAYLOAD_SIZE) graph_size_print(w->graph, payload->size, &w->text);
     put_shard(w, payload);
     put(w, "\n");

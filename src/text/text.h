@@ -272,7 +272,9 @@ bool text_statement(text_reader *reader);
 
 /* ---- digest.c ---- */
 
-/* The SHA-256 of items as a little-endian machine holds them. */
+/* The SHA-256 of items as a little-endian machine holds them, NaNs canonical. */
 void text_items_digest(const wg_tensor *tensor, uint8_t digest[32]);
+/* Are there items, and would every one be written alike? */
+bool text_items_equal(const wg_tensor *tensor);
 
 #endif

@@ -78,12 +78,15 @@ bool tool_real(const tool_call *call, const char *name, double low, double high,
 
 int tool_usage(const tool_call *call, const char *format, ...)
 {
+    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "wengert %s: ", call->verb->name);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "; see wengert %s --help\n", call->verb->name);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fprintf(stderr, "wengert %s: %s", call->verb->name, text);
+    /* A question is its own advice. */
+    if (*text && text[strlen(text) - 1] == '?') fputs("\n", stderr);
+    else fprintf(stderr, "; see wengert %s --help\n", call->verb->name);
     return TOOL_USAGE;
 }
 

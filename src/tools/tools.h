@@ -112,6 +112,8 @@ void tool_put_brief(base_string *text, const char *name, const wg_view *view);
 const char *tool_result_name(const wg_network *network, wg_symbol symbol, char *text);
 /* The node that a word of the command line means: the one with that name, or for tN, as the text prints unnamed nodes, node N where it has no name. WG_NONE: neither. */
 wg_symbol tool_symbol_called(const wg_network *network, const char *word);
+/* The nodes that --option names, separated by commas, at most `most`; none where list is NULL. WG_NAME for a word that is no node. */
+bool tool_symbols_read(const char *option, const char *list, const wg_network *network, wg_symbol *symbols, uint32_t most, uint32_t *count, wg_error *error);
 
 /* ---- the verbs ---- */
 

@@ -9,6 +9,7 @@
 
 #define KEY_STEP "wengert.training.step"
 #define KEY_EPOCH "wengert.training.epoch"
+#define KEY_EPOCHS "wengert.training.epochs"
 #define KEY_ROWS "wengert.training.rows"
 #define KEY_ORDER "wengert.training.order"
 #define ORDER "fisher-yates philox4x32 fold(seed, epoch)"
@@ -150,6 +151,11 @@ static bool resume(training *t, wg_error *error)
     if (strcmp(order, ORDER)) return base_fail(error, WG_UNSUPPORTED, "%s was trained with the data in another order (%s); train anew with --weights", t->settings.out, order);
     if (rows != (uint64_t)t->data.rows)
         return base_fail(error, WG_DIFFERS, "the training that is resumed had %llu rows and these data have %lld; give the same data", (unsigned long long)rows, (long long)t->data.rows);
+    uint64_t epochs;
+    const char *saved = wg_bundle_get_text(bundle, KEY_EPOCHS);
+    if (t->settings.optimiser.schedule != WG_SCHEDULE_CONSTANT && (!read_count(bundle, KEY_EPOCHS, &epochs) || epochs != (uint64_t)t->settings.epochs))
+        return base_fail(error, WG_ARGUMENT, "the rate of the training that is resumed falls over %s epochs, not %lld; give --epochs as it began", saved ? saved : "unknown",
+                         (long long)t->settings.epochs);
     t->optimiser = t->model.checkpoint.optimiser;
     t->model.checkpoint.optimiser = NULL;
     return restore_carried(t, error);
@@ -157,7 +163,7 @@ static bool resume(training *t, wg_error *error)
 
 static bool begin(training *t, wg_error *error)
 {
-    t->settings.optimiser.total = (uint64_t)t->settings.epochs * t->steps_an_epoch;
+    if (t->settings.optimiser.schedule != WG_SCHEDULE_CONSTANT) t->settings.optimiser.total = (uint64_t)t->settings.epochs * t->steps_an_epoch;
     t->optimiser = wg_optimiser_new(t->model.parameters, &t->settings.optimiser, error);
     return t->optimiser != NULL;
 }
@@ -289,18 +295,20 @@ bool training_save(training *t, wg_error *error)
 {
     if (!t->settings.out) return true;
     base_arena arena = base_arena_new(tool_allocator());
-    const char **options = settings_metadata(&t->settings, &arena), *metadata[2 * (SETTINGS_PAIRS + 4)];
-    char step[24], epoch[24], rows[24];
+    const char **options = settings_metadata(&t->settings, &arena), *metadata[2 * (SETTINGS_PAIRS + 5)];
+    char step[24], epoch[24], epochs[24], rows[24];
     snprintf(step, sizeof step, "%llu", (unsigned long long)t->step);
     snprintf(epoch, sizeof epoch, "%llu", (unsigned long long)(t->step / t->steps_an_epoch));
+    snprintf(epochs, sizeof epochs, "%lld", (long long)t->settings.epochs);
     snprintf(rows, sizeof rows, "%lld", (long long)t->data.rows);
-    const char *own[] = {KEY_STEP, step, KEY_EPOCH, epoch, KEY_ROWS, rows, KEY_ORDER, ORDER};
+    const char *own[] = {KEY_STEP, step, KEY_EPOCH, epoch, KEY_ROWS, rows, KEY_ORDER, ORDER, KEY_EPOCHS, epochs};
     bool good = options != NULL || base_fail_memory(error);
     if (good) {
         memcpy(metadata, options, 2 * SETTINGS_PAIRS * sizeof *metadata);
         memcpy(metadata + 2 * SETTINGS_PAIRS, own, sizeof own);
-        if (t->train.entry->facts.carry_count) good = save_with_carried(t, metadata, SETTINGS_PAIRS + 4, error);
-        else good = wg_checkpoint_save(t->settings.out, t->model.network, t->model.parameters, t->optimiser, metadata, SETTINGS_PAIRS + 4, error);
+        uint32_t pairs = SETTINGS_PAIRS + (t->settings.optimiser.schedule == WG_SCHEDULE_CONSTANT ? 4 : 5); /* a rate that does not fall has no end in it */
+        if (t->train.entry->facts.carry_count) good = save_with_carried(t, metadata, pairs, error);
+        else good = wg_checkpoint_save(t->settings.out, t->model.network, t->model.parameters, t->optimiser, metadata, pairs, error);
     }
     base_arena_free(&arena);
     return good;

@@ -272,3 +272,18 @@ wg_symbol tool_symbol_called(const wg_network *network, const char *word)
     bool is_unnamed = number >= 0 && number < WG_NONE && wg_network_node(network, (uint32_t)number, &facts) && !facts.name;
     return is_unnamed ? wg_network_symbol_at(network, (uint32_t)number) : symbol;
 }
+
+bool tool_symbols_read(const char *option, const char *list, const wg_network *network, wg_symbol *symbols, uint32_t most, uint32_t *count, wg_error *error)
+{
+    for (*count = 0; list && *list;) {
+        size_t length = strcspn(list, ",");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)(length < 255 ? length : 255), list);
+        wg_symbol symbol = tool_symbol_called(network, word);
+        if (symbol.position == WG_NONE) return base_fail(error, WG_NAME, "--%s: the program has no node %s", option, word);
+        if (*count == most) return base_fail(error, WG_ARGUMENT, "--%s names more than %u nodes", option, most);
+        symbols[(*count)++] = symbol;
+        list += length + (list[length] == ',');
+    }
+    return true;
+}

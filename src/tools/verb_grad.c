@@ -8,27 +8,41 @@
 #include "graph/graph.h"
 #include "tools/tools.h"
 
-/* The nodes of names separated by commas, or every float parameter. */
-static bool read_wrt(const tool_call *call, wg_tape *tape, wg_value *wrt, uint32_t *count, wg_error *error)
+/* What is differentiated, and by what. */
+typedef struct asked {
+    wg_symbol of, *wrt;
+    wg_value *values; /* of wrt, on the reopened tape */
+    uint32_t count;
+} asked;
+
+/* The nodes of --wrt, or every float parameter. */
+static bool read_wrt(const tool_call *call, const wg_network *network, asked *a, wg_error *error)
 {
     const char *list = tool_value(call, "wrt");
-    *count = 0;
-    for (uint32_t i = 0; !list && i < wg_tape_count(tape); i++) {
-        wg_value value = wg_tape_resolve(tape, (wg_symbol){tape->family, i});
-        if (graph_node(tape, i)->op == WG_OP_Parameter && base_kind_is_float(wg_value_kind(value))) wrt[(*count)++] = value;
+    uint32_t count = wg_network_count(network);
+    if (list) return tool_symbols_read("wrt", list, network, a->wrt, count, &a->count, error);
+    for (uint32_t i = 0; i < count; i++) {
+        wg_node_facts facts;
+        wg_network_node(network, i, &facts);
+        if (facts.op == WG_OP_Parameter && base_kind_is_float(facts.kind)) a->wrt[a->count++] = wg_network_symbol_at(network, i);
     }
-    if (!list && !*count) return base_fail(error, WG_NAME, "the program has no parameters; name inputs by --wrt");
-    while (list && *list) {
-        size_t length = strcspn(list, ",");
-        char name[256];
-        snprintf(name, sizeof name, "%.*s", (int)(length < 255 ? length : 255), list);
-        wg_value value = wg_tape_find(tape, name);
-        if (wg_is_poison(value)) return base_fail(error, WG_NAME, "--wrt: the program has no node %s", name);
-        if (*count == wg_tape_count(tape)) return base_fail(error, WG_NAME, "--wrt names a node twice");
-        wrt[(*count)++] = value;
-        list += length + (list[length] == ',');
-    }
-    return true;
+    return a->count || base_fail(error, WG_NAME, "the program has no parameters; name inputs by --wrt");
+}
+
+/* Freed by asked_free, also after a failure. */
+static bool asked_read(const tool_call *call, const wg_network *network, asked *a, wg_error *error)
+{
+    uint32_t one, count = wg_network_count(network);
+    *a = (asked){.wrt = calloc(count + 1, sizeof *a->wrt), .values = calloc(count + 1, sizeof *a->values)};
+    if (!a->wrt || !a->values) return base_fail_memory(error);
+    if (!tool_symbols_read("of", tool_value(call, "of"), network, &a->of, 1, &one, error)) return false;
+    return (one || base_fail(error, WG_NAME, "--of names no node")) && read_wrt(call, network, a, error);
+}
+
+static void asked_free(asked *a)
+{
+    free(a->wrt);
+    free(a->values);
 }
 
 /* d_NAME for the gradient by NAME, where that is free. */
@@ -42,24 +56,17 @@ static void name_gradient(wg_tape *tape, wg_value by, wg_value gradient)
 }
 
 /* Records the derivative and declares it as the entry `grad`. */
-static bool record_gradient(const tool_call *call, wg_tape *tape, wg_error *error)
+static bool record_gradient(wg_tape *tape, const asked *a, wg_error *error)
 {
-    const char *of = tool_value(call, "of");
-    wg_value target = wg_tape_find(tape, of), *wrt = calloc(wg_tape_count(tape) + 1, sizeof *wrt);
-    uint32_t count = 0, root_count;
-    bool good = wrt || base_fail_memory(error);
-    if (good && wg_is_poison(target)) good = base_fail(error, WG_NAME, "--of: the program has no node %s", of);
-    good = good && read_wrt(call, tape, wrt, &count, error);
-    wg_adjoints *adjoints = good ? wg_differentiate(tape, target, wrt, count) : NULL;
-    for (uint32_t i = 0; adjoints && i < count; i++) name_gradient(tape, wrt[i], wg_adjoints_gradient(adjoints, i));
-    if (adjoints) {
-        const wg_symbol *roots = wg_adjoints_roots(adjoints, &root_count);
-        wg_entry_options options = {.size = sizeof options, .name = "grad", .roots = roots, .root_count = root_count};
-        if (roots) wg_tape_declare(tape, &options);
-    }
+    uint32_t root_count;
+    for (uint32_t i = 0; i < a->count; i++) a->values[i] = wg_tape_resolve(tape, a->wrt[i]);
+    wg_adjoints *adjoints = wg_differentiate(tape, wg_tape_resolve(tape, a->of), a->values, a->count);
+    for (uint32_t i = 0; adjoints && i < a->count; i++) name_gradient(tape, a->values[i], wg_adjoints_gradient(adjoints, i));
+    const wg_symbol *roots = adjoints ? wg_adjoints_roots(adjoints, &root_count) : NULL;
+    if (roots) wg_tape_declare(tape, &(wg_entry_options){.size = sizeof(wg_entry_options), .name = "grad", .roots = roots, .root_count = root_count});
     wg_adjoints_free(&adjoints);
-    free(wrt);
-    return good;
+    if (wg_tape_error(tape)->code && error) *error = *wg_tape_error(tape);
+    return !wg_tape_error(tape)->code;
 }
 
 /* Appends the canonical text, a comment behind each line that a term recorded. Bindings stand in node order, one a line. */
@@ -100,14 +107,15 @@ static bool print_gradient(const tool_call *call, const wg_network *network, wg_
 int verb_grad(const tool_call *call)
 {
     tool_model model;
+    asked asked;
     wg_error error = {.code = WG_OK};
     if (!tool_value(call, "of")) return tool_usage(call, "--of names the value to differentiate");
     if (!tool_model_open(call, call->words[0], &model, &error)) return tool_fail(call, &error);
-    wg_tape *tape = wg_network_reopen(&model.network, &error);
-    if (model.is_checkpoint) model.checkpoint.network = NULL;
-    bool good = tape && record_gradient(call, tape, &error);
-    wg_network *network = good ? wg_tape_seal(&tape, &error) : NULL;
-    good = network && print_gradient(call, network, &error);
+    wg_tape *tape = asked_read(call, model.network, &asked, &error) ? wg_network_reopen(&model.network, &error) : NULL;
+    if (tape && model.is_checkpoint) model.checkpoint.network = NULL;
+    wg_network *network = tape && record_gradient(tape, &asked, &error) ? wg_tape_seal(&tape, &error) : NULL;
+    bool good = network && print_gradient(call, network, &error);
+    asked_free(&asked);
     wg_network_release(&network);
     wg_tape_free(&tape);
     tool_model_close(&model);

@@ -8,22 +8,6 @@
 #include "base/json.h"
 #include "tools/tools.h"
 
-/* Symbols of names separated by commas; at most `most`. */
-static bool read_names(const wg_network *network, const char *list, wg_symbol *symbols, uint32_t most, uint32_t *count, wg_error *error)
-{
-    for (*count = 0; list && *list;) {
-        size_t length = strcspn(list, ",");
-        char name[256];
-        snprintf(name, sizeof name, "%.*s", (int)(length < 255 ? length : 255), list);
-        wg_symbol symbol = tool_symbol_called(network, name);
-        if (symbol.position == WG_NONE) return base_fail(error, WG_NAME, "the program has no node %s", name);
-        if (*count == most) return base_fail(error, WG_ARGUMENT, "more than %u names", most);
-        symbols[(*count)++] = symbol;
-        list += length + (list[length] == ',');
-    }
-    return true;
-}
-
 #define MOST_OBSERVED 256
 
 /* The entry of the call with --observe and --retain added. */
@@ -38,7 +22,7 @@ static wg_entry *shown_entry(const tool_call *call, const tool_model *model, wg_
     wg_entry *other = NULL;
     roots = calloc(root_count, sizeof *roots);
     if (!roots) base_fail_memory(error);
-    else if (read_names(model->network, observe, observed, MOST_OBSERVED, &observe_count, error)) {
+    else if (tool_symbols_read("observe", observe, model->network, observed, MOST_OBSERVED, &observe_count, error)) {
         for (uint32_t i = 0; i < root_count; i++) roots[i] = wg_entry_result(entry, i);
         wg_entry_options options = {.size = sizeof options, .roots = roots, .root_count = root_count, .observes = observed, .observe_count = observe_count,
                                     .posture = retain ? WG_POSTURE_RETAIN : WG_POSTURE_FORWARD};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Compositions record the nodes of the golden dumps, carry expressions of extents, and fail at the line that records what does not fit. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 #include "graph/graph.h"
 #include "wengert/compose.h"
+#include "wengert/run.h"
 
 #define SHAPE(...) (const int64_t[]){__VA_ARGS__}
 #define SIZES(...) (const wg_size[]){__VA_ARGS__}
@@ -215,6 +217,67 @@ static void grouped_convolution_has_its_shape(void **state)
     wg_tape_free(&tape);
 }
 
+/* ---- values ---- */
+
+/* The items of a value of the sealed tape, f32 [at most 16]; answers how many. `n` binds the extent of that name where it is not 0. */
+static int64_t values_of(wg_tape **tape, wg_value value, int64_t n, float *items)
+{
+    wg_error error;
+    wg_error_clear(&error);
+    wg_symbol root = wg_symbol_of(value);
+    wg_network *network = wg_tape_seal(tape, &error);
+    if (!network) fail_msg("%s", error.message);
+    wg_entry_options declared = {.size = sizeof declared, .roots = &root, .root_count = 1};
+    wg_entry *entry = wg_entry_new(network, &declared, &error);
+    wg_binding binding = {"n", n};
+    wg_run_options options = {.size = sizeof options, .bindings = &binding, .binding_count = n != 0};
+    wg_run *run = wg_interpret(entry, &options, &error);
+    if (!run) fail_msg("%s", error.message);
+    const wg_tensor *result = wg_run_of(run, root, &error);
+    int64_t count = wg_tensor_volume(result);
+    assert_true(count <= 16);
+    memcpy(items, wg_tensor_data(result), (size_t)count * sizeof *items);
+    wg_run_free(&run);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    return count;
+}
+
+static void a_masked_row_is_zeros(void **state)
+{
+    (void)state;
+    static const float scores[] = {-INFINITY, -INFINITY, -INFINITY, 0, 0, -INFINITY, 3, 3, 3};
+    static const float expected[] = {0, 0, 0, 0.5f, 0.5f, 0, 1.0f / 3, 1.0f / 3, 1.0f / 3};
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_leaf(tape, wg_tensor_new(NULL, WG_KIND_F32, 2, SHAPE(3, 3), scores, NULL));
+    float items[16];
+    assert_int_equal(values_of(&tape, wg_softmax(x, 1), 0, items), 9);
+    assert_memory_equal(items, expected, sizeof expected);
+}
+
+static void means_follow_a_binding(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 5; n += 2) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_iota(tape, WG_KIND_F32, 1, SIZES(wg_extent(tape, "n", 4)), 0);
+        float items[16];
+        assert_int_equal(values_of(&tape, wg_mean(x), n, items), 1);
+        assert_true(items[0] == (float)(n - 1) / 2);
+    }
+}
+
+static void later_positions_are_hidden(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_size square[] = {{3, 0}, {3, 0}};
+    wg_value q = wg_leaf_fill(tape, WG_KIND_F32, 2, square, 0), v = wg_iota(tape, WG_KIND_F32, 2, square, 0);
+    float items[16];
+    assert_int_equal(values_of(&tape, wg_causal_attention(q, q, v, 1), 0, items), 9);
+    for (int i = 0; i < 9; i++) assert_true(fabsf(items[i] - (float)(i / 3) / 2) < 1e-6f); /* the mean of 0 .. row */
+}
+
 /* Each call fails with its message, answers poison, and the tape stays at its first error. */
 #define EXPECT_FAILURE(message_text, setup, call)                     \
     do {                                                              \
@@ -259,6 +322,41 @@ static void failures_name_both_shapes(void **state)
                    wg_value t = wg_input_fill(tape, WG_KIND_U8, 1, SIZES({2, 0}), 0), wg_cross_entropy(a, t));
 }
 
+static wg_error heard;
+static int told;
+
+static void hear(void *user, const wg_error *error)
+{
+    (void)user;
+    told++;
+    heard = *error;
+}
+
+/* The hook hears of a failure inside a composition once, with the line of the composition's caller. */
+static void the_hook_hears_the_callers_line(void **state)
+{
+    (void)state;
+    wg_context_options options = {.size = sizeof options, .hook = hear};
+    wg_context *context = wg_context_new(&options, NULL);
+    wg_tape *tape = wg_tape_new(context);
+    wg_value x = INPUT(tape, 2, 2, 3);
+    int line = __LINE__ + 1;
+    wg_softmax(x, 2);
+    assert_int_equal(told, 1);
+    assert_int_equal(heard.line, line);
+    assert_string_equal(heard.message, "reduce has no axis 2 in [2, 3]");
+    wg_tape_free(&tape);
+    /* Without places: when the tape is sealed. */
+    told = 0;
+    tape = wg_tape_new(context);
+    x = INPUT(tape, 2, 2, 3);
+    (wg_softmax)(x, 2);
+    assert_int_equal(told, 0);
+    assert_null(wg_tape_seal(&tape, NULL));
+    assert_int_equal(told, 1);
+    wg_context_free(context);
+}
+
 /* Poison goes through every composition without an error of its own and without a read beyond a shape. */
 static void poison_is_quiet(void **state)
 {
@@ -298,7 +396,11 @@ int main(void)
         cmocka_unit_test(spreading),
         cmocka_unit_test(counts_follow_their_extents),
         cmocka_unit_test(grouped_convolution_has_its_shape),
+        cmocka_unit_test(a_masked_row_is_zeros),
+        cmocka_unit_test(means_follow_a_binding),
+        cmocka_unit_test(later_positions_are_hidden),
         cmocka_unit_test(failures_name_both_shapes),
+        cmocka_unit_test(the_hook_hears_the_callers_line),
         cmocka_unit_test(poison_is_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,8 @@ static void test_hook(void **state)
     static tally t;
     memset(&t, 0, sizeof t);
     uint32_t tasks = 0;
-    exec_pool *pool = exec_pool_new(base_allocator(NULL), &(exec_pool_options){.threads = 3, .hook = backwards_hook, .hook_user = &tasks}, NULL);
+    exec_pool_options options = {.threads = 3, .hook = backwards_hook, .hook_user = &tasks};
+    exec_pool *pool = exec_pool_new(base_allocator(NULL), &options, NULL);
     exec_parallel_for(pool, 600, 1, count_loop, &t);
     expect_times(&t, 600, 1);
     assert_int_equal(tasks, 3);

@@ -13,7 +13,7 @@
 /* The bytes of a file below tests/, with a final NUL; freed by free. */
 static inline char *read_test_file(const char *name, size_t *length)
 {
-    char path[512];
+    char path[1024];
     snprintf(path, sizeof path, "%s/%s", TEST_DATA_DIR, name);
     FILE *file = fopen(path, "rb");
     if (!file) fail_msg("no file %s", path);

@@ -178,6 +178,47 @@ static void the_examples(void **state)
     }
 }
 
+/* The probabilities [n, 10] of the first n of three made-up pictures, with the extent bound to n. */
+static void classify(const wg_network *network, int64_t n, float *probabilities)
+{
+    static uint8_t images[3 * 28 * 28];
+    for (int i = 0; i < 3 * 28 * 28; i++) images[i] = (uint8_t)(i * i % 251);
+    wg_error error;
+    wg_error_clear(&error);
+    wg_entry *entry = wg_network_entry(network, "classify", &error);
+    const int64_t shape[] = {n, 28, 28};
+    const wg_feed feed = {wg_network_symbol(network, "images"), {images, WG_KIND_U8, 3, shape, NULL}};
+    wg_binding binding = {"n", n};
+    wg_run_options options = {.size = sizeof options, .feeds = &feed, .feed_count = 1, .bindings = &binding, .binding_count = 1};
+    wg_run *run = wg_interpret(entry, &options, &error); /* which does not read the labels */
+    if (!run) fail_msg("%s", error.message);
+    const wg_tensor *result = wg_run_of(run, wg_network_symbol(network, "probabilities"), &error);
+    assert_int_equal(wg_tensor_volume(result), 10 * n);
+    memcpy(probabilities, wg_tensor_data(result), (size_t)n * 10 * sizeof *probabilities);
+    wg_run_free(&run);
+    wg_entry_free(&entry);
+}
+
+/* An extent binds to another number without another text, and every row keeps its bits. */
+static void an_extent_is_bound(void **state)
+{
+    (void)state;
+    size_t length;
+    char *text = read_test_file("../examples/fashion.wg", &length);
+    wg_network *network = parse_text(text, "fashion.wg");
+    float one[10], three[30];
+    classify(network, 1, one);
+    classify(network, 3, three);
+    assert_memory_equal(one, three, sizeof one);
+    for (int row = 0; row < 3; row++) {
+        double sum = 0;
+        for (int i = 0; i < 10; i++) sum += (double)three[10 * row + i];
+        assert_true(sum > 0.99999 && sum < 1.00001);
+    }
+    wg_network_release(&network);
+    free(text);
+}
+
 static wg_run *run_whole(const wg_network *network, char *why, size_t bytes)
 {
     wg_error error;
@@ -257,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_worked_example),
         cmocka_unit_test(the_worked_example_runs),
         cmocka_unit_test(the_examples),
+        cmocka_unit_test(an_extent_is_bound),
         cmocka_unit_test(random_graphs_survive_their_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,7 @@ static void sources(void **state)
     (void)state;
     expect("input x [2,3]\ninput y i32[]=-4\nparameter w f64 [ 2 ] = ( 1 2.5 )\nconstant c bool [2] = (true false)\n",
            "input x [2, 3]\ninput y i32 [] = -4\nparameter w f64 [2] = (1 2.5)\nconstant c bool [2] = (1 0)\n");
+    expect("input x [2]\r\n\r\n# lines of another system\r\ny = neg(x)\r\n", "input x [2]\ny = neg(x) : [2]\n");
     expect("constant a = 3\nconstant b = (1 2 3)\n", "constant a [] = 3\nconstant b [3] = (1 2 3)\n");
     expect("constant a [3] = (2 2 2)\nconstant b [2] = (0 -0)\n", "constant a [3] = 2\nconstant b [2] = (0 -0)\n");
     expect("constant a [0, 3] = ()\nconstant b [0] = 1\n", "constant a [0, 3] = ()\nconstant b [0] = 1\n");
@@ -343,6 +344,25 @@ static void large_items_print_by_name(void **state)
     wg_network_release(&network);
 }
 
+/* NaN is one value, whatever its bits. */
+static void every_nan_is_one(void **state)
+{
+    (void)state;
+    uint32_t bits[300];
+    for (int i = 0; i < 300; i++) bits[i] = 0x7FC00000u + (uint32_t)i;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_leaf(tape, wg_tensor_new(NULL, WG_KIND_F32, 1, (const int64_t[]){300}, bits, NULL));
+    bits[299] = 0;
+    wg_leaf(tape, wg_tensor_new(NULL, WG_KIND_F32, 1, (const int64_t[]){300}, bits, NULL));
+    wg_leaf(tape, wg_tensor_new(NULL, WG_KIND_F32, 1, (const int64_t[]){2}, bits + 298, NULL));
+    wg_network *network = wg_tape_seal(&tape, NULL);
+    char *printed = print_network(network);
+    assert_string_equal(printed,
+                        "wengert 1\nconstant t0 [300] = nan\nconstant t1 [300] = @\"t1\" sha256:227090d64de85b0b4bb4a72abbd726d11a3c9d5fad739ada0ebbc79d33b5d424\nconstant t2 [2] = (nan 0)\n");
+    wg_text_free(printed);
+    wg_network_release(&network);
+}
+
 static void where_nodes_come_from(void **state)
 {
     (void)state;
@@ -399,6 +419,7 @@ int main(void)
         cmocka_unit_test(payloads_by_name),
         cmocka_unit_test(payload_digests),
         cmocka_unit_test(large_items_print_by_name),
+        cmocka_unit_test(every_nan_is_one),
         cmocka_unit_test(where_nodes_come_from),
         cmocka_unit_test(long_texts),
     };
