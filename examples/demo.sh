@@ -62,16 +62,20 @@ echo "$ wengert run $out/fashion.safetensors --entry classify --extent n=1 --fee
 "$wengert" run "$out/fashion.safetensors" --entry classify --extent n=1 --feed images="$out/picture.png"
 
 step 'The same network in NumPy'
-env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE "$python" bench/peer_fashion_numpy.py "$data" --batch 128 --seconds "${PEER_SECONDS:-20}" --json >"$out/numpy.json"
+env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE \
+    "$python" bench/peer_fashion_numpy.py "$data" --batch 128 --seconds "${PEER_SECONDS:-20}" --json \
+    >"$out/numpy.json"
 "$python" - "$out" <<'PYTHON'
 import json, sys
 folder = sys.argv[1]
 ours, peer = json.load(open(folder + "/summary.json")), json.load(open(folder + "/numpy.json"))
 rate, peer_rate, accuracy = ours["items_per_second"], peer["items_per_second"], ours["held_out"]["accuracy"]
-print(f"wengert: {ours['steps']} steps in {ours['seconds']:.1f} s, {rate:,.0f} img/s, accuracy {accuracy:.4f} on {ours['held_out']['rows']:,} held-out pictures")
+print(f"wengert: {ours['steps']} steps in {ours['seconds']:.1f} s, {rate:,.0f} img/s, "
+      f"accuracy {accuracy:.4f} on {ours['held_out']['rows']:,} held-out pictures")
 print(f"numpy:   {peer['steps']} steps in {peer['seconds']:.1f} s, {peer_rate:,.0f} img/s")
 print(f"time against NumPy's for the same pictures: {peer_rate / rate:.2f}")
-faults = [text for bad, text in ((accuracy < 0.88, "accuracy is below 0.88"), (peer_rate > 2 * rate, "more than twice NumPy's time")) if bad]
+judged = (accuracy < 0.88, "accuracy is below 0.88"), (peer_rate > 2 * rate, "more than twice NumPy's time")
+faults = [text for bad, text in judged if bad]
 print(f"\nmodel: {folder}/fashion.safetensors\nreport: {folder}/report.html")
 sys.exit("demo: " + "; ".join(faults) if faults else 0)
 PYTHON

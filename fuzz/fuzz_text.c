@@ -10,7 +10,7 @@
 #include "wengert/text.h"
 
 /* Bytes that one program may hold at a time: a text of a few bytes may ask for a tensor of any size. */
-#define BUDGET ((size_t)64 << 20)
+#define BUDGET ((size_t)16 << 20)
 
 typedef struct budget {
     size_t used;

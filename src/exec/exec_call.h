@@ -39,6 +39,9 @@ typedef struct exec_dense {
 exec_dense exec_dense_of(exec_build *build, const exec_value *value);
 const char *exec_dense_items(exec_run *run, const exec_dense *dense);
 
+/* The call copies a value of as many items, in row-major order (run_copy.c). */
+bool exec_copy_prepare(exec_call *call, const exec_value *from);
+
 /* A shape [outer.., extent, inner..] around one axis, and whether that is the last one. */
 typedef struct exec_axis {
     int64_t outer, extent, inner;

@@ -218,7 +218,8 @@ int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
 /* Position p of the extent gets item j of window w where w * step + j * dilation = p, windows ascending. */
 #define FOLD_POSITION(T, SUM, load)                                                                                                       \
     {                                                                                                                                     \
-        SUM sums[FOLD_STRIP] = {0};                                                                                                       \
+        SUM sums[FOLD_STRIP];                                                                                                             \
+        for (int64_t i = 0; i < columns; i++) sums[i] = 0;                                                                                \
         for (int64_t w = first; w < end; w++) {                                                                                           \
             int64_t far = p - w * f->step, j = far / f->dilation;                                                                         \
             if (far % f->dilation != 0 || j >= f->size) continue;                                                                         \

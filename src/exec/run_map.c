@@ -4,6 +4,7 @@
  * costs least: a dense read in place, one item for all, the destination itself, or a room of the thread's scratch (strided reads are gathered there; rooms are shared by lifetime). */
 #include <string.h>
 
+#include "exec/exec_call.h"
 #include "exec/exec_map.h"
 #include "graph/row.h"
 
@@ -339,9 +340,20 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     return true;
 }
 
+/* A stage without instructions. */
+static bool prepare_copy(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    uint32_t node = build->plan->stages[index].writes[0].node;
+    exec_value from = exec_value_of_read(build, index, 0);
+    exec_call call = {.build = build, .stage = stage, .node = node, .result = exec_value_of_node(build, node)};
+    call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(build, node);
+    return exec_copy_prepare(&call, &from);
+}
+
 bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
 {
     const plan_stage *from = &build->plan->stages[index];
+    if (from->instruction_count == 0 && from->read_count == 1 && from->write_count == 1) return prepare_copy(build, index, stage);
     exec_map_program program = {.register_count = from->register_count, .read_count = from->read_count, .write_count = from->write_count,
                                 .instruction_count = from->instruction_count};
     exec_value *reads = base_arena_take(build->arena, (from->read_count + 1) * sizeof *reads);

@@ -2,13 +2,17 @@
  *
  * plan/: from an entry to a schedule. Uses grad, compose, interp, graph and base headers below it; knows nothing of exec.
  *
- * A plan is in two parts. The *structure* depends on the graph and the entry alone: closure, elections, stages, order. The *layout* depends on lengths too: shapes, strides
- * of read maps, buffers and their offsets in the arena. Binding a named extent lays the layout again (plan_layout_make) and touches nothing of the structure. The *licence* is the
- * accounting that describe prints: what the declaration allows, in elements, in recorded order; it is not the allocator.
+ * A plan is in two parts. The *structure* depends on the graph and the entry alone: closure, elections, stages, order. The *layout* depends
+ * on lengths too: shapes, strides of read maps, buffers and their offsets in the arena. Binding a named extent lays the layout again
+ * (plan_layout_make) and touches nothing of the structure. The *licence* is the accounting that describe prints: what the declaration
+ * allows, in elements, in recorded order; it is not the allocator.
  *
- *   closure.c    keep-set to scheduled nodes            catalogue.c  patterns: matchers, candidates, elections, reasons
- *   licence.c    words, live series, peak               stages.c     nodes to stages, virtual nodes, order
- *   layout.c     shapes, strides, buffers, arena        report.c     describe, report, figures */
+ *   plan.c       the passes in order (passes.h)         closure.c    keep-set to scheduled nodes
+ *   catalogue.c  patterns: candidates, elections        licence.c    words, live series, peak
+ *   stages.c     what is virtual, which rows are one    programs.c   stages as data
+ *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
+ *   layout.c     shapes, maps, buffers                  arena.c      offsets
+ *   verify.c     invariants                             report.c     describe, report, figures */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
@@ -43,7 +47,8 @@ typedef enum plan_stage_kind {
     PLAN_STAGE_PATTERN /* an elected match, by its kernel */
 } plan_stage_kind;
 
-/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one instruction. */
+/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
+ * instruction. */
 typedef struct plan_instruction {
     uint16_t op;              /* wg_op of an elementwise row */
     uint8_t kind, result_kind; /* of the data operands, of the result */
@@ -52,9 +57,9 @@ typedef struct plan_instruction {
     bool wrap; /* Convert */
 } plan_instruction;
 
-/* What a stage reads: the value of `node`, found by walking operand 0 through virtual nodes down to the stored node `source`. A copy (a MAP stage without
- * instructions) walks the items of its one read in row-major order: `node` is the row itself, read through its own map, or, where the row keeps that order
- * (Reshape, StopGradient, Bitcast), its operand. */
+/* What a stage reads: the value of `node`, found by walking operand 0 through virtual nodes down to the stored node `source`. A copy (a MAP
+ * stage without instructions) walks the items of its one read in row-major order: `node` is the row itself, read through its own map, or,
+ * where the row keeps that order (Reshape, StopGradient, Bitcast), its operand. */
 typedef struct plan_read {
     uint32_t node, source;
 } plan_read;
@@ -114,7 +119,7 @@ typedef struct plan_layout {
     int64_t scratch_offset, arena_bytes, largest_bytes, bound_bytes;
 } plan_layout;
 
-/* ---- the plan ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the plan ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct plan_licence {
     const char **words;  /* [closure count] */
@@ -147,13 +152,15 @@ struct wg_plan {
 };
 
 /* The plan of an entry; exec's wg_plan_new gives it the scratch function of its kernels. */
-wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch, wg_error *error);
+wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch,
+                  wg_error *error);
 /* A layout of the same structure for other extents; freed by plan_layout_free. */
 bool plan_layout_make(const wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, plan_layout *layout, wg_error *error);
 void plan_layout_free(plan_layout *layout);
 /* The strides of `node` over the items of the stored node below it (walking virtual nodes). */
 bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, plan_map *map, uint32_t *source);
-/* Checks every invariant of structure and layout (operands computed before use, lifetimes that share memory do not overlap, every result stored): run after planning in tests. */
+/* Checks every invariant of structure and layout (operands computed before use, lifetimes that share memory do not overlap, every result
+ * stored): run after planning in tests. */
 bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error);
 
 #endif

@@ -61,12 +61,22 @@ static void fans(uint32_t rank, const int64_t *shape, double *in, double *out)
     if (*out < 1) *out = 1;
 }
 
-/* The draw at an index: f64 from its own stream, every narrower float from that of f32. */
-static double draw(form form, wg_kind kind, base_key key, uint64_t index)
+/* Draws that are made at once. */
+#define RUN 512
+
+/* The draws from an index on: f64 from its own streams, every narrower float from those of f32. */
+static void draw(form form, wg_kind kind, base_key key, int64_t first, int64_t count, double draws[RUN])
 {
-    bool wide = kind == WG_KIND_F64;
-    if (form == FORM_UNIFORM) return wide ? base_draw_uniform_f64(key, index) : (double)base_draw_uniform_f32(key, index);
-    return wide ? base_draw_normal_f64(key, index) : (double)base_draw_normal_f32(key, index);
+    float narrow[RUN];
+    bool uniform = form == FORM_UNIFORM;
+    if (kind == WG_KIND_F64) {
+        if (uniform) base_draw_uniform_f64_run(key, (uint64_t)first, (uint64_t)count, draws);
+        else base_draw_normal_f64_run(key, (uint64_t)first, (uint64_t)count, draws);
+        return;
+    }
+    if (uniform) base_draw_uniform_f32_run(key, (uint64_t)first, (uint64_t)count, narrow);
+    else base_draw_normal_f32_run(key, (uint64_t)first, (uint64_t)count, narrow);
+    for (int64_t i = 0; i < count; i++) draws[i] = (double)narrow[i];
 }
 
 static wg_tensor *drawn(wg_context *context, const initialiser *row, const wg_initialiser *how, wg_kind kind, uint32_t rank,
@@ -77,8 +87,12 @@ static wg_tensor *drawn(wg_context *context, const initialiser *row, const wg_in
     wg_tensor *tensor = base_tensor_new(base_allocator(context), kind, rank, shape, error);
     base_key key = {{(uint32_t)how->seed, (uint32_t)(how->seed >> 32)}};
     double width = row->form == FORM_UNIFORM ? b - a : b;
-    for (int64_t i = 0; tensor && i < tensor->volume; i++)
-        base_number_store(kind, tensor->data, i, (base_number){.d = a + width * draw(row->form, kind, key, (uint64_t)i)});
+    for (int64_t first = 0; tensor && first < tensor->volume; first += RUN) {
+        double draws[RUN];
+        int64_t count = tensor->volume - first < RUN ? tensor->volume - first : RUN;
+        draw(row->form, kind, key, first, count, draws);
+        for (int64_t i = 0; i < count; i++) base_number_store(kind, tensor->data, first + i, (base_number){.d = a + width * draws[i]});
+    }
     return tensor;
 }
 

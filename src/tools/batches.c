@@ -32,9 +32,11 @@ static bool bind(batches *b, const char *extent, int64_t number, const char *inp
     for (uint32_t i = 0; i < b->binding_count; i++) {
         if (strcmp(b->bindings[i].extent, extent)) continue;
         if (b->bindings[i].number == number) return true;
-        return base_fail(error, WG_SHAPE, "the data for %s make extent %s %lld, others make it %lld", input, extent, (long long)number, (long long)b->bindings[i].number);
+        return base_fail(error, WG_SHAPE, "the data for %s make extent %s %lld, others make it %lld", input, extent, (long long)number,
+                         (long long)b->bindings[i].number);
     }
-    if (b->binding_count == BATCHES_MOST_EXTENTS) return base_fail(error, WG_SIZE, "more than %d extents follow the data", BATCHES_MOST_EXTENTS);
+    if (b->binding_count == BATCHES_MOST_EXTENTS)
+        return base_fail(error, WG_SIZE, "more than %d extents follow the data", BATCHES_MOST_EXTENTS);
     b->bindings[b->binding_count++] = (wg_binding){extent, number};
     return true;
 }
@@ -60,7 +62,8 @@ static bool count_rows(batches *b, batch_input *in, wg_error *error)
     int64_t rows = in->data.items->shape[0];
     if (!b->rows) b->rows = rows;
     if (b->rows == rows) return true;
-    return base_fail(error, WG_SHAPE, "%s has %lld rows and %s has %lld; each row of one needs its row in the other", in->file, (long long)rows, b->inputs[0].file, (long long)b->rows);
+    return base_fail(error, WG_SHAPE, "%s has %lld rows and %s has %lld; each row of one needs its row in the other", in->file,
+                     (long long)rows, b->inputs[0].file, (long long)b->rows);
 }
 
 /* Equal but for axes of extent 1, or one of them flat: [28, 28] feeds [1, 28, 28] and [784]. */
@@ -102,8 +105,8 @@ static bool fit_input(batches *b, const wg_network *network, batch_input *in, wg
     if (!wg_network_bound_shape(network, in->input, b->bindings, b->binding_count, in->shape, error)) return false;
     uint32_t skip = in->is_batched;
     if (!rows_fit(items->shape + skip, items->rank - skip, in->shape + skip, in->rank - skip))
-        return base_fail(error, WG_SHAPE, "%s is %s; rows of it do not fit input %s %s", in->file, BASE_SHAPE_TEXT(items->rank, items->shape), in->name,
-                         BASE_SHAPE_TEXT(in->rank, in->shape));
+        return base_fail(error, WG_SHAPE, "%s is %s; rows of it do not fit input %s %s", in->file,
+                         BASE_SHAPE_TEXT(items->rank, items->shape), in->name, BASE_SHAPE_TEXT(in->rank, in->shape));
     if (!in->is_batched) return true;
     if (!count_rows(b, in, error)) return false;
     in->row_bytes = items->bytes / (size_t)items->shape[0];
@@ -112,9 +115,12 @@ static bool fit_input(batches *b, const wg_network *network, batch_input *in, wg
 
 static bool make_buffers(batches *b, wg_error *error)
 {
-    if (!b->rows) return base_fail(error, WG_SHAPE, "no input that is given data has a first axis for its rows; declare one by an extent: input x [n, ...]");
+    if (!b->rows)
+        return base_fail(error, WG_SHAPE,
+                         "no input that is given data has a first axis for its rows; declare one by an extent: input x [n, ...]");
     if (!b->extent && b->rows < b->size)
-        return base_fail(error, WG_SHAPE, "the program takes batches of %lld and there are %lld rows; declare the batch as an extent", (long long)b->size, (long long)b->rows);
+        return base_fail(error, WG_SHAPE, "the program takes batches of %lld and there are %lld rows; declare the batch as an extent",
+                         (long long)b->size, (long long)b->rows);
     if (b->rows > INT32_MAX) return base_fail(error, WG_SIZE, "%lld rows; at most %d are trained on", (long long)b->rows, INT32_MAX);
     if (b->size > b->rows) b->size = b->rows;
     b->order = malloc((size_t)b->rows * sizeof *b->order);
@@ -138,7 +144,8 @@ static bool read_input(batches *b, const char *option, const char *given, const 
     size_t length = equals ? (size_t)(equals - given) : 0;
     if (b->count == BATCHES_MOST_INPUTS) return base_fail(error, WG_SIZE, "--%s stands more than %d times", option, BATCHES_MOST_INPUTS);
     batch_input *in = &b->inputs[b->count];
-    if (!length || length >= sizeof in->name || !equals[1]) return base_fail(error, WG_ARGUMENT, "--%s needs NAME=FILE, not '%s'", option, given);
+    if (!length || length >= sizeof in->name || !equals[1])
+        return base_fail(error, WG_ARGUMENT, "--%s needs NAME=FILE, not '%s'", option, given);
     memcpy(in->name, given, length);
     in->name[length] = 0;
     if (batches_find(b, in->name)) return base_fail(error, WG_ARGUMENT, "--%s gives %s twice", option, in->name);
@@ -163,7 +170,10 @@ bool batches_open(batches *b, const tool_call *call, const char *option, const w
         wg_node_facts facts;
         wg_network_node(network, b->inputs[0].input.position, &facts);
         int64_t fixed = facts.rank ? facts.shape[0] : 0;
-        if (size && size != fixed) return base_fail(error, WG_SHAPE, "the program takes batches of %lld; for --batch declare them as an extent: input x [n, ...]", (long long)fixed);
+        if (size && size != fixed)
+            return base_fail(error, WG_SHAPE,
+                             "the program takes batches of %lld; for --batch declare them as an extent: input x [n, ...]",
+                             (long long)fixed);
         b->size = fixed;
     }
     for (uint32_t i = 0; i < b->count; i++)
@@ -224,7 +234,8 @@ int64_t batches_count(const batches *b)
 static void gather_rows(const batch_input *in, const uint32_t *order, int64_t rows)
 {
     const unsigned char *items = in->data.items->data;
-    for (int64_t i = 0; i < rows; i++) memcpy(in->buffer + (size_t)i * in->row_bytes, items + (size_t)order[i] * in->row_bytes, in->row_bytes);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(in->buffer + (size_t)i * in->row_bytes, items + (size_t)order[i] * in->row_bytes, in->row_bytes);
 }
 
 int64_t batches_gather(batches *b, int64_t index)

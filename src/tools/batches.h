@@ -28,14 +28,16 @@ typedef struct batches {
     uint32_t count;
     int64_t rows, size;        /* all rows; rows of a full batch */
     const char *extent;        /* what counts rows; NULL: the program has a number there, and every batch is full */
-    wg_binding bindings[BATCHES_MOST_EXTENTS]; /* the extents that the data decide; the batch's number stands first where extent is not NULL */
+    wg_binding
+        bindings[BATCHES_MOST_EXTENTS]; /* the extents that the data decide; the batch's number stands first where extent is not NULL */
     uint32_t binding_count;
     uint32_t *order;           /* [rows]: the rows in the order of this epoch */
     wg_feed feeds[BATCHES_MOST_INPUTS];
 } batches;
 
-/* Reads every NAME=FILE of an option (--data, --test) for inputs of a network. size 0: the number that the program's extent has. Errors: no such input, readers' errors,
- * data whose rows do not fit their input or whose row counts differ. Freed by batches_free, also after a failure. */
+/* Reads every NAME=FILE of an option (--data, --test) for inputs of a network. size 0: the number that the program's extent has. Errors:
+ * no such input, readers' errors, data whose rows do not fit their input or whose row counts differ. Freed by batches_free, also after a
+ * failure. */
 bool batches_open(batches *b, const tool_call *call, const char *option, const wg_network *network, int64_t size, wg_error *error);
 void batches_free(batches *b);
 /* The rows in stored order, or shuffled: every seed and epoch has its own order, which depends on nothing else. */

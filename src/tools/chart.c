@@ -115,20 +115,23 @@ static void put_axes(base_string *svg, const chart *c, const axis *x, const axis
     for (double v = floor_of(y->low / y->step) * y->step; v <= y->high + y->step * 1e-6; v += y->step) {
         if (v < y->low - y->step * 1e-6) continue;
         double at = place(y, v);
-        base_string_printf(svg, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, WIDTH - RIGHT, at, at, LEFT - 8,
-                           at + 4);
+        base_string_printf(
+            svg, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT,
+            WIDTH - RIGHT, at, at, LEFT - 8, at + 4);
         put_tick_label(svg, c, v, false);
         base_string_puts(svg, "</text>");
     }
     for (double v = floor_of(x->low / x->step) * x->step; v <= x->high + x->step * 1e-6; v += x->step) {
         if (v < x->low - x->step * 1e-6) continue;
         double at = place(x, v);
-        base_string_printf(svg, "<line class=\"tick\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at, at, HEIGHT - BOTTOM,
-                           HEIGHT - BOTTOM + 5, at, HEIGHT - BOTTOM + 19);
+        base_string_printf(
+            svg, "<line class=\"tick\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
+            at, at, HEIGHT - BOTTOM, HEIGHT - BOTTOM + 5, at, HEIGHT - BOTTOM + 19);
         put_tick_label(svg, c, v, true);
         base_string_puts(svg, "</text>");
     }
-    base_string_printf(svg, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>", LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM, HEIGHT - BOTTOM);
+    base_string_printf(svg, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>", LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM,
+                       HEIGHT - BOTTOM);
     base_string_printf(svg, "<text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6);
     chart_put_text(svg, c->x_title);
     base_string_puts(svg, "</text><text class=\"name\" x=\"4\" y=\"16\">");
@@ -173,12 +176,14 @@ static void put_series(base_string *svg, const chart_series *s, const axis *x, c
         put_points(svg, s, x, y);
         base_string_printf(svg, "V%.1fH%.1fZ\"/>", place(y, y->low), place(x, s->x[0]));
     }
-    base_string_printf(svg, "<path class=\"%s\" style=\"stroke:var(--%c)\" d=\"", s->look == CHART_THIN ? "thin" : "line", color_of(s->color));
+    base_string_printf(svg, "<path class=\"%s\" style=\"stroke:var(--%c)\" d=\"", s->look == CHART_THIN ? "thin" : "line",
+                       color_of(s->color));
     put_points(svg, s, x, y);
     base_string_puts(svg, "\"/>");
     for (size_t i = 0; s->look == CHART_MARKS && i < s->count; i += stride_of(s)) {
         if (!is_finite(s->x[i]) || !is_finite(s->y[i])) continue;
-        base_string_printf(svg, "<circle class=\"mark\" style=\"fill:var(--%c)\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>", color_of(s->color), place(x, s->x[i]), place(y, s->y[i]));
+        base_string_printf(svg, "<circle class=\"mark\" style=\"fill:var(--%c)\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>", color_of(s->color),
+                           place(x, s->x[i]), place(y, s->y[i]));
     }
 }
 
@@ -191,9 +196,11 @@ static void put_legend(base_string *svg, const chart *c)
         at -= 7 * (int)strlen(s->name);
         base_string_printf(svg, "<text x=\"%d\" y=\"16\">", at);
         chart_put_text(svg, s->name);
-        base_string_printf(svg, "</text><line class=\"%s\" style=\"stroke:var(--%c)\" x1=\"%d\" x2=\"%d\" y1=\"12\" y2=\"12\"/>", s->look == CHART_THIN ? "thin" : "line",
-                           color_of(s->color), at - 26, at - 6);
-        if (s->look == CHART_MARKS) base_string_printf(svg, "<circle class=\"mark\" style=\"fill:var(--%c)\" cx=\"%d\" cy=\"12\" r=\"4.5\"/>", color_of(s->color), at - 16);
+        base_string_printf(svg, "</text><line class=\"%s\" style=\"stroke:var(--%c)\" x1=\"%d\" x2=\"%d\" y1=\"12\" y2=\"12\"/>",
+                           s->look == CHART_THIN ? "thin" : "line", color_of(s->color), at - 26, at - 6);
+        if (s->look == CHART_MARKS)
+            base_string_printf(svg, "<circle class=\"mark\" style=\"fill:var(--%c)\" cx=\"%d\" cy=\"12\" r=\"4.5\"/>", color_of(s->color),
+                               at - 16);
         at -= 44;
     }
 }
@@ -249,11 +256,15 @@ static void put_cell(base_string *svg, int64_t count, int64_t row_total, uint32_
 {
     double share = row_total ? (double)count / (double)row_total : 0;
     double opacity = share > 0 ? 0.10 + 0.90 * share : 0;
-    if (row != column && share > 0) opacity = share < 0.2 ? 0.12 + 3.4 * share : 0.8; /* mistakes are rare: what is a fifth of a class is as strong as it gets */
+    if (row != column && share > 0)
+        opacity = share < 0.2 ? 0.12 + 3.4 * share : 0.8; /* mistakes are rare: what is a fifth of a class is as strong as it gets */
     int x = MARGIN_LEFT + (int)column * CELL, y = MARGIN_TOP + (int)row * ROW;
-    base_string_printf(svg, "<rect class=\"cell\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" style=\"fill:var(--%c);fill-opacity:%.2f\"/>", x, y, CELL - 2, ROW - 2,
-                       row == column ? 'a' : 'b', opacity);
-    if (count) base_string_printf(svg, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"middle\">%lld</text>", opacity > 0.55 ? " class=\"on\"" : "", x + CELL / 2 - 1, y + ROW / 2 + 3, (long long)count);
+    base_string_printf(svg,
+                       "<rect class=\"cell\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" style=\"fill:var(--%c);fill-opacity:%.2f\"/>",
+                       x, y, CELL - 2, ROW - 2, row == column ? 'a' : 'b', opacity);
+    if (count)
+        base_string_printf(svg, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"middle\">%lld</text>", opacity > 0.55 ? " class=\"on\"" : "",
+                           x + CELL / 2 - 1, y + ROW / 2 + 3, (long long)count);
 }
 
 void chart_put_matrix(base_string *svg, const int64_t *counts, uint32_t classes, const char *const *names)
@@ -268,7 +279,9 @@ void chart_put_matrix(base_string *svg, const int64_t *counts, uint32_t classes,
         put_class(svg, names, i, LONGEST_NAME);
         base_string_puts(svg, "</text>");
     }
-    base_string_printf(svg, "<text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">predicted \xE2\x86\x92</text><text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">true \xE2\x86\x93</text>",
+    base_string_printf(svg,
+                       "<text class=\"name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">predicted \xE2\x86\x92</text><text class=\"name\" "
+                       "x=\"%d\" y=\"%d\" text-anchor=\"end\">true \xE2\x86\x93</text>",
                        MARGIN_LEFT - 10, MARGIN_TOP - 28, MARGIN_LEFT - 10, MARGIN_TOP - 8);
     for (uint32_t row = 0; row < classes; row++) {
         int64_t total = 0;
@@ -288,10 +301,11 @@ void chart_put_bars(base_string *svg, const double *shares, const char *const *n
     for (uint32_t i = 0; i < count; i++) {
         int y = BAR_ROW * (int)i;
         double share = shares[i] >= 0 && shares[i] <= 1 ? shares[i] : 0;
-        base_string_printf(svg, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"end\">", i == strong ? " class=\"strong\"" : "", BAR_NAMES - 6, y + 13);
+        base_string_printf(svg, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"end\">", i == strong ? " class=\"strong\"" : "", BAR_NAMES - 6,
+                           y + 13);
         put_class(svg, names, i, 12);
-        base_string_printf(svg, "</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"11\" style=\"fill:var(--%c)\"/>", BAR_NAMES, y + 4, share * BAR_LENGTH < 1 ? 1 : share * BAR_LENGTH,
-                           i == strong ? 'a' : 'c');
+        base_string_printf(svg, "</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"11\" style=\"fill:var(--%c)\"/>", BAR_NAMES,
+                           y + 4, share * BAR_LENGTH < 1 ? 1 : share * BAR_LENGTH, i == strong ? 'a' : 'c');
         base_string_printf(svg, "<text x=\"%.1f\" y=\"%d\">%.0f %%</text>", BAR_NAMES + share * BAR_LENGTH + 5, y + 13, 100 * share);
     }
     base_string_puts(svg, "</svg>");

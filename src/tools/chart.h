@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Charts as SVG inside an HTML page. Colours are the page's variables (--ink, --faint, --grid, --a, --b, --c), so that one drawing serves light and dark. */
+ * Charts as SVG inside an HTML page. Colours are the page's variables (--ink, --faint, --grid, --a, --b, --c), so that one drawing serves
+ * light and dark. */
 #ifndef TOOLS_CHART_H
 #define TOOLS_CHART_H
 

@@ -43,7 +43,10 @@ static wg_tensor *read_array(const char *file, const unsigned char *bytes, size_
 {
     if (is_npy(bytes, length)) return base_npy_read(base_allocator(NULL), file, bytes, length, error);
     if (is_idx(bytes, length)) return base_idx_read(base_allocator(NULL), file, bytes, length, error);
-    base_fail(error, WG_FORMAT, "%s is no data that is read here: IDX, .npy, .npz, their gzip, a table FILE.csv or FILE.csv#COLUMN, or a folder of pictures by class", file);
+    base_fail(error, WG_FORMAT,
+              "%s is no data that is read here: IDX, .npy, .npz, their gzip, a table FILE.csv or FILE.csv#COLUMN, or a folder of "
+              "pictures by class",
+              file);
     return NULL;
 }
 
@@ -160,7 +163,8 @@ bool dataset_read(const char *name, const char *file, uint32_t rank, dataset *da
     else read_file(name, file, data, error);
     if (!data->items) return false;
     if (!data->items->rank || !data->items->shape[0]) {
-        base_fail(error, WG_SHAPE, "%s: an array %s; data for %s needs rows along a first axis", file, BASE_SHAPE_TEXT(data->items->rank, data->items->shape), name);
+        base_fail(error, WG_SHAPE, "%s: an array %s; data for %s needs rows along a first axis", file,
+                  BASE_SHAPE_TEXT(data->items->rank, data->items->shape), name);
         dataset_free(data);
         return false;
     }
@@ -173,7 +177,8 @@ void dataset_free(dataset *data)
     *data = (dataset){0};
 }
 
-/* Is `to` of kind `kind` the value that `item` of kind `from` is? Conversions saturate, so 300 as u8 comes back as 255; and 2^63 - 1 as a float, which is 2^63, as itself. */
+/* Is `to` of kind `kind` the value that `item` of kind `from` is? Conversions saturate, so 300 as u8 comes back as 255; and 2^63 - 1 as a
+ * float, which is 2^63, as itself. */
 static bool same_value(base_number item, wg_kind from, base_number to, wg_kind kind)
 {
     base_number back = base_number_convert(to, kind, from, false);
@@ -187,7 +192,8 @@ bool dataset_convert(const char *name, dataset *data, wg_kind kind, wg_error *er
     wg_kind from = items->kind;
     if (from == kind) return true;
     if (base_kinds[from].class == BASE_CLASS_COMPLEX || base_kinds[kind].class == BASE_CLASS_COMPLEX)
-        return base_fail(error, WG_KIND, "data of kind %s cannot be fed to %s, whose kind is %s", wg_kind_name(from), name, wg_kind_name(kind));
+        return base_fail(error, WG_KIND, "data of kind %s cannot be fed to %s, whose kind is %s", wg_kind_name(from), name,
+                         wg_kind_name(kind));
     bool rounds = data->is_rounded && base_kind_is_float(kind);
     wg_tensor *other = wg_tensor_new(NULL, kind, items->rank, items->shape, NULL, error);
     if (!other) return false;
@@ -195,7 +201,9 @@ bool dataset_convert(const char *name, dataset *data, wg_kind kind, wg_error *er
         base_number item = base_number_load(from, items->data, i), to = base_number_convert(item, from, kind, false);
         if (!rounds && !same_value(item, from, to, kind)) {
             wg_tensor_release(other);
-            return base_fail(error, WG_KIND, "the data for %s are of kind %s, and item %lld has no exact value in the input's kind %s; convert the file, or give the input kind %s",
+            return base_fail(error, WG_KIND,
+                             "the data for %s are of kind %s, and item %lld has no exact value in the input's kind %s; convert the file, "
+                             "or give the input kind %s",
                              name, wg_kind_name(from), (long long)i, wg_kind_name(kind), wg_kind_name(from));
         }
         base_number_store(kind, other->data, i, to);

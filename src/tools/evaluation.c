@@ -48,7 +48,8 @@ bool evaluation_run(runner *r, batches *b, const wg_parameters *parameters, eval
     result->count = scalars(r, symbols, result);
     int64_t batch_count = batches_count(b);
     if (batch_count * b->size < b->rows && !b->extent)
-        return base_fail(error, WG_SHAPE, "%lld held-out rows are no whole number of batches of %lld; declare the batch as an extent", (long long)b->rows, (long long)b->size);
+        return base_fail(error, WG_SHAPE, "%lld held-out rows are no whole number of batches of %lld; declare the batch as an extent",
+                         (long long)b->rows, (long long)b->size);
     for (int64_t i = 0; i < batch_count; i++) {
         int64_t rows = batches_gather(b, i);
         if (!runner_run(r, b, parameters, error)) return false;

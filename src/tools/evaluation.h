@@ -13,8 +13,8 @@ typedef struct evaluation_figure {
     double value;
 } evaluation_figure;
 
-/* A float scalar is a mean of its batch: the figure is the mean over all rows. An integer scalar is a count of its batch: the figure is the sum; `correct` gives the accuracy, its
- * share of the rows. */
+/* A float scalar is a mean of its batch: the figure is the mean over all rows. An integer scalar is a count of its batch: the figure is
+ * the sum; `correct` gives the accuracy, its share of the rows. */
 typedef struct evaluation {
     int64_t rows;
     uint32_t count;

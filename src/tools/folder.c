@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * A folder of pictures by class: ROOT/CLASS/PICTURE.png. Class numbers are the places of the class folders in the order of their names, bytewise. */
+ * A folder of pictures by class: ROOT/CLASS/PICTURE.png. Class numbers are the places of the class folders in the order of their names,
+ * bytewise. */
 #define _POSIX_C_SOURCE 200809L /* opendir, stat */
 
 #include <dirent.h>
@@ -85,11 +86,13 @@ static bool add_class(pictures *p, const char *folder, int64_t number, wg_error 
 {
     listing files;
     if (!list_folder(&p->arena, folder, picture_is_name, &files, error)) return false;
-    bool good = files.count || base_fail(error, WG_SHAPE, "the class folder %s holds no .png, .jpg or .jpeg picture; fill it or remove it", folder);
+    bool good = files.count ||
+                base_fail(error, WG_SHAPE, "the class folder %s holds no .png, .jpg or .jpeg picture; fill it or remove it", folder);
     const wg_allocator *allocator = p->arena.allocator;
     for (uint32_t i = 0; good && i < files.count; i++) {
         const char *path = join(&p->arena, folder, files.names[i]);
-        good = path && BASE_RESERVE(allocator, p->paths, p->path_capacity, p->count + 1) && BASE_RESERVE(allocator, p->classes, p->class_capacity, p->count + 1);
+        good = path && BASE_RESERVE(allocator, p->paths, p->path_capacity, p->count + 1) &&
+               BASE_RESERVE(allocator, p->classes, p->class_capacity, p->count + 1);
         if (!good) base_fail_memory(error);
         else p->paths[p->count] = path, p->classes[p->count++] = number;
     }
@@ -111,7 +114,9 @@ static bool list_pictures(const char *root, pictures *p, wg_error *error)
     *p = (pictures){.arena = base_arena_new(base_allocator(NULL))};
     listing classes;
     if (!list_folder(&p->arena, root, folder_is, &classes, error)) return false;
-    bool good = classes.count || base_fail(error, WG_SHAPE, "%s holds no class folders; put the pictures of each class into a folder of its own in it", root);
+    bool good =
+        classes.count ||
+        base_fail(error, WG_SHAPE, "%s holds no class folders; put the pictures of each class into a folder of its own in it", root);
     for (uint32_t i = 0; good && i < classes.count; i++) {
         const char *folder = join(&p->arena, root, classes.names[i]);
         good = folder ? add_class(p, folder, i, error) : base_fail_memory(error);
@@ -130,8 +135,8 @@ static wg_tensor *stack_new(const pictures *p, const wg_tensor *first, wg_error 
 static bool stack_put(wg_tensor *stack, const pictures *p, uint32_t index, const wg_tensor *pixels, wg_error *error)
 {
     if (pixels->rank + 1 != stack->rank || memcmp(pixels->shape, stack->shape + 1, pixels->rank * sizeof *pixels->shape))
-        return base_fail(error, WG_SHAPE, "%s is %s and %s is %s; make all pictures one size and colour", p->paths[index], BASE_SHAPE_TEXT(pixels->rank, pixels->shape),
-                         p->paths[0], BASE_SHAPE_TEXT(stack->rank - 1, stack->shape + 1));
+        return base_fail(error, WG_SHAPE, "%s is %s and %s is %s; make all pictures one size and colour", p->paths[index],
+                         BASE_SHAPE_TEXT(pixels->rank, pixels->shape), p->paths[0], BASE_SHAPE_TEXT(stack->rank - 1, stack->shape + 1));
     memcpy((unsigned char *)stack->data + index * pixels->bytes, pixels->data, pixels->bytes);
     return true;
 }

@@ -23,7 +23,8 @@ void gzip_free(gzip_bytes *content)
 
 static bool missing(const char *name, wg_error *error)
 {
-    return base_fail(error, WG_UNSUPPORTED, "%s is compressed and this build has no zlib; decompress it, or build with zlib1g-dev installed", name);
+    return base_fail(error, WG_UNSUPPORTED,
+                     "%s is compressed and this build has no zlib; decompress it, or build with zlib1g-dev installed", name);
 }
 
 size_t gzip_peek(const void *bytes, size_t length, void *head, size_t most)
@@ -82,7 +83,8 @@ static bool grow(unpacking *u)
     gzip_bytes *c = u->content;
     size_t ceiling = u->most < SIZE_MAX ? u->most + 1 : u->most;
     if (c->length < c->capacity) return true;
-    if (c->capacity == ceiling) return base_fail(u->error, WG_SIZE, "%s unpacks to more than %zu bytes, the most that is accepted of it", u->name, u->most);
+    if (c->capacity == ceiling)
+        return base_fail(u->error, WG_SIZE, "%s unpacks to more than %zu bytes, the most that is accepted of it", u->name, u->most);
     size_t larger = c->capacity ? 2 * c->capacity : 65536;
     if (larger > ceiling || larger < c->capacity) larger = ceiling;
     unsigned char *block = base_resize(base_allocator(NULL), c->bytes, c->capacity, larger);
@@ -116,7 +118,8 @@ static bool unpack_stream(unpacking *u)
         if (code == Z_BUF_ERROR || (code == Z_OK && s->avail_in == 0 && !u->left && s->avail_out))
             return base_fail(u->error, WG_FORMAT, "%s is truncated: its compressed data ends early; copy or download it anew", u->name);
         if (code != Z_OK && code != Z_STREAM_END)
-            return base_fail(u->error, WG_FORMAT, "%s is damaged: %s; copy or download it anew", u->name, s->msg ? s->msg : "its compressed data does not decode");
+            return base_fail(u->error, WG_FORMAT, "%s is damaged: %s; copy or download it anew", u->name,
+                             s->msg ? s->msg : "its compressed data does not decode");
     }
     u->next -= s->avail_in;
     u->left += s->avail_in;
@@ -126,7 +129,8 @@ static bool unpack_stream(unpacking *u)
     return true;
 }
 
-static bool begin(unpacking *u, const char *name, const void *bytes, size_t length, size_t most, int window, gzip_bytes *content, wg_error *error)
+static bool begin(unpacking *u, const char *name, const void *bytes, size_t length, size_t most, int window, gzip_bytes *content,
+                  wg_error *error)
 {
     *content = (gzip_bytes){0};
     *u = (unpacking){.name = name, .next = bytes, .left = length, .most = most, .content = content, .error = error};
@@ -155,7 +159,8 @@ bool gzip_read(const char *name, const void *bytes, size_t length, size_t most, 
     bool good = unpack_stream(&u);
     /* A gzip file may be several streams one after the other. */
     while (good && gzip_is(u.next, u.left)) good = inflateReset(&u.stream) == Z_OK && unpack_stream(&u);
-    if (good && u.left) good = base_fail(error, WG_FORMAT, "%s: %zu bytes follow the compressed data; copy or download it anew", name, u.left);
+    if (good && u.left)
+        good = base_fail(error, WG_FORMAT, "%s: %zu bytes follow the compressed data; copy or download it anew", name, u.left);
     inflateEnd(&u.stream);
     if (!good) gzip_free(content);
     return good;
@@ -167,7 +172,8 @@ bool gzip_inflate(const char *name, const void *bytes, size_t length, size_t exp
     if (!begin(&u, name, bytes, length, expected, WINDOW_BARE, content, error)) return false;
     bool good = unpack_stream(&u);
     if (good && (u.left || content->length != expected))
-        good = base_fail(error, WG_FORMAT, "%s is damaged: it unpacks to %zu bytes where its directory says %zu", name, content->length, expected);
+        good = base_fail(error, WG_FORMAT, "%s is damaged: it unpacks to %zu bytes where its directory says %zu", name, content->length,
+                         expected);
     inflateEnd(&u.stream);
     if (!good) gzip_free(content);
     return good;

@@ -15,8 +15,8 @@ typedef struct gzip_bytes {
 bool gzip_is(const void *bytes, size_t length);
 /* The first bytes of a gzip file's content into head; how many there are, at most `most`. 0 where the file is broken that early. */
 size_t gzip_peek(const void *bytes, size_t length, void *head, size_t most);
-/* The whole content, checksums compared; refuses to unpack more than `most` bytes. Messages begin with `name`. WG_FORMAT for a file that is truncated, damaged or followed by
- * something else, WG_SIZE beyond `most`, WG_UNSUPPORTED in a build without zlib, WG_MEMORY. */
+/* The whole content, checksums compared; refuses to unpack more than `most` bytes. Messages begin with `name`. WG_FORMAT for a file that
+ * is truncated, damaged or followed by something else, WG_SIZE beyond `most`, WG_UNSUPPORTED in a build without zlib, WG_MEMORY. */
 bool gzip_read(const char *name, const void *bytes, size_t length, size_t most, gzip_bytes *content, wg_error *error);
 /* Bare deflate whose content is exactly `expected` bytes; the same errors. */
 bool gzip_inflate(const char *name, const void *bytes, size_t length, size_t expected, gzip_bytes *content, wg_error *error);

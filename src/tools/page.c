@@ -13,22 +13,33 @@
 #define MOST_MATRIX 40
 
 static const char style[] =
-    ":root{color-scheme:light dark;--page:#fcfcfb;--card:#fff;--ink:#1f2328;--soft:#5b636d;--grid:#e7e8ea;--rule:#c9ccd1;--a:#2463a8;--b:#c2570c;--c:#a9b4c0;--good:#1a7f46}\n"
-    "@media(prefers-color-scheme:dark){:root{--page:#15181c;--card:#1c2026;--ink:#e4e7ea;--soft:#9aa4af;--grid:#2b3037;--rule:#454c55;--a:#6ea8e6;--b:#f0924f;--c:#56616d;--good:#5fc98c}}\n"
-    "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}\n"
-    "main{max-width:1080px;margin:0 auto;padding:32px 24px 64px}h1{font-size:26px;margin:0 0 2px}h2{font-size:18px;margin:0 0 4px}h3{font-size:15px;margin:20px 0 8px}\n"
-    "p{margin:0 0 12px;color:var(--soft);max-width:72ch}.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:20px}\n"
-    "section{background:var(--card);border:1px solid var(--grid);border-radius:10px;padding:20px;margin-top:20px;min-width:0}.pair section{margin-top:0}.pair{margin-top:20px}\n"
-    ".facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:20px 0 0}.facts div{min-width:90px}.facts dt{color:var(--soft);font-size:13px}.facts dd{margin:0;font-size:20px;font-weight:600}\n"
+    ":root{color-scheme:light dark;--page:#fcfcfb;--card:#fff;--ink:#1f2328;--soft:#5b636d;--grid:#e7e8ea;--rule:#c9ccd1;"
+    "--a:#2463a8;--b:#c2570c;--c:#a9b4c0;--good:#1a7f46}\n"
+    "@media(prefers-color-scheme:dark){:root{--page:#15181c;--card:#1c2026;--ink:#e4e7ea;--soft:#9aa4af;--grid:#2b3037;"
+    "--rule:#454c55;--a:#6ea8e6;--b:#f0924f;--c:#56616d;--good:#5fc98c}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}\n"
+    "main{max-width:1080px;margin:0 auto;padding:32px 24px 64px}h1{font-size:26px;margin:0 0 2px}\n"
+    "h2{font-size:18px;margin:0 0 4px}h3{font-size:15px;margin:20px 0 8px}\n"
+    "p{margin:0 0 12px;color:var(--soft);max-width:72ch}\n"
+    ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:20px}\n"
+    "section{background:var(--card);border:1px solid var(--grid);border-radius:10px;padding:20px;margin-top:20px;min-width:0}\n"
+    ".pair section{margin-top:0}.pair{margin-top:20px}.facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:20px 0 0}\n"
+    ".facts div{min-width:90px}.facts dt{color:var(--soft);font-size:13px}.facts dd{margin:0;font-size:20px;font-weight:600}\n"
     ".facts dd.first{color:var(--a)}.small{color:var(--soft);font-size:13px;max-width:none;overflow-wrap:anywhere}\n"
-    "svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg .name{fill:var(--ink)}svg .strong{fill:var(--ink);font-weight:600}svg .on{fill:#fff}\n"
-    "@media(prefers-color-scheme:dark){svg .on{fill:#10151b}}\n"
-    ".grid{stroke:var(--grid)}.axis,.tick{stroke:var(--rule)}.line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.thin{fill:none;stroke-width:1;opacity:.38}\n"
-    ".area{stroke:none;opacity:.16}.mark{stroke:var(--card);stroke-width:1.5}.cell{stroke:var(--grid);stroke-width:.6}.matrix{max-width:720px;margin:0 auto}\n"
-    ".cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(220px,46%),1fr));gap:14px}.card{border:1px solid var(--grid);border-radius:8px;padding:12px;min-width:0}\n"
-    ".card img{display:block;height:112px;max-width:100%;margin:0 auto 8px;image-rendering:pixelated;border-radius:4px}.said{font-weight:600;text-align:center;margin-bottom:4px}\n"
-    ".right{color:var(--good)}.wrong{color:var(--b)}details{margin-top:12px}summary{cursor:pointer;font-weight:600}\n"
-    "pre{overflow:auto;max-height:560px;margin:10px 0 0;padding:12px;background:var(--page);border:1px solid var(--grid);border-radius:6px;font:12px/1.45 ui-monospace,Consolas,monospace}\n";
+    "svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}\n"
+    "svg .name{fill:var(--ink)}svg .strong{fill:var(--ink);font-weight:600}svg .on{fill:#fff}\n"
+    "@media(prefers-color-scheme:dark){svg .on{fill:#10151b}}.grid{stroke:var(--grid)}.axis,.tick{stroke:var(--rule)}\n"
+    ".line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.thin{fill:none;stroke-width:1;opacity:.38}\n"
+    ".area{stroke:none;opacity:.16}.mark{stroke:var(--card);stroke-width:1.5}.cell{stroke:var(--grid);stroke-width:.6}\n"
+    ".matrix{max-width:720px;margin:0 auto}\n"
+    ".cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(220px,46%),1fr));gap:14px}\n"
+    ".card{border:1px solid var(--grid);border-radius:8px;padding:12px;min-width:0}\n"
+    ".card img{display:block;height:112px;max-width:100%;margin:0 auto 8px;image-rendering:pixelated;border-radius:4px}\n"
+    ".said{font-weight:600;text-align:center;margin-bottom:4px}.right{color:var(--good)}.wrong{color:var(--b)}\n"
+    "details{margin-top:12px}summary{cursor:pointer;font-weight:600}\n"
+    "pre{overflow:auto;max-height:560px;margin:10px 0 0;padding:12px;background:var(--page);border:1px solid var(--grid);"
+    "border-radius:6px;font:12px/1.45 ui-monospace,Consolas,monospace}\n";
 
 /* ---- facts ---- */
 
@@ -127,14 +138,23 @@ static void put_loss(base_string *html, const training *t)
     size_t points = 0;
     for (size_t i = 0; i < held; i++)
         for (uint32_t f = 0; f < h->evaluations[i].count; f++)
-            if (!strcmp(h->evaluations[i].figures[f].name, "loss")) held_x[points] = (double)h->evaluated_at[i], held_y[points++] = h->evaluations[i].figures[f].value;
+            if (!strcmp(h->evaluations[i].figures[f].name, "loss"))
+                held_x[points] = (double)h->evaluated_at[i], held_y[points++] = h->evaluations[i].figures[f].value;
     char name[64];
     if (window == 1) snprintf(name, sizeof name, "each step");
     else snprintf(name, sizeof name, "mean of %zu steps", window);
-    const chart_series series[] = {{"each step", CHART_THIN, 0, x, each, count}, {name, CHART_LINE, 0, x, mean, count}, {"held out", CHART_MARKS, 1, held_x, held_y, points}};
-    base_string_puts(html, "<section><h2>Loss</h2><p>Of each batch while it was trained on, and of the held-out rows after each epoch.</p>\n");
+    const chart_series series[] = {{"each step", CHART_THIN, 0, x, each, count},
+                                   {name, CHART_LINE, 0, x, mean, count},
+                                   {"held out", CHART_MARKS, 1, held_x, held_y, points}};
+    base_string_puts(html,
+                     "<section><h2>Loss</h2><p>Of each batch while it was trained on, and of the held-out rows after each epoch.</p>\n");
     uint32_t first = window == 1, last = points ? 3 : 2; /* a mean of one step is that step */
-    chart_put(html, &(chart){.title = "Loss by step", .x_title = "step", .y_title = "loss", .from_zero = true, .series = series + first, .series_count = last - first});
+    chart_put(html, &(chart){.title = "Loss by step",
+                             .x_title = "step",
+                             .y_title = "loss",
+                             .from_zero = true,
+                             .series = series + first,
+                             .series_count = last - first});
     base_string_puts(html, "</section>\n");
     base_free(tool_allocator(), x, (3 * count + 2 * held + 1) * sizeof *x);
 }
@@ -154,8 +174,14 @@ static void put_accuracy(base_string *html, const training *t)
         x[count + i] = h->evaluations[i].accuracy;
     }
     const chart_series series = {"held out", CHART_MARKS, 1, x, x + count, count};
-    base_string_printf(html, "<section><h2>Held-out accuracy</h2><p>Share of %lld held-out rows whose class is right.</p>\n", (long long)h->evaluations[0].rows);
-    chart_put(html, &(chart){.title = "Held-out accuracy by epoch", .x_title = "epoch", .y_title = "accuracy", .percent = true, .series = &series, .series_count = 1});
+    base_string_printf(html, "<section><h2>Held-out accuracy</h2><p>Share of %lld held-out rows whose class is right.</p>\n",
+                       (long long)h->evaluations[0].rows);
+    chart_put(html, &(chart){.title = "Held-out accuracy by epoch",
+                             .x_title = "epoch",
+                             .y_title = "accuracy",
+                             .percent = true,
+                             .series = &series,
+                             .series_count = 1});
     base_string_puts(html, "</section>\n");
     base_free(tool_allocator(), x, 2 * count * sizeof *x);
 }
@@ -168,7 +194,9 @@ static void put_matrix(base_string *html, const verdicts *v, const char *const *
     int64_t counts[MOST_MATRIX * MOST_MATRIX] = {0};
     for (int64_t row = 0; row < v->rows; row++)
         if (verdicts_truth(v, row) < v->classes) counts[verdicts_truth(v, row) * v->classes + v->predicted[row]]++;
-    base_string_printf(html, "<section><h2>Confusion matrix</h2><p>Held-out rows (%lld) by true class, one a line, and predicted class, one a column; the diagonal is right.</p><div class=\"matrix\">\n",
+    base_string_printf(html,
+                       "<section><h2>Confusion matrix</h2><p>Held-out rows (%lld) by true class, one a line, and predicted class, one a "
+                       "column; the diagonal is right.</p><div class=\"matrix\">\n",
                        (long long)v->rows);
     chart_put_matrix(html, counts, v->classes, names);
     base_string_puts(html, "</div></section>\n");
@@ -210,7 +238,12 @@ static void put_series(base_string *html, const wg_plan *plan, const char *entry
     char title[96];
     snprintf(title, sizeof title, "Live volume of the plan of %s", entry);
     const chart_series series = {"alive", CHART_STAIRS, 0, x, x + count + 1, (size_t)count + 1};
-    chart_put(html, &(chart){.title = title, .x_title = "node of the plan", .y_title = "elements alive", .from_zero = true, .series = &series, .series_count = 1});
+    chart_put(html, &(chart){.title = title,
+                             .x_title = "node of the plan",
+                             .y_title = "elements alive",
+                             .from_zero = true,
+                             .series = &series,
+                             .series_count = 1});
     base_free(tool_allocator(), x, 2 * ((size_t)count + 1) * sizeof *x);
 }
 
@@ -231,10 +264,11 @@ static void put_plan(base_string *html, const wg_plan *plan, const char *entry)
     base_string_puts(html, "<section><h2>Live volume of the plan of <code>");
     chart_put_text(html, entry);
     base_string_printf(html,
-                       "</code></h2><p>%u of the program's %u nodes are evaluated, in %u stages. At most %s elements are alive at once; keeping every result would hold %s. The run takes one arena of "
+                       "</code></h2><p>%u of the program's %u nodes are evaluated, in %u stages. At most %s elements are alive at once; "
+                       "keeping every result would hold %s. The run takes one arena of "
                        "%sB.</p>\n",
-                       figures.evaluated, figures.total, figures.stages, chart_short((double)figures.peak, peak), chart_short((double)figures.retain_all, all),
-                       chart_short((double)figures.arena_bytes, arena));
+                       figures.evaluated, figures.total, figures.stages, chart_short((double)figures.peak, peak),
+                       chart_short((double)figures.retain_all, all), chart_short((double)figures.arena_bytes, arena));
     put_series(html, plan, entry);
     put_details(html, "Every node and how long it lives", wg_plan_describe(plan));
     put_details(html, "Elections, stages, layout", wg_plan_report(plan));
@@ -261,7 +295,8 @@ static bool put_plans(base_string *html, const training *t, wg_error *error)
 
 static void put_head(base_string *html, const char *name)
 {
-    base_string_puts(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>");
+    base_string_puts(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                           "content=\"width=device-width,initial-scale=1\"><title>");
     chart_put_text(html, name);
     base_string_puts(html, ": training report</title>\n<style>");
     base_string_puts(html, style);

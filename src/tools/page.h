@@ -6,7 +6,8 @@
 
 #include "tools/training.h"
 
-/* Writes the page. Where the program has an entry classify and there are held-out rows, that entry is run over them: confusion matrix and sample pictures. */
+/* Writes the page. Where the program has an entry classify and there are held-out rows, that entry is run over them: confusion matrix and
+ * sample pictures. */
 bool page_write(training *t, const char *path, wg_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Both libraries report errors by a call that must not return, so setjmp stands here and nowhere else. What such a jump must free is kept in a struct of the caller's, whose fields
- * are written before the calls that may jump. */
+ * Both libraries report errors by a call that must not return, so setjmp stands here and nowhere else. What such a jump must free is kept
+ * in a struct of the caller's, whose fields are written before the calls that may jump. */
 #include "tools/picture.h"
 
 #include <setjmp.h>
@@ -52,7 +52,9 @@ static wg_tensor *new_pixels(const source *from, int64_t height, int64_t width, 
 {
     if (height < 1 || width < 1) return base_fail(from->error, WG_FORMAT, "%s: a picture without pixels", from->name), NULL;
     if (height > MOST_PIXELS / width)
-        return base_fail(from->error, WG_SIZE, "%s: %lld by %lld pixels; at most %lld are read", from->name, (long long)width, (long long)height, (long long)MOST_PIXELS), NULL;
+        return base_fail(from->error, WG_SIZE, "%s: %lld by %lld pixels; at most %lld are read", from->name, (long long)width,
+                         (long long)height, (long long)MOST_PIXELS),
+               NULL;
     return wg_tensor_new(NULL, WG_KIND_U8, channels == 1 ? 2 : 3, (int64_t[]){height, width, channels}, NULL, from->error);
 }
 
@@ -102,7 +104,8 @@ static void png_rows(png_decoding *d)
     if (grey && clear) png_set_gray_to_rgb(d->png);
     int passes = png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
-    int64_t height = png_get_image_height(d->png, d->info), width = png_get_image_width(d->png, d->info), channels = png_get_channels(d->png, d->info);
+    int64_t height = png_get_image_height(d->png, d->info), width = png_get_image_width(d->png, d->info),
+            channels = png_get_channels(d->png, d->info);
     d->pixels = new_pixels(&d->from, height, width, channels);
     if (!d->pixels) return;
     unsigned char *items = wg_tensor_data(d->pixels);

@@ -60,7 +60,8 @@ static void put_pair(base_string *text, const char *key, double value)
 static void log_step(progress *p, const progress_step_facts *facts, double now)
 {
     base_string text = base_string_new(tool_allocator());
-    base_string_printf(&text, "{\"wengert\": 1, \"step\": %llu, \"epoch\": %llu", (unsigned long long)facts->step, (unsigned long long)facts->epoch);
+    base_string_printf(&text, "{\"wengert\": 1, \"step\": %llu, \"epoch\": %llu", (unsigned long long)facts->step,
+                       (unsigned long long)facts->epoch);
     put_pair(&text, "loss", facts->loss);
     put_pair(&text, "rate", facts->rate);
     put_pair(&text, "seconds", now - p->started);
@@ -80,8 +81,9 @@ static void show_step(progress *p, const progress_step_facts *facts, double now)
     char speed[32];
     double left = p->steps_done ? (now - p->started) / (double)p->steps_done * (double)(p->steps - facts->step) : 0;
     unsigned seconds = left < 1e6 ? (unsigned)(left + 0.5) : 999999;
-    fprintf(stderr, "%sstep %llu/%llu  loss %.4f  %s %s/s  %u:%02u left%s", p->is_terminal ? "\r" : "", (unsigned long long)facts->step, (unsigned long long)p->steps, facts->loss,
-            progress_thousands(p->rate, speed), p->unit, seconds / 60, seconds % 60, p->is_terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%sstep %llu/%llu  loss %.4f  %s %s/s  %u:%02u left%s", p->is_terminal ? "\r" : "", (unsigned long long)facts->step,
+            (unsigned long long)p->steps, facts->loss, progress_thousands(p->rate, speed), p->unit, seconds / 60, seconds % 60,
+            p->is_terminal ? "\033[K" : "\n");
     p->line_open = p->is_terminal;
     p->shown = now;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What a training says while it runs: a line on a terminal that renews itself, elsewhere a plain line at most every 10 s, and --log, one JSON object a line. */
+ * What a training says while it runs: a line on a terminal that renews itself, elsewhere a plain line at most every 10 s, and --log, one
+ * JSON object a line. */
 #ifndef TOOLS_PROGRESS_H
 #define TOOLS_PROGRESS_H
 

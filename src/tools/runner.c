@@ -39,7 +39,8 @@ static bool check_inputs(runner *r, const char *entry, const batches *b, const c
         bool has_default = graph_payload_of(graph, graph_node(graph, position))->form != GRAPH_PAYLOAD_REQUIRED;
         if (is_key(&facts) && !is_carried(r->entry, position)) r->key = wg_network_symbol_at(r->network, position);
         else if (!has_default)
-            return base_fail(error, WG_FEED, "entry %s reads input %s, which has no default; give %s %s=FILE", entry, facts.name ? facts.name : "?", option, facts.name ? facts.name : "NAME");
+            return base_fail(error, WG_FEED, "entry %s reads input %s, which has no default; give %s %s=FILE", entry,
+                             facts.name ? facts.name : "?", option, facts.name ? facts.name : "NAME");
     }
     return true;
 }
@@ -92,7 +93,8 @@ bool runner_run(runner *r, const batches *b, const wg_parameters *parameters, wg
     r->feed_count = batches_feeds(b, r->reached, r->feeds);
     for (uint32_t i = 0; i < r->extra_count; i++)
         if (r->reached[r->extra[i].input.position] && !is_given(b, r->extra[i].input.position)) r->feeds[r->feed_count++] = r->extra[i];
-    if (r->key.position != WG_NONE) r->feeds[r->feed_count++] = (wg_feed){r->key, {.data = r->key_words, .kind = WG_KIND_U32, .rank = 1, .shape = key_shape}};
+    if (r->key.position != WG_NONE)
+        r->feeds[r->feed_count++] = (wg_feed){r->key, {.data = r->key_words, .kind = WG_KIND_U32, .rank = 1, .shape = key_shape}};
     wg_run_options options = {.size = sizeof options, .parameters = parameters, .feeds = r->feeds, .feed_count = r->feed_count};
     return wg_session_run(r->session, &options, error);
 }

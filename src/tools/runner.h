@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * One entry over batches of data: its plan and session, bound anew when a batch has another number of rows, with what is fed beside the data. */
+ * One entry over batches of data: its plan and session, bound anew when a batch has another number of rows, with what is fed beside the
+ * data. */
 #ifndef TOOLS_RUNNER_H
 #define TOOLS_RUNNER_H
 
@@ -24,7 +25,8 @@ typedef struct runner {
     uint32_t feed_count;
 } runner;
 
-/* Plans the entry for full batches of b. `option` names the option that would give a missing input (--data). Closed by runner_close, also after a failure. */
+/* Plans the entry for full batches of b. `option` names the option that would give a missing input (--data). Closed by runner_close, also
+ * after a failure. */
 bool runner_open(runner *r, const wg_network *network, const char *entry, const batches *b, const char *option, wg_error *error);
 void runner_close(runner *r);
 /* Runs over the batch that was gathered last. */

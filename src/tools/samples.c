@@ -16,7 +16,8 @@ static void put_base64(base_string *out, const unsigned char *bytes, size_t leng
     for (size_t i = 0; i < length; i += 3) {
         size_t left = length - i;
         uint32_t three = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
-        const char four[4] = {digits[three >> 18], digits[three >> 12 & 63], left > 1 ? digits[three >> 6 & 63] : '=', left > 2 ? digits[three & 63] : '='};
+        const char four[4] = {digits[three >> 18], digits[three >> 12 & 63], left > 1 ? digits[three >> 6 & 63] : '=',
+                              left > 2 ? digits[three & 63] : '='};
         base_string_put(out, four, 4);
     }
 }
@@ -95,7 +96,8 @@ static void put_card(base_string *html, const verdicts *v, const char *const *na
     int64_t channels = items->rank == 4 ? items->shape[3] : 1;
     char text[24];
     base_string_puts(html, "<div class=\"card\"><img alt=\"\" src=\"");
-    samples_put_picture(html, (const unsigned char *)items->data + (size_t)row * v->pictures->row_bytes, items->shape[1], items->shape[2], channels);
+    samples_put_picture(html, (const unsigned char *)items->data + (size_t)row * v->pictures->row_bytes, items->shape[1], items->shape[2],
+                        channels);
     base_string_puts(html, "\"><div class=\"said\">");
     if (v->truth) {
         uint32_t truth = verdicts_truth(v, row);
@@ -128,7 +130,8 @@ static uint32_t surest_mistakes(const verdicts *v, int64_t *rows)
 void samples_put(base_string *html, const verdicts *v, const char *const *names)
 {
     if (!v->pictures) return;
-    base_string_puts(html, "<section><h2>Sample pictures</h2><p>The first held-out pictures: the true class above, the three most probable classes below.</p><div class=\"cards\">\n");
+    base_string_puts(html, "<section><h2>Sample pictures</h2><p>The first held-out pictures: the true class above, the three most "
+                           "probable classes below.</p><div class=\"cards\">\n");
     for (int64_t row = 0; row < v->rows && row < IN_A_ROW; row++) put_card(html, v, names, row);
     base_string_puts(html, "</div>\n");
     int64_t mistakes[IN_A_ROW];

@@ -15,9 +15,11 @@ static const struct {
     const char *option, *key;
     form form;
 } kept[SETTINGS_PAIRS] = {
-    {"optimizer", "wengert.training.optimizer", FORM_WORD}, {"rate", "wengert.training.rate", FORM_REAL},     {"momentum", "wengert.training.momentum", FORM_REAL},
-    {"decay", "wengert.training.decay", FORM_REAL},         {"clip", "wengert.training.clip", FORM_REAL},     {"schedule", "wengert.training.schedule", FORM_WORD},
-    {"warmup", "wengert.training.warmup", FORM_WHOLE},      {"batch", "wengert.training.batch", FORM_WHOLE},  {"seed", "wengert.training.seed", FORM_WHOLE},
+    {"optimizer", "wengert.training.optimizer", FORM_WORD}, {"rate", "wengert.training.rate", FORM_REAL},
+    {"momentum", "wengert.training.momentum", FORM_REAL},   {"decay", "wengert.training.decay", FORM_REAL},
+    {"clip", "wengert.training.clip", FORM_REAL},           {"schedule", "wengert.training.schedule", FORM_WORD},
+    {"warmup", "wengert.training.warmup", FORM_WHOLE},      {"batch", "wengert.training.batch", FORM_WHOLE},
+    {"seed", "wengert.training.seed", FORM_WHOLE},
 };
 
 static const char *saved(const wg_bundle *bundle, const char *option)
@@ -29,7 +31,8 @@ static const char *saved(const wg_bundle *bundle, const char *option)
 
 /* ---- reading ---- */
 
-static bool read_word(const tool_call *call, const wg_bundle *bundle, const char *option, const char *const *words, int count, int fallback, int *word)
+static bool read_word(const tool_call *call, const wg_bundle *bundle, const char *option, const char *const *words, int count,
+                      int fallback, int *word)
 {
     const char *value = tool_value(call, option);
     if (!value) value = saved(bundle, option);
@@ -37,7 +40,8 @@ static bool read_word(const tool_call *call, const wg_bundle *bundle, const char
     if (!value) return true;
     for (*word = 0; *word < count; ++*word)
         if (!strcmp(words[*word], value)) return true;
-    tool_usage(call, "--%s needs %s, %s%s%s%s%s, not '%s'", option, words[0], words[1], count > 3 ? ", " : " or ", words[2], count > 3 ? " or " : "", count > 3 ? words[3] : "", value);
+    tool_usage(call, "--%s needs %s, %s%s%s%s%s, not '%s'", option, words[0], words[1], count > 3 ? ", " : " or ", words[2],
+               count > 3 ? " or " : "", count > 3 ? words[3] : "", value);
     return false;
 }
 
@@ -48,7 +52,8 @@ static bool read_real(const tool_call *call, const wg_bundle *bundle, const char
     return tool_real(call, option, 0, MOST_REAL, fallback, number);
 }
 
-static bool read_whole(const tool_call *call, const wg_bundle *bundle, const char *option, int64_t low, int64_t high, int64_t fallback, int64_t *number)
+static bool read_whole(const tool_call *call, const wg_bundle *bundle, const char *option, int64_t low, int64_t high, int64_t fallback,
+                       int64_t *number)
 {
     const char *before = saved(bundle, option);
     if (before) base_parse_integer(before, strlen(before), &fallback);
@@ -67,11 +72,14 @@ bool settings_read(const tool_call *call, const wg_bundle *bundle, settings *s)
                     .report = tool_value(call, "report")};
     wg_optimiser_options *o = &s->optimiser;
     o->size = sizeof *o;
-    if (!read_word(call, bundle, "optimizer", methods, 3, WG_OPTIMISER_ADAM, &method) || !read_word(call, bundle, "schedule", schedules, 4, WG_SCHEDULE_CONSTANT, &schedule)) return false;
+    if (!read_word(call, bundle, "optimizer", methods, 3, WG_OPTIMISER_ADAM, &method) ||
+        !read_word(call, bundle, "schedule", schedules, 4, WG_SCHEDULE_CONSTANT, &schedule))
+        return false;
     o->method = (wg_optimiser_method)method;
     o->schedule = (wg_schedule)schedule;
-    if (!read_real(call, bundle, "rate", method == WG_OPTIMISER_SGD ? 1e-2 : 1e-3, &o->rate) || !read_real(call, bundle, "momentum", 0, &o->momentum) ||
-        !read_real(call, bundle, "decay", 0, &o->weight_decay) || !read_real(call, bundle, "clip", 0, &o->clip))
+    if (!read_real(call, bundle, "rate", method == WG_OPTIMISER_SGD ? 1e-2 : 1e-3, &o->rate) ||
+        !read_real(call, bundle, "momentum", 0, &o->momentum) || !read_real(call, bundle, "decay", 0, &o->weight_decay) ||
+        !read_real(call, bundle, "clip", 0, &o->clip))
         return false;
     if (!read_whole(call, bundle, "warmup", 0, INT32_MAX, 0, &warmup) || !read_whole(call, bundle, "batch", 1, INT32_MAX, 0, &s->batch) ||
         !read_whole(call, bundle, "seed", 0, INT64_MAX, 1, &seed) || !tool_integer(call, "epochs", 1, 1000000, 1, &s->epochs))
@@ -97,7 +105,9 @@ bool settings_agree(const tool_call *call, const wg_bundle *bundle, wg_error *er
     for (size_t i = 0; i < SETTINGS_PAIRS; i++) {
         const char *given = tool_value(call, kept[i].option), *before = wg_bundle_get_text(bundle, kept[i].key);
         if (given && before && !same(given, before, kept[i].form))
-            return base_fail(error, WG_ARGUMENT, "--%s %s: the training that is resumed began with %s; leave the option out, or train anew with --weights", kept[i].option, given, before);
+            return base_fail(error, WG_ARGUMENT,
+                             "--%s %s: the training that is resumed began with %s; leave the option out, or train anew with --weights",
+                             kept[i].option, given, before);
     }
     return true;
 }

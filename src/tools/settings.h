@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What a training was asked for: the options of `wengert train` as numbers, and as the metadata that a model file keeps, so that a resumed training is the same training. */
+ * What a training was asked for: the options of `wengert train` as numbers, and as the metadata that a model file keeps, so that a
+ * resumed training is the same training. */
 #ifndef TOOLS_SETTINGS_H
 #define TOOLS_SETTINGS_H
 

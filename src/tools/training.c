@@ -21,7 +21,9 @@ static bool same_program(const wg_network *a, const wg_network *b, const char *o
 {
     char first[65], second[65];
     if (!wg_network_identity(a, first, error) || !wg_network_identity(b, second, error)) return false;
-    return !strcmp(first, second) || base_fail(error, WG_DIFFERS, "the model at %s was trained from another program; name that program, or train anew without --resume", out);
+    return !strcmp(first, second) ||
+           base_fail(error, WG_DIFFERS,
+                     "the model at %s was trained from another program; name that program, or train anew without --resume", out);
 }
 
 /* The model at --out takes the place of the program's. */
@@ -30,13 +32,16 @@ static bool open_resumed(training *t, const char *out, wg_error *error)
     wg_checkpoint checkpoint;
     if (!wg_checkpoint_load(NULL, out, &checkpoint, error)) return false;
     bool good = same_program(t->model.network, checkpoint.network, out, error);
-    if (good && !checkpoint.optimiser) good = base_fail(error, WG_FORMAT, "%s holds no optimiser's state, so it cannot be resumed; train anew with --weights %s", out, out);
+    if (good && !checkpoint.optimiser)
+        good =
+            base_fail(error, WG_FORMAT, "%s holds no optimiser's state, so it cannot be resumed; train anew with --weights %s", out, out);
     if (!good) {
         wg_checkpoint_free(&checkpoint);
         return false;
     }
     tool_model_close(&t->model);
-    t->model = (tool_model){.network = checkpoint.network, .parameters = checkpoint.parameters, .checkpoint = checkpoint, .is_checkpoint = true};
+    t->model =
+        (tool_model){.network = checkpoint.network, .parameters = checkpoint.parameters, .checkpoint = checkpoint, .is_checkpoint = true};
     return true;
 }
 
@@ -68,7 +73,8 @@ static bool is_trained(const training *t, uint32_t index)
     return base_kind_is_float(facts.kind);
 }
 
-/* Whether the roots behind the loss are, in order, a gradient for each float parameter. That is what gradients(loss) declares, also where two parameters share a gradient's node. */
+/* Whether the roots behind the loss are, in order, a gradient for each float parameter. That is what gradients(loss) declares, also where
+ * two parameters share a gradient's node. */
 static bool roots_in_order(const training *t)
 {
     const graph_entry *entry = &t->train.entry->facts;
@@ -79,7 +85,9 @@ static bool roots_in_order(const training *t)
         if (root == entry->root_count) return false;
         wg_network_node(t->model.network, wg_parameters_symbol(t->model.parameters, i).position, &parameter);
         wg_network_node(t->model.network, entry->roots[root++], &gradient);
-        if (parameter.rank != gradient.rank || parameter.kind != gradient.kind || memcmp(parameter.shape, gradient.shape, parameter.rank * sizeof *parameter.shape)) return false;
+        if (parameter.rank != gradient.rank || parameter.kind != gradient.kind ||
+            memcmp(parameter.shape, gradient.shape, parameter.rank * sizeof *parameter.shape))
+            return false;
     }
     return root == entry->root_count;
 }
@@ -102,7 +110,8 @@ static bool find_pairs(training *t, wg_error *error)
         t->wrt[t->pair_count] = parameter;
         t->gradients[t->pair_count++] = wg_network_symbol_at(t->model.network, gradient);
     }
-    return t->pair_count || base_fail(error, WG_ARGUMENT, "entry %s declares no gradients; write it as `entry %s: loss, gradients(loss)`", t->settings.entry, t->settings.entry);
+    return t->pair_count || base_fail(error, WG_ARGUMENT, "entry %s declares no gradients; write it as `entry %s: loss, gradients(loss)`",
+                                      t->settings.entry, t->settings.entry);
 }
 
 static bool find_loss(training *t, wg_error *error)
@@ -113,8 +122,8 @@ static bool find_loss(training *t, wg_error *error)
     t->loss = wg_network_symbol_at(t->model.network, entry->roots[0]);
     wg_network_node(t->model.network, t->loss.position, &facts);
     if (facts.rank || !base_kind_is_float(facts.kind))
-        return base_fail(error, WG_SHAPE, "the first root of entry %s is %s %s; training needs a loss there, a float without axes", t->settings.entry, wg_kind_name(facts.kind),
-                         BASE_SHAPE_TEXT(facts.rank, facts.shape));
+        return base_fail(error, WG_SHAPE, "the first root of entry %s is %s %s; training needs a loss there, a float without axes",
+                         t->settings.entry, wg_kind_name(facts.kind), BASE_SHAPE_TEXT(facts.rank, facts.shape));
     return true;
 }
 
@@ -147,15 +156,21 @@ static bool resume(training *t, wg_error *error)
     uint64_t rows;
     const char *order = wg_bundle_get_text(bundle, KEY_ORDER);
     if (!read_count(bundle, KEY_STEP, &t->step) || !read_count(bundle, KEY_ROWS, &rows) || !order)
-        return base_fail(error, WG_FORMAT, "%s does not say where its training stands; train anew with --weights %s", t->settings.out, t->settings.out);
-    if (strcmp(order, ORDER)) return base_fail(error, WG_UNSUPPORTED, "%s was trained with the data in another order (%s); train anew with --weights", t->settings.out, order);
+        return base_fail(error, WG_FORMAT, "%s does not say where its training stands; train anew with --weights %s", t->settings.out,
+                         t->settings.out);
+    if (strcmp(order, ORDER))
+        return base_fail(error, WG_UNSUPPORTED, "%s was trained with the data in another order (%s); train anew with --weights",
+                         t->settings.out, order);
     if (rows != (uint64_t)t->data.rows)
-        return base_fail(error, WG_DIFFERS, "the training that is resumed had %llu rows and these data have %lld; give the same data", (unsigned long long)rows, (long long)t->data.rows);
+        return base_fail(error, WG_DIFFERS, "the training that is resumed had %llu rows and these data have %lld; give the same data",
+                         (unsigned long long)rows, (long long)t->data.rows);
     uint64_t epochs;
     const char *saved = wg_bundle_get_text(bundle, KEY_EPOCHS);
-    if (t->settings.optimiser.schedule != WG_SCHEDULE_CONSTANT && (!read_count(bundle, KEY_EPOCHS, &epochs) || epochs != (uint64_t)t->settings.epochs))
-        return base_fail(error, WG_ARGUMENT, "the rate of the training that is resumed falls over %s epochs, not %lld; give --epochs as it began", saved ? saved : "unknown",
-                         (long long)t->settings.epochs);
+    if (t->settings.optimiser.schedule != WG_SCHEDULE_CONSTANT &&
+        (!read_count(bundle, KEY_EPOCHS, &epochs) || epochs != (uint64_t)t->settings.epochs))
+        return base_fail(error, WG_ARGUMENT,
+                         "the rate of the training that is resumed falls over %s epochs, not %lld; give --epochs as it began",
+                         saved ? saved : "unknown", (long long)t->settings.epochs);
     t->optimiser = t->model.checkpoint.optimiser;
     t->model.checkpoint.optimiser = NULL;
     return restore_carried(t, error);
@@ -163,7 +178,8 @@ static bool resume(training *t, wg_error *error)
 
 static bool begin(training *t, wg_error *error)
 {
-    if (t->settings.optimiser.schedule != WG_SCHEDULE_CONSTANT) t->settings.optimiser.total = (uint64_t)t->settings.epochs * t->steps_an_epoch;
+    if (t->settings.optimiser.schedule != WG_SCHEDULE_CONSTANT)
+        t->settings.optimiser.total = (uint64_t)t->settings.epochs * t->steps_an_epoch;
     t->optimiser = wg_optimiser_new(t->model.parameters, &t->settings.optimiser, error);
     return t->optimiser != NULL;
 }
@@ -181,7 +197,9 @@ static bool open_test(training *t, wg_error *error)
 {
     if (!tool_value(t->call, "test")) return true;
     const char *name = t->settings.evaluate;
-    if (!name && !has_entry(t->model.network, "evaluate")) return base_fail(error, WG_NAME, "--test needs an entry to judge by; declare `entry evaluate: loss, correct`, or name one by --evaluate");
+    if (!name && !has_entry(t->model.network, "evaluate"))
+        return base_fail(error, WG_NAME,
+                         "--test needs an entry to judge by; declare `entry evaluate: loss, correct`, or name one by --evaluate");
     if (!batches_open(&t->test, t->call, "test", t->model.network, t->settings.batch, error)) return false;
     t->has_evaluate = true;
     return runner_open(&t->evaluate, t->model.network, name ? name : "evaluate", &t->test, "--test", error);
@@ -201,7 +219,8 @@ static bool open_parts(training *t, wg_error *error)
     t->settings.batch = t->data.size;
     t->steps_an_epoch = (uint64_t)batches_count(&t->data);
     if (!runner_open(&t->train, t->model.network, t->settings.entry, &t->data, "--data", error)) return false;
-    if (t->train.entry->facts.carry_count > RUNNER_MOST_CARRIES) return base_fail(error, WG_SIZE, "entry %s carries more than %d values", t->settings.entry, RUNNER_MOST_CARRIES);
+    if (t->train.entry->facts.carry_count > RUNNER_MOST_CARRIES)
+        return base_fail(error, WG_SIZE, "entry %s carries more than %d values", t->settings.entry, RUNNER_MOST_CARRIES);
     if (!find_loss(t, error) || !find_pairs(t, error) || !open_test(t, error)) return false;
     if (!(t->settings.resume ? resume(t, error) : begin(t, error))) return false;
     t->history.first_step = t->step;
@@ -285,8 +304,10 @@ static bool add_carried(const training *t, const char *from, const char *to, wg_
 static bool save_with_carried(const training *t, const char **metadata, uint32_t pairs, wg_error *error)
 {
     char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.saving", t->settings.out) >= (int)sizeof beside) return base_fail(error, WG_FILE, "the path of --out is too long");
-    bool good = wg_checkpoint_save(beside, t->model.network, t->model.parameters, t->optimiser, metadata, pairs, error) && add_carried(t, beside, t->settings.out, error);
+    if (snprintf(beside, sizeof beside, "%s.saving", t->settings.out) >= (int)sizeof beside)
+        return base_fail(error, WG_FILE, "the path of --out is too long");
+    bool good = wg_checkpoint_save(beside, t->model.network, t->model.parameters, t->optimiser, metadata, pairs, error) &&
+                add_carried(t, beside, t->settings.out, error);
     remove(beside);
     return good;
 }
@@ -306,7 +327,9 @@ bool training_save(training *t, wg_error *error)
     if (good) {
         memcpy(metadata, options, 2 * SETTINGS_PAIRS * sizeof *metadata);
         memcpy(metadata + 2 * SETTINGS_PAIRS, own, sizeof own);
-        uint32_t pairs = SETTINGS_PAIRS + (t->settings.optimiser.schedule == WG_SCHEDULE_CONSTANT ? 4 : 5); /* a rate that does not fall has no end in it */
+        uint32_t pairs =
+            SETTINGS_PAIRS +
+            (t->settings.optimiser.schedule == WG_SCHEDULE_CONSTANT ? 4 : 5); /* a rate that does not fall has no end in it */
         if (t->train.entry->facts.carry_count) good = save_with_carried(t, metadata, pairs, error);
         else good = wg_checkpoint_save(t->settings.out, t->model.network, t->model.parameters, t->optimiser, metadata, pairs, error);
     }

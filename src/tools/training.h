@@ -42,7 +42,8 @@ typedef struct training {
     training_history history;
 } training;
 
-/* Everything from the options of a call. code is TOOL_DONE, or what the command must answer after a usage message; errors are in error. Closed by training_close, always. */
+/* Everything from the options of a call. code is TOOL_DONE, or what the command must answer after a usage message; errors are in error.
+ * Closed by training_close, always. */
 bool training_open(training *t, const tool_call *call, int *code, wg_error *error);
 void training_close(training *t);
 /* Steps until the epochs are done. TOOL_DONE, TOOL_INTERRUPTED, or TOOL_FAILED with the error. */
@@ -51,7 +52,8 @@ int training_loop(training *t, wg_error *error);
 bool training_save(training *t, wg_error *error);
 /* Feeds for an entry beside the data: the values that training carries, as they are now. They live until the next step. */
 void training_extra_feeds(const training *t, runner *r);
-/* Finds, by the oracle, the first value of the batch under way that is not finite; always false, with an error that names it. `what` is what was found not to be finite. */
+/* Finds, by the oracle, the first value of the batch under way that is not finite; always false, with an error that names it. `what` is
+ * what was found not to be finite. */
 bool training_fault(training *t, const char *what, wg_error *error);
 
 #endif

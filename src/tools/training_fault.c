@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Where a number that is not finite came from. The batch under way is interpreted once more with every node readable; the culprit is the first node with such an item that none of
- * its operands explains: a constant may hold an infinity on purpose (a mask), so an infinity that came in is followed until it makes a NaN, or to the first node that made it. */
+ * Where a number that is not finite came from. The batch under way is interpreted once more with every node readable; the culprit is the
+ * first node with such an item that none of its operands explains: a constant may hold an infinity on purpose (a mask), so an infinity
+ * that came in is followed until it makes a NaN, or to the first node that made it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ static wg_run *interpret(training *t, const wg_entry *entry, wg_error *error)
     uint32_t count = t->train.feed_count;
     memcpy(feeds, t->train.feeds, count * sizeof *feeds);
     for (uint32_t i = 0; i < facts->carry_count; i++)
-        if (t->carried[i]) feeds[count++] = (wg_feed){wg_network_symbol_at(t->model.network, facts->carries[2 * i + 1]), wg_tensor_view(t->carried[i])};
+        if (t->carried[i])
+            feeds[count++] = (wg_feed){wg_network_symbol_at(t->model.network, facts->carries[2 * i + 1]), wg_tensor_view(t->carried[i])};
     wg_run_options options = {.size = sizeof options,
                               .parameters = t->model.parameters,
                               .feeds = feeds,
@@ -89,8 +91,9 @@ static void name_culprit(const training *t, const wg_run *run, const char *what,
     base_string number = base_string_new(tool_allocator());
     base_string_item(&number, value->kind, value->data, item);
     const char *name = tool_result_name(t->model.network, wg_network_symbol_at(t->model.network, position), plain);
-    base_fail(error, WG_NUMERIC, "step %llu: %s is not finite; the first value that is not is item %lld (%s) of %s, node %u, a %s %s", (unsigned long long)t->step + 1, what,
-              (long long)item, number.failed ? "?" : number.text, name, position, wg_op_name(facts.op), BASE_SHAPE_TEXT(value->rank, value->shape));
+    base_fail(error, WG_NUMERIC, "step %llu: %s is not finite; the first value that is not is item %lld (%s) of %s, node %u, a %s %s",
+              (unsigned long long)t->step + 1, what, (long long)item, number.failed ? "?" : number.text, name, position,
+              wg_op_name(facts.op), BASE_SHAPE_TEXT(value->rank, value->shape));
     base_string_free(&number);
     error->node = position;
     error->item = item;
@@ -105,8 +108,11 @@ bool training_fault(training *t, const char *what, wg_error *error)
     wg_entry *entry = whole_entry(t, error);
     wg_run *run = entry ? interpret(t, entry, error) : NULL;
     if (run && find_culprit(t, run, &position, &item)) name_culprit(t, run, what, position, item, error);
-    else if (run) base_fail(error, WG_DIFFERS, "step %llu: %s is not finite, but the oracle finds every value finite; please report it", (unsigned long long)t->step + 1, what);
-    if (t->settings.out && error->code == WG_NUMERIC) base_error_note(error, "%s is as it was last saved; a lower --rate or --clip 1 may help", t->settings.out);
+    else if (run)
+        base_fail(error, WG_DIFFERS, "step %llu: %s is not finite, but the oracle finds every value finite; please report it",
+                  (unsigned long long)t->step + 1, what);
+    if (t->settings.out && error->code == WG_NUMERIC)
+        base_error_note(error, "%s is as it was last saved; a lower --rate or --clip 1 may help", t->settings.out);
     wg_run_free(&run);
     wg_entry_free(&entry);
     return false;

@@ -84,7 +84,9 @@ static bool take_step(training *t, uint64_t epoch, int64_t index, wg_error *erro
     double started = progress_now(), loss, rate = wg_optimiser_rate(t->optimiser);
     int64_t rows = batches_gather(&t->data, index);
     runner_set_key(&t->train, t->settings.seed, t->step);
-    if (!keep_carried(t, error) || !runner_run(&t->train, &t->data, t->model.parameters, error) || !runner_number(&t->train, t->loss, &loss, error)) return false;
+    if (!keep_carried(t, error) || !runner_run(&t->train, &t->data, t->model.parameters, error) ||
+        !runner_number(&t->train, t->loss, &loss, error))
+        return false;
     if (loss - loss != 0) return training_fault(t, "the loss", error);
     if (!read_gradients(t, error)) return false;
     if (!wg_optimiser_step(t->optimiser, t->model.parameters, t->wrt, t->views, t->pair_count, error)) return false;
@@ -121,7 +123,8 @@ static double mean_loss(const training *t, uint32_t first)
 static void tell_epoch(training *t, uint64_t epoch, double loss, const evaluation *result)
 {
     base_string words = base_string_new(tool_allocator()), object = base_string_new(tool_allocator());
-    base_string_printf(&object, "{\"wengert\": 1, \"epoch\": %llu, \"step\": %llu, \"loss\": ", (unsigned long long)epoch + 1, (unsigned long long)t->step);
+    base_string_printf(&object, "{\"wengert\": 1, \"epoch\": %llu, \"step\": %llu, \"loss\": ", (unsigned long long)epoch + 1,
+                       (unsigned long long)t->step);
     progress_put_number(&object, loss);
     base_string_puts(&object, ", \"seconds\": ");
     progress_put_number(&object, progress_now() - t->progress.started);
@@ -134,7 +137,8 @@ static void tell_epoch(training *t, uint64_t epoch, double loss, const evaluatio
     base_string_puts(&object, "}");
     progress_log(&t->progress, &object);
     if (!words.failed)
-        progress_say(&t->progress, "epoch %llu/%lld  loss %.4f%s", (unsigned long long)epoch + 1, (long long)t->settings.epochs, loss, words.text ? words.text : "");
+        progress_say(&t->progress, "epoch %llu/%lld  loss %.4f%s", (unsigned long long)epoch + 1, (long long)t->settings.epochs, loss,
+                     words.text ? words.text : "");
     base_string_free(&words);
     base_string_free(&object);
 }
@@ -152,7 +156,8 @@ static bool end_epoch(training *t, uint64_t epoch, uint32_t first_loss, wg_error
     if (t->has_evaluate) {
         training_extra_feeds(t, &t->evaluate);
         runner_set_key(&t->evaluate, t->settings.seed, 0);
-        if (!evaluation_run(&t->evaluate, &t->test, t->model.parameters, &result, error) || !keep_evaluation(t, &result, error)) return false;
+        if (!evaluation_run(&t->evaluate, &t->test, t->model.parameters, &result, error) || !keep_evaluation(t, &result, error))
+            return false;
     }
     tell_epoch(t, epoch, mean_loss(t, first_loss), t->has_evaluate ? &result : NULL);
     return true;
@@ -164,7 +169,8 @@ static int stop(training *t, wg_error *error)
 {
     if (!training_save(t, error)) return TOOL_FAILED;
     if (t->settings.out)
-        progress_say(&t->progress, "interrupted after step %llu; %s holds it: go on with the same command and --resume", (unsigned long long)t->step, t->settings.out);
+        progress_say(&t->progress, "interrupted after step %llu; %s holds it: go on with the same command and --resume",
+                     (unsigned long long)t->step, t->settings.out);
     else progress_say(&t->progress, "interrupted after step %llu; nothing was saved, as there is no --out", (unsigned long long)t->step);
     return TOOL_INTERRUPTED;
 }

@@ -21,8 +21,9 @@ static void print_json(const training *t, int code)
 {
     const training_history *h = &t->history;
     base_string text = base_string_new(tool_allocator());
-    base_string_printf(&text, "{\"wengert\": 1, \"interrupted\": %s, \"steps\": %llu, \"epochs\": %llu, \"loss\": ", code == TOOL_INTERRUPTED ? "true" : "false",
-                       (unsigned long long)t->step, (unsigned long long)(t->step / t->steps_an_epoch));
+    base_string_printf(&text, "{\"wengert\": 1, \"interrupted\": %s, \"steps\": %llu, \"epochs\": %llu, \"loss\": ",
+                       code == TOOL_INTERRUPTED ? "true" : "false", (unsigned long long)t->step,
+                       (unsigned long long)(t->step / t->steps_an_epoch));
     progress_put_number(&text, last_loss(t));
     base_string_puts(&text, ", \"seconds\": ");
     progress_put_number(&text, h->seconds);
@@ -46,7 +47,9 @@ static void print_lines(const training *t)
     const training_history *h = &t->history;
     char thousands[32];
     if (!h->loss_count) printf("nothing to do: the model has its %lld epochs; more by --epochs\n", (long long)t->settings.epochs);
-    else printf("trained %u steps in %.1f s, %s %s/s, last loss %.4f\n", h->loss_count, h->seconds, progress_thousands(speed(t), thousands), t->progress.unit, last_loss(t));
+    else
+        printf("trained %u steps in %.1f s, %s %s/s, last loss %.4f\n", h->loss_count, h->seconds,
+               progress_thousands(speed(t), thousands), t->progress.unit, last_loss(t));
     if (h->evaluation_count) {
         base_string text = base_string_new(tool_allocator());
         evaluation_put_text(&h->evaluations[h->evaluation_count - 1], &text);

@@ -48,7 +48,8 @@ static bool make_room(verdicts *v, const wg_view *probabilities, int64_t rows, w
     int64_t items;
     v->rows = rows;
     v->classes = (uint32_t)probabilities->shape[1];
-    if (!base_multiply(rows, v->classes, &items) || items > INT32_MAX) return base_fail(error, WG_SIZE, "the report needs %lld probabilities; hold out fewer rows", (long long)items);
+    if (!base_multiply(rows, v->classes, &items) || items > INT32_MAX)
+        return base_fail(error, WG_SIZE, "the report needs %lld probabilities; hold out fewer rows", (long long)items);
     v->probabilities = base_allocate(tool_allocator(), (size_t)items * sizeof *v->probabilities);
     v->predicted = base_allocate(tool_allocator(), (size_t)rows * sizeof *v->predicted);
     return (v->probabilities && v->predicted) || base_fail_memory(error);
@@ -62,16 +63,19 @@ static uint32_t most_probable(const float *row, uint32_t classes)
     return best;
 }
 
-static bool read_batch(const runner *r, wg_symbol probabilities, wg_symbol class, int64_t first, int64_t rows, int64_t all_rows, verdicts *v, wg_error *error)
+static bool read_batch(const runner *r, wg_symbol probabilities, wg_symbol class, int64_t first, int64_t rows, int64_t all_rows,
+                       verdicts *v, wg_error *error)
 {
     wg_view shares, classes;
     if (!wg_session_read(r->session, probabilities, &shares, error)) return false;
     if (class.position != WG_NONE && !wg_session_read(r->session, class, &classes, error)) return false;
     if (!v->probabilities && !make_room(v, &shares, all_rows, error)) return false;
     float *out = v->probabilities + first * v->classes;
-    for (int64_t i = 0; i < rows * v->classes; i++) out[i] = (float)base_number_to_double(shares.kind, base_number_load(shares.kind, shares.data, i));
+    for (int64_t i = 0; i < rows * v->classes; i++)
+        out[i] = (float)base_number_to_double(shares.kind, base_number_load(shares.kind, shares.data, i));
     for (int64_t i = 0; i < rows; i++) {
-        double named = class.position != WG_NONE ? base_number_to_double(classes.kind, base_number_load(classes.kind, classes.data, i)) : -1;
+        double named =
+            class.position != WG_NONE ? base_number_to_double(classes.kind, base_number_load(classes.kind, classes.data, i)) : -1;
         v->predicted[first + i] = named >= 0 && named < v->classes ? (uint32_t)named : most_probable(out + i * v->classes, v->classes);
     }
     return true;
@@ -87,7 +91,9 @@ static bool run(training *t, runner *r, verdicts *v, wg_error *error)
     batches_arrange(&t->test);
     for (int64_t i = 0; i < batches_count(&t->test); i++) {
         int64_t rows = batches_gather(&t->test, i);
-        if (!runner_run(r, &t->test, t->model.parameters, error) || !read_batch(r, probabilities, class, i * t->test.size, rows, t->test.rows, v, error)) return false;
+        if (!runner_run(r, &t->test, t->model.parameters, error) ||
+            !read_batch(r, probabilities, class, i * t->test.size, rows, t->test.rows, v, error))
+            return false;
     }
     find_inputs(t, r, v);
     return true;

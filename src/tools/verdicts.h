@@ -16,8 +16,9 @@ typedef struct verdicts {
     const char *truth_file;       /* the data beside which classes.txt may stand; NULL with truth */
 } verdicts;
 
-/* Runs entry classify over the held-out rows: its result `probabilities` f32 or f64 [rows, classes] and, where it has one, its integer result [rows] as the predicted class (else the
- * most probable). False without an error where the program has no such entry, no such result, or there are no held-out rows. Freed by verdicts_free. */
+/* Runs entry classify over the held-out rows: its result `probabilities` f32 or f64 [rows, classes] and, where it has one, its integer
+ * result [rows] as the predicted class (else the most probable). False without an error where the program has no such entry, no such
+ * result, or there are no held-out rows. Freed by verdicts_free. */
 bool verdicts_read(training *t, verdicts *v, wg_error *error);
 void verdicts_free(verdicts *v);
 /* The true class of a row; `classes` where it is none of them. */

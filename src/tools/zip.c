@@ -67,7 +67,8 @@ static const unsigned char *find_end(const archive *a)
 
 static bool open_end64(archive *a, size_t end)
 {
-    if (end < LOCATOR64_BYTES || u32(a->bytes + end - LOCATOR64_BYTES) != SIGNATURE_LOCATOR64) return broken(a, "its zip64 locator is missing");
+    if (end < LOCATOR64_BYTES || u32(a->bytes + end - LOCATOR64_BYTES) != SIGNATURE_LOCATOR64)
+        return broken(a, "its zip64 locator is missing");
     uint64_t at = u64(a->bytes + end - LOCATOR64_BYTES + 8);
     if (at > end - LOCATOR64_BYTES || end - LOCATOR64_BYTES - at < END64_BYTES || u32(a->bytes + at) != SIGNATURE_END64)
         return broken(a, "its zip64 end record is missing");
@@ -84,7 +85,8 @@ static bool open_archive(archive *a)
     const unsigned char *record = find_end(a);
     if (!record) return broken(a, "its end record is missing");
     size_t end = (size_t)(record - a->bytes);
-    if (u16(record + 4) || u16(record + 6)) return base_fail(a->error, WG_UNSUPPORTED, "%s is one part of a split zip file; join the parts", a->name);
+    if (u16(record + 4) || u16(record + 6))
+        return base_fail(a->error, WG_UNSUPPORTED, "%s is one part of a split zip file; join the parts", a->name);
     if (u16(record + 10) == 0xFFFF || u32(record + 12) == UINT32_MAX || u32(record + 16) == UINT32_MAX) return open_end64(a, end);
     a->count = u16(record + 10);
     a->start = u32(record + 16);
@@ -186,10 +188,12 @@ static uint32_t checksum_of(const unsigned char *bytes, size_t length)
 /* Where the member's packed bytes start, behind its local header. */
 static bool find_packed(const archive *a, const member *m, const unsigned char **packed)
 {
-    if (m->offset > a->start || a->start - m->offset < LOCAL_BYTES || u32(a->bytes + m->offset) != SIGNATURE_LOCAL) return broken(a, "a member lies outside of it");
+    if (m->offset > a->start || a->start - m->offset < LOCAL_BYTES || u32(a->bytes + m->offset) != SIGNATURE_LOCAL)
+        return broken(a, "a member lies outside of it");
     const unsigned char *local = a->bytes + m->offset;
     uint64_t left = a->start - m->offset - LOCAL_BYTES, skipped = u16(local + 26) + u16(local + 28);
-    if (u16(local + 26) != m->name_length || skipped > left || memcmp(local + LOCAL_BYTES, m->name, m->name_length) || u16(local + 8) != m->method)
+    if (u16(local + 26) != m->name_length || skipped > left || memcmp(local + LOCAL_BYTES, m->name, m->name_length) ||
+        u16(local + 8) != m->method)
         return broken(a, "a member's header and the directory differ");
     if (m->packed > left - skipped) return broken(a, "a member lies outside of it");
     *packed = local + LOCAL_BYTES + skipped;
@@ -216,7 +220,8 @@ bool zip_read(const char *name, const void *bytes, size_t length, const char *wa
     if (!open_archive(&a) || !choose(&a, wanted, &m)) return false;
     if (m.flags & FLAG_ENCRYPTED) return base_fail(error, WG_UNSUPPORTED, "%s is encrypted; write it without a password", name);
     if (!find_packed(&a, &m, &packed)) return false;
-    if (m.size > most) return base_fail(error, WG_SIZE, "%s: a member of %llu bytes; at most %zu are read", name, (unsigned long long)m.size, most);
+    if (m.size > most)
+        return base_fail(error, WG_SIZE, "%s: a member of %llu bytes; at most %zu are read", name, (unsigned long long)m.size, most);
     bool good;
     if (m.method == METHOD_STORED) good = copy_stored(&a, &m, packed, content);
     else if (m.method != METHOD_DEFLATED)

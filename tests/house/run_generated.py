@@ -222,7 +222,8 @@ def text_page():
         else:
             calls[-1][2].append(f"`{fields[1]}=`{' (needed)' if fields[3] == 'true' else ''}")
     for _, (name, form, low, high, keys), _ in tables.read("src/text/initialisers.def"):
-        what = {"FILL": f"every item {low}", "UNIFORM": "uniform", "NORMAL": "normal"}[form]
+        low, high = (re.sub(r"how\s*-\s*>\s*(\w+)", r"`\1`", words).replace(" ", "").replace("ROOT", "sqrt").replace("/", " / ").replace("+", " + ") for words in (low, high))
+        what = {"FILL": f"every item {low}", "UNIFORM": f"uniform from {low} to {high}", "NORMAL": f"normal, mean {low}, standard deviation {high}"}[form]
         initialisers.append(f"| `{name}` | {what} | {' '.join(f'`{key}=`' for key in keys.split()) or '-'} |\n")
     rows = "".join(f"| `{name}` | {count} | {', '.join(keys) or '-'} |\n" for name, count, keys in calls)
     return with_lists("docs/program-text.md", {"compositions": "| call | operands | parameters |\n|---|---|---|\n" + rows,

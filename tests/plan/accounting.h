@@ -40,7 +40,7 @@ typedef struct account {
 
 static inline uint32_t account_at(const account *a, uint32_t from, uint32_t operand, wg_op op, int64_t axis)
 {
-    if (from == WG_NONE || operand >= a->nodes[from].operand_count) return WG_NONE;
+    if (from >= ACCOUNT_MOST || operand >= a->nodes[from].operand_count) return WG_NONE;
     uint32_t node = a->nodes[from].operands[operand];
     if (a->nodes[node].op != op || (axis >= 0 && a->nodes[node].attributes[0] != axis)) return WG_NONE;
     return node;
@@ -86,14 +86,15 @@ static inline bool account_reduce_window(const account *a, account_match *m)
 {
     static const int64_t order[] = {0, 1, 2, 4, 3, 5};
     uint32_t narrows[ACCOUNT_MOST], count = 0, node = account_at(a, m->root, 0, WG_OP_Maximum, -1);
-    if (a->nodes[m->root].op != WG_OP_Reshape || node == WG_NONE) return false;
+    if (m->root >= ACCOUNT_MOST || node >= ACCOUNT_MOST || a->nodes[m->root].op != WG_OP_Reshape) return false;
     account_cover(m, m->root);
-    for (; node < ACCOUNT_MOST && a->nodes[node].op == WG_OP_Maximum; node = a->nodes[node].operands[0]) {
+    for (; a->nodes[node].op == WG_OP_Maximum; node = a->nodes[node].operands[0]) {
+        assert_true(node < a->total);
         account_cover(m, node);
         narrows[count++] = a->nodes[node].operands[1];
     }
     narrows[count++] = node;
-    if (node >= ACCOUNT_MOST || a->nodes[node].op != WG_OP_Narrow) return false;
+    if (a->nodes[node].op != WG_OP_Narrow) return false;
     uint32_t window = account_at(a, node, 0, WG_OP_Reshape, -1);
     if (window == WG_NONE) return false;
     int64_t axis = (int64_t)a->nodes[window].rank - 1;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """wengert train as a person runs it: data of every kind, interrupted, resumed, on bad data, on a full disk."""
+
 import base64
 import hashlib
 import json
@@ -96,8 +97,8 @@ def digest(path):
 def tensors(path):
     data = pathlib.Path(path).read_bytes()
     length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    return header, data[8 + length:]
+    header = json.loads(data[8 : 8 + length])
+    return header, data[8 + length :]
 
 
 def floats(path, name):
@@ -135,6 +136,7 @@ def picture_data(rows=26):
 
 # ---- what is right ----
 
+
 def learns_a_line():
     words = line_data() + ["--optimizer", "sgd", "--rate", "0.5", "--epochs", "300", "--out", "line.safetensors", "--json"]
     summary = trained(run(*words))
@@ -148,27 +150,54 @@ def one_step_is_gradient_descent():
     words = line_data(6) + ["--optimizer", "sgd", "--rate", "0.25", "--batch", "6", "--out", "one.safetensors"]
     trained(run(*words))
     rows = [[float(v) for v in line.split(",")] for line in pathlib.Path("line.csv").read_text().splitlines()[1:]]
-    expected = [0.25 * 2 / 6 * sum(a * y for a, _, y in rows), 0.25 * 2 / 6 * sum(b * y for _, b, y in rows), 0.25 * 2 / 6 * sum(y for *_, y in rows)]
+    expected = [
+        0.25 * 2 / 6 * sum(a * y for a, _, y in rows),
+        0.25 * 2 / 6 * sum(b * y for _, b, y in rows),
+        0.25 * 2 / 6 * sum(y for *_, y in rows),
+    ]
     found = floats("one.safetensors", "w") + floats("one.safetensors", "b")
     expect(all(abs(e - f) < 1e-5 for e, f in zip(expected, found)), f"expected {expected}, found {found}")
 
 
 def judges_and_logs():
-    words = picture_data() + ["--test", "images=images.idx", "--test", "labels=labels.idx", "--rate", "0.05", "--epochs", "12", "--out", "thirds.safetensors",
-                              "--log", "log.jsonl", "--report", "report.html", "--json"]
+    words = picture_data() + [
+        "--test",
+        "images=images.idx",
+        "--test",
+        "labels=labels.idx",
+        "--rate",
+        "0.05",
+        "--epochs",
+        "12",
+        "--out",
+        "thirds.safetensors",
+        "--log",
+        "log.jsonl",
+        "--report",
+        "report.html",
+        "--json",
+    ]
     result = run(*words)
     summary = trained(result)
-    expect(summary["held_out"]["rows"] == 26 and summary["held_out"]["correct"] == 26 and summary["held_out"]["accuracy"] == 1, f"{summary}")
+    expect(
+        summary["held_out"]["rows"] == 26 and summary["held_out"]["correct"] == 26 and summary["held_out"]["accuracy"] == 1, f"{summary}"
+    )
     lines = [json.loads(line) for line in pathlib.Path("log.jsonl").read_text().splitlines()]
     steps, epochs = [line for line in lines if "held_out" not in line], [line for line in lines if "held_out" in line]
     expect(len(steps) == 12 * 4 and len(epochs) == 12, "as many log lines as steps and epochs")
-    expect(all({"wengert", "step", "epoch", "loss", "rate", "seconds", "items_per_second"} == set(line) for line in steps), "keys of a step's line")
+    expect(
+        all({"wengert", "step", "epoch", "loss", "rate", "seconds", "items_per_second"} == set(line) for line in steps),
+        "keys of a step's line",
+    )
     expect([line["step"] for line in steps] == list(range(1, 49)) and steps[4]["epoch"] == 2, "steps in order")
     expect(steps[-1]["loss"] < steps[0]["loss"] / 2, "the loss falls")
     expect(re.search(r"epoch 12/12  loss \S+  held out: loss \S+, correct 26, accuracy 1.0000", result.stderr), "the epoch's line", result)
     page = pathlib.Path("report.html").read_text()
     expect(page.count("<svg") >= 5 and "Confusion matrix" in page and "Live volume of the plan of" in page, "the report's parts")
-    expect(not re.search(r"""(src|href)=(?!["']?data:)""", page) and "http" not in page and "@import" not in page, "the report needs nothing beside itself")
+    expect(
+        not re.search(r"""(src|href)=(?!["']?data:)""", page) and "http" not in page and "@import" not in page,
+        "the report needs nothing beside itself",
+    )
     expect("<script" not in page, "no scripts")
     check_drawings(page)
 
@@ -181,17 +210,32 @@ def check_drawings(page):
         numbers = [(float(x), float(y)) for path in svg.iter("path") for x, y in re.findall(r"[ML](-?[\d.]+),(-?[\d.]+)", path.get("d"))]
         expect(all(0 <= x <= width and 0 <= y <= height for x, y in numbers), "a point outside of its drawing")
         if svg.findtext("title") == "Confusion matrix":
-            expect(sum(int(text.text) for text in svg.iter("text") if text.get("text-anchor") == "middle") == 26, "the matrix counts every row")
+            expect(
+                sum(int(text.text) for text in svg.iter("text") if text.get("text-anchor") == "middle") == 26, "the matrix counts every row"
+            )
     picture = base64.b64decode(re.search(r'src="data:image/bmp;base64,([^"]+)"', page).group(1))
-    expect(picture[:2] == b"BM" and struct.unpack("<I", picture[2:6])[0] == len(picture) and struct.unpack("<ii", picture[18:26]) == (4, 3), "a BMP of 4 by 3")
-    pixels = [list(picture[54 + 12 * row:54 + 12 * row + 12:3]) for row in (2, 1, 0)]
+    expect(
+        picture[:2] == b"BM" and struct.unpack("<I", picture[2:6])[0] == len(picture) and struct.unpack("<ii", picture[18:26]) == (4, 3),
+        "a BMP of 4 by 3",
+    )
+    pixels = [list(picture[54 + 12 * row : 54 + 12 * row + 12 : 3]) for row in (2, 1, 0)]
     data = list(pathlib.Path("images.idx").read_bytes()[16:28])
     expect(pixels == [data[0:4], data[4:8], data[8:12]], f"the first picture: {pixels}, {data}")
 
 
 def evaluation_weighs_rows():
     """26 rows in batches of 8: the short batch counts by its rows. Judged by one batch of everything."""
-    words = picture_data() + ["--test", "images=images.idx", "--test", "labels=labels.idx", "--optimizer", "sgd", "--rate", "1e-9", "--json"]
+    words = picture_data() + [
+        "--test",
+        "images=images.idx",
+        "--test",
+        "labels=labels.idx",
+        "--optimizer",
+        "sgd",
+        "--rate",
+        "1e-9",
+        "--json",
+    ]
     small, whole = trained(run(*words, "--batch", "8")), trained(run(*words, "--batch", "26"))
     expect(abs(small["held_out"]["loss"] - whole["held_out"]["loss"]) < 1e-6, f"{small} {whole}")
 
@@ -222,6 +266,7 @@ def threads_do_not():
 
 # ---- resuming ----
 
+
 def resumes_by_epochs():
     words = picture_data() + ["--seed", "5", "--rate", "0.01"]
     trained(run(*words, "--epochs", "4", "--out", "whole.safetensors"))
@@ -247,8 +292,13 @@ def interrupted_and_resumed():
     words = picture_data(4000) + ["--seed", "5", "--epochs", "40"]
     trained(run(*words, "--out", "whole.safetensors"))
     for attempt in range(5):
-        process = subprocess.Popen([COMMAND, *words, "--out", "cut.safetensors", "--log", f"cut{attempt}.jsonl"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [COMMAND, *words, "--out", "cut.safetensors", "--log", f"cut{attempt}.jsonl"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         log = pathlib.Path(f"cut{attempt}.jsonl")
         deadline = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < deadline and not (log.exists() and log.stat().st_size > 0):
@@ -266,14 +316,29 @@ def interrupted_and_resumed():
 def carries_and_draws():
     line_data(10)
     write("carries.wg", CARRIES)
-    words = ["train", "carries.wg", "--data", "x=ab.csv", "--data", "y=line.csv#y", "--test", "x=ab.csv", "--test", "y=line.csv#y", "--json"]
+    words = [
+        "train",
+        "carries.wg",
+        "--data",
+        "x=ab.csv",
+        "--data",
+        "y=line.csv#y",
+        "--test",
+        "x=ab.csv",
+        "--test",
+        "y=line.csv#y",
+        "--json",
+    ]
     whole = trained(run(*words, "--epochs", "3", "--out", "whole.safetensors"))
     trained(run(*words, "--epochs", "1", "--out", "parts.safetensors"))
     parts = trained(run(*words, "--epochs", "3", "--out", "parts.safetensors", "--resume"))
     expect(digest("whole.safetensors") == digest("parts.safetensors"), "carried values and keys go on where they were")
     carried = floats("whole.safetensors", "carried.running")
     drift = whole["held_out"]["drift"]
-    expect(drift > 0 and abs(drift - sum(carried)) < 1e-6 and drift == parts["held_out"]["drift"], f"evaluate reads what training carries: {drift} {carried}")
+    expect(
+        drift > 0 and abs(drift - sum(carried)) < 1e-6 and drift == parts["held_out"]["drift"],
+        f"evaluate reads what training carries: {drift} {carried}",
+    )
     trained(run(*words, "--epochs", "3", "--seed", "2", "--out", "other.safetensors"))
     expect(floats("whole.safetensors", "w") != floats("other.safetensors", "w"), "another seed, other draws")
     expect(not [name for name in os.listdir(".") if name.endswith(".saving")], "nothing half-written is left")
@@ -282,7 +347,12 @@ def carries_and_draws():
 def refuses_another_training():
     words = picture_data() + ["--out", "r.safetensors"]
     trained(run(*words))
-    for more, part in ((["--seed", "9"], "began with 1"), (["--rate", "0.5"], "began with 0.001"), (["--batch", "4"], "began with 8"), (["--optimizer", "sgd"], "began with adam")):
+    for more, part in (
+        (["--seed", "9"], "began with 1"),
+        (["--rate", "0.5"], "began with 0.001"),
+        (["--batch", "4"], "began with 8"),
+        (["--optimizer", "sgd"], "began with adam"),
+    ):
         result = run(*words, "--epochs", "2", "--resume", *more)
         expect(result.returncode == 1 and part in result.stderr, f"resume with {more}", result)
     expect(run(*words, "--epochs", "2", "--resume", "--rate", "1e-3").returncode == 0, "the same rate in other digits")
@@ -302,22 +372,33 @@ def starts_from_weights():
 
 # ---- what goes wrong ----
 
+
 def stops_at_nan():
-    write("log.wg", """wengert 1
+    write(
+        "log.wg",
+        """wengert 1
 extent n = 2
 input x [n]
 parameter w [] = 1
 r = ln(x * w)
 loss = mean(r * r)
 entry train: loss, gradients(loss)
-""")
+""",
+    )
     write("good.csv", "x\n1.5\n2.5\n3.5\n4.5\n")
     trained(run("train", "log.wg", "--data", "x=good.csv#x", "--out", "kept.safetensors"))
     before = digest("kept.safetensors")
     write("bad.csv", "x\n1.5\n2.5\n-1.5\n4.5\n")
     result = run("train", "log.wg", "--data", "x=bad.csv#x", "--out", "kept.safetensors")
     expect(result.returncode == 1, "a NaN loss is a failure", result)
-    expect(re.search(r"log\.wg:5: step [12]: the loss is not finite; the first value that is not is item [01] \(nan\) of r, node \d+, a Ln \[2\]", result.stderr), "names the node", result)
+    expect(
+        re.search(
+            r"log\.wg:5: step [12]: the loss is not finite; the first value that is not is item [01] \(nan\) of r, node \d+, a Ln \[2\]",
+            result.stderr,
+        ),
+        "names the node",
+        result,
+    )
     expect(digest("kept.safetensors") == before, "the model that was there is kept")
 
 
@@ -357,6 +438,7 @@ def data_faults():
 def keeps_the_old_model_on_a_full_disk():
     """A limit on the size of files stands for the full disk."""
     import resource
+
     words = picture_data() + ["--out", "full.safetensors"]
     trained(run(*words))
     before = digest("full.safetensors")
@@ -364,10 +446,14 @@ def keeps_the_old_model_on_a_full_disk():
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+
     result = run(*words, "--epochs", "2", "--seed", "3", preexec_fn=limit)
     expect(result.returncode == 1 and "full.safetensors" in result.stderr, "saving must fail", result)
     expect(digest("full.safetensors") == before, "the old model is kept")
-    expect(not [name for name in os.listdir(".") if name.startswith("full.safetensors") and name != "full.safetensors"], "nothing half-written is left")
+    expect(
+        not [name for name in os.listdir(".") if name.startswith("full.safetensors") and name != "full.safetensors"],
+        "nothing half-written is left",
+    )
 
 
 def folders_of_pictures():
@@ -377,7 +463,23 @@ def folders_of_pictures():
         for i in range(count):
             pathlib.Path(f"pets/{name}/{i}.png").write_bytes(source.read_bytes())
     write("pets.wg", PICTURES.replace("[n, 3, 4]", "[n, 2, 3]").replace("12", "6"))
-    result = run("train", "pets.wg", "--data", "images=pets", "--data", "labels=pets", "--test", "images=pets", "--test", "labels=pets", "--epochs", "3", "--report", "pets.html", "--json")
+    result = run(
+        "train",
+        "pets.wg",
+        "--data",
+        "images=pets",
+        "--data",
+        "labels=pets",
+        "--test",
+        "images=pets",
+        "--test",
+        "labels=pets",
+        "--epochs",
+        "3",
+        "--report",
+        "pets.html",
+        "--json",
+    )
     if "this build has no" in result.stderr:
         return
     summary = trained(result)
@@ -392,8 +494,26 @@ def escapes_what_it_prints():
     expect("<script" not in page and "<b>" not in page and "&lt;b&gt;&amp;" in page, "class names are escaped")
 
 
-TESTS = [learns_a_line, one_step_is_gradient_descent, judges_and_logs, evaluation_weighs_rows, a_trained_model_runs, seeds_decide_the_bits, threads_do_not, resumes_by_epochs, resumes_a_schedule,
-         interrupted_and_resumed, carries_and_draws, refuses_another_training, starts_from_weights, stops_at_nan, data_faults, keeps_the_old_model_on_a_full_disk, folders_of_pictures, escapes_what_it_prints]
+TESTS = [
+    learns_a_line,
+    one_step_is_gradient_descent,
+    judges_and_logs,
+    evaluation_weighs_rows,
+    a_trained_model_runs,
+    seeds_decide_the_bits,
+    threads_do_not,
+    resumes_by_epochs,
+    resumes_a_schedule,
+    interrupted_and_resumed,
+    carries_and_draws,
+    refuses_another_training,
+    starts_from_weights,
+    stops_at_nan,
+    data_faults,
+    keeps_the_old_model_on_a_full_disk,
+    folders_of_pictures,
+    escapes_what_it_prints,
+]
 
 
 def main():

@@ -31,7 +31,8 @@ static void shortens_numbers(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0, "0"}, {950, "950"}, {1000, "1 k"}, {12345, "12.3 k"}, {4.561e6, "4.56 M"}, {1.2e9, "1.2 G"}, {-2500, "-2.5 k"}, {0.25, "0.25"}};
+    } cases[] = {{0, "0"},         {950, "950"},      {1000, "1 k"}, {12345, "12.3 k"}, {4.561e6, "4.56 M"},
+                 {1.2e9, "1.2 G"}, {-2500, "-2.5 k"}, {0.25, "0.25"}};
     char text[32];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_string_equal(chart_short(cases[i].value, text), cases[i].text);
 }

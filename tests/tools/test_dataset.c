@@ -151,7 +151,8 @@ static bool reads_zip(const unsigned char *bytes, size_t length, wg_error *error
     wg_error_clear(error);
     bool good = zip_read("z.npz", bytes, length, "images", 1 << 20, &content, error);
     if (good) gzip_free(&content);
-    else if (error->code == WG_OK || strchr(error->message, '\n') || !strstr(error->message, "z.npz")) fail_msg("a bad error: %s", error->message);
+    else if (error->code == WG_OK || strchr(error->message, '\n') || !strstr(error->message, "z.npz"))
+        fail_msg("a bad error: %s", error->message);
     return good;
 }
 
@@ -418,16 +419,20 @@ static void converts_what_is_exact(void **state)
         double item;
         bool rounds, fits;
     } cases[] = {
-        {WG_KIND_U8, WG_KIND_F32, 255, false, true},   {WG_KIND_I64, WG_KIND_I32, 9, false, true},          {WG_KIND_I64, WG_KIND_U8, 256, false, false},
-        {WG_KIND_I64, WG_KIND_U8, -1, false, false},   {WG_KIND_F64, WG_KIND_F32, 0.5, false, true},        {WG_KIND_F64, WG_KIND_F32, 0.1, false, false},
-        {WG_KIND_F64, WG_KIND_F32, 0.1, true, true},   {WG_KIND_F64, WG_KIND_I32, 3, false, true},          {WG_KIND_F64, WG_KIND_I32, 3.5, true, false},
-        {WG_KIND_F32, WG_KIND_F64, 0.1, false, true},  {WG_KIND_I64, WG_KIND_F32, 16777217, false, false},  {WG_KIND_I64, WG_KIND_F32, 16777216, false, true},
-        {WG_KIND_U8, WG_KIND_BOOL, 2, false, false},   {WG_KIND_U8, WG_KIND_BOOL, 1, false, true},          {WG_KIND_I64, WG_KIND_F64, 9.3e18, false, false},
-        {WG_KIND_F32, WG_KIND_C64, 1, false, false},   {WG_KIND_F64, WG_KIND_U8, 300, false, false},        {WG_KIND_U16, WG_KIND_F16, 2049, false, false},
+        {WG_KIND_U8, WG_KIND_F32, 255, false, true},        {WG_KIND_I64, WG_KIND_I32, 9, false, true},
+        {WG_KIND_I64, WG_KIND_U8, 256, false, false},       {WG_KIND_I64, WG_KIND_U8, -1, false, false},
+        {WG_KIND_F64, WG_KIND_F32, 0.5, false, true},       {WG_KIND_F64, WG_KIND_F32, 0.1, false, false},
+        {WG_KIND_F64, WG_KIND_F32, 0.1, true, true},        {WG_KIND_F64, WG_KIND_I32, 3, false, true},
+        {WG_KIND_F64, WG_KIND_I32, 3.5, true, false},       {WG_KIND_F32, WG_KIND_F64, 0.1, false, true},
+        {WG_KIND_I64, WG_KIND_F32, 16777217, false, false}, {WG_KIND_I64, WG_KIND_F32, 16777216, false, true},
+        {WG_KIND_U8, WG_KIND_BOOL, 2, false, false},        {WG_KIND_U8, WG_KIND_BOOL, 1, false, true},
+        {WG_KIND_I64, WG_KIND_F64, 9.3e18, false, false},   {WG_KIND_F32, WG_KIND_C64, 1, false, false},
+        {WG_KIND_F64, WG_KIND_U8, 300, false, false},       {WG_KIND_U16, WG_KIND_F16, 2049, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wg_error error = {.code = WG_OK};
-        dataset data = {.items = wg_tensor_fill(NULL, cases[i].from, 1, (int64_t[]){2}, cases[i].item, NULL), .is_rounded = cases[i].rounds};
+        dataset data = {.items = wg_tensor_fill(NULL, cases[i].from, 1, (int64_t[]){2}, cases[i].item, NULL),
+                        .is_rounded = cases[i].rounds};
         if (dataset_convert("x", &data, cases[i].to, &error) != cases[i].fits) fail_msg("case %zu: %s", i, error.message);
         if (cases[i].fits) assert_int_equal(data.items->kind, cases[i].to);
         else assert_error(&error, WG_KIND, "x");

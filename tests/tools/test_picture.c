@@ -64,7 +64,8 @@ static void refuse(const void *bytes, size_t length, const char *what)
     memcpy(copy, bytes, length);
     wg_error error = {.code = WG_OK};
     wg_tensor *pixels = picture_decode("broken", copy, length, &error);
-    if (pixels || error.code == WG_OK || !strstr(error.message, "broken") || strchr(error.message, '\n')) fail_msg("%s: %s", what, pixels ? "was read" : error.message);
+    if (pixels || error.code == WG_OK || !strstr(error.message, "broken") || strchr(error.message, '\n'))
+        fail_msg("%s: %s", what, pixels ? "was read" : error.message);
     wg_tensor_release(pixels);
     free(copy);
 }
@@ -73,7 +74,8 @@ static void refuse(const void *bytes, size_t length, const char *what)
 static void refuses_cut_files(void **state)
 {
     (void)state;
-    static const char *const files[] = {DATA("colour.png"), DATA("clear.png"), DATA("palette.png"), DATA("bits.png"), DATA("colour.jpg"), DATA("grey.jpg")};
+    static const char *const files[] = {DATA("colour.png"), DATA("clear.png"),  DATA("palette.png"),
+                                        DATA("bits.png"),   DATA("colour.jpg"), DATA("grey.jpg")};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         wg_tensor_release(read_good(files[f]));
         size_t length;
@@ -140,8 +142,13 @@ static void knows_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_png),           cmocka_unit_test(reads_jpeg),            cmocka_unit_test(refuses_cut_files), cmocka_unit_test(refuses_changed_png),
-        cmocka_unit_test(survives_changed_jpeg), cmocka_unit_test(refuses_other_files), cmocka_unit_test(knows_names),
+        cmocka_unit_test(reads_png),
+        cmocka_unit_test(reads_jpeg),
+        cmocka_unit_test(refuses_cut_files),
+        cmocka_unit_test(refuses_changed_png),
+        cmocka_unit_test(survives_changed_jpeg),
+        cmocka_unit_test(refuses_other_files),
+        cmocka_unit_test(knows_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

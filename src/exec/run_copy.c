@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Stages that only place items: copies of views, Pad, Concat. Each is a list of strided copies into the result, after a fill where they leave places over. */
+#include "exec/exec_call.h"
+
+#include <string.h>
+
+/* Items of a value to places of the result that are `to_offset` items in, by strides; pointers are filled in by each run. */
+typedef struct part {
+    exec_value from;
+    exec_copying call;
+    int64_t to_offset, unit; /* unit: items of one position of the first axis */
+} part;
+
+typedef struct copies {
+    uint32_t count;
+    part *parts;
+    exec_value result;
+    bool canonical, fill;
+    unsigned char item[16]; /* of the fill */
+} copies;
+
+typedef struct copy_work {
+    exec_run *run;
+    const copies *facts;
+    exec_copying call;
+} copy_work;
+
+static void fill_part(void *context, exec_range range, uint32_t thread)
+{
+    const copy_work *work = context;
+    (void)thread;
+    size_t width = base_kinds[work->facts->result.kind].bytes;
+    exec_fill((char *)exec_items(work->run, &work->facts->result) + (size_t)range.first * width, work->facts->item, width, range.end - range.first);
+}
+
+static void copy_part(void *context, exec_range range, uint32_t thread)
+{
+    const copy_work *work = context;
+    (void)thread;
+    work->run->kernels->copy(&work->call, range);
+}
+
+static void run_copies(exec_run *run, const exec_stage *stage)
+{
+    const copies *c = stage->prepared;
+    copy_work work = {.run = run, .facts = c};
+    if (c->fill) exec_run_split(run, c->result.volume, 4096, 0.5, fill_part, &work);
+    for (uint32_t i = 0; i < c->count; i++) {
+        const part *p = &c->parts[i];
+        work.call = p->call;
+        work.call.items = exec_items(run, &p->from);
+        work.call.result = exec_items(run, &c->result) + p->to_offset * (int64_t)p->call.item_bytes;
+        exec_run_split(run, p->call.rank ? p->call.shape[0] : 1, 1, (double)p->unit, copy_part, &work);
+    }
+    exec_canonical_all(run, c->canonical, &c->result);
+}
+
+/* Appends an axis to a copy, or lengthens the last one where both sides allow it. */
+static void put_axis(exec_copying *call, int64_t extent, int64_t to, int64_t from)
+{
+    uint32_t last = call->rank - 1;
+    if (extent == 1) return;
+    if (call->rank && call->to_stride[last] == to * extent && call->from_stride[last] == from * extent) {
+        call->shape[last] *= extent;
+        call->to_stride[last] = to;
+        call->from_stride[last] = from;
+        return;
+    }
+    call->shape[call->rank] = extent;
+    call->to_stride[call->rank] = to;
+    call->from_stride[call->rank++] = from;
+}
+
+static void put_part(copies *c, const exec_value *from, const int64_t *to_strides, int64_t to_offset)
+{
+    if (from->volume == 0) return;
+    part *p = &c->parts[c->count++];
+    *p = (part){.from = *from, .to_offset = to_offset, .call = {.item_bytes = base_kinds[from->kind].bytes}};
+    for (uint32_t axis = 0; axis < from->rank; axis++) put_axis(&p->call, from->shape[axis], to_strides[axis], from->strides[axis]);
+    p->unit = p->call.rank ? from->volume / p->call.shape[0] : 1;
+}
+
+static copies *copies_of(exec_call *call, uint32_t most)
+{
+    copies *c = exec_call_take(call, sizeof *c);
+    if (!c || !(c->parts = exec_call_take(call, (most + 1) * sizeof *c->parts))) return NULL;
+    c->result = call->result;
+    c->canonical = call->canonical;
+    call->stage->run = run_copies;
+    call->stage->prepared = c;
+    call->stage->cost = (double)call->result.volume;
+    return c;
+}
+
+static void dense_strides(uint32_t rank, const int64_t *shape, int64_t *strides)
+{
+    int64_t stride = 1;
+    for (uint32_t axis = rank; axis-- > 0; stride *= shape[axis]) strides[axis] = stride;
+}
+
+bool exec_copy_prepare(exec_call *call, const exec_value *from)
+{
+    copies *c = copies_of(call, 1);
+    int64_t strides[WG_MAX_RANK];
+    if (!c) return false;
+    dense_strides(from->rank, from->shape, strides);
+    put_part(c, from, strides, 0);
+    return true;
+}
+
+/* ---- rows that are strides ---- */
+
+/* The operand through the row's own map. A reshape keeps the row-major order, so its operand is copied as it is. */
+static bool copy_through(exec_call *call)
+{
+    exec_value read = call->operands[0];
+    if (call->op == WG_OP_Reshape) return exec_copy_prepare(call, &read);
+    exec_factored view = exec_factored_of(read.rank, read.shape, read.strides, read.offset);
+    if (!exec_factored_apply(&view, call->op, call->attributes, call->result.rank, call->result.shape) || !exec_factored_strides(&view, read.strides))
+        return base_fail(call->build->error, WG_INTERNAL, "%s has no strides", graph_rows[call->op].text);
+    read.rank = call->result.rank;
+    read.shape = call->result.shape;
+    read.volume = call->result.volume;
+    read.offset = view.offset;
+    return exec_copy_prepare(call, &read);
+}
+
+bool exec_call_Broadcast(exec_call *call) { return copy_through(call); }
+bool exec_call_BroadcastAlong(exec_call *call) { return copy_through(call); }
+bool exec_call_Reshape(exec_call *call) { return copy_through(call); }
+bool exec_call_Permute(exec_call *call) { return copy_through(call); }
+bool exec_call_Narrow(exec_call *call) { return copy_through(call); }
+bool exec_call_Reverse(exec_call *call) { return copy_through(call); }
+bool exec_call_Unfold(exec_call *call) { return copy_through(call); }
+
+/* ---- Pad and Concat ---- */
+
+bool exec_call_Pad(exec_call *call)
+{
+    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Pad, axis)], start = call->attributes[GRAPH_ATTRIBUTE(Pad, start)], strides[WG_MAX_RANK];
+    copies *c = copies_of(call, 1);
+    if (!c) return false;
+    double value;
+    memcpy(&value, &call->attributes[GRAPH_ATTRIBUTE(Pad, value)], sizeof value);
+    base_number_store(call->result.kind, c->item, 0, base_number_from_double(call->result.kind, value));
+    c->fill = true;
+    dense_strides(call->result.rank, call->result.shape, strides);
+    put_part(c, &call->operands[0], strides, start * strides[axis]);
+    return true;
+}
+
+bool exec_call_Concat(exec_call *call)
+{
+    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Concat, axis)], at = 0, strides[WG_MAX_RANK];
+    copies *c = copies_of(call, call->operand_count);
+    if (!c) return false;
+    dense_strides(call->result.rank, call->result.shape, strides);
+    for (uint32_t i = 0; i < call->operand_count; i++) {
+        put_part(c, &call->operands[i], strides, at * strides[axis]);
+        at += call->operands[i].shape[axis];
+    }
+    return true;
+}
