@@ -34,7 +34,8 @@ static void must(bool good, const wg_error *error)
 static double best_run(wg_network *network, const wg_symbol *roots, uint32_t count, const char *what, double seconds)
 {
     wg_error error = {0};
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
     wg_plan *plan = entry ? wg_plan_new(entry, NULL, 0, &error) : NULL;
     wg_session *session = plan ? wg_session_new(plan, NULL, &error) : NULL;
     must(session != NULL, &error);
@@ -126,7 +127,8 @@ static void convolutional(int64_t batch, double seconds)
     wg_value f1 = drawn(tape, true, 4, (int64_t[]){16, 1, 3, 3}), c1 = drawn(tape, true, 1, (int64_t[]){16});
     wg_value f2 = drawn(tape, true, 4, (int64_t[]){32, 16, 3, 3}), c2 = drawn(tape, true, 1, (int64_t[]){32});
     wg_value w = drawn(tape, true, 2, (int64_t[]){1568, 10});
-    wg_value first = wg_max_pool(wg_relu(wg_conv2d(x, f1, c1, 1, 1)), 2, 2), second = wg_max_pool(wg_relu(wg_conv2d(first, f2, c2, 1, 1)), 2, 2);
+    wg_value first = wg_max_pool(wg_relu(wg_conv2d(x, f1, c1, 1, 1)), 2, 2),
+             second = wg_max_pool(wg_relu(wg_conv2d(first, f2, c2, 1, 1)), 2, 2);
     wg_value logits = wg_matmul(wg_reshape(second, 2, ((wg_size[]){{batch, 0}, {1568, 0}})), w);
     wg_value wrt[5] = {f1, c1, f2, c2, w};
     double products = (double)batch * (2 * 784.0 * 9 * 16 + 3 * 196.0 * 144 * 32 + 3 * 15680.0);

@@ -104,7 +104,8 @@ wg_value wg_rms_norm(wg_value x, wg_value scale, double epsilon)
     uint32_t rank = compose_shape(x, shape);
     wg_value squares = wg_mean_along(wg_mul(x, x), axis);
     wg_value root = wg_broadcast_along(root_above(squares, wg_scalar(x, epsilon)), axis, shape[axis]);
-    return wg_mul(wg_div(x, root), compose_spread_vector(scale, rank, shape, axis));
+    wg_value unit = wg_div(x, root);
+    return wg_mul(unit, compose_spread_vector(scale, rank, shape, axis));
 }
 
 /* [n, c, h, w] as [n*h*w, c], and back. */

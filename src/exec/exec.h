@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * exec/: running a plan. Uses everything below it; of interp/ only headers of checks, never a row.
+ * exec/: running a plan. Uses plan/, grad/ (the reverse scan), graph/ and base/, and never a row of interp/, which judges it.
  *
  *   session.c      wg_session_*: arena, carried values, the stop flag; one run from its checks to its results
  *   sources.c      where the items of inputs, parameters and constants are during a run
  *   stage.c        a plan's stages prepared for one layout; splitting work over threads; stopping, progress, errors
  *   view.c         strides: factored axes, and copying what is not dense
  *   run_map.c      MAP stages: blocks of elementwise instructions
- *   run_call.c     CALL stages: one row by its kernel (the table), run_call_*.c the rows
+ *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
+ *                  run_index.c (positions), run_sort.c, run_draw.c (generators)
  *   run_pattern.c  PATTERN stages: elected matches
  *   kernels.h      the loops themselves; pool.h the threads
  *
- * A session prepares every stage once a layout (exec_stage_prepare): operands become buffer numbers with byte offsets and strides, kernels become function pointers, scratch
- * becomes offsets. A run then fills in where each buffer is (`bases`) and calls the stages in order; nothing is allocated or decided again. */
+ * A session prepares every stage once a layout (exec_stage_prepare): operands become buffer numbers with byte offsets and strides, kernels
+ * become function pointers, scratch becomes offsets. A run then fills in where each buffer is (`bases`) and calls the stages in order;
+ * nothing is allocated or decided again. */
 #ifndef EXEC_EXEC_H
 #define EXEC_EXEC_H
 
@@ -49,7 +51,8 @@ void exec_walk_gather(const exec_walk *walk, const char *from, int64_t first, in
 /* Copies items that stand side by side to the places [first, first + count) of a walk. */
 void exec_walk_spread(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to);
 
-/* A view whose axes may be made of several strides each: what a reshape of a strided view is. Axis i is the factors [axis_first[i], axis_first[i + 1]), row-major. */
+/* A view whose axes may be made of several strides each: what a reshape of a strided view is. Axis i is the factors [axis_first[i],
+ * axis_first[i + 1]), row-major. */
 #define EXEC_MAX_FACTORS 32
 typedef struct exec_factored {
     uint32_t rank, factor_count;
@@ -59,8 +62,8 @@ typedef struct exec_factored {
 } exec_factored;
 
 exec_factored exec_factored_of(uint32_t rank, const int64_t *shape, const int64_t *strides, int64_t offset);
-/* The view that a layout row makes of a view; false where the row has no such view (Pad, Concat, a reshape that tears a factor). attributes are the row's flat ones, shape its
- * result's. */
+/* The view that a layout row makes of a view; false where the row has no such view (Pad, Concat, a reshape that tears a factor). attributes
+ * are the row's flat ones, shape its result's. */
 bool exec_factored_apply(exec_factored *view, wg_op op, const int64_t *attributes, uint32_t rank, const int64_t *shape);
 /* One stride an axis, where every axis has at most one factor of more than one position. */
 bool exec_factored_strides(const exec_factored *view, int64_t *strides);
@@ -142,8 +145,8 @@ static inline char *exec_items(const exec_run *run, const exec_value *value)
 
 /* Work on units [range) by thread `thread` of the run. */
 typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread);
-/* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies decides the size of a range. Serves stop and
- * progress between ranges. */
+/* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies
+ * decides the size of a range. Serves stop and progress between ranges. */
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
 /* A stage is done: progress. */
 void exec_run_stage_done(exec_run *run, const exec_stage *stage);

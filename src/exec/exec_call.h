@@ -68,6 +68,7 @@ exec_dense exec_dense_in_place(const exec_value *value);
 bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exec_matrix *matrix);
 /* The matrix of a value, gathered first where its batch axes have too many different strides. */
 bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
-bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate, const int64_t extents[4]);
+bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
+                          const int64_t extents[4]);
 
 #endif

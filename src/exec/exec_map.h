@@ -18,7 +18,8 @@ typedef struct exec_map_write {
     uint32_t reg;
 } exec_map_write;
 
-/* Registers 0 .. read_count - 1 are the reads; each of the others is the target of one instruction. Every read has the iteration space's shape. */
+/* Registers 0 .. read_count - 1 are the reads; each of the others is the target of one instruction. Every read has the iteration space's
+ * shape. */
 typedef struct exec_map_program {
     int64_t volume;
     uint32_t register_count, read_count, write_count, instruction_count;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Indexing by positions in the data, windows added back, and what is generated: loops that wait for memory, so one form serves every
- * level. Sums go in the order that the rows define: Scatter by ascending row of the updates, Fold by ascending window; both start from +0;
- * f16 and bf16 add in f32 and round at the end. */
+ * Indexing by positions in the data, and what is generated: loops that wait for memory, so one form serves every level. Sums go in the
+ * order that the rows define: Scatter by ascending row of the updates, from +0; f16 and bf16 add in f32 and round at the end. */
 #include "exec/kernel_flags.h"
 
 #include <string.h>
@@ -208,54 +207,6 @@ int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
         else memcpy((char *)x->result + part, (const char *)x->items + whole, bytes);
     }
     return failed;
-}
-
-/* ---- windows added back
- * ---------------------------------------------------------------------------------------------------------------------- */
-
-#define FOLD_STRIP 256
-
-/* Position p of the extent gets item j of window w where w * step + j * dilation = p, windows ascending. */
-#define FOLD_POSITION(T, SUM, load)                                                                                                       \
-    {                                                                                                                                     \
-        SUM sums[FOLD_STRIP];                                                                                                             \
-        for (int64_t i = 0; i < columns; i++) sums[i] = 0;                                                                                \
-        for (int64_t w = first; w < end; w++) {                                                                                           \
-            int64_t far = p - w * f->step, j = far / f->dilation;                                                                         \
-            if (far % f->dilation != 0 || j >= f->size) continue;                                                                         \
-            const T *from = (const T *)f->items + ((outer * f->windows + w) * f->size + j) * f->inner + column;                           \
-            for (int64_t i = 0; i < columns; i++) sums[i] = (SUM)(sums[i] + (SUM)load(from[i]));                                          \
-        }                                                                                                                                 \
-        FOLD_STORE(T)                                                                                                                     \
-    }
-#define FOLD_STORE(T)                                                                                                                     \
-    T *to = (T *)f->result + (outer * f->extent + p) * f->inner + column;                                                                 \
-    for (int64_t i = 0; i < columns; i++) to[i] = is_half(f->kind) ? (T)half_of(f->kind, (float)sums[i]) : (T)sums[i];
-
-static void fold_position(const exec_folding *f, int64_t outer, int64_t p, int64_t column, int64_t columns)
-{
-    int64_t reach = (f->size - 1) * f->dilation;
-    int64_t first = p <= reach ? 0 : (p - reach + f->step - 1) / f->step, end = p / f->step + 1 < f->windows ? p / f->step + 1 : f->windows;
-    switch (f->kind) {
-    case WG_KIND_F16: FOLD_POSITION(uint16_t, float, base_f16_to_f32) break;
-    case WG_KIND_BF16: FOLD_POSITION(uint16_t, float, base_bf16_to_f32) break;
-    case WG_KIND_F32: FOLD_POSITION(float, float, PLAIN) break;
-    case WG_KIND_F64: FOLD_POSITION(double, double, PLAIN) break;
-    case WG_KIND_I8:
-    case WG_KIND_U8: FOLD_POSITION(uint8_t, uint8_t, PLAIN) break;
-    case WG_KIND_I16:
-    case WG_KIND_U16: FOLD_POSITION(uint16_t, uint16_t, PLAIN) break;
-    case WG_KIND_I32:
-    case WG_KIND_U32: FOLD_POSITION(uint32_t, uint32_t, PLAIN) break;
-    default: FOLD_POSITION(uint64_t, uint64_t, PLAIN) break;
-    }
-}
-
-void exec_fold_windows(const exec_folding *f, exec_range rows)
-{
-    for (int64_t row = rows.first; row < rows.end; row++)
-        for (int64_t column = 0; column < f->inner; column += FOLD_STRIP)
-            fold_position(f, row / f->extent, row % f->extent, column, f->inner - column < FOLD_STRIP ? f->inner - column : FOLD_STRIP);
 }
 
 /* ---- where, iota, draw

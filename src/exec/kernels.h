@@ -9,7 +9,8 @@
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
  *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
  *   strided copies, transposes            exec_copying           kernel_layout.inc
- *   gather, scatter, slices, fold, iota   exec_indexing ...      kernel_index.c
+ *   gather, scatter, slices, iota, draws  exec_indexing ...      kernel_index.c
+ *   windows added back                    exec_folding           kernel_windows.c
  *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_radix.inc
  *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
  *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h

@@ -8,7 +8,8 @@ static int64_t scratch_of(const wg_plan *plan, const plan_layout *layout, uint32
 {
     const wg_context *context = plan->graph->context;
     base_arena memory = base_arena_new(plan->allocator);
-    exec_build build = {.plan = plan, .layout = layout, .kernels = exec_kernels_for(context->simd), .threads = context->threads, .arena = &memory};
+    exec_build build = {
+        .plan = plan, .layout = layout, .kernels = exec_kernels_for(context->simd), .threads = context->threads, .arena = &memory};
     exec_stage prepared;
     bool good = exec_stage_prepare(&build, stage, &prepared);
     base_arena_free(&memory);

@@ -42,8 +42,14 @@ bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     exec_value *operands = base_arena_take(build->arena, (from->read_count + 1) * sizeof *operands);
     if (!operands) return base_fail_memory(build->error);
     for (uint32_t i = 0; i < from->read_count; i++) operands[i] = exec_value_of_read(build, index, i);
-    exec_call call = {.build = build, .stage = stage, .node = node, .op = (wg_op)facts->op, .attributes = build->layout->attributes[build->plan->index[node]],
-                      .operand_count = from->read_count, .operands = operands, .result = exec_value_of_node(build, node)};
+    exec_call call = {.build = build,
+                      .stage = stage,
+                      .node = node,
+                      .op = (wg_op)facts->op,
+                      .attributes = build->layout->attributes[build->plan->index[node]],
+                      .operand_count = from->read_count,
+                      .operands = operands,
+                      .result = exec_value_of_node(build, node)};
     call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(build, node);
     stage->cost = (double)graph_rows[facts->op].cost * (double)call.result.volume;
     if (!calls[facts->op]) return base_fail(build->error, WG_INTERNAL, "no call of %s", graph_rows[facts->op].text);
@@ -76,7 +82,8 @@ static void gather_part(void *context, exec_range range, uint32_t thread)
 {
     const gather_work *work = context;
     (void)thread;
-    exec_walk_gather(&work->dense->walk, work->from, range.first, range.end - range.first, work->to + range.first * work->dense->walk.width);
+    exec_walk_gather(&work->dense->walk, work->from, range.first, range.end - range.first,
+                     work->to + range.first * work->dense->walk.width);
 }
 
 const char *exec_dense_items(exec_run *run, const exec_dense *dense)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Stages that only place items: copies of views, Pad, Concat. Each is a list of strided copies into the result, after a fill where they leave places over. */
+ * Stages that only place items: copies of views, Pad, Concat. Each is a list of strided copies into the result, after a fill where they
+ * leave places over. */
 #include "exec/exec_call.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ static void fill_part(void *context, exec_range range, uint32_t thread)
     const copy_work *work = context;
     (void)thread;
     size_t width = base_kinds[work->facts->result.kind].bytes;
-    exec_fill((char *)exec_items(work->run, &work->facts->result) + (size_t)range.first * width, work->facts->item, width, range.end - range.first);
+    exec_fill((char *)exec_items(work->run, &work->facts->result) + (size_t)range.first * width, work->facts->item, width,
+              range.end - range.first);
 }
 
 static void copy_part(void *context, exec_range range, uint32_t thread)
@@ -117,7 +119,8 @@ static bool copy_through(exec_call *call)
     exec_value read = call->operands[0];
     if (call->op == WG_OP_Reshape) return exec_copy_prepare(call, &read);
     exec_factored view = exec_factored_of(read.rank, read.shape, read.strides, read.offset);
-    if (!exec_factored_apply(&view, call->op, call->attributes, call->result.rank, call->result.shape) || !exec_factored_strides(&view, read.strides))
+    if (!exec_factored_apply(&view, call->op, call->attributes, call->result.rank, call->result.shape) ||
+        !exec_factored_strides(&view, read.strides))
         return base_fail(call->build->error, WG_INTERNAL, "%s has no strides", graph_rows[call->op].text);
     read.rank = call->result.rank;
     read.shape = call->result.shape;
@@ -138,7 +141,8 @@ bool exec_call_Unfold(exec_call *call) { return copy_through(call); }
 
 bool exec_call_Pad(exec_call *call)
 {
-    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Pad, axis)], start = call->attributes[GRAPH_ATTRIBUTE(Pad, start)], strides[WG_MAX_RANK];
+    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Pad, axis)], start = call->attributes[GRAPH_ATTRIBUTE(Pad, start)],
+            strides[WG_MAX_RANK];
     copies *c = copies_of(call, 1);
     if (!c) return false;
     double value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Folds along an axis as calls: sums, the other reductions, positions of extremes, scans. Outputs are shared between threads; a single long output of floats by its chunks. */
+ * Folds along an axis as calls: sums, the other reductions, positions of extremes, scans. Outputs are shared between threads; a single long
+ * output of floats by its chunks. */
 #include "exec/exec_call.h"
 
 #define CHUNKS_REPAY 16 /* chunks in an output that is shared between threads */
@@ -78,12 +79,20 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     f->result = call->result;
     f->canonical = call->canonical;
     f->outputs = axis.outer * axis.inner;
-    f->call = (exec_reduction){.fold = operation, .kind = a->kind, .accumulate = accumulate, .result_kind = call->result.kind, .across = !axis.last,
-                               .extent = axis.extent, .inner = axis.inner, .outer_stride = axis.extent * axis.inner, .extent_stride = axis.inner};
+    f->call = (exec_reduction){.fold = operation,
+                               .kind = a->kind,
+                               .accumulate = accumulate,
+                               .result_kind = call->result.kind,
+                               .across = !axis.last,
+                               .extent = axis.extent,
+                               .inner = axis.inner,
+                               .outer_stride = axis.extent * axis.inner,
+                               .extent_stride = axis.inner};
     f->output_cost = (double)axis.extent + 1;
     f->partials_at = -1;
     int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
-    bool cut = base_kind_is_float(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY && f->outputs < 4 * call->build->threads;
+    bool cut = base_kind_is_float(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY &&
+               f->outputs < 4 * call->build->threads;
     if (cut) f->partials_at = exec_scratch_take(call->build, chunks * base_kinds[accumulate].bytes);
     call->stage->run = run_fold;
     call->stage->prepared = f;
@@ -208,8 +217,12 @@ bool exec_call_Scan(exec_call *call)
     s->result = call->result;
     s->canonical = call->canonical;
     s->lines = axis.outer * axis.inner;
-    s->call = (exec_scan){.fold = (exec_fold)call->attributes[GRAPH_ATTRIBUTE(Scan, op)], .kind = call->operands[0].kind, .across = !axis.last,
-                          .reverse = call->attributes[GRAPH_ATTRIBUTE(Scan, reverse)] != 0, .extent = axis.extent, .inner = axis.inner};
+    s->call = (exec_scan){.fold = (exec_fold)call->attributes[GRAPH_ATTRIBUTE(Scan, op)],
+                          .kind = call->operands[0].kind,
+                          .across = !axis.last,
+                          .reverse = call->attributes[GRAPH_ATTRIBUTE(Scan, reverse)] != 0,
+                          .extent = axis.extent,
+                          .inner = axis.inner};
     call->stage->run = run_scan;
     call->stage->prepared = s;
     call->stage->cost = 2 * (double)call->result.volume;

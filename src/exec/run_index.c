@@ -27,8 +27,8 @@ typedef struct indexing_work {
 } indexing_work;
 
 /* Shape facts of a row whose data (or result) `whole` has the axis. */
-static indexing *indexing_of(exec_call *call, const exec_value *whole, const exec_value *items, const exec_value *positions, int64_t axis, int64_t batch,
-                             int64_t outside)
+static indexing *indexing_of(exec_call *call, const exec_value *whole, const exec_value *items, const exec_value *positions, int64_t axis,
+                             int64_t batch, int64_t outside)
 {
     indexing *i = exec_call_take(call, sizeof *i);
     if (!i) return NULL;
@@ -38,8 +38,15 @@ static indexing *indexing_of(exec_call *call, const exec_value *whole, const exe
     i->result = call->result;
     i->axis = axis;
     i->canonical = call->canonical;
-    i->call = (exec_indexing){.kind = call->result.kind, .position_kind = positions->kind, .outside = (exec_outside)outside,
-                              .item_bytes = base_kinds[call->result.kind].bytes, .batch = 1, .pre = 1, .extent = whole->shape[axis], .post = 1, .each = 1};
+    i->call = (exec_indexing){.kind = call->result.kind,
+                              .position_kind = positions->kind,
+                              .outside = (exec_outside)outside,
+                              .item_bytes = base_kinds[call->result.kind].bytes,
+                              .batch = 1,
+                              .pre = 1,
+                              .extent = whole->shape[axis],
+                              .post = 1,
+                              .each = 1};
     for (int64_t at = 0; at < (int64_t)whole->rank; at++) {
         if (at < batch) i->call.batch *= whole->shape[at];
         else if (at < axis) i->call.pre *= whole->shape[at];
@@ -102,8 +109,8 @@ static void run_gather(exec_run *run, const exec_stage *stage)
 bool exec_call_Gather(exec_call *call)
 {
     const exec_value *a = &call->operands[0];
-    indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Gather, axis)], call->attributes[GRAPH_ATTRIBUTE(Gather, batch)],
-                              call->attributes[GRAPH_ATTRIBUTE(Gather, outside)]);
+    indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Gather, axis)],
+                              call->attributes[GRAPH_ATTRIBUTE(Gather, batch)], call->attributes[GRAPH_ATTRIBUTE(Gather, outside)]);
     if (!i) return false;
     double fill;
     memcpy(&fill, &call->attributes[GRAPH_ATTRIBUTE(Gather, fill)], sizeof fill);
@@ -198,8 +205,8 @@ static void run_slice(exec_run *run, const exec_stage *stage)
 bool exec_call_Slice(exec_call *call)
 {
     const exec_value *a = &call->operands[0];
-    indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Slice, axis)], call->attributes[GRAPH_ATTRIBUTE(Slice, batch)],
-                              call->attributes[GRAPH_ATTRIBUTE(Slice, outside)]);
+    indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Slice, axis)],
+                              call->attributes[GRAPH_ATTRIBUTE(Slice, batch)], call->attributes[GRAPH_ATTRIBUTE(Slice, outside)]);
     if (!i) return false;
     i->call.each = call->attributes[GRAPH_ATTRIBUTE(Slice, len)];
     call->stage->run = run_slice;
@@ -277,7 +284,8 @@ static void run_window_sum(exec_run *run, const exec_stage *stage)
     work.call.items = exec_dense_items(run, &w->items);
     work.call.result = exec_items(run, &w->result);
     int64_t rows = w->call.inner ? w->result.volume / w->call.inner : 0;
-    exec_run_split(run, rows, 1, 4 * (double)w->call.inner + 4, window_part, &work);
+    int64_t line = w->call.inner == 1 && w->call.extent > 0 ? w->call.extent : 1; /* whole lines of single items are faster */
+    exec_run_split(run, rows, line, 4 * (double)w->call.inner + 4, window_part, &work);
     exec_canonical_all(run, w->canonical, &w->result);
 }
 
@@ -291,8 +299,12 @@ bool exec_call_Fold(exec_call *call)
     w->items = exec_dense_of(call->build, &call->operands[0]);
     w->result = call->result;
     w->canonical = call->canonical;
-    w->call = (exec_folding){.kind = call->result.kind, .windows = shape[axis], .size = shape[axis + 1], .inner = parts.inner,
-                             .step = call->attributes[GRAPH_ATTRIBUTE(Fold, step)], .dilation = call->attributes[GRAPH_ATTRIBUTE(Fold, dilation)],
+    w->call = (exec_folding){.kind = call->result.kind,
+                             .windows = shape[axis],
+                             .size = shape[axis + 1],
+                             .inner = parts.inner,
+                             .step = call->attributes[GRAPH_ATTRIBUTE(Fold, step)],
+                             .dilation = call->attributes[GRAPH_ATTRIBUTE(Fold, dilation)],
                              .extent = parts.extent};
     call->stage->run = run_window_sum;
     call->stage->prepared = w;

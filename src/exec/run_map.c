@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * MAP stages. The iteration space is walked in blocks of items that stay in the first cache; each instruction is one whole-block kernel over registers. A register is where it
- * costs least: a dense read in place, one item for all, the destination itself, or a room of the thread's scratch (strided reads are gathered there; rooms are shared by lifetime). */
+ * MAP stages. The iteration space is walked in blocks of items that stay in the first cache; each instruction is one whole-block kernel
+ * over registers. A register is where it costs least: a dense read in place, one item for all, the destination itself, or a room of the
+ * thread's scratch (strided reads are gathered there; rooms are shared by lifetime). */
 #include <string.h>
 
 #include "exec/exec_call.h"
@@ -104,7 +105,8 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
     for (uint32_t w = 0; w < m->write_count; w++) {
         const map_write *write = &m->writes[w];
         if (write->canonical)
-            kernels->canonical_nan(write->value.kind, exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes, count);
+            kernels->canonical_nan(write->value.kind, exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
+                                   count);
     }
 }
 
@@ -198,12 +200,15 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
         target->root = m->registers[instruction->operands[0]].root;
         return true;
     }
-    map_step step = {.action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .operand_count = instruction->operand_count};
+    map_step step = {
+        .action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .operand_count = instruction->operand_count};
     /* Bits become floats: a copy of their own, for the NaNs among them become the one NaN. */
     bool bits = same_items(instruction->op);
-    step.function = bits ? build->kernels->convert(instruction->result_kind, instruction->result_kind, false) : function_of(build, instruction);
+    step.function =
+        bits ? build->kernels->convert(instruction->result_kind, instruction->result_kind, false) : function_of(build, instruction);
     if (!step.function)
-        return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text, base_kinds[instruction->kind].name);
+        return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text,
+                         base_kinds[instruction->kind].name);
     step.canonical = base_kind_is_float(instruction->result_kind) && (bits || seen[instruction->target]);
     for (uint32_t o = 0; o < step.operand_count; o++) {
         append_gather(m, m->registers[instruction->operands[o]].root);
@@ -221,14 +226,17 @@ static bool overlaps(const exec_build *build, const exec_value *a, const exec_va
 {
     if (a->buffer == WG_NONE || b->buffer == WG_NONE) return false;
     const plan_buffer *x = &build->layout->buffers[a->buffer], *y = &build->layout->buffers[b->buffer];
-    return x->place == PLAN_PLACE_ARENA && y->place == PLAN_PLACE_ARENA && x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes;
+    return x->place == PLAN_PLACE_ARENA && y->place == PLAN_PLACE_ARENA && x->offset < y->offset + y->bytes &&
+           y->offset < x->offset + x->bytes;
 }
 
-/* May the step write its result straight into the destination? Not while a read that lies there (a buffer taken over in place) is used later in the block. */
+/* May the step write its result straight into the destination? Not while a read that lies there (a buffer taken over in place) is used
+ * later in the block. */
 static bool may_write_through(const exec_build *build, const map *m, uint32_t step, const map_write *write)
 {
     for (uint32_t r = 0; r < m->read_count; r++)
-        if (m->registers[r].last_use > step && m->registers[r].home != HOME_ROOM && overlaps(build, &m->reads[r].value, &write->value)) return false;
+        if (m->registers[r].last_use > step && m->registers[r].home != HOME_ROOM && overlaps(build, &m->reads[r].value, &write->value))
+            return false;
     return true;
 }
 
@@ -249,7 +257,8 @@ static void place_writes(const exec_build *build, map *m, const exec_map_program
         append_gather(m, root);
         uint32_t step = m->registers[root].home == HOME_ROOM ? defining_step(m, root) : WG_NONE;
         bool through = step != WG_NONE && may_write_through(build, m, step, &m->writes[w]);
-        if (through && m->steps[step].action == MAP_GATHER) through = !overlaps(build, &m->reads[m->steps[step].index].value, &m->writes[w].value);
+        if (through && m->steps[step].action == MAP_GATHER)
+            through = !overlaps(build, &m->reads[m->steps[step].index].value, &m->writes[w].value);
         if (through) {
             m->registers[root].home = HOME_WRITE;
             m->registers[root].index = w;
@@ -367,8 +376,12 @@ bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     }
     for (uint32_t i = 0; i < from->instruction_count; i++) {
         const plan_instruction *given = &from->instructions[i];
-        instructions[i] = (exec_map_instruction){.op = given->op, .kind = (wg_kind)given->kind, .result_kind = (wg_kind)given->result_kind, .target = given->target,
-                                                 .operand_count = (uint32_t)graph_rows[given->op].arity, .wrap = given->wrap};
+        instructions[i] = (exec_map_instruction){.op = given->op,
+                                                 .kind = (wg_kind)given->kind,
+                                                 .result_kind = (wg_kind)given->result_kind,
+                                                 .target = given->target,
+                                                 .operand_count = (uint32_t)graph_rows[given->op].arity,
+                                                 .wrap = given->wrap};
         for (uint32_t o = 0; o < instructions[i].operand_count; o++) instructions[i].operands[o] = given->operands[o];
     }
     program.reads = reads;

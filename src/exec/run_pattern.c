@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * PATTERN stages: elected matches. Layout rows inside a match become views over the items that enter it, paddings are copies into scratch, and what is left is one product
- * (WindowProduct: rows are positions, depth the window) or one elementwise program (ReduceWindow: a read an item of the window). The rows' own order of operations stands, so
- * do their bits. */
+ * PATTERN stages: elected matches. Layout rows inside a match become views over the items that enter it, paddings are copies into scratch,
+ * and what is left is one product (WindowProduct: rows are positions, depth the window) or one elementwise program (ReduceWindow: a read an
+ * item of the window). The rows' own order of operations stands, so do their bits. */
 #include "exec/exec_call.h"
 #include "exec/exec_map.h"
 
@@ -57,8 +57,14 @@ static covered *operand_of(const lowering *l, uint32_t node, uint32_t operand)
 static exec_call call_of(const lowering *l, uint32_t node, const exec_value *operands, uint32_t operand_count, exec_value result)
 {
     const wg_plan *plan = l->build->plan;
-    return (exec_call){.build = l->build, .stage = &l->pattern->stages[l->pattern->count], .node = node, .op = (wg_op)graph_node(plan->graph, node)->op,
-                       .attributes = l->build->layout->attributes[plan->index[node]], .operand_count = operand_count, .operands = operands, .result = result};
+    return (exec_call){.build = l->build,
+                       .stage = &l->pattern->stages[l->pattern->count],
+                       .node = node,
+                       .op = (wg_op)graph_node(plan->graph, node)->op,
+                       .attributes = l->build->layout->attributes[plan->index[node]],
+                       .operand_count = operand_count,
+                       .operands = operands,
+                       .result = result};
 }
 
 static const int64_t *shape_of(const lowering *l, uint32_t node)
@@ -104,7 +110,8 @@ static bool lower_layout(lowering *l, uint32_t node, const covered *operand, cov
     const wg_node *facts = graph_node(plan->graph, node);
     *c = *operand;
     c->reg = WG_NONE;
-    if (exec_factored_apply(&c->view, (wg_op)facts->op, l->build->layout->attributes[plan->index[node]], facts->rank, shape_of(l, node))) return true;
+    if (exec_factored_apply(&c->view, (wg_op)facts->op, l->build->layout->attributes[plan->index[node]], facts->rank, shape_of(l, node)))
+        return true;
     return base_fail(l->build->error, WG_INTERNAL, "%s inside of a match has no strides", graph_rows[facts->op].text);
 }
 
@@ -173,7 +180,8 @@ static bool lower_product(lowering *l, uint32_t root)
     exec_matrix left, right;
     if (!dense || !exec_matrix_of(&call, &filters->items, &dense[1], &right)) return false;
     dense[0] = exec_dense_in_place(&windows->items);
-    if (!exec_matrix_of_view(&windows->view, &dense[0], &left)) return base_fail(l->build->error, WG_INTERNAL, "a window product has too many strides");
+    if (!exec_matrix_of_view(&windows->view, &dense[0], &left))
+        return base_fail(l->build->error, WG_INTERNAL, "a window product has too many strides");
     int64_t told = call.attributes[GRAPH_ATTRIBUTE(MatMul, accumulate)], depth = filters->items.shape[0];
     int64_t extents[4] = {1, call.result.shape[0], depth, call.result.shape[1]};
     wg_kind kind = filters->items.kind;
@@ -210,8 +218,10 @@ static bool prepare_empty(lowering *l, exec_stage *stage)
     exec_dense *dense = exec_call_take(&call, sizeof *dense);
     if (!dense) return false;
     *dense = exec_dense_in_place(&result);
-    exec_matrix nothing = {.dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(result.shape[0], 0), .columns = exec_side_plain(0, 0)};
-    exec_matrix nothing_below = {.dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(0, 0), .columns = exec_side_plain(result.shape[1], 0)};
+    exec_matrix nothing = {
+        .dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(result.shape[0], 0), .columns = exec_side_plain(0, 0)};
+    exec_matrix nothing_below = {
+        .dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(0, 0), .columns = exec_side_plain(result.shape[1], 0)};
     int64_t extents[4] = {1, result.shape[0], 0, result.shape[1]};
     return exec_product_prepare(&call, &nothing, &nothing_below, result.kind, graph_accumulation_kind(result.kind), extents);
 }

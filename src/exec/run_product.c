@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Matrix products as calls: MatMul, and what WindowProduct becomes. Operands are read by their strides; the result is cut into tiles that take about a millisecond. */
+ * Matrix products as calls: MatMul, and what WindowProduct becomes. Operands are read by their strides; the result is cut into tiles that
+ * take about a millisecond. */
 #include "exec/exec_call.h"
 
 #define MULTIPLY_COST 0.04 /* of one multiply-add, in item copies */
@@ -78,14 +79,16 @@ static void run_product(exec_run *run, const exec_stage *stage)
 /* Halves the longer side until a tile is short enough, and there are enough of them for the threads. */
 static void choose_tiles(product *p, uint32_t threads)
 {
-    int64_t rows = p->call.rows, columns = p->call.columns, tile_rows = least(rows, 2 * EXEC_PACK_ROWS), tile_columns = least(columns, EXEC_PACK_COLUMNS);
+    int64_t rows = p->call.rows, columns = p->call.columns, tile_rows = least(rows, 2 * EXEC_PACK_ROWS),
+            tile_columns = least(columns, EXEC_PACK_COLUMNS);
     double depth = p->call.depth > 0 ? (double)p->call.depth : 1;
     double wanted = TILE_PRODUCTS, share = (double)rows * (double)columns * (double)p->call.batches * depth / (threads * 4);
     if (threads > 1 && share < wanted) wanted = share > 5e5 ? share : 5e5;
     for (;;) {
         bool down = tile_rows > TILE_ROWS_LEAST, across = tile_columns > TILE_COLUMNS_LEAST;
         if ((double)tile_rows * (double)tile_columns * depth <= wanted || (!down && !across)) break;
-        if (across && (tile_columns > 2 * tile_rows || !down)) tile_columns = (tile_columns / 2 + TILE_COLUMNS_LEAST - 1) / TILE_COLUMNS_LEAST * TILE_COLUMNS_LEAST;
+        if (across && (tile_columns > 2 * tile_rows || !down))
+            tile_columns = (tile_columns / 2 + TILE_COLUMNS_LEAST - 1) / TILE_COLUMNS_LEAST * TILE_COLUMNS_LEAST;
         else tile_rows = (tile_rows / 2 + TILE_ROWS_LEAST - 1) / TILE_ROWS_LEAST * TILE_ROWS_LEAST;
     }
     p->tile_rows = tile_rows > 0 ? tile_rows : 1;
@@ -96,7 +99,8 @@ static void choose_tiles(product *p, uint32_t threads)
 }
 
 /* extents: batches, rows, depth, columns. The depth of a stands in a->columns, that of b in b->rows. */
-bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate, const int64_t extents[4])
+bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
+                          const int64_t extents[4])
 {
     product *p = exec_call_take(call, sizeof *p);
     if (!p) return false;
@@ -116,7 +120,8 @@ bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matr
     };
     choose_tiles(p, call->build->threads);
     p->workspace_bytes = ((int64_t)exec_product_bytes(&p->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    p->workspace_at = exec_scratch_take(call->build, p->workspace_bytes * exec_scratch_pieces(call->build, extents[0] * p->tiles_down * p->tiles_across, 1));
+    p->workspace_at = exec_scratch_take(call->build, p->workspace_bytes *
+                                                         exec_scratch_pieces(call->build, extents[0] * p->tiles_down * p->tiles_across, 1));
     call->stage->run = run_product;
     call->stage->prepared = p;
     call->stage->cost = (double)extents[0] * (double)(p->tiles_down * p->tiles_across) * p->tile_cost;
@@ -159,7 +164,9 @@ bool exec_call_MatMul(exec_call *call)
     exec_dense *dense = exec_call_take(call, 2 * sizeof *dense);
     exec_matrix left, right;
     if (!dense || !exec_matrix_of(call, a, &dense[0], &left) || !exec_matrix_of(call, b, &dense[1], &right)) return false;
-    int64_t told = call->attributes[GRAPH_ATTRIBUTE(MatMul, accumulate)], extents[4] = {1, a->shape[a->rank - 2], a->shape[a->rank - 1], b->shape[b->rank - 1]};
+    int64_t told = call->attributes[GRAPH_ATTRIBUTE(MatMul, accumulate)],
+            extents[4] = {1, a->shape[a->rank - 2], a->shape[a->rank - 1], b->shape[b->rank - 1]};
     for (uint32_t axis = 0; axis + 2 < a->rank; axis++) extents[0] *= a->shape[axis];
-    return exec_product_prepare(call, &left, &right, a->kind, told == GRAPH_BY_RULE ? graph_accumulation_kind(a->kind) : (wg_kind)told, extents);
+    return exec_product_prepare(call, &left, &right, a->kind, told == GRAPH_BY_RULE ? graph_accumulation_kind(a->kind) : (wg_kind)told,
+                                extents);
 }

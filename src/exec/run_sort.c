@@ -64,16 +64,21 @@ static bool prepare_order(exec_call *call, int64_t axis_number, bool descending,
 
 bool exec_call_Sort(exec_call *call)
 {
-    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(Sort, axis)], call->attributes[GRAPH_ATTRIBUTE(Sort, descending)] != 0, false);
+    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(Sort, axis)], call->attributes[GRAPH_ATTRIBUTE(Sort, descending)] != 0,
+                         false);
 }
 
 bool exec_call_Grade(exec_call *call)
 {
-    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(Grade, axis)], call->attributes[GRAPH_ATTRIBUTE(Grade, descending)] != 0, true);
+    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(Grade, axis)], call->attributes[GRAPH_ATTRIBUTE(Grade, descending)] != 0,
+                         true);
 }
 
 bool exec_call_TopKValues(exec_call *call) { return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(TopKValues, axis)], true, false); }
-bool exec_call_TopKPositions(exec_call *call) { return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(TopKPositions, axis)], true, true); }
+bool exec_call_TopKPositions(exec_call *call)
+{
+    return prepare_order(call, call->attributes[GRAPH_ATTRIBUTE(TopKPositions, axis)], true, true);
+}
 
 /* ---- places in a list ---- */
 
@@ -129,5 +134,6 @@ bool exec_call_FirstIndex(exec_call *call) { return prepare_search(call, &call->
 
 bool exec_call_Bins(exec_call *call)
 {
-    return prepare_search(call, &call->operands[1], &call->operands[0], true, call->attributes[GRAPH_ATTRIBUTE(Bins, side)] == GRAPH_SIDE_RIGHT);
+    return prepare_search(call, &call->operands[1], &call->operands[0], true,
+                          call->attributes[GRAPH_ATTRIBUTE(Bins, side)] == GRAPH_SIDE_RIGHT);
 }

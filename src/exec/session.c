@@ -59,8 +59,10 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
         carry->result = exec_value_of_node(build, entry->carries[2 * c]);
         while (session->inputs[carry->input].node != entry->carries[2 * c + 1]) carry->input++;
         const plan_buffer *buffer = &laid->layout->buffers[carry->result.buffer];
-        carry->in_place = buffer->place == PLAN_PLACE_ARENA && buffer->node == carry->result.node && carry->result.dense && carry->result.offset == 0;
-        for (uint32_t before = 0; before < c; before++) carry->in_place = carry->in_place && laid->carries[before].result.buffer != carry->result.buffer;
+        carry->in_place =
+            buffer->place == PLAN_PLACE_ARENA && buffer->node == carry->result.node && carry->result.dense && carry->result.offset == 0;
+        for (uint32_t before = 0; before < c; before++)
+            carry->in_place = carry->in_place && laid->carries[before].result.buffer != carry->result.buffer;
     }
     return true;
 }
@@ -72,7 +74,8 @@ static bool lay_stages(const wg_session *session, exec_laid *laid, exec_build *b
     if (!laid->stages) return base_fail_memory(error);
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         if (!exec_stage_prepare(build, s, &laid->stages[s])) return error->code ? false : base_fail_memory(error);
-        if (laid->stages[s].scratch > laid->layout->scratch[s]) return base_fail(error, WG_INTERNAL, "stage %u needs more scratch than its plan gives", s);
+        if (laid->stages[s].scratch > laid->layout->scratch[s])
+            return base_fail(error, WG_INTERNAL, "stage %u needs more scratch than its plan gives", s);
         laid->total += laid->stages[s].cost;
     }
     return true;
@@ -102,10 +105,17 @@ static bool laid_make(wg_session *session, const wg_binding *bindings, uint32_t 
     const plan_layout *layout = owned ? &laid->own : laid->layout;
     laid->layout = layout;
     laid->bases = base_arena_take_zeroed(&laid->memory, (layout->buffer_count + 1) * sizeof *laid->bases);
-    exec_build build = {.plan = plan, .layout = layout, .kernels = session->kernels, .threads = session->threads, .canonical_all = session->canonical_all,
-                        .kept = session->kept, .arena = &laid->memory, .error = error};
+    exec_build build = {.plan = plan,
+                        .layout = layout,
+                        .kernels = session->kernels,
+                        .threads = session->threads,
+                        .canonical_all = session->canonical_all,
+                        .kept = session->kept,
+                        .arena = &laid->memory,
+                        .error = error};
     bool good = laid->bases || base_fail_memory(error);
-    good = good && lay_values(session, laid, &build, error) && lay_stages(session, laid, &build, error) && exec_sources_lay(session, laid, error);
+    good = good && lay_values(session, laid, &build, error) && lay_stages(session, laid, &build, error) &&
+           exec_sources_lay(session, laid, error);
     if (!good) laid_free(laid);
     return good;
 }
@@ -175,7 +185,8 @@ static bool session_fill(wg_session *session, wg_error *error)
     if (!laid_make(session, NULL, 0, &session->laid, error)) return false;
     int64_t bytes = session->laid.layout->arena_bytes;
     if (session->options.arena) {
-        if ((uintptr_t)session->options.arena % BASE_ALIGNMENT) return base_fail(error, WG_ARGUMENT, "the arena is not on a boundary of %d bytes", BASE_ALIGNMENT);
+        if ((uintptr_t)session->options.arena % BASE_ALIGNMENT)
+            return base_fail(error, WG_ARGUMENT, "the arena is not on a boundary of %d bytes", BASE_ALIGNMENT);
         session->arena = session->options.arena;
         session->arena_bytes = (size_t)bytes;
     }
@@ -188,7 +199,8 @@ static bool session_fill(wg_session *session, wg_error *error)
 wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_error *error)
 {
     if (!plan) return base_fail(error, WG_ARGUMENT, "a session needs a plan"), NULL;
-    if (options && options->size != sizeof *options) return base_fail(error, WG_ARGUMENT, "wg_session_options.size is not this version's"), NULL;
+    if (options && options->size != sizeof *options)
+        return base_fail(error, WG_ARGUMENT, "wg_session_options.size is not this version's"), NULL;
     const wg_allocator *allocator = plan->allocator;
     wg_session *session = base_allocate_zeroed(allocator, sizeof *session);
     if (!session) return base_fail_memory(error), NULL;
@@ -256,8 +268,8 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     if (run->failed_axis == EXEC_FAILED_WHERE) {
-        base_fail(&inner, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room", (long long)run->failed_item,
-                  (long long)run->failed_position);
+        base_fail(&inner, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room",
+                  (long long)run->failed_item, (long long)run->failed_position);
         inner.item = run->failed_item;
     } else {
         graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
@@ -288,7 +300,8 @@ static bool run_stages(wg_session *session, wg_error *error)
 static bool check_run(const wg_session *session, const wg_run_options *options, wg_error *error)
 {
     if (!graph_run_check(session->plan->graph, options, error)) return false;
-    return !options || !options->binding_count || base_fail(error, WG_ARGUMENT, "a session's run takes no bindings; bind them with wg_session_bind");
+    return !options || !options->binding_count ||
+           base_fail(error, WG_ARGUMENT, "a session's run takes no bindings; bind them with wg_session_bind");
 }
 
 bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error)
@@ -336,7 +349,10 @@ static wg_view view_of(const wg_session *session, const exec_result *result)
 {
     const exec_value *value = &result->value;
     char *base = session->laid.bases[value->buffer];
-    return (wg_view){.data = base + value->offset * base_kinds[value->kind].bytes, .kind = value->kind, .rank = value->rank, .shape = value->shape,
+    return (wg_view){.data = base + value->offset * base_kinds[value->kind].bytes,
+                     .kind = value->kind,
+                     .rank = value->rank,
+                     .shape = value->shape,
                      .strides = value->dense ? NULL : result->strides};
 }
 
@@ -388,7 +404,9 @@ bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *vi
     bool good = input != NULL;
     if (good) *view = (wg_view){.data = input->values[input->now], .kind = (wg_kind)node->kind, .rank = node->rank, .shape = input->shape};
     if (good && !input->carried) {
-        wg_tensor *tensor = graph_input_unfed(session->plan->graph, input->node, false, error) ? exec_input_recorded((wg_session *)session, input, error) : NULL;
+        wg_tensor *tensor = graph_input_unfed(session->plan->graph, input->node, false, error)
+                                ? exec_input_recorded((wg_session *)session, input, error)
+                                : NULL;
         if (tensor) view->data = tensor->data;
         good = tensor != NULL;
     }
@@ -400,7 +418,8 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
 {
     if (!enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
-    bool good = input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) && exec_input_room(session, input, error);
+    bool good =
+        input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) && exec_input_room(session, input, error);
     if (good) {
         /* Into the other place: what was read as the last run's result stays. */
         char *to = input->values[1 - input->now];
@@ -439,25 +458,30 @@ static const wg_tensor *kept_value(void *user, uint32_t position)
     exec_build build = {.plan = session->plan, .layout = session->laid.layout};
     plan_map map;
     uint32_t source;
-    if (!plan_view(build.plan, build.layout, position, &map, &source) || build.layout->buffer_of[build.plan->index[source]] == WG_NONE) return NULL;
+    if (!plan_view(build.plan, build.layout, position, &map, &source) || build.layout->buffer_of[build.plan->index[source]] == WG_NONE)
+        return NULL;
     exec_result result = {.value = exec_value_of_node(&build, position)};
-    for (uint32_t axis = 0; axis < result.value.rank; axis++) result.strides[axis] = result.value.strides[axis] * (int64_t)base_kinds[result.value.kind].bytes;
+    for (uint32_t axis = 0; axis < result.value.rank; axis++)
+        result.strides[axis] = result.value.strides[axis] * (int64_t)base_kinds[result.value.kind].bytes;
     wg_view view = view_of(session, &result);
     return values->tensors[index] = copy_view(session, &view, values->error);
 }
 
-bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_symbol *wrt, uint32_t count, wg_tensor **gradients, wg_error *error)
+bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_symbol *wrt, uint32_t count, wg_tensor **gradients,
+                         wg_error *error)
 {
     if (!enter(session, error)) return false;
     const wg_plan *plan = session->plan;
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
-    bool good = plan->entry.posture == WG_POSTURE_RETAIN || base_fail(&inner, WG_UNDECLARED, "the entry does not retain: declare it with WG_POSTURE_RETAIN");
+    bool good = plan->entry.posture == WG_POSTURE_RETAIN ||
+                base_fail(&inner, WG_UNDECLARED, "the entry does not retain: declare it with WG_POSTURE_RETAIN");
     good = good && find_result(session, target, &inner);
     base_arena memory = base_arena_new(session->allocator);
     kept_values values = {session, base_arena_take_zeroed(&memory, (plan->count + 1) * sizeof *values.tensors), &inner};
     if (good && !values.tensors) good = base_fail_memory(&inner);
-    good = good && grad_backward(plan->graph, plan->prefix, session->laid.layout->extents, kept_value, &values, target.position, wrt, count, gradients, &inner);
+    good = good && grad_backward(plan->graph, plan->prefix, session->laid.layout->extents, kept_value, &values, target.position, wrt, count,
+                                 gradients, &inner);
     for (uint32_t i = 0; values.tensors && i < plan->count; i++) wg_tensor_release(values.tensors[i]);
     base_arena_free(&memory);
     leave(session);

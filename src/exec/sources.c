@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Where the items of inputs, parameters and constants are. What can be read in place is: feeds that are dense and aligned, the caller's parameters, the graph's constants. Memory
- * for anything else is taken when it is first needed and kept. */
+ * Where the items of inputs, parameters and constants are. What can be read in place is: feeds that are dense and aligned, the caller's
+ * parameters, the graph's constants. Memory for anything else is taken when it is first needed and kept. */
 #include "exec/session.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ static bool size_item(const wg_session *session, const exec_laid *laid, uint32_t
         base_fail(&inner, WG_SIZE, "its size does not fit in 64 bits under these extents");
         return graph_error_at(graph, position, &inner, error);
     }
-    base_number_store((wg_kind)node->kind, item, 0, base_number_convert((base_number){.i = number}, WG_KIND_I64, (wg_kind)node->kind, false));
+    base_number_store((wg_kind)node->kind, item, 0,
+                      base_number_convert((base_number){.i = number}, WG_KIND_I64, (wg_kind)node->kind, false));
     return true;
 }
 
@@ -91,7 +92,8 @@ bool exec_sources_list(wg_session *session, wg_error *error)
         uint32_t node = plan->closure[i];
         uint16_t op = graph_node(plan->graph, node)->op;
         if (op == WG_OP_Input) session->inputs[session->input_count++] = (exec_input){.node = node, .watched = session->kept[i]};
-        if (op == WG_OP_Parameter) session->parameters[session->parameter_count++] = (exec_parameter){.node = node, .watched = session->kept[i]};
+        if (op == WG_OP_Parameter)
+            session->parameters[session->parameter_count++] = (exec_parameter){.node = node, .watched = session->kept[i]};
     }
     for (uint32_t c = 0; c < entry->carry_count; c++) {
         uint32_t node = entry->carries[2 * c + 1], at = find_input(session, node);
@@ -205,7 +207,8 @@ void exec_sources_free(wg_session *session)
 bool exec_input_room(wg_session *session, exec_input *input, wg_error *error)
 {
     for (int i = 0; i < 2; i++)
-        if (!input->values[i] && !(input->values[i] = base_allocate_aligned(session->allocator, input->bytes))) return base_fail_memory(error);
+        if (!input->values[i] && !(input->values[i] = base_allocate_aligned(session->allocator, input->bytes)))
+            return base_fail_memory(error);
     return true;
 }
 

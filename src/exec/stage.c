@@ -15,8 +15,13 @@ static exec_value value_of(const exec_build *build, uint32_t node, uint32_t sour
     const wg_plan *plan = build->plan;
     const wg_node *facts = graph_node(plan->graph, node);
     uint32_t at = plan->index[node];
-    exec_value value = {.node = node, .buffer = build->layout->buffer_of[plan->index[source]], .kind = (wg_kind)facts->kind, .rank = facts->rank,
-                        .shape = build->layout->shapes[at], .volume = build->layout->volumes[at], .offset = map->offset};
+    exec_value value = {.node = node,
+                        .buffer = build->layout->buffer_of[plan->index[source]],
+                        .kind = (wg_kind)facts->kind,
+                        .rank = facts->rank,
+                        .shape = build->layout->shapes[at],
+                        .volume = build->layout->volumes[at],
+                        .offset = map->offset};
     memcpy(value.strides, map->strides, facts->rank * sizeof *value.strides);
     value.dense = exec_walk_of(value.kind, value.rank, value.shape, value.strides).dense;
     return value;

@@ -24,11 +24,11 @@ exec_walk exec_walk_of(wg_kind kind, uint32_t rank, const int64_t *shape, const 
     return walk;
 }
 
-#define STRIDED_RUN(type)                                                                                                                      \
-    {                                                                                                                                          \
-        type *out = (type *)to;                                                                                                                \
-        const type *in = (const type *)from;                                                                                                   \
-        for (int64_t i = 0; i < count; i++) out[i * to_stride] = in[i * from_stride];                                                          \
+#define STRIDED_RUN(type)                                                                                                                  \
+    {                                                                                                                                      \
+        type *out = (type *)to;                                                                                                            \
+        const type *in = (const type *)from;                                                                                               \
+        for (int64_t i = 0; i < count; i++) out[i * to_stride] = in[i * from_stride];                                                      \
     }
 typedef struct wide {
     uint64_t half[2];
@@ -203,7 +203,9 @@ static bool unfold(exec_factored *view, const int64_t *attributes, const int64_t
     view->rank = view->factor_count = 0;
     for (uint32_t i = 0; i < from.rank; i++) {
         if (i != axis && !put_axis(view, &from, i)) return false;
-        if (i == axis && !(put_factor(view, shape[axis], stride * attributes[2]) && put_factor(view, attributes[1], stride * attributes[3]))) return false;
+        if (i == axis &&
+            !(put_factor(view, shape[axis], stride * attributes[2]) && put_factor(view, attributes[1], stride * attributes[3])))
+            return false;
     }
     return true;
 }
@@ -220,7 +222,9 @@ bool exec_factored_apply(exec_factored *view, wg_op op, const int64_t *attribute
     case WG_OP_BroadcastAlong:
         view->rank = view->factor_count = 0;
         for (uint32_t axis = 0; axis < rank; axis++)
-            if (!(axis == (uint32_t)attributes[0] ? put_factor(view, shape[axis], 0) : put_axis(view, &from, axis - (axis > (uint32_t)attributes[0])))) return false;
+            if (!(axis == (uint32_t)attributes[0] ? put_factor(view, shape[axis], 0)
+                                                  : put_axis(view, &from, axis - (axis > (uint32_t)attributes[0]))))
+                return false;
         return true;
     case WG_OP_Permute:
         view->rank = view->factor_count = 0;

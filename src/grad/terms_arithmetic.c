@@ -57,15 +57,19 @@ static double least_normal(wg_kind kind)
 wg_value grad_powf_base(wg_value a, wg_value b)
 {
     wg_value one = one_like(a);
-    wg_value usable = wg_greater_equal(wg_abs(a), wg_fill_like(a, least_normal(wg_value_kind(a))));
-    wg_value guarded = wg_and(wg_equal(b, wg_fill_like(b, 0)), wg_not(usable));
-    return wg_mul(b, wg_powf(wg_select(guarded, one, a), wg_sub(b, one)));
+    wg_value size = wg_abs(a), zero = wg_fill_like(b, 0);
+    wg_value usable = wg_greater_equal(size, wg_fill_like(a, least_normal(wg_value_kind(a))));
+    wg_value vanishes = wg_equal(b, zero);
+    wg_value guarded = wg_and(vanishes, wg_not(usable));
+    wg_value base = wg_select(guarded, one, a);
+    return wg_mul(b, wg_powf(base, wg_sub(b, one)));
 }
 
 wg_value grad_powf_exponent(wg_value a, wg_value b, wg_value y)
 {
     wg_value zero = wg_fill_like(a, 0);
-    wg_value guarded = wg_and(wg_equal(a, zero), wg_greater(b, zero)); /* y is 0 there */
+    wg_value at_zero = wg_equal(a, zero);
+    wg_value guarded = wg_and(at_zero, wg_greater(b, zero)); /* y is 0 there */
     return wg_mul(y, wg_ln(wg_select(guarded, one_like(a), a)));
 }
 
@@ -100,7 +104,8 @@ wg_value grad_bits(wg_value a)
 static wg_value left_won(const grad_site *site, wg_value (*winner)(wg_value a, wg_value b))
 {
     wg_value a = grad_operand(site, 0), b = grad_operand(site, 1);
-    return wg_equal(grad_bits(a), grad_bits(winner(a, b)));
+    wg_value bits = grad_bits(a);
+    return wg_equal(bits, grad_bits(winner(a, b)));
 }
 
 wg_value grad_factor_Maximum_0(const grad_site *site)
@@ -156,13 +161,15 @@ wg_value grad_factor_Sqrt_0(const grad_site *site)
 wg_value grad_factor_Cbrt_0(const grad_site *site)
 {
     wg_value y = grad_result(site);
-    return wg_mul(wg_mul(y, y), wg_fill_like(y, 3));
+    wg_value square = wg_mul(y, y);
+    return wg_mul(square, wg_fill_like(y, 3));
 }
 
 wg_value grad_factor_Tanh_0(const grad_site *site)
 {
     wg_value y = grad_result(site);
-    return wg_sub(one_like(y), wg_mul(y, y));
+    wg_value one = one_like(y);
+    return wg_sub(one, wg_mul(y, y));
 }
 
 wg_value grad_factor_Sin_0(const grad_site *site)
@@ -178,13 +185,16 @@ wg_value grad_factor_Cos_0(const grad_site *site)
 wg_value grad_factor_Tan_0(const grad_site *site)
 {
     wg_value y = grad_result(site);
-    return wg_add(wg_mul(y, y), one_like(y));
+    wg_value square = wg_mul(y, y);
+    return wg_add(square, one_like(y));
 }
 
 /* (1 - a) (1 + a): exact differences next to 1, where 1 - a*a would cancel. */
 static wg_value one_less_square(wg_value a)
 {
-    return wg_mul(wg_sub(one_like(a), a), wg_add(a, one_like(a)));
+    wg_value one = one_like(a);
+    wg_value below = wg_sub(one, a);
+    return wg_mul(below, wg_add(a, one));
 }
 
 wg_value grad_factor_Asin_0(const grad_site *site)
@@ -200,7 +210,8 @@ wg_value grad_factor_Acos_0(const grad_site *site)
 wg_value grad_factor_Atan_0(const grad_site *site)
 {
     wg_value a = grad_operand(site, 0);
-    return wg_add(wg_mul(a, a), one_like(a));
+    wg_value square = wg_mul(a, a);
+    return wg_add(square, one_like(a));
 }
 
 wg_value grad_factor_Sinh_0(const grad_site *site)
@@ -218,13 +229,16 @@ wg_value grad_factor_Asinh_0(const grad_site *site)
 {
     wg_value a = grad_operand(site, 0), size = wg_abs(a);
     wg_value large = wg_greater(size, wg_fill_like(a, wg_value_kind(a) == WG_KIND_F16 ? 0x1p6 : 0x1p27));
-    return wg_select(large, size, wg_sqrt(wg_add(wg_mul(a, a), one_like(a))));
+    wg_value square = wg_mul(a, a);
+    return wg_select(large, size, wg_sqrt(wg_add(square, one_like(a))));
 }
 
 wg_value grad_factor_Acosh_0(const grad_site *site)
 {
     wg_value a = grad_operand(site, 0);
-    return wg_mul(wg_sqrt(wg_sub(a, one_like(a))), wg_sqrt(wg_add(a, one_like(a))));
+    wg_value one = one_like(a);
+    wg_value below = wg_sqrt(wg_sub(a, one));
+    return wg_mul(below, wg_sqrt(wg_add(a, one)));
 }
 
 wg_value grad_factor_Atanh_0(const grad_site *site)
@@ -235,7 +249,8 @@ wg_value grad_factor_Atanh_0(const grad_site *site)
 static wg_value square_of_distance(const grad_site *site)
 {
     wg_value a = grad_operand(site, 0), b = grad_operand(site, 1);
-    return wg_add(wg_mul(a, a), wg_mul(b, b));
+    wg_value square = wg_mul(a, a);
+    return wg_add(square, wg_mul(b, b));
 }
 
 wg_value grad_factor_Atan2_0(const grad_site *site)

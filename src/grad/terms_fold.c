@@ -57,13 +57,15 @@ static wg_value odd_positions(wg_value a, uint32_t axis)
 /* The product of all other items: of those before by those behind. */
 static wg_value product_of_others(wg_value a, uint32_t axis)
 {
-    return wg_mul(shifted(wg_scan(a, "product", axis, false), axis, 1, 1), shifted(wg_scan(a, "product", axis, true), axis, -1, 1));
+    wg_value before = shifted(wg_scan(a, "product", axis, false), axis, 1, 1);
+    return wg_mul(before, shifted(wg_scan(a, "product", axis, true), axis, -1, 1));
 }
 
 /* a0 - (a1 - (a2 - ..)): 1, -1, 1 .. */
 static wg_value alternating_weights(wg_value a, uint32_t axis)
 {
-    return wg_select(odd_positions(a, axis), wg_fill_like(a, -1), wg_fill_like(a, 1));
+    wg_value odd = odd_positions(a, axis), minus = wg_fill_like(a, -1);
+    return wg_select(odd, minus, wg_fill_like(a, 1));
 }
 
 /* a0 / (a1 / (a2 / ..)) is the product of the even items and of the odd ones' reciprocals; d(1/a) = -(1/a)^2 da. */
@@ -71,7 +73,8 @@ static wg_value quotient_weights(wg_value a, uint32_t axis)
 {
     wg_value odd = odd_positions(a, axis), one = wg_fill_like(a, 1);
     wg_value factors = wg_select(odd, wg_div(one, a), a);
-    return wg_mul(product_of_others(factors, axis), wg_select(odd, wg_neg(wg_mul(factors, factors)), one));
+    wg_value others = product_of_others(factors, axis);
+    return wg_mul(others, wg_select(odd, wg_neg(wg_mul(factors, factors)), one));
 }
 
 /* s[i] = a[i] op s[i+1], s[n-1] = a[n-1]: no row runs this way, so it is recorded item by item. */
@@ -148,7 +151,8 @@ wg_value grad_transpose_Reduce_0(const grad_site *site, wg_value g)
     wg_value position;
     if (n.number == 0) return grad_fill_operand(site, 0, 0);
     if (reduce_position(site, axis, &position)) return grad_put_one(g, position, axis, n);
-    return wg_mul(reduce_weights(site, axis), wg_broadcast_along(g, axis, n));
+    wg_value weights = reduce_weights(site, axis);
+    return wg_mul(weights, wg_broadcast_along(g, axis, n));
 }
 
 /* ---- scans, read from the first position: a reversed scan is reversed around ---- */
@@ -203,7 +207,8 @@ static wg_value holders(const grad_site *site, uint32_t axis)
     wg_value y = turned(site, grad_result(site), axis);
     if (wg_is_poison(y)) return y;
     wg_value positions = positions_like(y, axis);
-    wg_value changed = wg_not_equal(grad_bits(all_but_last(y, axis)), grad_bits(all_but_first(y, axis)));
+    wg_value before = grad_bits(all_but_last(y, axis));
+    wg_value changed = wg_not_equal(before, grad_bits(all_but_first(y, axis)));
     changed = wg_pad(changed, axis, wg_number(1), wg_value_size(y, axis), 1);
     return wg_scan(wg_select(changed, positions, wg_fill_like(positions, 0)), "max", axis, false);
 }
@@ -272,5 +277,6 @@ wg_value grad_tangent_LogSumExp_0(const grad_site *site, wg_value t)
 wg_value grad_transpose_LogSumExp_0(const grad_site *site, wg_value g)
 {
     uint32_t axis = (uint32_t)grad_attribute(site, GRAPH_ATTRIBUTE(LogSumExp, axis));
-    return wg_mul(shares(site, axis), wg_broadcast_along(g, axis, grad_operand_size(site, 0, axis)));
+    wg_value weights = shares(site, axis);
+    return wg_mul(weights, wg_broadcast_along(g, axis, grad_operand_size(site, 0, axis)));
 }

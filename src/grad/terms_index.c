@@ -36,13 +36,15 @@ wg_value grad_put_one(wg_value g, wg_value positions, uint32_t axis, wg_size ext
 wg_value grad_take_along(wg_value a, wg_value positions, uint32_t axis)
 {
     uint32_t batch = wg_value_rank(positions) - 1;
-    return end_to_axis(wg_gather_batch(axis_to_end(a, axis), axis_to_end(positions, axis), batch, batch, "error", 0), axis);
+    wg_value rows = axis_to_end(a, axis);
+    return end_to_axis(wg_gather_batch(rows, axis_to_end(positions, axis), batch, batch, "error", 0), axis);
 }
 
 wg_value grad_put_along(wg_value g, wg_value positions, uint32_t axis, wg_size extent)
 {
     uint32_t batch = wg_value_rank(positions) - 1;
-    return end_to_axis(wg_scatter_batch(axis_to_end(g, axis), axis_to_end(positions, axis), batch, batch, extent, "error", "add"), axis);
+    wg_value rows = axis_to_end(g, axis);
+    return end_to_axis(wg_scatter_batch(rows, axis_to_end(positions, axis), batch, batch, extent, "error", "add"), axis);
 }
 
 /* ---- gather and scatter ---- */
@@ -105,7 +107,8 @@ wg_value grad_transpose_Scatter_0(const grad_site *site, wg_value g)
     wg_value rows = wg_gather_batch(g, grad_operand(site, 1), axis, batch, read, 0);
     if (grad_attribute(site, GRAPH_ATTRIBUTE(Scatter, mode)) == GRAPH_MODE_ADD || wg_is_poison(rows)) return rows;
     wg_value left = rows_left(site, batch, grad_attribute_size(site, GRAPH_ATTRIBUTE(Scatter, extent)), outside);
-    return wg_select(spread_rows(left, rows, axis, batch), rows, wg_fill_like(rows, 0));
+    wg_value taken = spread_rows(left, rows, axis, batch);
+    return wg_select(taken, rows, wg_fill_like(rows, 0));
 }
 
 /* ---- slices ---- */

@@ -50,9 +50,9 @@ static void recorded_extents(const graph_bound *bound, int64_t *extents)
     for (uint32_t i = 0; i < bound->extent_count; i++) extents[i] = graph_extent_at(bound->graph, i)->number;
 }
 
-bool graph_bound_new(graph_bound *bound, const wg_graph *graph, uint32_t prefix, const bool *reached, wg_error *error)
+bool graph_bound_new(graph_bound *bound, const wg_graph *graph, uint32_t prefix, uint32_t extent_count, const bool *reached, wg_error *error)
 {
-    *bound = (graph_bound){.graph = graph, .prefix = prefix, .extent_count = graph->extents.count};
+    *bound = (graph_bound){.graph = graph, .prefix = prefix, .extent_count = extent_count};
     const wg_allocator *allocator = graph->allocator;
     bound->first = base_allocate(allocator, (prefix + 1) * sizeof *bound->first);
     bool good = bound->first && place_numbers(bound, reached);
@@ -255,7 +255,7 @@ bool wg_network_bound_shape(const wg_network *network, wg_symbol node, const wg_
     graph_bound bound;
     if (!reached) return base_fail_memory(error);
     graph_closure(graph, &node.position, 1, reached);
-    bool good = graph_bound_new(&bound, graph, network->count, reached, error);
+    bool good = graph_bound_new(&bound, graph, network->count, network->extent_count, reached, error);
     base_free(graph->allocator, reached, network->count);
     if (!good) return false;
     good = graph_bound_bind(&bound, bindings, binding_count, error);

@@ -25,7 +25,7 @@ typedef struct graph_bound {
 
 /* Nodes of the first `prefix` that are in `reached` (NULL: all; else closed under operands), with extents as recorded. False and an error
  * without memory, with nothing held. */
-bool graph_bound_new(graph_bound *bound, const wg_graph *graph, uint32_t prefix, const bool *reached, wg_error *error);
+bool graph_bound_new(graph_bound *bound, const wg_graph *graph, uint32_t prefix, uint32_t extent_count, const bool *reached, wg_error *error);
 void graph_bound_free(graph_bound *bound);
 /* Gives extents these numbers, the others their recorded ones. WG_NAME (no such extent, or bound twice), WG_ARGUMENT (a number below 0),
  * WG_SIZE, and whatever a rule says, with the node's place; the binding before is then kept. */

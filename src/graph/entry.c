@@ -112,6 +112,7 @@ static wg_entry *entry_allocate(const wg_network *network, wg_error *error)
     if (!entry) return base_fail_memory(error), NULL;
     entry->graph = graph_retain(network->graph);
     entry->prefix = network->count;
+    entry->extent_count = network->extent_count;
     entry->own = base_arena_new(network->graph->allocator);
     return entry;
 }

@@ -24,7 +24,9 @@ bool graph_feed_check(const wg_graph *graph, uint32_t prefix, const wg_feed *fee
     uint32_t position = feed->input.position;
     const wg_node *node = graph_node(graph, position);
     const char *name = graph_node_name(graph, node);
-    if (node->op != WG_OP_Input) return base_fail(error, WG_FEED, "a feed goes to node %u %s (%s), which is no input", position, name ? name : "", graph_rows[node->op].text);
+    if (node->op != WG_OP_Input)
+        return base_fail(error, WG_FEED, "a feed goes to node %u %s (%s), which is no input", position, name ? name : "",
+                         graph_rows[node->op].text);
     if (fed_before) return base_fail(error, WG_FEED, "input %s (node %u) is fed twice", name ? name : "", position);
     return true;
 }
@@ -35,8 +37,11 @@ bool graph_feed_fits(const wg_graph *graph, uint32_t position, const wg_view *it
     bool fits = items->kind == (wg_kind)node->kind && items->rank == node->rank && (items->shape || !node->rank);
     if (fits && (!node->rank || !memcmp(items->shape, shape, node->rank * sizeof *shape))) return true;
     wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s", (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
-              items->rank > WG_MAX_RANK ? "of too high a rank" : items->rank && !items->shape ? "without a shape" : BASE_SHAPE_TEXT(items->rank, items->shape),
+    base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s",
+              (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
+              items->rank > WG_MAX_RANK      ? "of too high a rank"
+              : items->rank && !items->shape ? "without a shape"
+                                             : BASE_SHAPE_TEXT(items->rank, items->shape),
               base_kinds[node->kind].name, BASE_SHAPE_TEXT(node->rank, shape));
     return graph_error_at(graph, position, &inner, error);
 }
@@ -46,16 +51,18 @@ bool graph_input_unfed(const wg_graph *graph, uint32_t position, bool strict_fee
     bool required = graph_payload_of(graph, graph_node(graph, position))->form == GRAPH_PAYLOAD_REQUIRED;
     if (!required && !strict_feeds) return true;
     wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_FEED, "the input is not fed, and %s", required ? "it has no recorded default" : "the entry demands that every input is");
+    base_fail(&inner, WG_FEED, "the input is not fed, and %s",
+              required ? "it has no recorded default" : "the entry demands that every input is");
     return graph_error_at(graph, position, &inner, error);
 }
 
-wg_tensor *graph_parameter_payload(const wg_graph *graph, const wg_parameters *table, uint32_t position, const int64_t *shape, wg_error *error)
+wg_tensor *graph_parameter_payload(const wg_graph *graph, const wg_parameters *table, uint32_t position, const int64_t *shape,
+                                   wg_error *error)
 {
     wg_tensor *payload = wg_parameters_of(table, (wg_symbol){graph->family, position}, error);
     if (!payload || !payload->rank || !memcmp(payload->shape, shape, payload->rank * sizeof *shape)) return payload;
     wg_error inner = {.code = WG_OK};
-    base_fail(&inner, WG_PARAMETERS, "the parameter's payload is %s; under these extents it is %s", BASE_SHAPE_TEXT(payload->rank, payload->shape),
-              BASE_SHAPE_TEXT(payload->rank, shape));
+    base_fail(&inner, WG_PARAMETERS, "the parameter's payload is %s; under these extents it is %s",
+              BASE_SHAPE_TEXT(payload->rank, payload->shape), BASE_SHAPE_TEXT(payload->rank, shape));
     return graph_error_at(graph, position, &inner, error), NULL;
 }

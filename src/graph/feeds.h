@@ -16,6 +16,7 @@ bool graph_feed_fits(const wg_graph *graph, uint32_t position, const wg_view *it
 /* Whether an input may go without a feed: it has a recorded default and the entry does not demand feeds. */
 bool graph_input_unfed(const wg_graph *graph, uint32_t position, bool strict_feeds, wg_error *error);
 /* The payload of a parameter in the caller's table, borrowed, of this shape; NULL and an error otherwise. */
-wg_tensor *graph_parameter_payload(const wg_graph *graph, const wg_parameters *table, uint32_t position, const int64_t *shape, wg_error *error);
+wg_tensor *graph_parameter_payload(const wg_graph *graph, const wg_parameters *table, uint32_t position, const int64_t *shape,
+                                   wg_error *error);
 
 #endif

@@ -116,7 +116,7 @@ struct wg_network {
 
 struct wg_entry {
     wg_graph *graph; /* a reference */
-    uint32_t prefix;
+    uint32_t prefix, extent_count; /* nodes and extents there were: a reopened tape may hold more */
     graph_entry facts; /* lists live in the graph's arena or in `own` */
     base_arena own;
 };

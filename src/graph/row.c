@@ -107,8 +107,9 @@ const graph_term *graph_row_term(wg_op op, uint32_t operand)
 
 bool graph_row_reads(wg_op op, uint32_t operand)
 {
-    char letter = operand == WG_NONE ? 'y' : (char)('a' + operand);
     int32_t arity = graph_rows[op].arity == -1 ? 1 : graph_rows[op].arity;
+    if (operand != WG_NONE && (int64_t)operand >= arity) return false; /* a variadic row reads none of its operands by number */
+    char letter = operand == WG_NONE ? 'y' : (char)('a' + operand);
     for (int32_t i = 0; i < arity; i++)
         if (strchr(graph_row_term(op, (uint32_t)i)->reads, letter)) return true;
     return false;

@@ -50,7 +50,7 @@ static bool check_axis(graph_call *call, int64_t axis, const graph_type *type)
 
 bool graph_shape_source(graph_call *call)
 {
-    return base_fail(call->error, WG_INTERNAL, "%s is a source: its shape is given, not derived", ROW(call));
+    return base_fail(call->error, WG_ARGUMENT, "%s is a source: its kind and shape are given, by a call of its own, not derived", ROW(call));
 }
 
 static bool same_numbers(const graph_type *a, const graph_type *b)

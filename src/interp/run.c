@@ -322,7 +322,7 @@ static bool prepare(running *r)
     if (r->run->everything) memset(r->reached, true, entry->prefix);
     else graph_closure(entry->graph, entry->facts.keep, entry->facts.keep_count, r->reached);
     find_last_readers(r);
-    return graph_bound_new(&r->bound, entry->graph, entry->prefix, r->reached, r->error) &&
+    return graph_bound_new(&r->bound, entry->graph, entry->prefix, entry->extent_count, r->reached, r->error) &&
            (!options || !options->binding_count || graph_bound_bind(&r->bound, options->bindings, options->binding_count, r->error));
 }
 
@@ -378,6 +378,6 @@ wg_run *wg_interpret(const wg_entry *entry, const wg_run_options *options, wg_er
 wg_run *wg_network_forward(const wg_network *network, const wg_run_options *options, wg_error *error)
 {
     if (!network) return base_fail(error, WG_ARGUMENT, "forward needs a network"), NULL;
-    wg_entry whole = {.graph = network->graph, .prefix = network->count, .facts = {.posture = WG_POSTURE_RETAIN}};
+    wg_entry whole = {.graph = network->graph, .prefix = network->count, .extent_count = network->extent_count, .facts = {.posture = WG_POSTURE_RETAIN}};
     return interpret(&whole, true, options, error);
 }

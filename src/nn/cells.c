@@ -3,6 +3,8 @@
  * Recurrent cells, one step each; recurrence is feeds, or a carry of the entry. */
 #include "nn/nn.h"
 
+/* C leaves open in which order the arguments of a call are evaluated, and recording is evaluation: no call below records in two of its arguments. */
+
 static wg_value part(wg_value gates, int64_t index, int64_t width)
 {
     return wg_narrow(gates, 1, index * width, width);
@@ -24,9 +26,13 @@ wg_gru_cell wg_gru_cell_new(wg_tape *tape, const char *prefix, int64_t inputs, i
 wg_value wg_gru_cell_step(const wg_gru_cell *cell, wg_value x, wg_value h)
 {
     wg_value from_x = wg_linear(x, cell->input_weight, cell->input_bias), from_h = wg_linear(h, cell->hidden_weight, cell->hidden_bias);
-    int64_t w = cell->width;
-    wg_value r = wg_sigmoid(wg_add(part(from_x, 0, w), part(from_h, 0, w))), z = wg_sigmoid(wg_add(part(from_x, 1, w), part(from_h, 1, w)));
-    wg_value n = wg_tanh(wg_add(part(from_x, 2, w), wg_mul(r, part(from_h, 2, w))));
+    wg_value gates_x[3], gates_h[3];
+    for (int64_t gate = 0; gate < 3; gate++) {
+        gates_x[gate] = part(from_x, gate, cell->width);
+        gates_h[gate] = part(from_h, gate, cell->width);
+    }
+    wg_value r = wg_sigmoid(wg_add(gates_x[0], gates_h[0])), z = wg_sigmoid(wg_add(gates_x[1], gates_h[1]));
+    wg_value n = wg_tanh(wg_add(gates_x[2], wg_mul(r, gates_h[2])));
     return wg_add(n, wg_mul(z, wg_sub(h, n)));
 }
 
@@ -44,9 +50,11 @@ wg_lstm_cell wg_lstm_cell_new(wg_tape *tape, const char *prefix, int64_t inputs,
  * c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c'). */
 void wg_lstm_cell_step(const wg_lstm_cell *cell, wg_value x, wg_value *h, wg_value *c)
 {
-    wg_value gates = wg_add(wg_linear(x, cell->input_weight, cell->bias), wg_matmul(*h, cell->hidden_weight));
+    wg_value from_x = wg_linear(x, cell->input_weight, cell->bias);
+    wg_value gates = wg_add(from_x, wg_matmul(*h, cell->hidden_weight));
     int64_t w = cell->width;
     wg_value i = wg_sigmoid(part(gates, 0, w)), f = wg_sigmoid(part(gates, 1, w)), g = wg_tanh(part(gates, 2, w)), o = wg_sigmoid(part(gates, 3, w));
-    *c = wg_add(wg_mul(f, *c), wg_mul(i, g));
+    wg_value kept = wg_mul(f, *c);
+    *c = wg_add(kept, wg_mul(i, g));
     *h = wg_mul(o, wg_tanh(*c));
 }

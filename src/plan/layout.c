@@ -29,7 +29,7 @@ static bool take_lists(layering *l)
 {
     const wg_plan *plan = l->plan;
     plan_layout *layout = l->layout;
-    size_t room = (size_t)plan->count + 1, extents = plan->graph->extents.count;
+    size_t room = (size_t)plan->count + 1, extents = plan->extent_count;
     layout->extents = base_arena_take(&layout->memory, (extents + 1) * sizeof *layout->extents);
     layout->shapes = base_arena_take(&layout->memory, room * sizeof *layout->shapes);
     layout->volumes = base_arena_take(&layout->memory, room * sizeof *layout->volumes);
@@ -40,7 +40,7 @@ static bool take_lists(layering *l)
 static void take_recorded(layering *l)
 {
     const wg_plan *plan = l->plan;
-    for (uint32_t i = 0; i < plan->graph->extents.count; i++) l->layout->extents[i] = graph_extent_at(plan->graph, i)->number;
+    for (uint32_t i = 0; i < plan->extent_count; i++) l->layout->extents[i] = graph_extent_at(plan->graph, i)->number;
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = plan_node(plan, i);
         l->layout->shapes[i] = graph_shape(plan->graph, node);
@@ -93,7 +93,7 @@ static bool bind_shapes(layering *l, const wg_binding *bindings, uint32_t bindin
     if (!reached) return base_fail_memory(error);
     for (uint32_t position = 0; position < plan->prefix; position++) reached[position] = plan->index[position] != WG_NONE;
     graph_bound bound;
-    if (!graph_bound_new(&bound, plan->graph, plan->prefix, reached, error)) return false;
+    if (!graph_bound_new(&bound, plan->graph, plan->prefix, plan->extent_count, reached, error)) return false;
     bool good = graph_bound_bind(&bound, bindings, binding_count, error);
     if (good && !take_bound(l, &bound)) good = base_fail_memory(error);
     graph_bound_free(&bound);

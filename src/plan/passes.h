@@ -71,7 +71,7 @@ typedef struct plan_probes {
     uint32_t count;
     const int64_t *extents[PLAN_PROBES]; /* [0] NULL: as recorded */
 } plan_probes;
-bool plan_probes_make(const wg_graph *graph, base_arena *arena, plan_probes *probes);
+bool plan_probes_make(uint32_t count, base_arena *arena, plan_probes *probes);
 /* The shape of a node at a probe into shape [rank]; false when a size does not fit. */
 bool plan_probe_shape(const wg_graph *graph, const plan_probes *probes, uint32_t probe, const wg_node *node, int64_t *shape);
 

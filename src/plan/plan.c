@@ -41,6 +41,7 @@ wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t bi
     atomic_init(&plan->references, 1);
     plan->graph = graph_retain(entry->graph);
     plan->prefix = entry->prefix;
+    plan->extent_count = entry->extent_count;
     plan->allocator = allocator;
     plan->memory = base_arena_new(allocator);
     plan->scratch = scratch;

@@ -134,7 +134,7 @@ typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_
 struct wg_plan {
     atomic_uint references;
     wg_graph *graph; /* a reference */
-    uint32_t prefix;
+    uint32_t prefix, extent_count;
     graph_entry entry; /* lists in `memory` */
     const wg_allocator *allocator;
     base_arena memory;

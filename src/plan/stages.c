@@ -317,7 +317,7 @@ static bool take_room(grouping *g)
            (g->units->source = base_arena_take(memory, room * sizeof(uint32_t))) &&
            (g->units->unit = base_arena_take(memory, room * sizeof(uint32_t))) && (g->depth = base_arena_take_zeroed(memory, room)) &&
            (g->above = base_arena_take_zeroed(memory, room * sizeof *g->above)) &&
-           (g->groups = base_arena_take(memory, room * sizeof *g->groups)) && plan_probes_make(g->plan->graph, memory, &g->probes);
+           (g->groups = base_arena_take(memory, room * sizeof *g->groups)) && plan_probes_make(g->plan->extent_count, memory, &g->probes);
 }
 
 /* Stages come from the programs in unit order; here they are put into execution order. */

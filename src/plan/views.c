@@ -12,6 +12,8 @@ plan_reading plan_reading_of(const wg_node *node)
 #define READING(Row, how) [WG_OP_##Row] = PLAN_READING_##how + 1,
 #include "plan/readings.def"
     };
+    /* Bits that become floats are computed: the NaNs among them become the one NaN. */
+    if (node->op == WG_OP_Bitcast && base_kind_is_float((wg_kind)node->kind)) return PLAN_READING_MAP;
     if (told[node->op]) return (plan_reading)(told[node->op] - 1);
     return graph_rows[node->op].order == GRAPH_ORDER_ELEMENT ? PLAN_READING_MAP : PLAN_READING_CONTIGUOUS;
 }
@@ -151,9 +153,8 @@ static int64_t probe_number(uint32_t probe, uint32_t extent)
     return 2 + (int64_t)((mixed >> 33) % 89);
 }
 
-bool plan_probes_make(const wg_graph *graph, base_arena *arena, plan_probes *probes)
+bool plan_probes_make(uint32_t count, base_arena *arena, plan_probes *probes)
 {
-    uint32_t count = graph->extents.count;
     *probes = (plan_probes){.count = 1};
     if (count == 0) return true;
     for (; probes->count < PLAN_PROBES; probes->count++) {

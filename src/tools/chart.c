@@ -250,7 +250,7 @@ static void put_class(base_string *svg, const char *const *names, uint32_t numbe
     if (names[number][length]) base_string_puts(svg, "\xE2\x80\xA6");
 }
 
-enum { CELL = 46, ROW = 30, MARGIN_LEFT = 130, MARGIN_TOP = 96, LONGEST_NAME = 16 };
+enum { CELL = 46, ROW = 30, MARGIN_LEFT = 130, MARGIN_TOP = 88, LONGEST_NAME = 16 };
 
 static void put_cell(base_string *svg, int64_t count, int64_t row_total, uint32_t row, uint32_t column)
 {
@@ -263,8 +263,8 @@ static void put_cell(base_string *svg, int64_t count, int64_t row_total, uint32_
                        "<rect class=\"cell\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" style=\"fill:var(--%c);fill-opacity:%.2f\"/>",
                        x, y, CELL - 2, ROW - 2, row == column ? 'a' : 'b', opacity);
     if (count)
-        base_string_printf(svg, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"middle\">%lld</text>", opacity > 0.55 ? " class=\"on\"" : "",
-                           x + CELL / 2 - 1, y + ROW / 2 + 3, (long long)count);
+        base_string_printf(svg, "<text class=\"%s\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%lld</text>",
+                           opacity > 0.55 ? "on" : "name", x + CELL / 2 - 1, y + ROW / 2 + 3, (long long)count);
 }
 
 void chart_put_matrix(base_string *svg, const int64_t *counts, uint32_t classes, const char *const *names)

@@ -163,6 +163,7 @@ static void put_accuracy(base_string *html, const training *t)
 {
     const training_history *h = &t->history;
     size_t count = h->evaluation_count;
+    char rows[32];
     if (!count || !h->evaluations[0].has_accuracy) return;
     double *x = base_allocate(tool_allocator(), 2 * count * sizeof *x);
     if (!x) {
@@ -174,8 +175,8 @@ static void put_accuracy(base_string *html, const training *t)
         x[count + i] = h->evaluations[i].accuracy;
     }
     const chart_series series = {"held out", CHART_MARKS, 1, x, x + count, count};
-    base_string_printf(html, "<section><h2>Held-out accuracy</h2><p>Share of %lld held-out rows whose class is right.</p>\n",
-                       (long long)h->evaluations[0].rows);
+    base_string_printf(html, "<section><h2>Held-out accuracy</h2><p>Share of %s held-out rows whose class is right.</p>\n",
+                       progress_thousands((double)h->evaluations[0].rows, rows));
     chart_put(html, &(chart){.title = "Held-out accuracy by epoch",
                              .x_title = "epoch",
                              .y_title = "accuracy",
@@ -192,12 +193,13 @@ static void put_matrix(base_string *html, const verdicts *v, const char *const *
 {
     if (!v->truth || v->classes > MOST_MATRIX) return;
     int64_t counts[MOST_MATRIX * MOST_MATRIX] = {0};
+    char rows[32];
     for (int64_t row = 0; row < v->rows; row++)
         if (verdicts_truth(v, row) < v->classes) counts[verdicts_truth(v, row) * v->classes + v->predicted[row]]++;
     base_string_printf(html,
-                       "<section><h2>Confusion matrix</h2><p>Held-out rows (%lld) by true class, one a line, and predicted class, one a "
+                       "<section><h2>Confusion matrix</h2><p>The %s held-out rows by true class, one a line, and predicted class, one a "
                        "column; the diagonal is right.</p><div class=\"matrix\">\n",
-                       (long long)v->rows);
+                       progress_thousands((double)v->rows, rows));
     chart_put_matrix(html, counts, v->classes, names);
     base_string_puts(html, "</div></section>\n");
 }

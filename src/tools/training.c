@@ -6,6 +6,7 @@
 
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "tools/carried.h"
 
 #define KEY_STEP "wengert.training.step"
 #define KEY_EPOCH "wengert.training.epoch"
@@ -13,7 +14,6 @@
 #define KEY_ROWS "wengert.training.rows"
 #define KEY_ORDER "wengert.training.order"
 #define ORDER "fisher-yates philox4x32 fold(seed, epoch)"
-#define CARRIED "carried."
 
 /* ---- the model ---- */
 
@@ -141,7 +141,7 @@ static bool restore_carried(training *t, wg_error *error)
     for (uint32_t i = 0; i < entry->carry_count; i++) {
         wg_symbol input = wg_network_symbol_at(t->model.network, entry->carries[2 * i + 1]);
         char key[320], plain[16];
-        snprintf(key, sizeof key, CARRIED "%s", tool_result_name(t->model.network, input, plain));
+        snprintf(key, sizeof key, CARRIED_PREFIX "%s", tool_result_name(t->model.network, input, plain));
         const wg_tensor *tensor = wg_bundle_get(t->model.checkpoint.bundle, key);
         if (!tensor) return base_fail(error, WG_FORMAT, "%s holds no tensor %s, which training carries", t->settings.out, key);
         wg_view view = wg_tensor_view(tensor);
@@ -293,7 +293,7 @@ static bool add_carried(const training *t, const char *from, const char *to, wg_
     for (uint32_t i = 0; good && i < carried.extra_count; i++) {
         char key[320], plain[16];
         wg_tensor *tensor = wg_tensor_copy(NULL, &carried.extra[i].items, error);
-        snprintf(key, sizeof key, CARRIED "%s", tool_result_name(t->model.network, carried.extra[i].input, plain));
+        snprintf(key, sizeof key, CARRIED_PREFIX "%s", tool_result_name(t->model.network, carried.extra[i].input, plain));
         good = tensor && wg_bundle_put(bundle, key, tensor, error);
     }
     good = good && wg_bundle_write(bundle, to, error);

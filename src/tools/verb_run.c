@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "tools/carried.h"
 #include "tools/running.h"
 
 bool running_open(const tool_call *call, running *r, wg_error *error)
@@ -13,7 +14,9 @@ bool running_open(const tool_call *call, running *r, wg_error *error)
     memset(r, 0, sizeof *r);
     if (!tool_model_open(call, call->words[0], &r->model, error) || !tool_bindings(call, &r->bindings, &r->binding_count, error)) return false;
     r->entry = tool_model_entry(call, &r->model, error);
-    if (!r->entry || !tool_feeds_read(call, r->model.network, r->bindings, r->binding_count, &r->feeds, error)) return false;
+    if (!r->entry || !tool_feeds_read(call, r->model.network, r->bindings, r->binding_count, &r->feeds, error) ||
+        !carried_feed(&r->model, &r->feeds, error))
+        return false;
     r->options = (wg_run_options){.size = sizeof r->options, .parameters = r->model.parameters, .feeds = r->feeds.feeds, .feed_count = r->feeds.count};
     r->plan = wg_plan_new(r->entry, r->bindings, r->binding_count, error);
     r->session = r->plan ? wg_session_new(r->plan, NULL, error) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Plan and session against the oracle, bit for bit, at every vector level that this processor has, on one thread and on two or three. Work is cut finely, so that small graphs are
- * shared between threads too. */
+ * Plan and session against the oracle, bit for bit, at every vector level that this processor has, on one thread and on two or three. Work
+ * is cut finely, so that small graphs are shared between threads too. */
 #ifndef EXEC_EQUIVALENCE_H
 #define EXEC_EQUIVALENCE_H
 
@@ -30,17 +30,18 @@ static bool equivalence_result(const wg_session *session, const wg_run *run, wg_
         return snprintf(why, bytes, "node %u: %s", symbol.position, error.message), false;
     }
     int64_t item = test_differs(got, wanted);
-    if (item == -1 && wg_tensor_volume(got) && memcmp(wg_tensor_data(got), wg_tensor_data(wanted), got->bytes)) item = -3; /* a NaN that is not the one NaN */
+    if (item == -1 && wg_tensor_volume(got) && memcmp(wg_tensor_data(got), wg_tensor_data(wanted), got->bytes))
+        item = -3; /* a NaN that is not the one NaN */
     if (item != -1)
-        snprintf(why, bytes, "node %u, item %lld: %.17g, the oracle has %.17g", symbol.position, (long long)item, item >= 0 ? test_item(got, item) : 0,
-                 item >= 0 ? test_item(wanted, item) : 0);
+        snprintf(why, bytes, "node %u, item %lld: %.17g, the oracle has %.17g", symbol.position, (long long)item,
+                 item >= 0 ? test_item(got, item) : 0, item >= 0 ? test_item(wanted, item) : 0);
     wg_tensor_release(got);
     return item == -1;
 }
 
 /* One level and number of threads. The oracle's failure must be the session's, word for word. */
-static bool equivalence_at(const wg_entry *entry, const wg_run_options *options, const wg_run *run, const wg_error *failed, const char *simd, uint32_t threads,
-                           char *why, size_t bytes)
+static bool equivalence_at(const wg_entry *entry, const wg_run_options *options, const wg_run *run, const wg_error *failed,
+                           const char *simd, uint32_t threads, char *why, size_t bytes)
 {
     wg_error error = {0};
     wg_context_options made = {.size = sizeof made, .threads = threads, .simd = simd};
@@ -54,13 +55,17 @@ static bool equivalence_at(const wg_entry *entry, const wg_run_options *options,
     if (good) session->parallel_cost = 0, session->part_cost = 500;
     bool ran = good && wg_session_run(session, options, &error);
     if (good && !run) {
-        good = !ran && error.code == failed->code && error.node == failed->node && error.item == failed->item && !strcmp(error.message, failed->message);
-        if (!good) snprintf(why, bytes, "the oracle fails with \"%s\", the session %s \"%s\"", failed->message, ran ? "runs" : "with", error.message);
+        good = !ran && error.code == failed->code && error.node == failed->node && error.item == failed->item &&
+               !strcmp(error.message, failed->message);
+        if (!good)
+            snprintf(why, bytes, "the oracle fails with \"%s\", the session %s \"%s\"", failed->message, ran ? "runs" : "with",
+                     error.message);
     } else if (!ran) {
         snprintf(why, bytes, "%s", error.message);
         good = false;
     } else {
-        for (uint32_t i = 0; good && i < wg_entry_result_count(entry); i++) good = equivalence_result(session, run, wg_entry_result(entry, i), why, bytes);
+        for (uint32_t i = 0; good && i < wg_entry_result_count(entry); i++)
+            good = equivalence_result(session, run, wg_entry_result(entry, i), why, bytes);
     }
     wg_session_free(&session);
     wg_plan_release(&plan);
@@ -82,7 +87,8 @@ static bool equivalence_holds(const wg_entry *entry, const wg_run_options *optio
     bool good = true;
     for (uint32_t level = 0; good && level < exec_kernels_count(); level++)
         for (uint32_t threads = 1; good && threads <= 3; threads++)
-            if (threads == 1 || threads == 3 - level % 2) good = equivalence_at(entry, options, run, &failed, levels[level], threads, why, bytes);
+            if (threads == 1 || threads == 3 - level % 2)
+                good = equivalence_at(entry, options, run, &failed, levels[level], threads, why, bytes);
     wg_run_free(&run);
     return good;
 }

@@ -18,7 +18,11 @@ static bool same_bits(void *user, random_graph *graph, char *why, size_t bytes)
     uint64_t family = graph->roots[0].family;
     for (uint32_t i = 2; wanted->observes && i < count && observe_count < 64; i += 5) observes[observe_count++] = (wg_symbol){family, i};
     wg_network *network = wg_tape_seal(&graph->tape, &error);
-    wg_entry_options options = {.size = sizeof options, .roots = graph->roots, .root_count = graph->root_count, .observes = observes, .observe_count = observe_count,
+    wg_entry_options options = {.size = sizeof options,
+                                .roots = graph->roots,
+                                .root_count = graph->root_count,
+                                .observes = observes,
+                                .observe_count = observe_count,
                                 .posture = wanted->posture};
     wg_entry *entry = network ? wg_entry_new(network, &options, &error) : NULL;
     bool good = entry ? equivalence_holds(entry, NULL, why, bytes) : (snprintf(why, bytes, "%s", error.message), false);
@@ -31,7 +35,8 @@ static void check(posture wanted, uint64_t first_seed, uint32_t graphs)
 {
     static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F32, WG_KIND_BF16, WG_KIND_F16};
     static const uint32_t sizes[] = {5, 12, 25, 40, 80, 8, 200, 17};
-    for (uint32_t i = 0; i < graphs; i++) random_graph_hold("plan = oracle", first_seed + i, sizes[i % 8], kinds[i % 5], same_bits, &wanted);
+    for (uint32_t i = 0; i < graphs; i++)
+        random_graph_hold("plan = oracle", first_seed + i, sizes[i % 8], kinds[i % 5], same_bits, &wanted);
 }
 
 static void test_forward(void **state)

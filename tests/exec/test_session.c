@@ -52,7 +52,10 @@ static program program_new(wg_context *context)
 static wg_entry *entry_of(const program *p, const wg_symbol *roots, uint32_t count, bool strict)
 {
     wg_error error = {0};
-    wg_entry *entry = wg_entry_new(p->network, &(wg_entry_options){.size = sizeof(wg_entry_options), .name = "main", .roots = roots, .root_count = count, .strict_feeds = strict}, &error);
+    wg_entry *entry = wg_entry_new(
+        p->network,
+        &(wg_entry_options){.size = sizeof(wg_entry_options), .name = "main", .roots = roots, .root_count = count, .strict_feeds = strict},
+        &error);
     if (!entry) fail_msg("%s", error.message);
     return entry;
 }
@@ -84,7 +87,8 @@ static void ready_free(ready *r)
 }
 
 /* Runs both and compares everything that is declared. */
-static void assert_as_oracle(const wg_entry *entry, wg_session *session, const wg_run_options *options, const wg_run_options *oracle_options)
+static void assert_as_oracle(const wg_entry *entry, wg_session *session, const wg_run_options *options,
+                             const wg_run_options *oracle_options)
 {
     wg_error error = {0};
     wg_run *run = wg_interpret(entry, oracle_options, &error);
@@ -112,7 +116,9 @@ static void test_feeds_are_read_by_their_strides(void **state)
     ready r = ready_new(false);
     assert_as_oracle(r.entry, r.session, NULL, NULL);
     wg_tensor *turned = test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 5), 0.9, 0.4, 0);
-    wg_feed feed = {r.program.x, {.data = wg_tensor_data(turned), .kind = WG_KIND_F32, .rank = 2, .shape = TEST_SHAPE(5, 6), .strides = TEST_SHAPE(4, 20)}};
+    wg_feed feed = {
+        r.program.x,
+        {.data = wg_tensor_data(turned), .kind = WG_KIND_F32, .rank = 2, .shape = TEST_SHAPE(5, 6), .strides = TEST_SHAPE(4, 20)}};
     wg_run_options options = with_feeds(&feed, 1);
     assert_as_oracle(r.entry, r.session, &options, &options);
     /* Off the boundary of an item. */
@@ -206,7 +212,8 @@ static void test_declared_sources_are_kept(void **state)
     wg_entry *entry = entry_of(&p, (wg_symbol[]){p.x, p.w, p.loss}, 3, false);
     wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
     wg_session *session = wg_session_new(plan, NULL, &error);
-    wg_tensor *x = test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(5, 6), 1, 0, 0), *copy = test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(5, 6), 1, 0, 0);
+    wg_tensor *x = test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(5, 6), 1, 0, 0),
+              *copy = test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(5, 6), 1, 0, 0);
     wg_parameters *parameters = wg_parameters_new(p.network, &error);
     wg_tensor *w = wg_tensor_retain(wg_parameters_of(parameters, p.w, &error));
     wg_feed feed = {p.x, wg_tensor_view(x)};
@@ -328,7 +335,8 @@ static void test_carries_equal_feeding_by_hand(void **state)
         assert_true(wg_session_run(carrying, &one, &error));
         assert_true(wg_session_run(feeding, &both, &error));
         wg_tensor *next = wg_session_take(carrying, c.next, &error), *probabilities = wg_session_take(carrying, c.probabilities, &error);
-        wg_tensor *next_by_hand = wg_session_take(feeding, c.next, &error), *probabilities_by_hand = wg_session_take(feeding, c.probabilities, &error);
+        wg_tensor *next_by_hand = wg_session_take(feeding, c.next, &error),
+                  *probabilities_by_hand = wg_session_take(feeding, c.probabilities, &error);
         test_assert_same(next, next_by_hand, "h'");
         test_assert_same(probabilities, probabilities_by_hand, "probabilities");
         for (uint32_t i = 0; i < 3; i++) assert_true(test_ulps(WG_KIND_F64, test_item(next, i), cell_next[step][i]) < 32);
@@ -336,7 +344,8 @@ static void test_carries_equal_feeding_by_hand(void **state)
         wg_view view;
         assert_true(wg_session_carried(carrying, c.h, &view, &error));
         assert_memory_equal(view.data, wg_tensor_data(next), 24);
-        wg_tensor_release(h), wg_tensor_release(x), wg_tensor_release(next), wg_tensor_release(probabilities), wg_tensor_release(probabilities_by_hand);
+        wg_tensor_release(h), wg_tensor_release(x), wg_tensor_release(next), wg_tensor_release(probabilities),
+            wg_tensor_release(probabilities_by_hand);
         h = next_by_hand;
     }
     wg_tensor_release(h);
@@ -405,12 +414,17 @@ static long_program long_program_new(wg_context *context)
     wg_error error = {0};
     long_program l;
     wg_tape *tape = wg_tape_new_kind(context, WG_KIND_F64);
-    wg_value start = wg_input_fill(tape, WG_KIND_F64, 1, &(wg_size){400000, 0}, 0.5), w = wg_parameter_fill(tape, WG_KIND_F64, 1, &(wg_size){400000, 0}, 0.25), value = start;
+    wg_value start = wg_input_fill(tape, WG_KIND_F64, 1, &(wg_size){400000, 0}, 0.5),
+             w = wg_parameter_fill(tape, WG_KIND_F64, 1, &(wg_size){400000, 0}, 0.25), value = start;
     for (int i = 0; i < 12; i++) value = wg_sort(wg_sin(wg_add(value, w)), 0, i % 2);
     l.state = wg_symbol_of(start);
     l.next = wg_symbol_of(value);
     l.network = wg_tape_seal(&tape, &error);
-    l.entry = wg_entry_new(l.network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &l.next, .root_count = 1, .carries = &(wg_carry){l.next, l.state}, .carry_count = 1}, &error);
+    l.entry = wg_entry_new(
+        l.network,
+        &(wg_entry_options){
+            .size = sizeof(wg_entry_options), .roots = &l.next, .root_count = 1, .carries = &(wg_carry){l.next, l.state}, .carry_count = 1},
+        &error);
     l.plan = l.entry ? wg_plan_new(l.entry, NULL, 0, &error) : NULL;
     if (!l.plan) fail_msg("%s", error.message);
     return l;
@@ -461,7 +475,8 @@ static void test_a_run_is_stopped(void **state)
     long_program l = long_program_new(NULL);
     wg_error error = {0};
     watcher w = {.parameters = wg_parameters_new(l.network, &error)};
-    wg_session *session = wg_session_new(l.plan, &(wg_session_options){.size = sizeof(wg_session_options), .progress = watch, .progress_user = &w}, &error);
+    wg_session *session =
+        wg_session_new(l.plan, &(wg_session_options){.size = sizeof(wg_session_options), .progress = watch, .progress_user = &w}, &error);
     assert_non_null(session);
     w.session = session;
     wg_run_options options = {.size = sizeof options, .parameters = w.parameters};
@@ -614,7 +629,8 @@ static bool whole_life(const program *p, const wg_entry *entry, wg_error *error)
     float x[42] = {0};
     wg_feed feed = {p->x, {.data = x, .kind = WG_KIND_F32, .rank = 2, .shape = TEST_SHAPE(7, 6), .strides = TEST_SHAPE(4, 28)}};
     wg_run_options options = with_feeds(&feed, 1);
-    bool good = session && wg_session_run(session, NULL, error) && wg_session_bind(session, &(wg_binding){"n", 7}, 1, error) && wg_session_run(session, &options, error);
+    bool good = session && wg_session_run(session, NULL, error) && wg_session_bind(session, &(wg_binding){"n", 7}, 1, error) &&
+                wg_session_run(session, &options, error);
     wg_tensor *taken = good ? wg_session_take(session, p->picked, error) : NULL;
     good = taken != NULL;
     wg_tensor_release(taken);
@@ -677,7 +693,9 @@ static void test_backward_over_a_session(void **state)
     (void)state;
     program p = program_new(NULL);
     wg_error error = {0};
-    wg_entry *entry = wg_entry_new(p.network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &p.loss, .root_count = 1, .posture = WG_POSTURE_RETAIN}, &error);
+    wg_entry *entry = wg_entry_new(
+        p.network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &p.loss, .root_count = 1, .posture = WG_POSTURE_RETAIN},
+        &error);
     wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
     wg_session *session = wg_session_new(plan, NULL, &error);
     wg_tensor *x = test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(5, 6), 1, 0, 0);

@@ -168,7 +168,7 @@ static problem make_problem(void)
     wg_tape *tape = wg_tape_new(NULL);
     wg_linear_layer layer = wg_linear_layer_new(tape, "line", 3, 1, 4);
     float xs[24], ys[8];
-    for (int i = 0; i < 24; i++) xs[i] = (float)sin(1.3 * i);
+    for (int i = 0; i < 24; i++) xs[i] = (float)sin(1.3 * i * i + i);
     for (int i = 0; i < 8; i++) ys[i] = 2 * xs[3 * i] - xs[3 * i + 1] + 0.5f;
     wg_value x = wg_input(tape, wg_tensor_new(NULL, WG_KIND_F32, 2, (int64_t[]){8, 3}, xs, NULL));
     wg_value y = wg_input(tape, wg_tensor_new(NULL, WG_KIND_F32, 2, (int64_t[]){8, 1}, ys, NULL));

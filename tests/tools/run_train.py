@@ -339,6 +339,11 @@ def carries_and_draws():
         drift > 0 and abs(drift - sum(carried)) < 1e-6 and drift == parts["held_out"]["drift"],
         f"evaluate reads what training carries: {drift} {carried}",
     )
+    result = run("run", "whole.safetensors", "--entry", "evaluate", "--json")
+    found = json.loads(result.stdout)["results"]["drift"]["items"]
+    expect(abs(found - drift) < 1e-6, "run reads it from the model", result)
+    result = run("run", "whole.safetensors", "--entry", "evaluate", "--feed", "running=[1, 2]", "--json")
+    expect(result.returncode == 0 and json.loads(result.stdout)["results"]["drift"]["items"] == 3, "unless it is fed", result)
     trained(run(*words, "--epochs", "3", "--seed", "2", "--out", "other.safetensors"))
     expect(floats("whole.safetensors", "w") != floats("other.safetensors", "w"), "another seed, other draws")
     expect(not [name for name in os.listdir(".") if name.endswith(".saving")], "nothing half-written is left")
