@@ -47,9 +47,7 @@ typedef struct exec_walk {
 
 exec_walk exec_walk_of(wg_kind kind, uint32_t rank, const int64_t *shape, const int64_t *strides);
 /* Copies items [first, first + count) of a walk (row-major) side by side. */
-void exec_walk_gather(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to);
-/* Copies items that stand side by side to the places [first, first + count) of a walk. */
-void exec_walk_spread(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to);
+void exec_walk_gather(const exec_kernels *kernels, const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to);
 
 /* A view whose axes may be made of several strides each: what a reshape of a strided view is. Axis i is the factors [axis_first[i],
  * axis_first[i + 1]), row-major. */
@@ -126,7 +124,6 @@ struct exec_run {
     char *const *bases; /* [buffer count] */
     char *scratch;
     atomic_bool *stop;
-    bool stopped;
     bool (*progress)(void *user, double share);
     void *progress_user;
     double parallel_cost, part_cost; /* what is shared between threads, and a range of it: item copies */

@@ -36,12 +36,17 @@
 #define LEVEL(name) KERNEL_PASTE(name, KERNEL_LEVEL)
 #define LEVEL_TYPED(name, type) KERNEL_PASTE(LEVEL(name), type)
 
-/* What every machine runs: 16-byte vectors, a fused multiply-add of our own where the target has none. */
+/* What every machine runs: 16-byte vectors, a fused multiply-add of our own where the target has none. It is what is there when nothing better is, so it is kept small. */
+#pragma GCC push_options
+#if !defined(__clang__) && EXEC_HAVE_V3
+#pragma GCC optimize("Os")
+#endif
 #define KERNEL_LEVEL base
 #define KERNEL_BYTES 16
 #include "exec/kernel_vector.inc"
 #include KERNEL_TEMPLATE
 #include "exec/kernel_vector_end.inc"
+#pragma GCC pop_options
 
 #if EXEC_HAVE_V3
 #pragma GCC push_options

@@ -72,13 +72,12 @@ typedef struct band {
         }                                                                                                                                 \
     }
 
-/* Windows side by side that cover all of it: the items, -0 become +0. */
+/* Windows side by side: the items, -0 become +0, and zeros behind them. */
 #define SIDE_BY_SIDE(name, T)                                                                                                             \
-    static void side_by_side_##name(const exec_folding *f, int64_t first, int64_t end)                                                    \
+    static void side_by_side_##name(const T *restrict from, T *restrict to, int64_t count, int64_t whole)                                 \
     {                                                                                                                                     \
-        const T *restrict from = f->items;                                                                                                \
-        T *restrict to = f->result;                                                                                                       \
-        for (int64_t i = first; i < end; i++) to[i] = (T)(from[i] + 0);                                                                   \
+        for (int64_t i = 0; i < count; i++) to[i] = (T)(from[i] + 0);                                                                     \
+        for (int64_t i = count; i < whole; i++) to[i] = 0;                                                                                \
     }
 
 /* Bands of the line [rows) of one outer position. */
@@ -107,14 +106,19 @@ typedef struct band {
     BANDS(name, ADD_IN_PLACE(name, T))                                                                                                    \
     static void fold_##name(const exec_folding *f, exec_range rows)                                                                       \
     {                                                                                                                                     \
-        if (f->step == f->size && f->dilation == 1 && f->windows * f->size == f->extent) {                                                \
-            side_by_side_##name(f, rows.first * f->inner, rows.end * f->inner);                                                           \
+        int64_t filled = f->windows * f->size * f->inner, line = f->extent * f->inner;                                                    \
+        bool apart = f->dilation == 1 && f->step == f->size;                                                                              \
+        bool slides = f->inner == 1 && f->step == 1 && f->dilation == 1 && f->size >= 2 && f->size <= SLIDING_MOST && f->windows > 0;     \
+        if (apart && filled == line) {                                                                                                    \
+            int64_t first = rows.first * f->inner, count = rows.end * f->inner - first;                                                   \
+            side_by_side_##name((const T *)f->items + first, (T *)f->result + first, count, count);                                       \
             return;                                                                                                                       \
         }                                                                                                                                 \
-        bool slides = f->inner == 1 && f->step == 1 && f->dilation == 1 && f->size >= 2 && f->size <= SLIDING_MOST && f->windows > 0;     \
         for (int64_t row = rows.first; row < rows.end;) {                                                                                 \
-            int64_t outer = row / f->extent, p = row % f->extent, count = f->extent - p < rows.end - row ? f->extent - p : rows.end - row; \
-            if (slides && count == f->extent) slide_##name(f, outer);                                                                     \
+            int64_t outer = row / f->extent, p = row % f->extent, count = f->extent - p < rows.end - row ? f->extent - p : rows.end - row;\
+            bool whole = count == f->extent;                                                                                              \
+            if (whole && slides) slide_##name(f, outer);                                                                                  \
+            else if (whole && apart) side_by_side_##name((const T *)f->items + outer * filled, (T *)f->result + outer * line, filled, line);\
             else bands_##name(f, outer, (exec_range){p, p + count});                                                                      \
             row += count;                                                                                                                 \
         }                                                                                                                                 \

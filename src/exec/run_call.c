@@ -73,6 +73,7 @@ exec_dense exec_dense_of(exec_build *build, const exec_value *value)
 }
 
 typedef struct gather_work {
+    const exec_kernels *kernels;
     const exec_dense *dense;
     const char *from;
     char *to;
@@ -82,7 +83,7 @@ static void gather_part(void *context, exec_range range, uint32_t thread)
 {
     const gather_work *work = context;
     (void)thread;
-    exec_walk_gather(&work->dense->walk, work->from, range.first, range.end - range.first,
+    exec_walk_gather(work->kernels, &work->dense->walk, work->from, range.first, range.end - range.first,
                      work->to + range.first * work->dense->walk.width);
 }
 
@@ -90,7 +91,7 @@ const char *exec_dense_items(exec_run *run, const exec_dense *dense)
 {
     char *items = exec_items(run, &dense->value);
     if (dense->scratch_at < 0) return items;
-    gather_work work = {dense, items, run->scratch + dense->scratch_at};
+    gather_work work = {run->kernels, dense, items, run->scratch + dense->scratch_at};
     exec_run_split(run, dense->value.volume, 1024, 1, gather_part, &work);
     return work.to;
 }

@@ -188,7 +188,7 @@ static void whole_part(void *context, exec_range range, uint32_t thread)
     const indexing_work *work = context;
     const indexing *i = work->facts;
     (void)thread;
-    exec_walk_gather(&i->whole_walk, exec_items(work->run, &i->whole), range.first, range.end - range.first,
+    exec_walk_gather(work->run->kernels, &i->whole_walk, exec_items(work->run, &i->whole), range.first, range.end - range.first,
                      (char *)work->call.result + range.first * (int64_t)work->call.item_bytes);
 }
 

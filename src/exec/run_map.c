@@ -76,9 +76,9 @@ static char *home_base(const map_work *work, const map_register *r, char *rooms)
 
 static void store(const map_step *step, const map_register *from, const char *items, char *to, int64_t count)
 {
-    uint32_t width = base_kinds[step->kind].bytes;
-    exec_walk walk = {.rank = 1, .width = width, .shape = {count}, .strides = {from->home == HOME_ONE ? 0 : 1}};
-    exec_walk_gather(&walk, items, 0, count, to);
+    size_t width = base_kinds[step->kind].bytes;
+    if (from->home == HOME_ONE) exec_fill(to, items, width, count);
+    else memcpy(to, items, (size_t)count * width);
 }
 
 /* One block of items [first, first + count); at[register] is where its items are. */
@@ -90,7 +90,7 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
         const map_step *step = &m->steps[s];
         if (step->action == MAP_GATHER) {
             const map_read *read = &m->reads[step->index];
-            exec_walk_gather(&read->walk, exec_items(work->run, &read->value), first, count, at[step->target]);
+            exec_walk_gather(kernels, &read->walk, exec_items(work->run, &read->value), first, count, at[step->target]);
         } else if (step->action == MAP_BLOCK) {
             const void *operands[3];
             for (uint32_t o = 0; o < step->operand_count; o++) operands[o] = at[step->operands[o]];

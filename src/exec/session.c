@@ -318,7 +318,7 @@ bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error
         atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
         if (readers) atomic_fetch_add(readers, 1);
         good = exec_sources_begin(session, options, &inner) && run_stages(session, &inner);
-        good = exec_sources_end(session, options, good, &inner);
+        good = exec_sources_end(session, good, &inner);
         if (readers) atomic_fetch_sub(readers, 1);
     }
     session->readable = good;

@@ -91,7 +91,7 @@ void exec_sources_free(wg_session *session);
 /* Says where every input and parameter is for a run, and where results that are carried go. */
 bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_error *error);
 /* After a run: keeps what may be read, lets go of feeds; succeeded: carried values move on. */
-bool exec_sources_end(wg_session *session, const wg_run_options *options, bool succeeded, wg_error *error);
+bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error);
 /* Ready for a value to be written: both places of a carried input. */
 bool exec_input_room(wg_session *session, exec_input *input, wg_error *error);
 /* The recorded default of an input. */

@@ -61,8 +61,7 @@ static wg_tensor *recorded(const wg_session *session, uint32_t position, const i
     if (!size_item(session, &session->laid, position, item, error)) return NULL;
     wg_tensor *tensor = base_tensor_new(session->allocator, (wg_kind)node->kind, node->rank, shape, error);
     if (!tensor) return NULL;
-    exec_walk one = {.rank = 1, .width = base_kinds[node->kind].bytes, .shape = {tensor->volume}, .strides = {0}};
-    exec_walk_gather(&one, (const char *)item, 0, tensor->volume, tensor->data);
+    exec_fill(tensor->data, item, base_kinds[node->kind].bytes, tensor->volume);
     return tensor;
 }
 
@@ -330,9 +329,8 @@ static bool keep_feed(wg_session *session, exec_input *input, wg_error *error)
     return true;
 }
 
-bool exec_sources_end(wg_session *session, const wg_run_options *options, bool succeeded, wg_error *error)
+bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error)
 {
-    (void)options;
     exec_laid *laid = &session->laid;
     for (uint32_t i = 0; i < session->input_count; i++) {
         exec_input *input = &session->inputs[i];
@@ -347,7 +345,7 @@ bool exec_sources_end(wg_session *session, const wg_run_options *options, bool s
         if (carry->in_place) continue;
         exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
         char *from = laid->bases[value->buffer] + value->offset * walk.width;
-        exec_walk_gather(&walk, from, 0, value->volume, input->values[1 - input->now]);
+        exec_walk_gather(session->kernels, &walk, from, 0, value->volume, input->values[1 - input->now]);
     }
     for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) {
         exec_input *input = &session->inputs[laid->carries[c].input];

@@ -24,73 +24,39 @@ exec_walk exec_walk_of(wg_kind kind, uint32_t rank, const int64_t *shape, const 
     return walk;
 }
 
-#define STRIDED_RUN(type)                                                                                                                  \
-    {                                                                                                                                      \
-        type *out = (type *)to;                                                                                                            \
-        const type *in = (const type *)from;                                                                                               \
-        for (int64_t i = 0; i < count; i++) out[i * to_stride] = in[i * from_stride];                                                      \
-    }
-typedef struct wide {
-    uint64_t half[2];
-} wide;
-
-/* Items of a power-of-two width; strides in items. */
-static void copy_run(uint32_t width, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t count)
+/* The copy of the box of positions [digit, digit + extent) of `axis` and all of the axes behind it. */
+static void copy_box(const exec_kernels *kernels, const exec_walk *walk, uint32_t axis, int64_t extent, const char *from, char *to)
 {
-    if (to_stride == 1 && from_stride == 1) {
-        memcpy(to, from, (size_t)count * width);
+    exec_copying box = {.item_bytes = walk->width, .rank = walk->rank - axis, .items = from, .result = to};
+    int64_t stride = 1;
+    for (uint32_t i = walk->rank; i-- > axis;) {
+        box.shape[i - axis] = i == axis ? extent : walk->shape[i];
+        box.from_stride[i - axis] = walk->strides[i];
+        box.to_stride[i - axis] = stride;
+        stride *= walk->shape[i];
+    }
+    kernels->copy(&box, (exec_range){0, extent});
+}
+
+void exec_walk_gather(const exec_kernels *kernels, const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to)
+{
+    int64_t width = walk->width;
+    if (walk->rank == 0) {
+        if (count > 0) memcpy(to, from, (size_t)width);
         return;
     }
-    switch (width) {
-    case 1: STRIDED_RUN(uint8_t) break;
-    case 2: STRIDED_RUN(uint16_t) break;
-    case 4: STRIDED_RUN(uint32_t) break;
-    case 8: STRIDED_RUN(uint64_t) break;
-    default: STRIDED_RUN(wide) break;
+    while (count > 0) { /* the largest box that begins here */
+        uint32_t axis = walk->rank - 1;
+        int64_t unit = 1, rest = first, place = 0;
+        while (axis > 0 && first % (unit * walk->shape[axis]) == 0 && count >= unit * walk->shape[axis]) unit *= walk->shape[axis--];
+        for (uint32_t i = walk->rank; i-- > 0; rest /= walk->shape[i]) place += (i ? rest % walk->shape[i] : rest) * walk->strides[i];
+        int64_t left = axis ? walk->shape[axis] - first / unit % walk->shape[axis] : count / unit;
+        int64_t extent = count / unit < left ? count / unit : left;
+        copy_box(kernels, walk, axis, extent, from + place * width, to);
+        first += extent * unit;
+        count -= extent * unit;
+        to += extent * unit * width;
     }
-}
-
-/* Runs along the last axis, from the place `first` on. */
-static void walk_runs(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to, bool gather)
-{
-    if (count == 0) return;
-    int64_t digit[WG_MAX_RANK], rest = first, place = 0;
-    uint32_t rank = walk->rank, last = rank - 1;
-    if (rank == 0) {
-        copy_run(walk->width, to, 1, from, 1, count);
-        return;
-    }
-    for (uint32_t axis = rank; axis-- > 0;) {
-        digit[axis] = axis ? rest % walk->shape[axis] : rest;
-        rest /= walk->shape[axis];
-        place += digit[axis] * walk->strides[axis];
-    }
-    int64_t width = walk->width, inner = walk->strides[last];
-    for (int64_t done = 0;;) {
-        int64_t run = walk->shape[last] - digit[last];
-        if (run > count - done) run = count - done;
-        if (gather) copy_run(walk->width, to + done * width, 1, from + place * width, inner, run);
-        else copy_run(walk->width, to + place * width, inner, from + done * width, 1, run);
-        if ((done += run) == count) return;
-        place -= digit[last] * inner;
-        digit[last] = 0;
-        for (uint32_t axis = last; axis-- > 0;) {
-            place += walk->strides[axis];
-            if (++digit[axis] < walk->shape[axis]) break;
-            place -= digit[axis] * walk->strides[axis];
-            digit[axis] = 0;
-        }
-    }
-}
-
-void exec_walk_gather(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to)
-{
-    walk_runs(walk, from, first, count, to, true);
-}
-
-void exec_walk_spread(const exec_walk *walk, const char *from, int64_t first, int64_t count, char *to)
-{
-    walk_runs(walk, from, first, count, to, false);
 }
 
 /* ---- factored views ---- */

@@ -141,6 +141,7 @@ wg_kind graph_accumulation_kind(wg_kind kind)
 
 const char *graph_choice_word(graph_attribute_type type, int64_t value)
 {
+    if (value < 0) return NULL;
     for (uint32_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (choices[i].type == type && value-- == 0) return choices[i].word;
     return NULL;

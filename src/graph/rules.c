@@ -503,7 +503,7 @@ static bool check_attributes(graph_call *call)
         case GRAPH_FLAG: fits = number == 0 || number == 1; break;
         case GRAPH_KIND: fits = (number >= 0 && number < WG_KIND_COUNT) || (number == GRAPH_BY_RULE && rows[i].silent == GRAPH_BY_RULE); break;
         case GRAPH_REAL: break;
-        default: fits = graph_choice_word(rows[i].type, number) != NULL && number >= 0;
+        default: fits = graph_choice_word(rows[i].type, number) != NULL;
         }
         if (!fits) return base_fail(call->error, WG_ARGUMENT, "%s: %s may not be %lld", ROW(call), rows[i].key, (long long)number);
         at++;

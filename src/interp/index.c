@@ -21,17 +21,21 @@ static int64_t product(const int64_t *shape, uint32_t from, uint32_t to)
     return volume;
 }
 
-/* `whole` is the view that has the axis. */
+/* `whole` is the view that has the axis. Where there is nothing to read or nothing to move, nothing is walked over: beside an extent of 0
+ * the others may be of any size. */
 static places places_of(const wg_view *whole, const wg_view *positions, int64_t axis, int64_t batch, int64_t outside)
 {
-    return (places){.batch = product(whole->shape, 0, (uint32_t)batch),
-                    .pre = product(whole->shape, (uint32_t)batch, (uint32_t)axis),
-                    .extent = whole->shape[axis],
-                    .post = product(whole->shape, (uint32_t)axis + 1, whole->rank),
-                    .each = product(positions->shape, (uint32_t)batch, positions->rank),
-                    .positions = positions,
-                    .axis = axis,
-                    .outside = outside};
+    places p = {.batch = product(whole->shape, 0, (uint32_t)batch),
+                .pre = product(whole->shape, (uint32_t)batch, (uint32_t)axis),
+                .extent = whole->shape[axis],
+                .post = product(whole->shape, (uint32_t)axis + 1, whole->rank),
+                .each = product(positions->shape, (uint32_t)batch, positions->rank),
+                .positions = positions,
+                .axis = axis,
+                .outside = outside};
+    if (!p.each) p.batch = 0;
+    if (!p.post) p.pre = 0;
+    return p;
 }
 
 /* The position at `item`, -1 for one that is skipped or filled; false where it is an error. An empty axis has no position to clamp to. */

@@ -38,6 +38,12 @@ static walk dense(const wg_view *view)
     return whole;
 }
 
+/* A stride over `step` positions of an axis. Where the walk visits one position it is never taken, and the product need not fit. */
+static int64_t spaced(int64_t stride, int64_t step, int64_t visited)
+{
+    return visited > 1 ? stride * step : 0;
+}
+
 /* Copies `from`, which has a stride for each axis of the result, to the result. */
 static bool copy_to_result(const interp_row_call *call, walk from)
 {
@@ -79,7 +85,7 @@ bool interp_Narrow(const interp_row_call *call)
     int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Narrow, axis)];
     walk from = dense(&call->operands[0]);
     from.at += call->attributes[GRAPH_ATTRIBUTE(Narrow, start)] * from.strides[axis];
-    from.strides[axis] *= call->attributes[GRAPH_ATTRIBUTE(Narrow, step)];
+    from.strides[axis] = spaced(from.strides[axis], call->attributes[GRAPH_ATTRIBUTE(Narrow, step)], call->result.shape[axis]);
     return copy_to_result(call, from);
 }
 
@@ -131,8 +137,9 @@ bool interp_Unfold(const interp_row_call *call)
     uint32_t axis = (uint32_t)call->attributes[GRAPH_ATTRIBUTE(Unfold, axis)];
     walk whole = dense(&call->operands[0]), from = {.at = whole.at};
     for (uint32_t i = 0; i < call->result.rank; i++) from.strides[i] = whole.strides[i <= axis ? i : i - 1];
-    from.strides[axis] = whole.strides[axis] * call->attributes[GRAPH_ATTRIBUTE(Unfold, step)];
-    from.strides[axis + 1] = whole.strides[axis] * call->attributes[GRAPH_ATTRIBUTE(Unfold, dilation)];
+    const int64_t *shape = call->result.shape;
+    from.strides[axis] = spaced(whole.strides[axis], call->attributes[GRAPH_ATTRIBUTE(Unfold, step)], shape[axis]);
+    from.strides[axis + 1] = spaced(whole.strides[axis], call->attributes[GRAPH_ATTRIBUTE(Unfold, dilation)], shape[axis + 1]);
     return copy_to_result(call, from);
 }
 

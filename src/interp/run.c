@@ -11,7 +11,7 @@
 #include "graph/feeds.h"
 #include "graph/graph.h"
 #include "graph/parameters.h"
-#include "interp/interp.h"
+#include "interp/items.h"
 
 /* ---- one row ---- */
 
@@ -41,16 +41,23 @@ bool interp_Input(const interp_row_call *call)
     return fail_source(call->op, call->error);
 }
 
+/* Rows that fail by what their operands hold: positions, and how many are true. */
+static bool checks_items(wg_op op)
+{
+    return op == WG_OP_Where || strchr(graph_rows[op].roles, 'p');
+}
+
 bool interp_call(const interp_row_call *call)
 {
+    int64_t volume = interp_view_volume(&call->result);
+    /* Beside an extent of 0 others may be so large that no walk over them ends. */
+    if (!volume && !checks_items(call->op)) return true;
     base_mark mark = base_arena_mark(call->scratch);
     uint64_t floats = base_floats_set();
     bool good = rows[call->op](call);
     base_floats_restore(floats);
     base_arena_release(call->scratch, mark);
-    int64_t volume = 0;
-    if (good && base_volume(call->result.rank, call->result.shape, &volume))
-        base_canonical_nan(call->result.kind, call->result.data, volume, true);
+    if (good) base_canonical_nan(call->result.kind, call->result.data, volume, true);
     return good;
 }
 

@@ -153,7 +153,7 @@ static const wrong wrongs[] = {
     {"top_k_values cannot take 4 of axis 0 in [3, 4]", WG_ARGUMENT, wrong_top},
     {"add takes 2 operands, not 1", WG_ARGUMENT, wrong_row},
     {"sum_along needs accumulate", WG_ARGUMENT, wrong_attribute},
-    {"constant is a source: its shape is given, not derived", WG_INTERNAL, wrong_leaf_row},
+    {"constant is a source: its kind and shape are given, by a call of its own, not derived", WG_ARGUMENT, wrong_leaf_row},
 };
 
 static void test_wrongs(void **state)

@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
 
 from house import BUILD, LIBRARY_ROOMS, ROOT, Report, run
@@ -34,6 +33,7 @@ class Tree:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.complaints = {}  # source: what the compiler says
+        self.stale = set()    # sources that changed since
         for part in "include", "src", "tests", "examples":
             shutil.copytree(ROOT / part, self.folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.a"))
         (self.folder / "user.c").write_text(USER)
@@ -41,6 +41,7 @@ class Tree:
         touched = {step["file"] for step in STEP.finditer(PAGE.read_text()) if step["file"]}
         self.sources = [source for source in sources + ["user.c"] if self.closure(source) & touched or not self.built(source).exists()]
         self.kept = [self.built(source) for source in sources if source not in self.sources]
+        self.stale.update(self.sources)
         self.environment = {**os.environ, "CCACHE_NOHASHDIR": "1"}
 
     def built(self, source):
@@ -56,27 +57,22 @@ class Tree:
             path = waiting.pop()
             if path not in seen:
                 seen.add(path)
-                for word in re.findall(r'^\s*#\s*include\s+"([^"]+)"', (self.folder / path).read_text(), re.M):
+                for word in re.findall(r'"(\w+/[\w.]+\.(?:h|inc|def))"', (self.folder / path).read_text()):
                     waiting += [f"{base}/{word}" for base in ("src", "include", "tests") if (self.folder / base / word).exists()]
         return seen
 
     def compile(self, sources):
+        self.stale -= set(sources)
+
         def one(source):
             self.object(source).parent.mkdir(parents=True, exist_ok=True)
-            flags = self.level_flags(source)
-            done = run([*COMPILER, *FLAGS, *flags, "-c", source, "-o", self.object(source).relative_to(self.folder)], cwd=self.folder, env=self.environment)
+            done = run([*COMPILER, *FLAGS, "-c", source, "-o", self.object(source).relative_to(self.folder)], cwd=self.folder, env=self.environment)
             return source, done.stdout if done.returncode else None
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for source, complaint in pool.map(one, sources):
                 self.complaints.pop(source, None)
                 if complaint is not None:
                     self.complaints[source] = complaint
-
-    @staticmethod
-    def level_flags(source):
-        name = pathlib.Path(source).stem
-        levels = {"_v3": ["-mavx2", "-mfma", "-mbmi2"], "_v4": ["-march=x86-64-v4"], "_fma": ["-mfma", "-mavx2"]}
-        return next((flags for end, flags in levels.items() if name.endswith(end)), [])
 
     def add(self, file, after, lines):
         """Puts lines behind the line that begins with `after`; where it is the head of a function, named by its `;`, behind its end."""
@@ -89,6 +85,7 @@ class Tree:
         if head != after:
             at = text.index("}", at)
         path.write_text("\n".join(text[:at + 1] + lines.rstrip("\n").split("\n") + text[at + 1:]))
+        self.stale.update(self.changed(file))
 
     def replace(self, file, old, new):
         path = self.folder / file
@@ -96,6 +93,7 @@ class Tree:
         if old not in text:
             raise SystemExit(f"{PAGE.name}: the fault of {file} finds nothing to replace")
         path.write_text(text.replace(old, new, 1))
+        self.compile(self.changed(file))
 
     def changed(self, file):
         """The sources that a change of a file concerns."""
@@ -107,7 +105,13 @@ class Tree:
     def link(self):
         return run(["cc", "-shared", "-Wl,-z,defs", "-o", "all.so", *self.library(), "-lpthread"], cwd=self.folder).stdout
 
-    def said(self):
+    def complains(self, wanted):
+        """What the build says to the files that were added to since it was last asked; as soon as it says what is wanted, no more."""
+        if wanted and "user.c" in self.stale:  # who calls it is the first to see what is missing
+            self.compile(["user.c"])
+            if re.search(wanted, self.complaints.get("user.c", "")):
+                return self.complaints["user.c"]
+        self.compile([source for source in self.sources if source in self.stale])
         return "".join(self.complaints.values()) + self.link()
 
     def run_test(self, test):
@@ -125,19 +129,13 @@ class Tree:
 
 
 def follow(report, tree):
-    steps = list(STEP.finditer(PAGE.read_text()))
-    compiled = False
-    for step in steps:
+    for step in STEP.finditer(PAGE.read_text()):
         if step["complaint"]:
-            if not compiled:
-                tree.compile(tree.sources)
-                compiled = True
-            report.check(re.search(step["complaint"], tree.said()), f"before the step the build does not complain of {step['complaint']}:\n{tree.said()[:2000]}")
+            said = tree.complains(step["complaint"])
+            report.check(re.search(step["complaint"], said), f"before the step the build does not complain of {step['complaint']}:\n{said[:2000]}")
         else:
             tree.add(step["file"], step["after"], step["lines"])
-            if compiled:
-                tree.compile(tree.changed(step["file"]))
-    said = tree.said()
+    said = tree.complains(None)
     report.check(not said, f"after the last step the build still complains:\n{said[:2000]}")
 
 
@@ -151,11 +149,9 @@ def main():
             report.check(done.returncode == 0, f"{test} fails with the new row:\n{done.stdout[-2000:]}")
         for file, old, new, test in FAULTS:
             tree.replace(file, old, new)
-            tree.compile(tree.changed(file))
             done = tree.run_test(test)
             report.check(done.returncode != 0 and "quare" in done.stdout, f"{test} does not see the fault planted in {file}:\n{done.stdout[-2000:]}")
             tree.replace(file, new, old)
-            tree.compile(tree.changed(file))
     report.finish()
 
 

@@ -283,6 +283,10 @@ def main():
         report.check(not named, f"verbs.def: the example of {verb['name']} names {named}, which is not there")
     used = {name for verb in VERBS for name in verb["options"]}
     report.check(used == OPTION.keys(), f"options.def: no verb takes {sorted(OPTION.keys() - used)}")
+    recorded = (ROOT / "include/wengert/ops.h").read_text()
+    for macro, fields, family in tables.read("include/wengert/ops.def"):
+        if macro == "OP" and not family.startswith("sources"):
+            report.check(re.search(rf"wg_value wg_{fields[1]}\(", recorded), f"ops.h declares no wg_{fields[1]}, which records {fields[0]}")
     check_bash(report)
     check_syntax(report)
     report.finish()
