@@ -40,7 +40,7 @@ rm -f "$out/fashion.safetensors" "$out/log.jsonl"
 "$wengert" train examples/fashion.wg \
     --data images="$out/data/train-images-idx3-ubyte.gz" --data labels="$out/data/train-labels-idx1-ubyte.gz" \
     --test images="$out/data/t10k-images-idx3-ubyte.gz" --test labels="$out/data/t10k-labels-idx1-ubyte.gz" \
-    --entry train --optimizer adam --rate 1e-3 --epochs "${EPOCHS:-2}" --batch 128 --seed 1 \
+    --entry train --optimizer adam --rate 1e-2 --schedule cosine --warmup 60 --epochs "${EPOCHS:-2}" --batch 128 --seed 1 \
     --out "$out/fashion.safetensors" --report "$out/report.html" --log "$out/log.jsonl" --json >"$out/summary.json"
 cat "$out/summary.json"
 

@@ -52,7 +52,8 @@ int main(void)
         wg_view value, gradients[2];
         if (!wg_session_run(session, &options, &error) || !wg_session_read(session, roots[0], &value, &error)) break;
         if (step % 50 == 0)
-            printf("step %3d  loss %-12.6g slope %.6g  intercept %.6g\n", step, *(float *)value.data, number(parameters, names[0]), number(parameters, names[1]));
+            printf("step %3d  loss %-12.6g slope %.6g  intercept %.6g\n", step, *(float *)value.data, number(parameters, names[0]),
+                   number(parameters, names[1]));
         for (int i = 0; i < 2; i++) wg_session_read(session, roots[1 + i], &gradients[i], &error);
         wg_optimiser_step(optimiser, parameters, names, gradients, 2, &error);
     }

@@ -42,7 +42,8 @@ int main(int count, char **arguments)
     bool good = false;
     if (session) {
         wg_symbol x = wg_network_symbol(network, "x"), chances = wg_entry_result(entry, 0);
-        good = step(session, x, chances, 1, 0, &error) && step(session, x, chances, 0, 1, &error) && step(session, x, chances, 1, 1, &error);
+        good = step(session, x, chances, 1, 0, &error) && step(session, x, chances, 0, 1, &error) &&
+               step(session, x, chances, 1, 1, &error);
         wg_session_reset(session);
         if (good) puts("from the beginning:");
         good = good && step(session, x, chances, 1, 0, &error);

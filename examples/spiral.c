@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Three spiral arms told apart by a small network: layers, Adam, a checkpoint that the command opens. The points are drawn by the library's own
- * counter-based generator, so every machine prints the same.
+ * Three spiral arms told apart by a small network: layers, Adam, a checkpoint that the command opens. The points are drawn by the
+ * library's own counter-based generator, so every machine prints the same.
  *
  *   cc -std=c11 examples/spiral.c -lwengert -o spiral && ./spiral */
 #include <stdio.h>
@@ -43,7 +43,8 @@ static wg_network *record(wg_symbol *points, wg_symbol *labels, wg_error *error)
     wg_mlp mlp = wg_mlp_new(tape, "mlp", (int64_t[]){2, 32, 32, ARMS}, 3, WG_ACTIVATION_TANH, 1);
     wg_value logits = wg_mlp_apply(&mlp, x);
     wg_value loss = wg_name(wg_cross_entropy(logits, y), "loss");
-    wg_symbol answers[] = {wg_symbol_of(wg_name(wg_arg_max(logits, 1), "class")), wg_symbol_of(wg_name(wg_softmax(logits, 1), "probabilities"))};
+    wg_symbol answers[] = {wg_symbol_of(wg_name(wg_arg_max(logits, 1), "class")),
+                           wg_symbol_of(wg_name(wg_softmax(logits, 1), "probabilities"))};
 
     wg_value wrt[2 * 3];
     for (uint32_t i = 0; i < mlp.count; i++) wrt[2 * i] = mlp.layers[i].weight, wrt[2 * i + 1] = mlp.layers[i].bias;
@@ -58,7 +59,8 @@ static wg_network *record(wg_symbol *points, wg_symbol *labels, wg_error *error)
     return wg_tape_seal(&tape, error);
 }
 
-static bool train(wg_entry *entry, wg_session *session, wg_parameters *parameters, wg_optimiser *optimiser, const wg_run_options *options, wg_error *error)
+static bool train(wg_entry *entry, wg_session *session, wg_parameters *parameters, wg_optimiser *optimiser,
+                  const wg_run_options *options, wg_error *error)
 {
     wg_symbol names[MOST_PARAMETERS];
     wg_view loss, gradients[MOST_PARAMETERS];

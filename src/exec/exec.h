@@ -89,8 +89,7 @@ typedef struct exec_build {
     const plan_layout *layout;
     const exec_kernels *kernels;
     uint32_t threads;
-    bool canonical_all;     /* every float result holds the canonical NaN, not only those that may be read: a row looks at bits */
-    const bool *kept;       /* [closure count] nodes whose items may be read after the run; NULL: none, where only sizes are asked for */
+    const bool *kept;       /* [closure count] nodes whose items are read as they stand, after the run or bit by bit; NULL: none, where only sizes are asked for */
     base_arena *arena;
     int64_t scratch;        /* bytes taken so far by the stage being prepared */
     wg_error *error;

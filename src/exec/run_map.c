@@ -12,6 +12,8 @@
 #define BLOCK_BYTES 24576 /* of everything that a block touches: most of the smallest first cache */
 #define BLOCK_LEAST 256
 #define BLOCK_MOST 4096
+#define TRANSPOSE_LINES 32
+#define TRANSPOSE_BYTES 393216 /* of everything that a block with a transpose touches: it stays in the second cache */
 
 typedef enum map_home { HOME_NONE, HOME_ROOM, HOME_DENSE, HOME_ONE, HOME_WRITE } map_home;
 
@@ -301,6 +303,16 @@ static bool allocate(const exec_build *build, const exec_map_program *program, m
     return m->registers && m->steps && m->reads && m->writes;
 }
 
+/* A strided read whose neighbours stand along another axis than the last is gathered as a transpose, which wants enough of that axis in a block; 0: no such read. */
+static int64_t transpose_block(const exec_walk *walk)
+{
+    int64_t unit = 1;
+    if (walk->rank < 2 || walk->strides[walk->rank - 1] == 1 || walk->strides[walk->rank - 1] == 0) return 0;
+    for (uint32_t axis = walk->rank; axis-- > 0; unit *= walk->shape[axis])
+        if (walk->strides[axis] == 1) return unit * (walk->shape[axis] <= TRANSPOSE_LINES ? walk->shape[axis] : TRANSPOSE_LINES);
+    return 0;
+}
+
 static void choose_block(map *m)
 {
     uint32_t width = 1, streams = 0;
@@ -310,6 +322,10 @@ static void choose_block(map *m)
     streams += m->room_count + m->write_count;
     m->block = BLOCK_MOST;
     while (m->block > BLOCK_LEAST && m->block * width * streams > BLOCK_BYTES) m->block /= 2;
+    for (uint32_t r = 0; r < m->read_count; r++) {
+        int64_t wanted = m->registers[r].home == HOME_ROOM || m->registers[r].home == HOME_WRITE ? transpose_block(&m->reads[r].walk) : 0;
+        if (wanted > m->block && wanted * width * streams <= TRANSPOSE_BYTES) m->block = wanted;
+    }
     m->room_bytes = m->block * width;
     int64_t pointers = (int64_t)(2 * m->register_count * sizeof(char *));
     m->piece_bytes = (m->room_count * m->room_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;

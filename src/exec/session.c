@@ -109,7 +109,6 @@ static bool laid_make(wg_session *session, const wg_binding *bindings, uint32_t 
                         .layout = layout,
                         .kernels = session->kernels,
                         .threads = session->threads,
-                        .canonical_all = session->canonical_all,
                         .kept = session->kept,
                         .arena = &laid->memory,
                         .error = error};
@@ -153,7 +152,22 @@ static void place_arena(wg_session *session)
 
 /* ---- making and freeing ---- */
 
-/* Which items may be read after a run, and whether some row reads the bits of floats. */
+/* A Bitcast reads the bits of its operand's floats: where they stand they must hold the one NaN, as if they were read after the run. */
+static void keep_bits(wg_session *session, const wg_node *bitcast)
+{
+    const wg_plan *plan = session->plan;
+    const wg_node *from = graph_node(plan->graph, bitcast->operands[0]);
+    uint32_t at = bitcast->operands[0];
+    if (!base_kind_is_float((wg_kind)from->kind)) return;
+    session->kept[plan->index[at]] = true;
+    while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) { /* the same items, further down */
+        at = graph_operands(plan->graph, from)[0];
+        from = graph_node(plan->graph, at);
+        session->kept[plan->index[at]] = true;
+    }
+}
+
+/* Which items are read as they stand: after a run, or their bits by a row. */
 static bool find_kept(wg_session *session, wg_error *error)
 {
     const wg_plan *plan = session->plan;
@@ -163,8 +177,7 @@ static bool find_kept(wg_session *session, wg_error *error)
     for (uint32_t i = 0; i < plan->entry.keep_count; i++) session->kept[plan->index[plan->entry.keep[i]]] = true;
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = graph_node(plan->graph, plan->closure[i]);
-        bool from_floats = node->op == WG_OP_Bitcast && base_kind_is_float((wg_kind)graph_node(plan->graph, node->operands[0])->kind);
-        session->canonical_all = session->canonical_all || from_floats;
+        if (node->op == WG_OP_Bitcast) keep_bits(session, node);
     }
     /* A result that is read through another node's buffer: that node's items are what is read. */
     for (uint32_t i = 0; i < plan->entry.keep_count; i++) {

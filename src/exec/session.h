@@ -66,8 +66,7 @@ struct wg_session {
     uint32_t threads;
     double parallel_cost, part_cost; /* exec_run's */
     base_arena memory; /* what no binding changes */
-    bool *kept;        /* [closure count] results and, under retain, everything */
-    bool canonical_all;
+    bool *kept;        /* [closure count] results, what a Bitcast reads and, under retain, everything */
     exec_input *inputs;
     uint32_t input_count;
     exec_parameter *parameters;

@@ -32,15 +32,15 @@ static bool size_item(const wg_session *session, const exec_laid *laid, uint32_t
     return true;
 }
 
-static bool has_other_nan(const wg_session *session, wg_kind kind, bool watched, const void *items, int64_t volume)
+static bool has_other_nan(wg_kind kind, bool watched, const void *items, int64_t volume)
 {
-    return (watched || session->canonical_all) && base_kind_is_float(kind) && base_canonical_nan(kind, (void *)items, volume, false);
+    return watched && base_kind_is_float(kind) && base_canonical_nan(kind, (void *)items, volume, false);
 }
 
 /* The tensor, or a copy of it whose NaNs are the one NaN. Takes the tensor. */
 static wg_tensor *canonical(const wg_session *session, wg_tensor *tensor, bool watched, wg_error *error)
 {
-    if (!tensor || !has_other_nan(session, tensor->kind, watched, tensor->data, tensor->volume)) return tensor;
+    if (!tensor || !has_other_nan(tensor->kind, watched, tensor->data, tensor->volume)) return tensor;
     wg_tensor *copy = base_tensor_new(session->allocator, tensor->kind, tensor->rank, tensor->shape, error);
     if (copy) {
         memcpy(copy->data, tensor->data, tensor->bytes);
@@ -232,14 +232,14 @@ static bool take_feeds(wg_session *session, const wg_run_options *options, wg_er
 }
 
 /* Whether kernels may read a view where it is. */
-static bool in_place(const wg_session *session, const exec_input *input, const wg_view *view)
+static bool in_place(const exec_input *input, const wg_view *view)
 {
     uint32_t width = base_kinds[view->kind].bytes;
     int64_t stride = width;
     if (!view->data || (uintptr_t)view->data % width) return false;
     for (uint32_t axis = view->rank; view->strides && axis-- > 0; stride *= input->shape[axis])
         if (input->shape[axis] != 1 && view->strides[axis] != stride) return false;
-    return !has_other_nan(session, view->kind, input->watched, view->data, input->volume);
+    return !has_other_nan(view->kind, input->watched, view->data, input->volume);
 }
 
 static bool copy_feed(wg_session *session, exec_input *input, const wg_view *view, wg_error *error)
@@ -259,7 +259,7 @@ static bool place_input(wg_session *session, exec_input *input, wg_error *error)
     *base = (char *)nothing;
     if (input->feed) {
         if (input->volume == 0) return true;
-        if (in_place(session, input, input->feed)) return *base = input->feed->data, true;
+        if (in_place(input, input->feed)) return *base = input->feed->data, true;
         if (!copy_feed(session, input, input->feed, error)) return false;
         return *base = input->room, true;
     }
@@ -277,7 +277,7 @@ static bool place_parameter(wg_session *session, exec_parameter *parameter, cons
     parameter->held = NULL;
     if (table) {
         payload = graph_parameter_payload(session->plan->graph, table, parameter->node, parameter->shape, error);
-        if (payload && has_other_nan(session, payload->kind, parameter->watched, payload->data, payload->volume))
+        if (payload && has_other_nan(payload->kind, parameter->watched, payload->data, payload->volume))
             payload = parameter->held = canonical(session, wg_tensor_retain(payload), true, error);
         else if (payload && parameter->watched) parameter->held = wg_tensor_retain(payload);
     } else {

@@ -160,6 +160,8 @@ wg_graph *graph_retain(wg_graph *graph);
 void graph_release(wg_graph *graph);
 /* Interns a list of sizes; 0 and a tape error on failure (place 0 is never a list). */
 uint32_t graph_intern_list(wg_tape *tape, uint32_t count, const wg_size *sizes);
+/* Is this number, which may come from anywhere, the place of an interned list? */
+bool graph_list_is(const wg_graph *graph, uint32_t place);
 /* Interns a string; WG_NONE and a tape error on failure. */
 uint32_t graph_intern_name(wg_tape *tape, const char *text, size_t length);
 /* Appends a payload; takes the tensor. WG_NONE and a tape error on failure. */
@@ -172,6 +174,8 @@ bool graph_size_evaluate(const wg_graph *graph, wg_size size, const int64_t *ext
 /* `4*ctx*rows+2*rows-1`, or the plain number. */
 void graph_size_print(const wg_graph *graph, wg_size size, base_string *text);
 bool graph_size_equal(wg_size a, wg_size b);
+/* True when the sizes, which a caller made, are plain numbers or expressions of this tape with today's numbers; else the tape has its error. */
+bool graph_check_sizes(wg_tape *tape, const wg_size *sizes, uint32_t count);
 /* Quiet arithmetic for rules: false and an error where a result does not fit; tape NULL: numbers alone (a refill). */
 bool graph_size_sum(wg_tape *tape, wg_size a, wg_size b, wg_size *result, wg_error *error);
 bool graph_size_difference(wg_tape *tape, wg_size a, wg_size b, wg_size *result, wg_error *error);

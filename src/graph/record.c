@@ -144,6 +144,7 @@ wg_value wg_record(wg_tape *tape, wg_op op, const wg_value *operands, uint32_t o
     if (!graph_check_values(tape, operands, operand_count)) return graph_poison(tape);
     if ((unsigned)op >= WG_OP_COUNT || attribute_count > 2 * WG_MAX_RANK)
         return graph_fail(tape, WG_ARGUMENT, "no such row, or more parameters than any row has");
+    if (!graph_check_sizes(tape, attributes, attribute_count)) return graph_poison(tape);
     graph_type few[FEW_OPERANDS], *types = few;
     size_t bytes = operand_count * sizeof *types;
     if (operand_count > FEW_OPERANDS && !(types = base_allocate(tape->allocator, bytes))) return graph_fail(tape, WG_MEMORY, "out of memory");
@@ -168,6 +169,7 @@ static bool check_source_shape(wg_tape *tape, wg_kind kind, uint32_t rank, const
     if (rank > WG_MAX_RANK) return graph_fail(tape, WG_SHAPE, "a rank of %u is above %d", rank, WG_MAX_RANK), false;
     if ((unsigned)kind >= WG_KIND_COUNT) return graph_fail(tape, WG_KIND, "no such kind: %d", (int)kind), false;
     if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return graph_fail(tape, WG_UNSUPPORTED, "complex kinds are not supported"), false;
+    if (!graph_check_sizes(tape, shape, rank)) return false;
     for (uint32_t axis = 0; axis < rank; axis++) {
         numbers[axis] = shape[axis].number;
         if (numbers[axis] < 0) return graph_fail(tape, WG_SHAPE, "an extent of %lld is below 0", (long long)numbers[axis]), false;
@@ -272,6 +274,7 @@ wg_value wg_input_required(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_
 wg_value wg_leaf_size(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, wg_size value)
 {
     if (!value.expression) return wg_leaf_fill(tape, kind, rank, shape, (double)value.number);
+    if (!recording(tape) || !graph_check_sizes(tape, &value, 1)) return graph_poison(tape);
     return graph_record_source(tape, WG_OP_Leaf, kind, rank, shape, (graph_payload){.form = GRAPH_PAYLOAD_SIZE, .size = value, .manifest = WG_NONE});
 }
 

@@ -481,6 +481,11 @@ static bool check_operands(graph_call *call)
     return true;
 }
 
+static bool fail_following(graph_call *call, const char *key)
+{
+    return base_fail(call->error, WG_ARGUMENT, "%s: %s is a plain number: it may not follow an extent", ROW(call), key);
+}
+
 /* Every attribute in its range; at most one list, wherever it stands. */
 static bool check_attributes(graph_call *call)
 {
@@ -489,13 +494,17 @@ static bool check_attributes(graph_call *call)
     for (uint32_t i = 0; i < count; i++) {
         if (at >= call->attribute_count) return base_fail(call->error, WG_ARGUMENT, "%s needs %s", ROW(call), rows[i].key);
         int64_t number = call->attributes[at].number;
-        bool fits = true;
+        bool fits = true, follows = rows[i].role == GRAPH_LENGTH && rows[i].type == GRAPH_SIZE; /* a list's first number is its count */
+        if (!follows && call->attributes[at].expression) return fail_following(call, rows[i].key);
         switch (rows[i].type) {
         case GRAPH_SIZES:
         case GRAPH_ORDER:
             if (number < 0 || number > WG_MAX_RANK) return fail_rank(call);
             if (at + number >= call->attribute_count) return base_fail(call->error, WG_ARGUMENT, "%s needs all of %s", ROW(call), rows[i].key);
-            for (int64_t j = 1; j <= number; j++) fits = fits && call->attributes[at + j].number >= 0;
+            for (int64_t j = 1; j <= number; j++) {
+                if (rows[i].role == GRAPH_STRUCTURE && call->attributes[at + j].expression) return fail_following(call, rows[i].key);
+                fits = fits && call->attributes[at + j].number >= 0;
+            }
             at += (uint32_t)number;
             break;
         case GRAPH_AXIS:

@@ -159,6 +159,49 @@ bool graph_size_equal(wg_size a, wg_size b)
     return a.number == b.number && a.expression == b.expression;
 }
 
+/* Does a list have the form of a polynomial in extents that there are? */
+static bool is_polynomial(const wg_graph *graph, graph_list list)
+{
+    if (list.expressions || !list.count || list.numbers[0] < 1 || list.numbers[0] > MAX_TERMS) return false;
+    uint32_t at = 1;
+    for (int64_t i = 0; i < list.numbers[0]; i++) {
+        if (at + 2 > list.count || list.numbers[at + 1] < 0 || list.numbers[at + 1] > MAX_DEGREE) return false;
+        uint32_t first = at + 2, end = first + (uint32_t)list.numbers[at + 1];
+        if (end > list.count) return false;
+        for (at = first; at < end; at++)
+            if (list.numbers[at] < 0 || list.numbers[at] >= graph->extents.count) return false;
+    }
+    return at == list.count;
+}
+
+/* The value of a polynomial under the numbers that extents were declared with. */
+static bool number_today(const wg_graph *graph, const polynomial *p, int64_t *number)
+{
+    *number = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t product = p->terms[i].coefficient;
+        for (uint32_t j = 0; j < p->terms[i].degree; j++)
+            if (!base_multiply(product, graph_extent_at(graph, p->terms[i].extents[j])->number, &product)) return false;
+        if (!base_add(*number, product, number)) return false;
+    }
+    return true;
+}
+
+bool graph_check_sizes(wg_tape *tape, const wg_size *sizes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sizes[i].expression) continue;
+        polynomial p;
+        int64_t number;
+        bool ours = graph_list_is(tape, sizes[i].expression) && is_polynomial(tape, graph_list_at(tape, sizes[i].expression));
+        if (ours) load(tape, sizes[i], &p);
+        if (ours && number_today(tape, &p, &number) && number == sizes[i].number) continue;
+        graph_fail(tape, WG_TAPE, "a size of another tape, or one whose number was changed; make it by this tape's extents");
+        return false;
+    }
+    return true;
+}
+
 bool graph_size_evaluate(const wg_graph *graph, wg_size size, const int64_t *extents, int64_t *number)
 {
     *number = size.number;
@@ -243,8 +286,9 @@ typedef bool size_operation(wg_tape *tape, wg_size a, wg_size b, wg_size *result
 
 static wg_size combine(wg_tape *tape, wg_size a, wg_size b, size_operation *operation)
 {
-    wg_size result;
+    wg_size result, operands[2] = {a, b};
     if (!tape || !tape->recording || tape->error.code) return graph_poison(tape), failed_size();
+    if (!graph_check_sizes(tape, operands, 2)) return failed_size();
     return operation(tape, a, b, &result, &tape->error) ? result : failed_size();
 }
 

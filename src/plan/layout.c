@@ -189,7 +189,7 @@ static bool make_buffers(layering *l, wg_error *error)
     plan_layout *layout = l->layout;
     uint32_t count = 0;
     for (uint32_t i = 0; i < plan->count; i++) count += plan->storage[i] == PLAN_STORED;
-    layout->buffers = base_arena_take(&layout->memory, ((size_t)count + 1) * sizeof *layout->buffers);
+    layout->buffers = base_arena_take(&layout->memory, ((size_t)count + plan_donation_most(plan) + 1) * sizeof *layout->buffers);
     layout->buffer_of = base_arena_take(&layout->memory, ((size_t)plan->count + 1) * sizeof *layout->buffer_of);
     if (!layout->buffers || !layout->buffer_of) return base_fail_memory(error);
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -278,19 +278,37 @@ static void reuse_at(layering *l, uint32_t s, plan_write write, bool *taken)
     }
 }
 
+/* An Update of the arena. */
+static void reuse_update(layering *l, uint32_t s, bool *taken)
+{
+    const plan_stage *stage = &l->plan->stages[s];
+    uint32_t number = l->layout->buffer_of[l->plan->index[stage->reads[0].source]];
+    plan_buffer *own = buffer_at(l, stage->writes[0].node);
+    if (own->place != PLAN_PLACE_ARENA || l->layout->buffers[number].place != PLAN_PLACE_ARENA || taken[number]) return;
+    taken[number] = true;
+    own->alias = number;
+}
+
 static bool reuse_in_place(layering *l)
 {
     bool *taken = base_arena_take_zeroed(&l->memory, (size_t)l->layout->buffer_count + 1);
     if (!taken) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         const plan_stage *stage = &l->plan->stages[s];
-        if (stage->kind != PLAN_STAGE_MAP) continue;
-        for (uint32_t w = 0; w < stage->write_count; w++) reuse_at(l, s, stage->writes[w], taken);
+        for (uint32_t w = 0; w < stage->write_count && stage->kind == PLAN_STAGE_MAP; w++) reuse_at(l, s, stage->writes[w], taken);
+        if (plan_update_takes_over(l->plan, l->layout, s)) reuse_update(l, s, taken);
     }
     return true;
 }
 
 /* ---- the arena ---- */
+
+static void add_block(layering *l, uint32_t number)
+{
+    const plan_buffer *buffer = &l->layout->buffers[number];
+    l->block_of[number] = l->block_count;
+    l->blocks[l->block_count++] = (plan_block){.bytes = lines(buffer->bytes), .first = buffer->first, .last = buffer->last};
+}
 
 /* Buffers that took over from each other are one block. A buffer's producer runs after that of the buffer it took over, so stages are
  * walked in order. */
@@ -307,16 +325,16 @@ static bool make_blocks(layering *l)
             uint32_t number = layout->buffer_of[l->plan->index[stage->writes[w].node]];
             const plan_buffer *buffer = &layout->buffers[number];
             l->block_of[number] = WG_NONE;
-            if (buffer->bytes == 0) continue;
+            if (buffer->bytes == 0 || buffer->place != PLAN_PLACE_ARENA) continue;
             if (buffer->alias != WG_NONE) {
                 l->block_of[number] = l->block_of[buffer->alias];
                 l->blocks[l->block_of[number]].last = buffer->last;
                 continue;
             }
-            l->block_of[number] = l->block_count;
-            l->blocks[l->block_count++] = (plan_block){.bytes = lines(buffer->bytes), .first = buffer->first, .last = buffer->last};
+            add_block(l, number);
         }
     }
+    for (uint32_t d = 0; d < layout->donation_count; d++) add_block(l, layout->donations[d].saved);
     return true;
 }
 
@@ -383,6 +401,7 @@ static bool make_arena(layering *l, wg_error *error)
 {
     const wg_plan *plan = l->plan;
     plan_layout *layout = l->layout;
+    if (!plan_donate(plan, layout, &l->memory, error)) return false;
     if (!reuse_in_place(l) || !make_blocks(l)) return base_fail_memory(error);
     if (!sum_live(l, error)) return false;
     layout->arena_bytes = plan_arena_assign(plan->allocator, l->blocks, l->block_count, plan->stage_count);

@@ -111,6 +111,15 @@ bool plan_pattern_served(const wg_plan *plan, const plan_probes *probes, const p
 /* Execution order of stages: order [stage count], earliest first. `producer` [count]: the stage that stores a node, WG_NONE. */
 bool plan_order_make(wg_plan *plan, plan_work *work, const uint32_t *producer, uint32_t *order, wg_error *error);
 
+/* ---- donation (donate.c) ---- */
+
+/* Whether the Update of a stage may write into the value that it reads: all of it, dead afterwards, read by nothing else in the stage. */
+bool plan_update_takes_over(const wg_plan *plan, const plan_layout *layout, uint32_t stage);
+/* How many buffers plan_donate may add. */
+uint32_t plan_donation_most(const wg_plan *plan);
+/* Finds the Updates in place of carried inputs; lifetimes are known. False without memory. */
+bool plan_donate(const wg_plan *plan, plan_layout *layout, base_arena *memory, wg_error *error);
+
 /* ---- arena (arena.c) ---- */
 
 /* A piece of memory in use from one stage to another, both included. */

@@ -11,8 +11,9 @@
  *   catalogue.c  patterns: candidates, elections        licence.c    words, live series, peak
  *   stages.c     what is virtual, which rows are one    programs.c   stages as data
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
- *   layout.c     shapes, maps, buffers                  arena.c      offsets
- *   verify.c     invariants                             report.c     describe, report, figures */
+ *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
+ *   arena.c      offsets                                verify.c     invariants
+ *   report.c     describe, report, figures */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
@@ -87,7 +88,8 @@ typedef enum plan_place {
     PLAN_PLACE_ARENA,     /* offset in the session's arena */
     PLAN_PLACE_LEAF,      /* the constant's payload, held by the graph (fills: one item, stride 0) or made by the session */
     PLAN_PLACE_PARAMETER, /* the caller's table */
-    PLAN_PLACE_INPUT      /* a feed, a recorded default, or a carried buffer of the session */
+    PLAN_PLACE_INPUT,     /* a feed, a recorded default, or a carried buffer of the session */
+    PLAN_PLACE_CARRIED    /* an Update in place of a carried input: where `alias`, followed to the input, is */
 } plan_place;
 
 typedef struct plan_buffer {
@@ -97,6 +99,15 @@ typedef struct plan_buffer {
     uint32_t first, last;   /* stages; last is the stage count for results */
     uint32_t alias;         /* the buffer whose place it took over in place, WG_NONE: none */
 } plan_buffer;
+
+/* A row Update whose result is, or leads by further such rows to, what is carried to the input it writes into. A run that does not end well
+ * puts the carried value back from `saved`, a buffer of the arena that lives to the end of the run: the positions as they were read, one byte a
+ * slab ([axes before the axis]; 1: saved), then the items that each slab wrote over, in the order of those written. */
+typedef struct plan_donation {
+    uint32_t stage, node, input;
+    uint32_t saved;             /* of buffers */
+    int64_t flags_at, items_at; /* bytes into it */
+} plan_donation;
 
 /* The read map of one plan_read: item index -> source item, strides in items over the iteration space of the read node's shape. */
 typedef struct plan_map {
@@ -113,6 +124,8 @@ typedef struct plan_layout {
     const int64_t **attributes; /* [closure count] flat attributes under the binding, NULL where there are none */
     plan_buffer *buffers;
     uint32_t buffer_count;
+    plan_donation *donations;   /* a row after the row whose result it reads */
+    uint32_t donation_count;
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
     plan_map **maps;            /* [stage count][read count] */
     int64_t *scratch;           /* [stage count] bytes of scratch a kernel asks for, at scratch_offset */

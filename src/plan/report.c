@@ -109,7 +109,8 @@ static void put_value(const wg_plan *plan, uint32_t node, base_string *text)
 static void put_reads(const wg_plan *plan, const plan_stage *stage, base_string *text)
 {
     static const char *const places[] = {
-        [PLAN_PLACE_ARENA] = "arena", [PLAN_PLACE_LEAF] = "constant", [PLAN_PLACE_PARAMETER] = "parameter", [PLAN_PLACE_INPUT] = "input"};
+        [PLAN_PLACE_ARENA] = "arena", [PLAN_PLACE_LEAF] = "constant", [PLAN_PLACE_PARAMETER] = "parameter", [PLAN_PLACE_INPUT] = "input",
+        [PLAN_PLACE_CARRIED] = "carried"};
     for (uint32_t r = 0; r < stage->read_count; r++) {
         const plan_buffer *buffer = buffer_of(plan, stage->reads[r].source);
         base_string_puts(text, "      reads ");
@@ -121,14 +122,31 @@ static void put_reads(const wg_plan *plan, const plan_stage *stage, base_string 
     }
 }
 
+static void put_alias(const wg_plan *plan, const plan_buffer *buffer, base_string *text)
+{
+    if (buffer->alias == WG_NONE) return;
+    if (buffer->place != PLAN_PLACE_CARRIED) {
+        base_string_printf(text, ", in place of node %u", plan->layout.buffers[buffer->alias].node);
+        return;
+    }
+    for (uint32_t d = 0; d < plan->layout.donation_count; d++) {
+        const plan_donation *donation = &plan->layout.donations[d];
+        if (donation->node != buffer->node) continue;
+        const char *name = graph_node_name(plan->graph, graph_node(plan->graph, donation->input));
+        base_string_printf(text, ", in place of carried %u%s%s; %lld bytes saved", donation->input, name ? " " : "", name ? name : "",
+                           (long long)plan->layout.buffers[donation->saved].bytes);
+    }
+}
+
 static void put_writes(const wg_plan *plan, const plan_stage *stage, base_string *text)
 {
     for (uint32_t w = 0; w < stage->write_count; w++) {
         const plan_buffer *buffer = buffer_of(plan, stage->writes[w].node);
         base_string_puts(text, "      writes ");
         put_value(plan, stage->writes[w].node, text);
-        base_string_printf(text, ", arena %lld, %lld bytes", (long long)buffer->offset, (long long)buffer->bytes);
-        if (buffer->alias != WG_NONE) base_string_printf(text, ", in place of node %u", plan->layout.buffers[buffer->alias].node);
+        if (buffer->place == PLAN_PLACE_ARENA) base_string_printf(text, ", arena %lld", (long long)buffer->offset);
+        base_string_printf(text, ", %lld bytes", (long long)buffer->bytes);
+        put_alias(plan, buffer, text);
         base_string_puts(text, "\n");
     }
 }

@@ -178,6 +178,58 @@ static bool check_lifetimes(verifying *v)
     return true;
 }
 
+/* ---- carried inputs that are written into ---- */
+
+static bool is_carried(const verifying *v, uint32_t result, uint32_t input)
+{
+    const graph_entry *entry = &v->plan->entry;
+    for (uint32_t c = 0; c < entry->carry_count; c++)
+        if (entry->carries[2 * c] == result && entry->carries[2 * c + 1] == input) return true;
+    return false;
+}
+
+/* From a carried result down to the input: nothing but Updates, each the only one left that needs what it writes into. */
+static bool check_chain(verifying *v, uint32_t result, uint32_t input, uint32_t *length)
+{
+    const wg_plan *plan = v->plan;
+    const plan_layout *layout = v->layout;
+    for (uint32_t node = result; node != input; (*length)++) {
+        uint32_t index = plan->index[node], s = v->made[index] - 1;
+        const plan_buffer *own = &layout->buffers[layout->buffer_of[index]];
+        if (own->place != PLAN_PLACE_CARRIED || graph_node(plan->graph, node)->op != WG_OP_Update)
+            return defect(v, node, "it leads to what is carried in place, but is no Update in place");
+        const plan_buffer *below = &layout->buffers[own->alias];
+        if (below->node != plan->stages[s].reads[0].source || below->last != s || below->bytes != own->bytes)
+            return defect(v, node, "it is written into a value that is still needed");
+        for (uint32_t r = 1; r < plan->stages[s].read_count; r++)
+            if (plan->stages[s].reads[r].source == below->node) return defect(v, node, "it reads from what it writes into");
+        node = below->node;
+    }
+    return true;
+}
+
+static bool check_donations(verifying *v)
+{
+    const plan_layout *layout = v->layout;
+    uint32_t marked = 0, reached = 0;
+    for (uint32_t b = 0; b < layout->buffer_count; b++) {
+        const plan_buffer *buffer = &layout->buffers[b];
+        marked += buffer->place == PLAN_PLACE_CARRIED;
+        uint32_t below = b;
+        while (layout->buffers[below].alias != WG_NONE) below = layout->buffers[below].alias;
+        bool carried = buffer->place == PLAN_PLACE_CARRIED && is_carried(v, buffer->node, layout->buffers[below].node);
+        if (carried && !check_chain(v, buffer->node, layout->buffers[below].node, &reached)) return false;
+    }
+    for (uint32_t d = 0; d < layout->donation_count; d++) {
+        const plan_donation *own = &layout->donations[d];
+        const plan_buffer *saved = &layout->buffers[own->saved];
+        if (saved->place != PLAN_PLACE_ARENA || saved->first > own->stage || saved->last != v->plan->stage_count)
+            return defect(v, own->node, "what it writes over is not kept to the end of the run");
+    }
+    if (marked != reached || marked != layout->donation_count) return defect(v, WG_NONE, "a value is written into an input that is not carried from it");
+    return true;
+}
+
 /* Buffers by the stage at which they begin, a list a stage. */
 static bool list_begins(verifying *v, uint32_t **first, uint32_t **next)
 {
@@ -244,7 +296,7 @@ bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error
 {
     verifying v = {.plan = plan, .layout = layout, .memory = base_arena_new(plan->allocator), .error = error};
     v.made = base_arena_take_zeroed(&v.memory, ((size_t)plan->count + 1) * sizeof *v.made);
-    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_memory(&v)
+    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_donations(&v) && check_memory(&v)
                        : base_fail_memory(error);
     base_arena_free(&v.memory);
     return good;

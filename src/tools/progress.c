@@ -93,8 +93,10 @@ void progress_step(progress *p, const progress_step_facts *facts)
     double now = progress_now();
     p->steps_done++;
     p->window_rows += (double)facts->rows;
-    if (!p->rate || now - p->window_start >= WINDOW) {
-        p->rate = now > p->window_start ? p->window_rows / (now - p->window_start) : 0;
+    double elapsed = now - p->window_start;
+    if (elapsed > 0 && (elapsed >= WINDOW || !p->has_rate)) p->rate = p->window_rows / elapsed;
+    if (elapsed >= WINDOW) {
+        p->has_rate = true;
         p->window_start = now;
         p->window_rows = 0;
     }

@@ -15,6 +15,7 @@ typedef struct progress {
     uint64_t steps;        /* of the whole training */
     double started, shown; /* seconds of progress_now */
     double window_start, window_rows, rate; /* rows a second over the last window */
+    bool has_rate; /* a whole window was measured */
     uint64_t steps_done;
 } progress;
 

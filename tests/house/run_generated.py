@@ -40,9 +40,10 @@ def roff(text):
 
 def man_page():
     version = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    option_text = "\n".join(f".TP\n.BI \\-\\-{roff(option['name'])} \" {roff(option['value'])}\"\n{roff(option['help'])}" + (" (may be repeated)" if option["repeats"] else "")
-                            for option in OPTIONS)
-    verb_text = "\n".join(f".TP\n.B {verb['name']}\n{roff(verb['summary'])}. Options: " + ", ".join(f"\\-\\-{roff(name)}" for name in verb["options"]) for verb in VERBS)
+    option_text = "\n".join(f".TP\n.BI \\-\\-{roff(option['name'])} \" {roff(option['value'])}\"\n{roff(option['help'])}" +
+                            (" (may be repeated)" if option["repeats"] else "") for option in OPTIONS)
+    verb_text = "\n".join(f".TP\n.B {verb['name']}\n{roff(verb['summary'])}. Options: " +
+                          ", ".join(f"\\-\\-{roff(name)}" for name in verb["options"]) for verb in VERBS)
     parts = {"VERSION": version,
              "SYNOPSIS": "\n.br\n".join(f".B wengert {verb['name']}\n{roff(verb['usage'])}".rstrip() for verb in VERBS),
              "VERBS": verb_text, "OPTIONS": option_text,
@@ -101,8 +102,8 @@ def zsh_option(name):
 
 def zsh_completion():
     verbs = "\n".join(f"        '{verb['name']}:{zsh_quoted(verb['summary'])}'" for verb in VERBS)
-    cases = "\n".join(f"    {verb['name']}) _arguments \\\n" + " \\\n".join(map(zsh_option, verb["options"])) + " \\\n        '--help[what the verb takes]' '*:model:_files' ;;"
-                      for verb in VERBS)
+    cases = "\n".join(f"    {verb['name']}) _arguments \\\n" + " \\\n".join(map(zsh_option, verb["options"])) +
+                      " \\\n        '--help[what the verb takes]' '*:model:_files' ;;" for verb in VERBS)
     return f"""#compdef wengert
 # {SPDX}
 # zsh completion of wengert; written by tests/house/run_generated.py from the command's tables.
@@ -155,12 +156,17 @@ def derivative(terms):
     return "; ".join(f"{LETTERS[int(operand)]}: {TERMS[form]}{reads(form, letters)}" for _, operand, form, letters in terms) or "-"
 
 
+def silent_default(kind, silent, words):
+    if silent == "ALWAYS":
+        return ""
+    if silent == "BY_RULE":
+        return " (its rule's)"
+    return f" ({words[kind][int(silent)] if kind in words else 'false' if kind == 'FLAG' else silent})"
+
+
 def parameters(attributes, words):
-    shown = []
-    for _, key, kind, silent, _ in attributes:
-        choice = "|".join(words[kind]) if kind in words else kind.lower()
-        default = "" if silent == "ALWAYS" else " (its rule's)" if silent == "BY_RULE" else f" ({words[kind][int(silent)] if kind in words else 'false' if kind == 'FLAG' else silent})"
-        shown.append(f"`{key}` {choice}{default}")
+    shown = [f"`{key}` {'|'.join(words[kind]) if kind in words else kind.lower()}{silent_default(kind, silent, words)}"
+             for _, key, kind, silent, _ in attributes]
     return ", ".join(shown).replace("|", "\\|") or "-"
 
 
@@ -181,10 +187,10 @@ def ops_page():
             body.append(f"\n## {title.capitalize()}\n" + (f"\n{about[0].upper() + about[1:]}.\n" if about else "") +
                         "\n| text | dump | operands | kinds | result | parameters (silent default) | derivative | what |\n|---|---|---|---|---|---|---|---|")
             last = family
-        operands = "one or more" if arity == "-1" else ", ".join(f"{LETTERS[i]} {ROLES[role]}" if len(set(roles)) > 1 else LETTERS[i] for i, role in enumerate(roles)) or "-"
-        kinds = KINDS[accepts] if "d" in roles else "-"
-        cell = doc.replace("|", "\\|")
-        body.append(f"| `{word}` | {name} | {operands} | {kinds} | {RESULTS[result]} | {parameters(attributes.get(name, []), words)} | {derivative(terms.get(name, []))} | {cell} |")
+        letters = [f"{LETTERS[i]} {ROLES[role]}" if len(set(roles)) > 1 else LETTERS[i] for i, role in enumerate(roles)]
+        cells = [f"`{word}`", name, "one or more" if arity == "-1" else ", ".join(letters) or "-", KINDS[accepts] if "d" in roles else "-", RESULTS[result],
+                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])), doc.replace("|", "\\|")]
+        body.append("| " + " | ".join(cells) + " |")
     return text.replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
 
 
@@ -213,6 +219,12 @@ def command_page():
     return with_lists("docs/command.md", lists)
 
 
+def spoken(expression):
+    """A limit of initialisers.def as a person writes it."""
+    expression = re.sub(r"how\s*-\s*>\s*(\w+)", r"`\1`", expression).replace(" ", "").replace("ROOT", "sqrt")
+    return expression.replace("/", " / ").replace("+", " + ")
+
+
 def text_page():
     calls, initialisers = [], []
     for macro, fields, _ in tables.read("src/text/compositions.def"):
@@ -222,7 +234,7 @@ def text_page():
         else:
             calls[-1][2].append(f"`{fields[1]}=`{' (needed)' if fields[3] == 'true' else ''}")
     for _, (name, form, low, high, keys), _ in tables.read("src/text/initialisers.def"):
-        low, high = (re.sub(r"how\s*-\s*>\s*(\w+)", r"`\1`", words).replace(" ", "").replace("ROOT", "sqrt").replace("/", " / ").replace("+", " + ") for words in (low, high))
+        low, high = map(spoken, (low, high))
         what = {"FILL": f"every item {low}", "UNIFORM": f"uniform from {low} to {high}", "NORMAL": f"normal, mean {low}, standard deviation {high}"}[form]
         initialisers.append(f"| `{name}` | {what} | {' '.join(f'`{key}=`' for key in keys.split()) or '-'} |\n")
     rows = "".join(f"| `{name}` | {count} | {', '.join(keys) or '-'} |\n" for name, count, keys in calls)
@@ -251,7 +263,8 @@ def check_bash(report):
     completes(["wengert", ""], [verb["name"] for verb in VERBS])
     completes(["wengert", "tr"], ["train"], ["run"])
     for verb in VERBS:
-        completes(["wengert", verb["name"], "--"], ["--" + name for name in verb["options"]], ["--" + option["name"] for option in OPTIONS if option["name"] not in verb["options"]])
+        others = ["--" + name for name in OPTION if name not in verb["options"]]
+        completes(["wengert", verb["name"], "--"], ["--" + name for name in verb["options"]], others)
     completes(["wengert", "train", "--optimizer", "ad"], ["adam", "adamw"], ["sgd"])
     completes(["wengert", "run", "exa"], ["examples"])
 

@@ -103,7 +103,9 @@ static void record_any(test_draws *draws, wg_tape *tape, wg_op op)
     if (test_draw_below(draws, 40) == 0) count = test_draw_below(draws, 4);
     for (uint32_t i = 0; i < count; i++)
         operands[i] = any_operand(draws, tape, i < strlen(roles) ? roles[i] : 'd', i ? &operands[0] : NULL);
-    wg_record(tape, op, operands, count, attributes, any_attributes(draws, op, attributes));
+    uint32_t used = any_attributes(draws, op, attributes);
+    if (used && test_draw_below(draws, 8) == 0) attributes[test_draw_below(draws, used)].expression = test_draw_below(draws, 200);
+    wg_record(tape, op, operands, count, attributes, used);
 }
 
 /* A call that fits, but for one of its numbers now and then; false where the row has none over the shape. */
