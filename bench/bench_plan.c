@@ -4,7 +4,6 @@
  * nodes below 1 ms, everything with layout below 10 ms; eight times the nodes at most twelve times the time. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,10 +161,6 @@ static const char *verdict(bool met)
 
 int main(int argc, char **argv)
 {
-    /* Pages stay with the process: the least is of planning, not of the system's handing out of memory, which the first run of each size
-     * shows. */
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
     uint32_t most = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
     printf("planning, least of %d runs, milliseconds\n", RUNS);
     printf("%-13s %9s %8s %9s %9s %9s %9s %11s %10s\n", "graph", "nodes", "stages", "licence", "whole", "layout", "first", "bytes/node",

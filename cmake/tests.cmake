@@ -24,7 +24,7 @@ function(wengert_link_from program room)
     target_include_directories(${program} PRIVATE
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
     target_compile_definitions(${program} PRIVATE
-        "TEST_DATA_DIR=\"${PROJECT_SOURCE_DIR}/tests\"" "WENGERT_COMMAND=\"${PROJECT_BINARY_DIR}/wengert\"")
+        "TEST_DATA_DIR=\"${PROJECT_SOURCE_DIR}/tests\"" "TESTED_COMMAND=\"${PROJECT_BINARY_DIR}/wengert\"")
     target_link_libraries(${program} PRIVATE m)
 endfunction()
 

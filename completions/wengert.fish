@@ -18,7 +18,7 @@ complete -c wengert -n '__fish_seen_subcommand_from train run grad print' -l out
 complete -c wengert -n '__fish_seen_subcommand_from train run eval plan check compare version' -l json -d 'answer with one JSON object on stdout'
 complete -c wengert -n '__fish_seen_subcommand_from train check' -l seed -r -d 'the seed of shuffling and draws (default 1)'
 complete -c wengert -n '__fish_seen_subcommand_from train run eval check' -l threads -r -d 'threads to use (default: what the machine allows)'
-complete -c wengert -n '__fish_seen_subcommand_from train' -l data -r -d 'training items of an input: .npy, .npz, IDX (also .gz), .csv, or a folder of pictures by class'
+complete -c wengert -n '__fish_seen_subcommand_from train' -l data -r -d 'training items of an input: .npy, .npz, IDX (also .gz), .csv, or a folder of pictures by class; class names are the folders\', or those of a classes.txt beside the data'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l test -r -d 'items held out, evaluated after each epoch'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l optimizer -x -a 'sgd adam adamw' -d 'sgd, adam (default) or adamw'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l rate -r -d 'learning rate (default 1e-3; sgd 1e-2)'

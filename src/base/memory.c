@@ -78,6 +78,8 @@ struct base_block {
 };
 
 #define BLOCK_HEADER ((sizeof(struct base_block) + 15) & ~(size_t)15)
+/* Blocks double up to this, headers included: large ones are whole huge pages. */
+#define MOST_BLOCK ((size_t)16 << 20)
 
 base_arena base_arena_new(const wg_allocator *allocator)
 {
@@ -90,8 +92,8 @@ void *base_arena_take(base_arena *arena, size_t bytes)
     bytes = (bytes + 15) & ~(size_t)15;
     struct base_block *block = arena->newest;
     if (!block || block->capacity - block->used < bytes) {
-        size_t capacity = block ? 2 * block->capacity : 1024;
-        if (capacity > (1u << 20)) capacity = 1u << 20;
+        size_t capacity = (block ? 2 * (BLOCK_HEADER + block->capacity) : 1024) - BLOCK_HEADER;
+        if (capacity > MOST_BLOCK - BLOCK_HEADER) capacity = MOST_BLOCK - BLOCK_HEADER;
         if (capacity < bytes) capacity = bytes;
         block = base_allocate(arena->allocator, BLOCK_HEADER + capacity);
         if (!block) return NULL;
@@ -151,35 +153,37 @@ base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes)
     return (base_pool){.allocator = allocator, .item_bytes = item_bytes};
 }
 
+static size_t chunk_bytes(const base_pool *pool, uint32_t chunk)
+{
+    return ((size_t)BASE_POOL_FIRST / 4 << chunk / 4) * pool->item_bytes;
+}
+
 void base_pool_free(base_pool *pool)
 {
-    for (uint32_t c = 0; c < BASE_POOL_CHUNKS; c++)
-        base_free(pool->allocator, pool->chunks[c], ((size_t)BASE_POOL_FIRST << c) * pool->item_bytes);
+    for (uint32_t c = 0; c < BASE_POOL_CHUNKS; c++) base_free(pool->allocator, pool->chunks[c], chunk_bytes(pool, c));
     *pool = base_pool_new(pool->allocator, pool->item_bytes);
 }
 
 uint32_t base_pool_append(base_pool *pool, uint32_t run)
 {
-    uint32_t at = pool->count;
-    for (;;) {
-        if (at > UINT32_MAX - BASE_POOL_FIRST) return WG_NONE;
-        uint32_t p = at + BASE_POOL_FIRST, log = 31u - (uint32_t)__builtin_clz(p), chunk = log - 6;
-        if (chunk >= BASE_POOL_CHUNKS) return WG_NONE;
-        if ((uint64_t)p + run <= (uint64_t)2 << log) {
-            size_t bytes = ((size_t)BASE_POOL_FIRST << chunk) * pool->item_bytes;
-            if (!pool->chunks[chunk] && !(pool->chunks[chunk] = base_allocate_zeroed(pool->allocator, bytes))) return WG_NONE;
+    for (uint32_t at = pool->count; at <= UINT32_MAX - BASE_POOL_FIRST;) {
+        base_pool_place place = base_pool_place_of(at);
+        if (run <= place.left) {
+            unsigned char **chunk = &pool->chunks[place.chunk];
+            if (!*chunk && !(*chunk = base_allocate_zeroed(pool->allocator, chunk_bytes(pool, place.chunk)))) return WG_NONE;
             pool->count = at + run;
             return at;
         }
-        if (chunk + 1 >= BASE_POOL_CHUNKS) return WG_NONE;
-        at = (2u << log) - BASE_POOL_FIRST; /* the run does not fit what is left of this chunk */
+        if (place.left > UINT32_MAX - at) return WG_NONE;
+        at += place.left; /* the run does not fit what is left of this chunk */
     }
+    return WG_NONE;
 }
 
 size_t base_pool_bytes(const base_pool *pool)
 {
     size_t bytes = 0;
     for (uint32_t c = 0; c < BASE_POOL_CHUNKS; c++)
-        if (pool->chunks[c]) bytes += ((size_t)BASE_POOL_FIRST << c) * pool->item_bytes;
+        if (pool->chunks[c]) bytes += chunk_bytes(pool, c);
     return bytes;
 }

@@ -62,10 +62,11 @@ void base_arena_free(base_arena *arena);
 
 /* ---- pool: items by position that never move --------------------------------------------------------------------------- */
 
-/* Chunk c holds 64 << c items, so position p lives in chunk log2(p + 64) - 6. One thread appends; any thread may read positions that
- * were there when the pool was handed to it. */
+/* Four chunks an octave: chunk c holds 16 << c / 4 items, so that at most a quarter of the items used stands empty behind them. Position p
+ * lies in the octave log2(p + 64), and in it where the two bits below the highest say. One thread appends; any thread may read positions
+ * that were there when the pool was handed to it. */
 #define BASE_POOL_FIRST 64u
-#define BASE_POOL_CHUNKS 26
+#define BASE_POOL_CHUNKS 104
 
 typedef struct base_pool {
     const wg_allocator *allocator;
@@ -75,16 +76,28 @@ typedef struct base_pool {
 
 base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes);
 void base_pool_free(base_pool *pool);
-/* Appends `run` zeroed items that stand side by side (skipping the rest of a chunk that is too short); answers the first one's
- * position, WG_NONE on failure. */
+/* Appends `run` zeroed items that stand side by side (skipping the rest of chunks that are too short); answers the first one's position,
+ * WG_NONE on failure. */
 uint32_t base_pool_append(base_pool *pool, uint32_t run);
 size_t base_pool_bytes(const base_pool *pool);
 
-static inline void *base_pool_at(const base_pool *pool, uint32_t position)
+/* Where a position lies: `left` items of its chunk stand from it on. */
+typedef struct base_pool_place {
+    uint32_t chunk, at, left;
+} base_pool_place;
+
+static inline base_pool_place base_pool_place_of(uint32_t position)
 {
     uint32_t p = position + BASE_POOL_FIRST;
-    uint32_t log = 31u - (uint32_t)__builtin_clz(p);
-    return pool->chunks[log - 6] + (size_t)(p - (1u << log)) * pool->item_bytes;
+    uint32_t shift = 29u - (uint32_t)__builtin_clz(p); /* of the octave's quarter: p >> shift is 4 to 7 */
+    uint32_t quarter = p >> shift, at = p - (quarter << shift);
+    return (base_pool_place){4 * shift + quarter - 20, at, (1u << shift) - at};
+}
+
+static inline void *base_pool_at(const base_pool *pool, uint32_t position)
+{
+    base_pool_place place = base_pool_place_of(position);
+    return pool->chunks[place.chunk] + (size_t)place.at * pool->item_bytes;
 }
 
 #endif

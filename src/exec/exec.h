@@ -77,6 +77,7 @@ typedef void (*exec_stage_function)(exec_run *run, const exec_stage *stage);
 
 struct exec_stage {
     exec_stage_function run;
+    exec_stage_function undo; /* of a stage that told the run that it changes a carried value: puts it back; NULL: it changes none */
     const void *prepared;
     uint32_t first_node; /* the lowest node it computes */
     int64_t scratch;     /* bytes from the scratch's start that it needs */
@@ -128,6 +129,8 @@ struct exec_run {
     double parallel_cost, part_cost; /* what is shared between threads, and a range of it: item copies */
     double done, total; /* cost */
     int64_t told_at;    /* nanoseconds: the last call of progress */
+    const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
+    uint32_t changed_count;
     /* the lowest failure so far */
     uint32_t failed_node; /* WG_NONE: none */
     int64_t failed_item, failed_position, failed_axis, failed_extent;

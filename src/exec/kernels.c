@@ -99,17 +99,28 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
     }
 }
 
+bool exec_product_turns(const exec_product *product)
+{
+    if (!base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
+    if (product->columns == 1) return true;
+    if (product->result_column != 1) return product->result_rows.stride[0] == 1;
+    bool rows_plain = product->a_rows.rank == 1 && product->a_rows.stride[0] == 1 && product->a_depth.rank == 1;
+    bool columns_plain = product->b_columns.rank == 1 && product->b_columns.stride[0] == 1 && product->b_depth.rank == 1;
+    return rows_plain && columns_plain && product->columns <= EXEC_SMALL_ROWS && product->rows >= 2 * product->columns;
+}
+
 /* Packed rows of a, packed columns of b, then a sheet of sums where the result cannot hold them (kernel_product.inc uses them in this
- * order). A product of one column may run turned, with the other extent, so it counts as wide. */
+ * order). */
 size_t exec_product_bytes(const exec_product *product)
 {
     if (!base_kind_is_float(product->kind)) return 0;
+    bool turns = exec_product_turns(product);
     size_t item = product->accumulate == WG_KIND_F64 ? 8 : 4, columns = EXEC_PACK_COLUMNS, sheet = EXEC_PACK_ROWS * EXEC_PACK_COLUMNS;
-    bool direct = product->result_kind == product->accumulate && product->result_column == 1 && product->result_rows.rank == 1
-            && product->columns > 1;
+    int64_t wide = turns ? product->rows : product->columns, step = turns ? product->result_rows.stride[0] : product->result_column;
+    bool direct = product->result_kind == product->accumulate && product->result_rows.rank == 1 && step == 1 && wide > 1;
     if (direct) {
         sheet = 0;
-        if (product->columns < EXEC_PACK_COLUMNS) columns = ((size_t)product->columns + 63) / 64 * 64;
+        if (wide < EXEC_PACK_COLUMNS) columns = ((size_t)wide + 63) / 64 * 64;
     }
     return ((EXEC_PACK_ROWS + columns) * EXEC_DEPTH_BLOCK + sheet) * item;
 }

@@ -16,6 +16,8 @@ typedef struct indexing {
     int64_t axis;
     unsigned char fill[16];
     bool canonical, update;
+    uint32_t saved; /* the buffer for what a carried value held before (plan_donation); WG_NONE: none is written into */
+    int64_t flags_at, items_at;
     int64_t workspace_at, workspace_bytes;
 } indexing;
 
@@ -192,14 +194,69 @@ static void whole_part(void *context, exec_range range, uint32_t thread)
                      (char *)work->call.result + range.first * (int64_t)work->call.item_bytes);
 }
 
+static void run_slabs(indexing_work *work, exec_part_function part)
+{
+    const exec_indexing *x = &work->call;
+    exec_run_split(work->run, x->batch * x->pre, 1, (double)x->each * (double)x->post + 4, part, work);
+    told(work);
+}
+
 static void run_slice(exec_run *run, const exec_stage *stage)
 {
     const indexing *i = stage->prepared;
     indexing_work work = begin(run, i);
-    if (i->update) exec_run_split(run, i->result.volume, 1024, 1, whole_part, &work);
-    exec_run_split(run, i->call.batch * i->call.pre, 1, (double)i->call.each * (double)i->call.post + 4, slice_part, &work);
-    told(&work);
+    run_slabs(&work, slice_part);
     exec_canonical_all(run, i->canonical, &i->result);
+}
+
+/* Where the result took over the place of the whole, that is there already. */
+static void run_update(exec_run *run, const exec_stage *stage)
+{
+    const indexing *i = stage->prepared;
+    indexing_work work = begin(run, i);
+    if (work.call.result != exec_items(run, &i->whole)) exec_run_split(run, i->result.volume, 1024, 1, whole_part, &work);
+    run_slabs(&work, slice_part);
+    exec_canonical_all(run, i->canonical, &i->result);
+}
+
+/* ---- Update of a carried value in place ---- */
+
+static void carried_part(void *context, exec_range range, uint32_t thread)
+{
+    indexing_work *work = context;
+    const indexing *i = work->facts;
+    char *saved = work->run->bases[i->saved];
+    exec_indexing save = work->call;
+    save.items = work->call.result;
+    save.result = saved + i->items_at;
+    exec_slice(&save, range, false);
+    memset(saved + i->flags_at + range.first, 1, (size_t)(range.end - range.first));
+    slice_part(work, range, thread);
+}
+
+/* The carried value and what goes into it have no other NaN than the one (session.c), so the result has none. */
+static void run_carried(exec_run *run, const exec_stage *stage)
+{
+    const indexing *i = stage->prepared;
+    indexing_work work = begin(run, i);
+    char *saved = run->bases[i->saved];
+    memcpy(saved, work.call.positions, (size_t)i->flags_at);
+    memset(saved + i->flags_at, 0, (size_t)(i->call.batch * i->call.pre));
+    run->changed[run->changed_count++] = stage;
+    run_slabs(&work, carried_part);
+}
+
+/* Writes the saved slabs where they were: the same rows, from the same positions. */
+static void undo_carried(exec_run *run, const exec_stage *stage)
+{
+    const indexing *i = stage->prepared;
+    char *saved = run->bases[i->saved];
+    exec_indexing call = i->call;
+    call.positions = saved;
+    call.items = saved + i->items_at;
+    call.result = exec_items(run, &i->result);
+    for (int64_t slab = 0; slab < call.batch * call.pre; slab++)
+        if (saved[i->flags_at + slab]) exec_slice(&call, (exec_range){slab, slab + 1}, true);
 }
 
 bool exec_call_Slice(exec_call *call)
@@ -224,7 +281,18 @@ bool exec_call_Update(exec_call *call)
     i->update = true;
     i->whole = *a;
     i->whole_walk = exec_walk_of(a->kind, a->rank, a->shape, a->strides);
-    call->stage->run = run_slice;
+    i->saved = WG_NONE;
+    const plan_layout *layout = call->build->layout;
+    for (uint32_t d = 0; d < layout->donation_count; d++) {
+        const plan_donation *donation = &layout->donations[d];
+        if (donation->node != call->node) continue;
+        i->saved = donation->saved;
+        i->flags_at = donation->flags_at;
+        i->items_at = donation->items_at;
+    }
+    call->stage->run = i->saved == WG_NONE ? run_update : run_carried;
+    call->stage->undo = i->saved == WG_NONE ? NULL : undo_carried;
+    if (layout->buffers[call->result.buffer].alias != WG_NONE) call->stage->cost = 2 * (double)b->volume;
     return true;
 }
 

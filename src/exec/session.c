@@ -47,7 +47,8 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
     const graph_entry *entry = &session->plan->entry;
     laid->results = base_arena_take_zeroed(&laid->memory, (entry->keep_count + 1) * sizeof *laid->results);
     laid->carries = base_arena_take_zeroed(&laid->memory, (entry->carry_count + 1) * sizeof *laid->carries);
-    if (!laid->results || !laid->carries) return base_fail_memory(error);
+    laid->changed = base_arena_take(&laid->memory, (laid->layout->donation_count + 1) * sizeof *laid->changed);
+    if (!laid->results || !laid->carries || !laid->changed) return base_fail_memory(error);
     for (uint32_t i = 0; i < entry->keep_count; i++) {
         exec_result *result = &laid->results[i];
         result->value = exec_value_of_node(build, entry->keep[i]);
@@ -61,6 +62,9 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
         const plan_buffer *buffer = &laid->layout->buffers[carry->result.buffer];
         carry->in_place =
             buffer->place == PLAN_PLACE_ARENA && buffer->node == carry->result.node && carry->result.dense && carry->result.offset == 0;
+        for (uint32_t d = 0; d < laid->layout->donation_count; d++)
+            carry->donated = carry->donated || (laid->layout->donations[d].node == carry->result.node &&
+                                                laid->layout->donations[d].input == entry->carries[2 * c + 1]);
         for (uint32_t before = 0; before < c; before++)
             carry->in_place = carry->in_place && laid->carries[before].result.buffer != carry->result.buffer;
     }
@@ -152,12 +156,11 @@ static void place_arena(wg_session *session)
 
 /* ---- making and freeing ---- */
 
-/* A Bitcast reads the bits of its operand's floats: where they stand they must hold the one NaN, as if they were read after the run. */
-static void keep_bits(wg_session *session, const wg_node *bitcast)
+/* Where the floats of a value stand they must hold the one NaN, as if they were read after the run. */
+static void keep_bits(wg_session *session, uint32_t at)
 {
     const wg_plan *plan = session->plan;
-    const wg_node *from = graph_node(plan->graph, bitcast->operands[0]);
-    uint32_t at = bitcast->operands[0];
+    const wg_node *from = graph_node(plan->graph, at);
     if (!base_kind_is_float((wg_kind)from->kind)) return;
     session->kept[plan->index[at]] = true;
     while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) { /* the same items, further down */
@@ -177,7 +180,9 @@ static bool find_kept(wg_session *session, wg_error *error)
     for (uint32_t i = 0; i < plan->entry.keep_count; i++) session->kept[plan->index[plan->entry.keep[i]]] = true;
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = graph_node(plan->graph, plan->closure[i]);
-        if (node->op == WG_OP_Bitcast) keep_bits(session, node);
+        if (node->op == WG_OP_Bitcast) keep_bits(session, node->operands[0]); /* it reads them */
+        /* What goes into a carried value stays there, and the whole of that is not looked over again. */
+        if (node->op == WG_OP_Update && plan->entry.carry_count) keep_bits(session, graph_operands(plan->graph, node)[1]);
     }
     /* A result that is read through another node's buffer: that node's items are what is read. */
     for (uint32_t i = 0; i < plan->entry.keep_count; i++) {
@@ -290,24 +295,46 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }
 
-/* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
-static bool run_stages(wg_session *session, wg_error *error)
+static exec_run run_of(wg_session *session)
 {
     const exec_laid *laid = &session->laid;
-    exec_run run = {.kernels = session->kernels, .pool = session->pool, .threads = session->threads, .bases = laid->bases,
-                    .scratch = session->arena + laid->layout->scratch_offset, .stop = &session->stop, .progress = session->options.progress,
-                    .progress_user = session->options.progress_user,
-                    .parallel_cost = session->parallel_cost, .part_cost = session->part_cost, .total = laid->total, .failed_node = WG_NONE};
+    return (exec_run){.kernels = session->kernels,
+                      .pool = session->pool,
+                      .threads = session->threads,
+                      .bases = laid->bases,
+                      .scratch = session->arena + laid->layout->scratch_offset,
+                      .stop = &session->stop,
+                      .progress = session->options.progress,
+                      .progress_user = session->options.progress_user,
+                      .parallel_cost = session->parallel_cost,
+                      .part_cost = session->part_cost,
+                      .total = laid->total,
+                      .changed = laid->changed,
+                      .failed_node = WG_NONE};
+}
+
+/* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
+static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
+{
     uint64_t floats = base_floats_set();
     for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
-        const exec_stage *stage = &laid->stages[s];
-        if (run.failed_node != WG_NONE && stage->first_node >= run.failed_node) continue;
-        stage->run(&run, stage);
-        exec_run_stage_done(&run, stage);
+        const exec_stage *stage = &session->laid.stages[s];
+        if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
+        stage->run(run, stage);
+        exec_run_stage_done(run, stage);
     }
     base_floats_restore(floats);
     if (atomic_load(&session->stop)) return base_fail(error, WG_CANCELLED, "the run was stopped");
-    return run.failed_node == WG_NONE || fail_position(session, &run, error);
+    return run->failed_node == WG_NONE || fail_position(session, run, error);
+}
+
+/* Carried values as they were before the run: the last change is undone first. */
+static void undo_changes(exec_run *run)
+{
+    while (run->changed_count > 0) {
+        const exec_stage *stage = run->changed[--run->changed_count];
+        stage->undo(run, stage);
+    }
 }
 
 static bool check_run(const wg_session *session, const wg_run_options *options, wg_error *error)
@@ -330,8 +357,10 @@ bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error
         /* Whoever steps a table while it is read is told so. */
         atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
         if (readers) atomic_fetch_add(readers, 1);
-        good = exec_sources_begin(session, options, &inner) && run_stages(session, &inner);
+        exec_run run = run_of(session);
+        good = exec_sources_begin(session, options, &inner) && run_stages(session, &run, &inner);
         good = exec_sources_end(session, good, &inner);
+        if (!good) undo_changes(&run);
         if (readers) atomic_fetch_sub(readers, 1);
     }
     session->readable = good;
@@ -432,7 +461,8 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
     if (!enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     bool good =
-        input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) && exec_input_room(session, input, error);
+        input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) &&
+        exec_input_room(session, input, 1 - input->now, error);
     if (good) {
         /* Into the other place: what was read as the last run's result stays. */
         char *to = input->values[1 - input->now];

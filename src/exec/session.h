@@ -17,10 +17,11 @@ typedef struct exec_input {
     const wg_view *feed;   /* of the run under way */
     char *room;            /* a copy of a feed, bytes; NULL: none was needed yet */
     wg_tensor *recorded;   /* the default's items; NULL: not needed yet */
-    /* carried: the value now, and where the next one is written; they change places when a run succeeds */
-    bool carries, carried;
-    uint8_t now;
-    char *values[2];
+    /* carried: the value now, and where the run under way leaves the next one, which is where it is from when the run succeeds. That is the
+     * other place, but for a carried value that the run's Updates write into: donated. */
+    bool carries, carried, donated;
+    uint8_t now, next;
+    char *values[2]; /* NULL: not needed yet */
 } exec_input;
 
 typedef struct exec_parameter {
@@ -35,6 +36,7 @@ typedef struct exec_carry {
     uint32_t input;     /* of inputs */
     exec_value result;
     bool in_place;      /* the result's stage writes the input's next value itself */
+    bool donated;       /* Updates in place make it of the input's value (plan_donation) */
 } exec_carry;
 
 typedef struct exec_result {
@@ -51,6 +53,7 @@ typedef struct exec_laid {
     char **bases;        /* [buffer count] */
     exec_result *results; /* [keep count] */
     exec_carry *carries;
+    const exec_stage **changed; /* exec_run's */
     const int64_t **input_shapes; /* [input count] */
     wg_tensor **leaves;  /* [leaf_count] constants whose NaNs had to be made canonical */
     uint32_t leaf_count;
@@ -91,8 +94,8 @@ void exec_sources_free(wg_session *session);
 bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_error *error);
 /* After a run: keeps what may be read, lets go of feeds; succeeded: carried values move on. */
 bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error);
-/* Ready for a value to be written: both places of a carried input. */
-bool exec_input_room(wg_session *session, exec_input *input, wg_error *error);
+/* Ready for a value to be written: place `which` of a carried input. */
+bool exec_input_room(wg_session *session, exec_input *input, int which, wg_error *error);
 /* The recorded default of an input. */
 wg_tensor *exec_input_recorded(wg_session *session, exec_input *input, wg_error *error);
 

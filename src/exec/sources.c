@@ -180,8 +180,11 @@ void exec_sources_moved(wg_session *session)
         input->shape = shape;
         base_volume(node->rank, shape, &input->volume); /* checked when it was bound */
         input->bytes = (size_t)input->volume * base_kinds[node->kind].bytes;
+        input->donated = false;
         input->buffer = plan->index[input->node] == WG_NONE ? WG_NONE : laid->layout->buffer_of[plan->index[input->node]];
     }
+    for (uint32_t c = 0; c < plan->entry.carry_count; c++)
+        if (laid->carries[c].donated) session->inputs[laid->carries[c].input].donated = true;
     for (uint32_t i = 0; i < session->parameter_count; i++) {
         exec_parameter *parameter = &session->parameters[i];
         uint32_t index = plan->index[parameter->node];
@@ -203,12 +206,10 @@ void exec_sources_free(wg_session *session)
 
 /* ---- a run ---- */
 
-bool exec_input_room(wg_session *session, exec_input *input, wg_error *error)
+bool exec_input_room(wg_session *session, exec_input *input, int which, wg_error *error)
 {
-    for (int i = 0; i < 2; i++)
-        if (!input->values[i] && !(input->values[i] = base_allocate_aligned(session->allocator, input->bytes)))
-            return base_fail_memory(error);
-    return true;
+    char **place = &input->values[which];
+    return *place || (*place = base_allocate_aligned(session->allocator, input->bytes)) || base_fail_memory(error);
 }
 
 static bool take_feeds(wg_session *session, const wg_run_options *options, wg_error *error)
@@ -242,13 +243,36 @@ static bool in_place(const exec_input *input, const wg_view *view)
     return !has_other_nan(view->kind, input->watched, view->data, input->volume);
 }
 
+static void copy_items(const exec_input *input, const wg_view *view, char *to)
+{
+    wg_view copied = *view;
+    copied.shape = input->shape; /* a view of rank 0 may have none */
+    base_view_gather(&copied, to);
+    base_canonical_nan(view->kind, to, input->volume, true);
+}
+
 static bool copy_feed(wg_session *session, exec_input *input, const wg_view *view, wg_error *error)
 {
     if (!input->room && !(input->room = base_allocate_aligned(session->allocator, input->bytes))) return base_fail_memory(error);
-    wg_view copied = *view;
-    copied.shape = input->shape; /* a view of rank 0 may have none */
-    base_view_gather(&copied, input->room);
-    base_canonical_nan(view->kind, input->room, input->volume, true);
+    copy_items(input, view, input->room);
+    return true;
+}
+
+/* What a run will write into, but is not carried, goes to the place beside the carried value, which stays. */
+static bool start_donated(wg_session *session, exec_input *input, char **base, wg_error *error)
+{
+    wg_view view;
+    if (input->feed) {
+        view = *input->feed;
+    } else {
+        wg_tensor *tensor = graph_input_unfed(session->plan->graph, input->node, session->plan->entry.strict_feeds, error)
+                                ? exec_input_recorded(session, input, error)
+                                : NULL;
+        if (!tensor) return false;
+        view = wg_tensor_view(tensor);
+    }
+    if (!exec_input_room(session, input, input->next, error)) return false;
+    copy_items(input, &view, *base = input->values[input->next]);
     return true;
 }
 
@@ -257,6 +281,7 @@ static bool place_input(wg_session *session, exec_input *input, wg_error *error)
     const graph_entry *entry = &session->plan->entry;
     char **base = &session->laid.bases[input->buffer];
     *base = (char *)nothing;
+    if (input->donated && (input->feed || !input->carried)) return start_donated(session, input, base, error);
     if (input->feed) {
         if (input->volume == 0) return true;
         if (in_place(input, input->feed)) return *base = input->feed->data, true;
@@ -295,10 +320,22 @@ static bool place_carries(wg_session *session, wg_error *error)
     for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) {
         exec_carry *carry = &laid->carries[c];
         exec_input *input = &session->inputs[carry->input];
-        if (!exec_input_room(session, input, error)) return false;
-        if (carry->in_place) laid->bases[carry->result.buffer] = input->values[1 - input->now];
+        input->next = input->donated && input->carried && !input->feed ? input->now : 1 - input->now;
+        for (int which = 0; which < 2 && !input->donated; which++)
+            if (!exec_input_room(session, input, which, error)) return false;
+        if (carry->in_place) laid->bases[carry->result.buffer] = input->values[input->next];
     }
     return true;
+}
+
+/* Results in place of carried inputs stand where those do. */
+static void place_donated(wg_session *session)
+{
+    const plan_layout *layout = session->laid.layout;
+    for (uint32_t d = 0; d < layout->donation_count; d++) {
+        uint32_t number = layout->buffer_of[session->plan->index[layout->donations[d].node]];
+        session->laid.bases[number] = session->laid.bases[layout->buffers[number].alias];
+    }
 }
 
 /* Sources are placed in recorded order, so that the first of several mistakes is the one that the oracle finds. */
@@ -310,7 +347,10 @@ bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_e
     for (;;) {
         while (i < session->input_count && session->inputs[i].buffer == WG_NONE) i++;
         bool input_left = i < session->input_count, parameter_left = p < session->parameter_count;
-        if (!input_left && !parameter_left) return true;
+        if (!input_left && !parameter_left) {
+            place_donated(session);
+            return true;
+        }
         if (input_left && (!parameter_left || session->inputs[i].node < session->parameters[p].node)) {
             if (!place_input(session, &session->inputs[i++], error)) return false;
         } else if (!place_parameter(session, &session->parameters[p++], table, error)) {
@@ -342,14 +382,14 @@ bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error)
         const exec_carry *carry = &laid->carries[c];
         exec_input *input = &session->inputs[carry->input];
         const exec_value *value = &carry->result;
-        if (carry->in_place) continue;
+        if (carry->in_place || carry->donated) continue;
         exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
         char *from = laid->bases[value->buffer] + value->offset * walk.width;
-        exec_walk_gather(session->kernels, &walk, from, 0, value->volume, input->values[1 - input->now]);
+        exec_walk_gather(session->kernels, &walk, from, 0, value->volume, input->values[input->next]);
     }
     for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) {
         exec_input *input = &session->inputs[laid->carries[c].input];
-        input->now = 1 - input->now;
+        input->now = input->next;
         input->carried = true;
     }
     return true;

@@ -91,11 +91,11 @@ uint32_t graph_intern_list(wg_tape *tape, uint32_t count, const wg_size *sizes)
 bool graph_list_is(const wg_graph *graph, uint32_t place)
 {
     if (!graph->list_capacity || place >= graph->words.count) return false;
-    uint64_t words = *(const uint64_t *)base_pool_at(&graph->words, place), chunk = BASE_POOL_FIRST;
+    base_pool_place at_place = base_pool_place_of(place);
+    if (!graph->words.chunks[at_place.chunk]) return false; /* skipped by a list that did not fit */
+    uint64_t words = *(const uint64_t *)base_pool_at(&graph->words, place);
     uint32_t length = list_words((uint32_t)words, words & HAS_EXPRESSIONS);
-    while (chunk * 2 <= place + (uint64_t)BASE_POOL_FIRST) chunk *= 2;
-    uint64_t left = 2 * chunk - (place + (uint64_t)BASE_POOL_FIRST);
-    if ((uint32_t)words > left || length > left || length > graph->words.count - place) return false;
+    if ((uint32_t)words > at_place.left || length > at_place.left || length > graph->words.count - place) return false;
     uint64_t mask = graph->list_capacity - 1, at = list_hash(base_pool_at(&graph->words, place)) & mask;
     while (graph->list_table[at] && graph->list_table[at] != place) at = (at + 1) & mask;
     return graph->list_table[at] == place;

@@ -99,6 +99,29 @@ static void print_verbs(FILE *out)
     fputs("\nwengert VERB --help tells more. A MODEL is a program text (.wg, or - for stdin) or a trained model (.safetensors).\n", out);
 }
 
+#define HELP_INDENT 25
+#define HELP_WIDTH 100
+
+/* Words behind a column of HELP_INDENT characters, lines broken at HELP_WIDTH. */
+static void print_wrapped(const char *text)
+{
+    int column = HELP_INDENT;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > HELP_INDENT && column + 1 + length > HELP_WIDTH) {
+            printf("\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        } else if (column > HELP_INDENT) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
 static void print_help(const tool_verb *verb)
 {
     printf("wengert %s: %s\n\nusage: wengert %s %s\n\n", verb->name, verb->summary, verb->name, verb->usage);
@@ -106,7 +129,11 @@ static void print_help(const tool_verb *verb)
         if (!lists(verb->options, options[i].name)) continue;
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].value ? " " : "", options[i].value ? options[i].value : "");
-        printf("  %-22s %s%s\n", left, options[i].help, options[i].repeats ? " (may be repeated)" : "");
+        char help[512];
+        snprintf(help, sizeof help, "%s%s", options[i].help, options[i].repeats ? " (may be repeated)" : "");
+        printf("  %-22s ", left);
+        print_wrapped(help);
+        putchar('\n');
     }
     printf("\nexample:\n  %s\n", verb->example);
 }

@@ -2,12 +2,13 @@
  *
  * tools/: the command `wengert`. May use every room; nothing uses it.
  *
- *   main.c       verbs by verbs.def, options by options.def, --help     report_error.c  a wg_error as text or JSON, exit codes
- *   model.c      a .wg text or a safetensors bundle as network, entries, parameters
- *   value.c      NAME=VALUE feeds: files by suffix, JSON literals; results as .npy or JSON
- *   verb_*.c     one file a verb or a family of small ones
- *   dataset.c    training data: IDX, npy/npz, CSV, folders of pictures; picture.c PNG and JPEG; gzip.c
- *   progress.c   the line on a terminal, --log                          chart.c, page.c  SVG and the HTML report
+ *   the call     main.c (verbs.def, options.def, --help), report_error.c (a wg_error as text or JSON, exit codes)
+ *   the model    model.c (a .wg text or a trained model), value.c (feeds and results), carried.c (carried values in a model), bits.c (comparing)
+ *   the verbs    verb_*.c, one file a verb or a family of small ones
+ *   the data     dataset.c (which reader), gzip.c, zip.c, folder.c (pictures by class), picture.c (PNG, JPEG)
+ *   training     settings.c (options), batches.c (shuffled rows), runner.c (a session), training.c, training_loop.c, training_fault.c (which node), evaluation.c,
+ *                progress.c (the line on a terminal, --log)
+ *   the report   page.c (HTML), chart.c (SVG), samples.c and verdicts.c (pictures, probabilities, the confusion matrix)
  *
  * Exit codes: 0 done; 1 failed, or differs; 2 wrong usage; 130 interrupted. Start with main.c. */
 #ifndef TOOLS_TOOLS_H

@@ -56,14 +56,51 @@ static uint32_t first_other_node(const wg_network *a, const wg_network *b)
     return wg_network_count(a) == wg_network_count(b) ? WG_NONE : count;
 }
 
-static wg_run *forward(const tool_call *call, const tool_model *model, wg_error *error)
+/* The nodes that are compared, in order: all of them, or with --entry what that entry needs. Owned; NULL and an error. */
+static wg_symbol *compared_nodes(const tool_call *call, const wg_network *network, uint32_t *count, wg_error *error)
+{
+    uint32_t total = wg_network_count(network);
+    const char *name = tool_value(call, "entry");
+    wg_entry *entry = name ? wg_network_entry(network, name, error) : NULL;
+    wg_symbol *nodes = name && !entry ? NULL : calloc(total + 1, sizeof *nodes);
+    bool *needed = nodes ? calloc(total + 1, sizeof *needed) : NULL;
+    *count = 0;
+    if (needed) {
+        for (uint32_t i = 0; entry && i < wg_entry_result_count(entry); i++) needed[wg_entry_result(entry, i).position] = true;
+        /* Operands stand before their readers. */
+        for (uint32_t i = total; entry && i-- > 0;) {
+            wg_node_facts facts;
+            if (needed[i] && wg_network_node(network, i, &facts))
+                for (uint32_t k = 0; k < facts.operand_count; k++) needed[facts.operands[k]] = true;
+        }
+        for (uint32_t i = 0; i < total; i++)
+            if (!entry || needed[i]) nodes[(*count)++] = wg_network_symbol_at(network, i);
+    } else if (!name || entry) base_fail_memory(error);
+    if (!needed) {
+        free(nodes);
+        nodes = NULL;
+    }
+    free(needed);
+    wg_entry_free(&entry);
+    return nodes;
+}
+
+/* A run by the oracle in which the nodes may be read. */
+static wg_run *run_nodes(const tool_call *call, const tool_model *model, const wg_symbol *positions, uint32_t node_count, wg_error *error)
 {
     const wg_binding *bindings;
     uint32_t count;
     tool_feeds feeds;
     if (!tool_bindings(call, &bindings, &count, error) || !tool_feeds_read(call, model->network, bindings, count, &feeds, error)) return NULL;
+    wg_symbol *nodes = calloc(node_count + 1, sizeof *nodes);
+    for (uint32_t i = 0; nodes && i < node_count; i++) nodes[i] = wg_network_symbol_at(model->network, positions[i].position);
+    wg_entry_options declared = {.size = sizeof declared, .roots = nodes, .root_count = node_count};
+    wg_entry *entry = nodes ? wg_entry_new(model->network, &declared, error) : NULL;
+    if (!nodes) base_fail_memory(error);
     wg_run_options options = {.size = sizeof options, .parameters = model->parameters, .feeds = feeds.feeds, .feed_count = feeds.count, .bindings = bindings, .binding_count = count};
-    wg_run *run = wg_network_forward(model->network, &options, error);
+    wg_run *run = entry ? wg_interpret(entry, &options, error) : NULL;
+    wg_entry_free(&entry);
+    free(nodes);
     tool_feeds_free(&feeds);
     return run;
 }
@@ -81,10 +118,13 @@ static void print_operands(const wg_network *network, uint32_t position)
 
 static int compare_values(const tool_call *call, const tool_model *a, const tool_model *b, wg_error *error)
 {
-    wg_run *left = forward(call, a, error), *right = left ? forward(call, b, error) : NULL;
+    uint32_t count;
+    wg_symbol *nodes = compared_nodes(call, a->network, &count, error);
+    wg_run *left = nodes ? run_nodes(call, a, nodes, count, error) : NULL, *right = left ? run_nodes(call, b, nodes, count, error) : NULL;
     int answer = right ? 1 : -1;
-    for (uint32_t i = 0; answer == 1 && i < wg_network_count(a->network); i++) {
-        const wg_tensor *x = wg_run_of(left, wg_network_symbol_at(a->network, i), error), *y = wg_run_of(right, wg_network_symbol_at(b->network, i), error);
+    for (uint32_t i = 0; answer == 1 && i < count; i++) {
+        uint32_t position = nodes[i].position;
+        const wg_tensor *x = wg_run_of(left, nodes[i], error), *y = wg_run_of(right, wg_network_symbol_at(b->network, position), error);
         if (!x || !y) {
             answer = -1;
             break;
@@ -92,11 +132,13 @@ static int compare_values(const tool_call *call, const tool_model *a, const tool
         wg_view p = wg_tensor_view(x), q = wg_tensor_view(y);
         bits_difference d;
         char plain[16];
-        answer = say(call, tool_result_name(a->network, wg_network_symbol_at(a->network, i), plain), &d, bits_compare(&p, &q, &d));
-        if (!answer && !call->json) print_operands(a->network, i);
+        bool same = bits_compare(&p, &q, &d);
+        answer = say(call, tool_result_name(a->network, nodes[i], plain), &d, same);
+        if (!answer && !call->json) print_operands(a->network, position);
     }
     wg_run_free(&left);
     wg_run_free(&right);
+    free(nodes);
     return answer;
 }
 

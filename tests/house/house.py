@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(os.environ.get("WENGERT_BUILD", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("TESTED_BUILD", ROOT / "build"))
 LIBRARY_ROOMS = "nn text exec plan grad compose interp graph base".split()
 
 

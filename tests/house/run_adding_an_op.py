@@ -20,7 +20,7 @@ TESTS = ["tests/interp/test_rows.c", "tests/grad/test_terms.c", "tests/exec/test
 # A program of somebody who uses the row.
 USER = '#include "wengert/wengert.h"\nwg_value user(wg_value x);\nwg_value user(wg_value x) { return wg_square(wg_square(x)); }\n'
 FLAGS = ["-std=c11", "-O0", "-ffp-contract=off", "-fno-math-errno", "-fPIC", '-DWENGERT_VERSION="0"', '-DTEST_DATA_DIR="tests"',
-         '-DWENGERT_COMMAND=""', "-Iinclude", "-Isrc", "-Itests"]
+         '-DTESTED_COMMAND=""', "-Iinclude", "-Isrc", "-Itests"]
 COMPILER = (["ccache"] if shutil.which("ccache") else []) + ["cc"]
 FAULTS = [("src/grad/terms_arithmetic.c", "    return wg_add(a, a);\n}\n", "    return a;\n}\n", "tests/grad/test_terms.c"),
           ("src/exec/kernel_blocks.inc", "VECTOR_1(block_square, T, S, V, x *x)", "VECTOR_1(block_square, T, S, V, x + x)",

@@ -29,6 +29,8 @@ static inline char *by_hand_items(const by_hand *h, uint32_t node)
 {
     uint32_t index = h->plan->index[node];
     const plan_buffer *buffer = &h->layout->buffers[h->layout->buffer_of[index]];
+    while (buffer->place == PLAN_PLACE_CARRIED) buffer = &h->layout->buffers[buffer->alias];
+    index = h->plan->index[buffer->node];
     return buffer->place == PLAN_PLACE_ARENA ? h->arena + buffer->offset : h->sources[index]->data;
 }
 
@@ -147,7 +149,13 @@ static inline wg_tensor *by_hand_source(const by_hand *h, uint32_t index)
     }
     wg_tensor *tensor = graph_payload_tensor(h->plan->graph, h->plan->closure[index], h->layout->shapes[index], &error);
     if (!tensor) fail_msg("%s", error.message);
-    return tensor;
+    bool written = false;
+    for (uint32_t d = 0; d < h->layout->donation_count; d++)
+        written = written || h->layout->donations[d].input == h->plan->closure[index];
+    if (!written) return tensor;
+    wg_tensor *own = wg_tensor_new(NULL, tensor->kind, tensor->rank, tensor->shape, tensor->data, NULL);
+    wg_tensor_release(tensor);
+    return own;
 }
 
 /* Runs all stages. */

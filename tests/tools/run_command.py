@@ -315,6 +315,13 @@ def test_check_and_compare():
     differs.expect(differs.code == 1, "does not answer 1")
     write("three.wg", "wengert 1\ninput x [2] = (1 3)\ny = exp(x)\nz = y * y\nentry e: z\n")
     Ran("compare", "one.wg", "three.wg").prints("x: item 1 is 2 by A, 3 by B")
+    write("model.wg", MODEL)
+    write("other.wg", MODEL.replace("parameter b [3] = 0", "parameter b [3] = (0 0 1)"))
+    points = ["--extent", "n=1", "--feed", "points=[[1, 2]]"]
+    Ran("compare", "model.wg", "other.wg", *points).fails("labels")
+    Ran("compare", "model.wg", "other.wg", *points, "--entry", "classify").prints("b: item 2 is 0 by A, 1 by B")
+    Ran("compare", "model.wg", "model.wg", *points, "--entry", "classify").good().prints("the same bits")
+    Ran("compare", "model.wg", "model.wg", *points, "--entry", "nothing").fails("nothing", "classify")
 
 
 def test_train():

@@ -16,7 +16,7 @@ import time
 import xml.etree.ElementTree
 from array import array
 
-COMMAND = os.environ.get("WENGERT_COMMAND", "wengert")
+COMMAND = os.environ.get("TESTED_COMMAND", "wengert")
 
 # y = 2 a - b + 1 by a linear model; rows are few, so that a run is quick.
 LINE = """wengert 1
