@@ -90,7 +90,7 @@ typedef struct exec_build {
     const plan_layout *layout;
     const exec_kernels *kernels;
     uint32_t threads;
-    const bool *kept;       /* [closure count] nodes whose items are read as they stand, after the run or bit by bit; NULL: none, where only sizes are asked for */
+    const bool *kept;       /* [closure count] nodes whose items are read as they stand, after the run or bit by bit; NULL: sizes only */
     base_arena *arena;
     int64_t scratch;        /* bytes taken so far by the stage being prepared */
     wg_error *error;

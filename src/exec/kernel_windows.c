@@ -115,10 +115,12 @@ typedef struct band {
             return;                                                                                                                       \
         }                                                                                                                                 \
         for (int64_t row = rows.first; row < rows.end;) {                                                                                 \
-            int64_t outer = row / f->extent, p = row % f->extent, count = f->extent - p < rows.end - row ? f->extent - p : rows.end - row;\
+            int64_t outer = row / f->extent, p = row % f->extent, left = rows.end - row;                                                  \
+            int64_t count = f->extent - p < left ? f->extent - p : left;                                                                  \
             bool whole = count == f->extent;                                                                                              \
             if (whole && slides) slide_##name(f, outer);                                                                                  \
-            else if (whole && apart) side_by_side_##name((const T *)f->items + outer * filled, (T *)f->result + outer * line, filled, line);\
+            else if (whole && apart)                                                                                                      \
+                side_by_side_##name((const T *)f->items + outer * filled, (T *)f->result + outer * line, filled, line);                   \
             else bands_##name(f, outer, (exec_range){p, p + count});                                                                      \
             row += count;                                                                                                                 \
         }                                                                                                                                 \
@@ -129,7 +131,8 @@ typedef struct band {
     static void fold_##name(const exec_folding *f, exec_range rows)                                                                       \
     {                                                                                                                                     \
         for (int64_t row = rows.first; row < rows.end;) {                                                                                 \
-            int64_t outer = row / f->extent, p = row % f->extent, count = f->extent - p < rows.end - row ? f->extent - p : rows.end - row; \
+            int64_t outer = row / f->extent, p = row % f->extent, left = rows.end - row;                                                  \
+            int64_t count = f->extent - p < left ? f->extent - p : left;                                                                  \
             bands_##name(f, outer, (exec_range){p, p + count});                                                                           \
             row += count;                                                                                                                 \
         }                                                                                                                                 \

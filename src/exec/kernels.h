@@ -74,8 +74,8 @@ exec_product exec_product_plain(wg_kind kind, int64_t rows, int64_t depth, int64
 exec_side exec_side_plain(int64_t extent, int64_t stride);
 /* Places [first, first + count) of a side. */
 void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int64_t *offsets);
-/* Whether the transposed product is computed instead, the same numbers since a * b is b * a: one column, results side by side down the rows,
- * or few columns and rows of a side by side, which then are read as panels. */
+/* Whether the transposed product is computed instead, the same numbers since a * b is b * a: one column, results side by side down the
+ * rows, or few columns and rows of a side by side, which then are read as panels. */
 bool exec_product_turns(const exec_product *product);
 /* Workspace of one call of exec_kernels.product. */
 size_t exec_product_bytes(const exec_product *product);

@@ -303,7 +303,8 @@ static bool allocate(const exec_build *build, const exec_map_program *program, m
     return m->registers && m->steps && m->reads && m->writes;
 }
 
-/* A strided read whose neighbours stand along another axis than the last is gathered as a transpose, which wants enough of that axis in a block; 0: no such read. */
+/* A strided read whose neighbours stand along another axis than the last is gathered as a transpose, which wants enough of that axis in
+ * a block; 0: no such read. */
 static int64_t transpose_block(const exec_walk *walk)
 {
     int64_t unit = 1;

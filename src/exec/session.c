@@ -163,7 +163,8 @@ static void keep_bits(wg_session *session, uint32_t at)
     const wg_node *from = graph_node(plan->graph, at);
     if (!base_kind_is_float((wg_kind)from->kind)) return;
     session->kept[plan->index[at]] = true;
-    while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) { /* the same items, further down */
+    /* the same items, further down */
+    while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) {
         at = graph_operands(plan->graph, from)[0];
         from = graph_node(plan->graph, at);
         session->kept[plan->index[at]] = true;

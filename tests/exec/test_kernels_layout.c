@@ -79,6 +79,9 @@ static void test_copy(void **state)
     }
     check_copy(4, 2, (int64_t[]){300, 290}, (int64_t[]){290, 1}, (int64_t[]){1, 300}, 0, 0, 87000, 87000);
     check_copy(8, 2, (int64_t[]){65, 130}, (int64_t[]){130, 1}, (int64_t[]){1, 65}, 0, 0, 8450, 8450);
+    for (int64_t run = 1; run <= 70; run++) /* runs of every short length, read in another order than written */
+        check_copy(1, 3, (int64_t[]){3, 5, run}, (int64_t[]){5 * run, run, 1}, (int64_t[]){run + 1, 3 * (run + 1), 1}, 0, 0, 15 * run,
+                   15 * (run + 1));
     check_copy(4, 3, (int64_t[]){3, 4, 5}, (int64_t[]){40, 10, 2}, (int64_t[]){20, 5, 1}, 1, 0, 130, 60);
 }
 
@@ -244,7 +247,7 @@ static void test_fold_windows(void **state)
     static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F16, WG_KIND_I32};
     for (int trial = 0; trial < 200; trial++) {
         wg_kind kind = kinds[trial % 4];
-        exec_folding f = {.kind = kind, .windows = random_below(8), .size = 1 + random_below(4), .inner = trial % 7 == 0 ? 300
+        exec_folding f = {.kind = kind, .windows = random_below(8), .size = 1 + random_below(9), .inner = trial % 7 == 0 ? 300
                 : 1 + random_below(6),
                           .step = 1 + random_below(3), .dilation = 1 + random_below(3)};
         int64_t outer = 1 + random_below(3), bytes = (int64_t)wg_kind_bytes(kind);
