@@ -33,8 +33,8 @@ test:
 	@$(call configure,release)
 	$(call build,build) all
 	@$(call configure,asan)
-	$(call build,build/asan) sanitized_tests
-	tests/run build --sanitized build/asan --jobs $(JOBS)
+	$(call build,build/asan) sanitized_tests fuzzers
+	tests/run build --sanitized build/asan --fuzz 3 --jobs $(JOBS)
 
 demo: all
 	@cmake/dependencies.sh demo

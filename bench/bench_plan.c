@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * How long planning takes, a row a kind of graph and size, and the bytes of a recorded node. Goals: closure, patterns and licence of 10,000
- * nodes below 1 ms, everything with layout below 10 ms; eight times the nodes at most twelve times the time. */
+ * How long planning takes, by kind of graph and size, and the bytes of a recorded node.
+ *
+ *   bench_plan [NODES]    no graph of more nodes than this (default 1,000,000) */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "figures.h"
 #include "plan/passes.h"
 #include "wengert/ops.h"
 
-#define RUNS 7
+/* Runs go on until this many and this many seconds are done, but no more than the most. */
+#define LEAST_RUNS 9
+#define MOST_RUNS 200
+#define LEAST_SECONDS 0.2
 
+/* Milliseconds. */
 static double now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+    return figure_clock(CLOCK_MONOTONIC) * 1e3;
 }
 
 /* The least: other work on the machine only adds. */
-static double least(const double *times)
+static void keep_least(double *best, double time)
 {
-    double best = times[0];
-    for (int i = 1; i < RUNS; i++)
-        if (times[i] < best) best = times[i];
-    return best;
+    if (time < *best) *best = time;
 }
 
 /* ---- graphs ---- */
@@ -76,19 +74,36 @@ static wg_value convolutions(wg_tape *tape, uint32_t nodes)
     return wg_sum(x);
 }
 
+/* Rows over operands from anywhere before, of a few shapes. */
+static wg_value random_rows(wg_tape *tape, uint32_t nodes)
+{
+    enum { KEPT = 64 };
+    wg_value kept[KEPT];
+    uint32_t state = 1;
+    for (uint32_t i = 0; i < KEPT; i++) kept[i] = sizes(tape, i % 2, 2, (const int64_t[]){8 + i % 4, 16});
+    while (wg_tape_count(tape) + 2 * KEPT < nodes) {
+        state = state * 1664525u + 1013904223u;
+        uint32_t a = state >> 26, b = (state >> 18) % (KEPT / 4) * 4 + a % 4; /* of one shape */
+        kept[a] = state >> 10 & 1 ? wg_tanh(kept[b]) : state >> 11 & 1 ? wg_mul(kept[a], kept[b]) : wg_sub(kept[b], kept[a]);
+    }
+    wg_value sum = wg_sum(kept[0]);
+    for (uint32_t i = 1; i < KEPT; i++) sum = wg_add(sum, wg_sum(kept[i]));
+    return sum;
+}
+
 typedef struct graph_kind {
     const char *name;
     wg_value (*record)(wg_tape *tape, uint32_t nodes);
 } graph_kind;
 
-static const graph_kind kinds[] = {{"chain", chain}, {"layers", layers}, {"convolutions", convolutions}};
+static const graph_kind kinds[] = {{"chain", chain}, {"layers", layers}, {"convolutions", convolutions}, {"random", random_rows}};
 
 /* ---- timing ---- */
 
 typedef struct figures {
     double licence, whole, refill, first; /* milliseconds */
-    double node_bytes, plan_bytes;
-    uint32_t nodes, stages;
+    double node_bytes;
+    uint32_t nodes;
 } figures;
 
 /* Closure, patterns and licence alone. */
@@ -121,65 +136,78 @@ static figures measure(const graph_kind *kind, uint32_t nodes)
     wg_network *network = wg_tape_seal(&tape, &error);
     wg_entry_options options = {.size = sizeof options, .roots = &root, .root_count = 1};
     wg_entry *entry = network ? wg_entry_new(network, &options, &error) : NULL;
-    if (!entry) {
-        fprintf(stderr, "bench_plan: %s\n", error.message);
-        exit(1);
-    }
-    double licence[RUNS], whole[RUNS], refill[RUNS];
-    for (uint32_t run = 0; run < RUNS; run++) {
-        licence[run] = time_licence(entry);
+    figure_must(entry != NULL, &error);
+    f.licence = f.whole = f.refill = 1e30;
+    double begin = now();
+    for (uint32_t run = 0; run < MOST_RUNS && (run < LEAST_RUNS || now() - begin < LEAST_SECONDS * 1e3); run++) {
+        keep_least(&f.licence, time_licence(entry));
         double start = now();
         wg_plan *plan = plan_new(entry, NULL, 0, NULL, &error);
-        whole[run] = now() - start;
+        double whole = now() - start;
+        keep_least(&f.whole, whole);
+        if (!run) f.first = whole;
         plan_layout layout;
         start = now();
         bool good = plan && plan_layout_make(plan, NULL, 0, &layout, &error);
-        refill[run] = now() - start;
-        if (!good || !plan_verify(plan, &layout, &error)) {
-            fprintf(stderr, "bench_plan: %s\n", error.message);
-            exit(1);
-        }
-        f.stages = plan->stage_count;
-        f.plan_bytes = (double)(plan->memory.bytes + plan->layout.memory.bytes) / f.nodes;
+        keep_least(&f.refill, now() - start);
+        figure_must(good && (run || plan_verify(plan, &layout, &error)), &error);
         plan_layout_free(&layout);
         wg_plan_release(&plan);
     }
-    f.first = whole[0];
-    f.licence = least(licence);
-    f.whole = least(whole);
-    f.refill = least(refill);
     f.node_bytes = (double)graph_bytes(entry->graph) / f.nodes;
     wg_entry_free(&entry);
     wg_network_release(&network);
     return f;
 }
 
-static const char *verdict(bool met)
+/* ---- rows ---- */
+
+enum { SIZES = 4 };
+static const uint32_t counts[SIZES] = {10000, 80000, 640000, 1000000};
+
+static void print_small(const char *name, figures f)
 {
-    return met ? "met" : "MISSED";
+    char what[96];
+    snprintf(what, sizeof what, "%s, %u nodes: closure, patterns, words", name, f.nodes);
+    figure_row(what, "< 1 ms", f.licence < 1, "%.2f ms", f.licence);
+    snprintf(what, sizeof what, "%s, %u nodes: the whole plan with its layout", name, f.nodes);
+    figure_row(what, "< 10 ms", f.whole < 10, "%.2f ms (first %.2f)", f.whole, f.first);
+}
+
+static void print_growth(const char *name, figures before, figures f)
+{
+    char what[96];
+    double licence = f.licence / before.licence, whole = f.whole / before.whole, layout = f.refill / before.refill;
+    snprintf(what, sizeof what, "%s, %u to %u nodes: words, whole, layout grow", name, before.nodes, f.nodes);
+    figure_row(what, "<= 12x", licence <= 12 && whole <= 12 && layout <= 12, "%.1fx %.1fx %.1fx", licence, whole, layout);
 }
 
 int main(int argc, char **argv)
 {
     uint32_t most = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
-    printf("planning, least of %d runs, milliseconds\n", RUNS);
-    printf("%-13s %9s %8s %9s %9s %9s %9s %11s %10s\n", "graph", "nodes", "stages", "licence", "whole", "layout", "first", "bytes/node",
-           "plan/node");
+    figure_section("Planning (least of several runs)");
+    figures all[sizeof kinds / sizeof *kinds][SIZES] = {0};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        static const uint32_t counts[] = {10000, 80000, 640000, 1000000};
-        figures before = {0};
-        for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= most; i++) {
-            figures f = measure(&kinds[k], counts[i]);
-            printf("%-13s %9u %8u %9.3f %9.3f %9.3f %9.3f %11.1f %10.1f\n", kinds[k].name, f.nodes, f.stages, f.licence, f.whole, f.refill,
-                   f.first, f.node_bytes, f.plan_bytes);
-            if (counts[i] == 10000)
-                printf("%-13s goals: licence < 1 ms: %s; whole < 10 ms: %s\n", "", verdict(f.licence < 1), verdict(f.whole < 10));
-            if (i && counts[i] == 8 * counts[i - 1])
-                printf("%-13s goal: 8 times the nodes at most 12 times: licence %.1f, whole %.1f, layout %.1f: %s\n", "",
-                       f.licence / before.licence, f.whole / before.whole, f.refill / before.refill,
-                       verdict(f.licence <= 12 * before.licence && f.whole <= 12 * before.whole && f.refill <= 12 * before.refill));
-            before = f;
+        for (size_t i = 0; i < SIZES && counts[i] <= most; i++) {
+            figures f = all[k][i] = measure(&kinds[k], counts[i]);
+            if (!i) print_small(kinds[k].name, f);
+            else if (counts[i] == 8 * counts[i - 1]) print_growth(kinds[k].name, all[k][i - 1], f);
         }
+        const figures *last = &all[k][SIZES - 1];
+        char what[96];
+        snprintf(what, sizeof what, "%s, %u nodes: words, whole", kinds[k].name, last->nodes);
+        if (last->nodes)
+            figure_row(what, "", FIGURE_FREE, "%.0f ms, %.0f ms; %.0f ns a node", last->licence, last->whole, last->whole * 1e6 / last->nodes);
+    }
+    figure_section("Bytes of a recorded node, without payloads");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char what[96];
+        double worst = 0;
+        for (size_t i = 0; i < SIZES; i++)
+            if (all[k][i].node_bytes > worst) worst = all[k][i].node_bytes;
+        snprintf(what, sizeof what, "%s: at 10,000, 80,000, 640,000, 1,000,000 nodes", kinds[k].name);
+        figure_row(what, "<= 100", worst <= 100, "%.0f %.0f %.0f %.0f", all[k][0].node_bytes, all[k][1].node_bytes,
+                   all[k][2].node_bytes, all[k][3].node_bytes);
     }
     return 0;
 }

@@ -16,7 +16,6 @@
 #include "base/floats.h"
 #include "base/tensor.h"
 #include "exec/session.h"
-#include "wengert/files.h"
 #include "wengert/text.h"
 
 static double now(clockid_t clock)
@@ -97,11 +96,12 @@ static void time_stages(wg_session *session, stage_time *times)
 {
     const exec_laid *laid = &session->laid;
     exec_run run = {.kernels = session->kernels, .pool = session->pool, .threads = session->threads, .bases = laid->bases,
-                    .scratch = session->arena + laid->layout->scratch_offset, .stop = &session->stop,
+                    .stop = &session->stop, .changed = laid->changed,
                     .parallel_cost = session->parallel_cost, .part_cost = session->part_cost, .total = laid->total, .failed_node = WG_NONE};
     uint64_t floats = base_floats_set();
     for (uint32_t s = 0; s < session->plan->stage_count; s++) {
         double start = now(CLOCK_PROCESS_CPUTIME_ID);
+        run.scratch = session->arena + laid->layout->scratch_at[s];
         laid->stages[s].run(&run, &laid->stages[s]);
         double taken = now(CLOCK_PROCESS_CPUTIME_ID) - start;
         if (taken < times[s].seconds) times[s].seconds = taken;

@@ -2,39 +2,10 @@
  *
  * Any bytes as a program. What must hold: no crash, no leak, memory within a budget; a failure has a code, a message and a place; what
  * parses prints a text that parses to the same text, and passes the verifier. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "wengert/text.h"
-
-/* Bytes that one program may hold at a time: a text of a few bytes may ask for a tensor of any size. */
-#define BUDGET ((size_t)16 << 20)
-
-typedef struct budget {
-    size_t used;
-} budget;
-
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    budget *b = user;
-    size_t others = b->used - (block ? old_bytes : 0);
-    if (new_bytes > BUDGET - others) return NULL;
-    if (!new_bytes) {
-        free(block);
-        b->used = others;
-        return NULL;
-    }
-    void *answer = realloc(block, new_bytes);
-    if (answer) b->used = others + new_bytes;
-    return answer;
-}
-
-static void demand(int holds)
-{
-    if (!holds) abort();
-}
 
 static void check_network(wg_context *context, wg_network *network)
 {
@@ -53,17 +24,19 @@ static void check_network(wg_context *context, wg_network *network)
     wg_network_release(&again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     budget b = {0};
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, &b}, .threads = 1, .simd = "v2"};
+    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&b), .threads = 1, .simd = "v2"};
     wg_context *context = wg_context_new(&options, NULL);
     wg_error error;
     wg_error_clear(&error);
     wg_network *network = wg_text_parse(context, (const char *)bytes, length, "fuzz.wg", NULL, &error);
     if (network) check_network(context, network);
-    else demand(error.code != WG_OK && error.code != WG_INTERNAL && error.message[0] && (error.line > 0 || error.code == WG_MEMORY));
+    else {
+        demand_error(&error);
+        demand(error.line > 0 || error.code == WG_MEMORY);
+    }
     wg_network_release(&network);
     wg_context_free(context);
     demand(b.used == 0);

@@ -102,7 +102,8 @@ WG_API wg_session *wg_session_new(wg_plan *plan, const wg_session_options *optio
 WG_API void wg_session_free(wg_session **session);
 /* Binds named extents for the next runs: shapes and offsets are laid again, nothing is planned. Carried values are dropped when a carried shape moves. */
 WG_API bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t binding_count, wg_error *error);
-/* One run. options->bindings must be empty (wg_session_bind). On failure, or when stopped (WG_CANCELLED), results are unreadable and carries stay as before. */
+/* One run. options->bindings must be empty (wg_session_bind). On failure, or when stopped (WG_CANCELLED), results are unreadable and carries stay as before.
+ * Inputs and parameters are looked at before any row runs, so a missing feed is reported before a row that would fail, by the oracle too. */
 WG_API bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error);
 /* A declared value of the last run as a view [shape], borrowed until the next run. */
 WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error);
@@ -110,7 +111,8 @@ WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view
 WG_API wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error);
 /* Any thread: the run under way stops soon; a later run starts afresh. */
 WG_API void wg_session_stop(wg_session *session);
-/* The carried value of an input, as the next run will read it; and replacing it (copied). */
+/* The carried value of an input, as the next run will read it, borrowed until that run or wg_session_carry: a run may write into it, where the plan says "in
+ * place of carried"; and replacing it (copied). */
 WG_API bool wg_session_carried(const wg_session *session, wg_symbol input, wg_view *view, wg_error *error);
 WG_API bool wg_session_carry(wg_session *session, wg_symbol input, const wg_view *items, wg_error *error);
 /* Forgets carried values: the next run reads the recorded defaults or its feeds. */

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/npy.h"
 #include "base/safetensors.h"
 #include "base/tensor.h"
@@ -41,6 +42,7 @@ struct wg_bundle {
     base_safetensors_item *items;
     base_safetensors_note *notes;
     uint32_t item_count, item_capacity, note_count, note_capacity;
+    uint32_t *table, table_capacity; /* open addressing by name: index + 1; a power of two, or 0 */
 };
 
 wg_bundle *wg_bundle_new(wg_context *context, wg_error *error)
@@ -62,43 +64,70 @@ void wg_bundle_free(wg_bundle **handle)
     base_arena_free(&bundle->arena);
     base_free(bundle->allocator, bundle->items, bundle->item_capacity * sizeof *bundle->items);
     base_free(bundle->allocator, bundle->notes, bundle->note_capacity * sizeof *bundle->notes);
+    base_free(bundle->allocator, bundle->table, bundle->table_capacity * sizeof *bundle->table);
     base_free(bundle->allocator, bundle, sizeof *bundle);
 }
 
-/* Bundles hold hundreds of tensors at most, and are asked for each once. */
+/* Where a name is or would be. */
+static uint32_t *slot_of(const wg_bundle *bundle, const char *name)
+{
+    uint64_t mask = bundle->table_capacity - 1, at = base_hash(name, strlen(name), 0) & mask;
+    while (bundle->table[at] && strcmp(bundle->items[bundle->table[at] - 1].name, name)) at = (at + 1) & mask;
+    return &bundle->table[at];
+}
+
 static base_safetensors_item *find(const wg_bundle *bundle, const char *name)
 {
-    for (uint32_t i = 0; i < bundle->item_count; i++)
-        if (!strcmp(bundle->items[i].name, name)) return &bundle->items[i];
-    return NULL;
+    uint32_t found = bundle->table_capacity ? *slot_of(bundle, name) : 0;
+    return found ? &bundle->items[found - 1] : NULL;
+}
+
+static bool grow_table(wg_bundle *bundle)
+{
+    if (2 * ((uint64_t)bundle->item_count + 1) <= bundle->table_capacity) return true;
+    if (bundle->table_capacity > UINT32_MAX / 2) return false;
+    uint32_t capacity = bundle->table_capacity ? 2 * bundle->table_capacity : 16;
+    uint32_t *table = base_allocate_zeroed(bundle->allocator, capacity * sizeof *table);
+    if (!table) return false;
+    base_free(bundle->allocator, bundle->table, bundle->table_capacity * sizeof *table);
+    bundle->table = table;
+    bundle->table_capacity = capacity;
+    for (uint32_t i = 0; i < bundle->item_count; i++) *slot_of(bundle, bundle->items[i].name) = i + 1;
+    return true;
 }
 
 bool wg_bundle_put(wg_bundle *bundle, const char *name, wg_tensor *tensor, wg_error *error)
 {
+    if (!bundle || !name || !tensor) {
+        wg_tensor_release(tensor);
+        return base_fail(error, WG_ARGUMENT, "a bundle, a name and a tensor are needed, for %s", name ? name : "a tensor without a name");
+    }
     base_safetensors_item *item = find(bundle, name);
-    if (!tensor) return base_fail(error, WG_ARGUMENT, "a bundle needs a tensor for %s", name);
     if (item) {
         wg_tensor_release((wg_tensor *)item->tensor);
         item->tensor = tensor;
         return true;
     }
     const char *copy = base_arena_string(&bundle->arena, name, strlen(name));
-    if (!copy || !BASE_RESERVE(bundle->allocator, bundle->items, bundle->item_capacity, bundle->item_count + 1)) {
+    if (!copy || !grow_table(bundle) || !BASE_RESERVE(bundle->allocator, bundle->items, bundle->item_capacity, bundle->item_count + 1)) {
         wg_tensor_release(tensor);
         return base_fail_memory(error);
     }
+    *slot_of(bundle, copy) = bundle->item_count + 1;
     bundle->items[bundle->item_count++] = (base_safetensors_item){copy, tensor};
     return true;
 }
 
 wg_tensor *wg_bundle_get(const wg_bundle *bundle, const char *name)
 {
+    if (!bundle || !name) return NULL;
     base_safetensors_item *item = find(bundle, name);
     return item ? (wg_tensor *)item->tensor : NULL;
 }
 
 bool wg_bundle_put_text(wg_bundle *bundle, const char *key, const char *text, wg_error *error)
 {
+    if (!bundle || !key || !text) return base_fail(error, WG_ARGUMENT, "a bundle's text needs a bundle, a key and a text");
     const char *value = base_arena_string(&bundle->arena, text, strlen(text));
     for (uint32_t i = 0; value && i < bundle->note_count; i++)
         if (!strcmp(bundle->notes[i].key, key)) {
@@ -113,6 +142,7 @@ bool wg_bundle_put_text(wg_bundle *bundle, const char *key, const char *text, wg
 
 const char *wg_bundle_get_text(const wg_bundle *bundle, const char *key)
 {
+    if (!bundle || !key) return NULL;
     for (uint32_t i = 0; i < bundle->note_count; i++)
         if (!strcmp(bundle->notes[i].key, key)) return bundle->notes[i].value;
     return NULL;
@@ -120,12 +150,12 @@ const char *wg_bundle_get_text(const wg_bundle *bundle, const char *key)
 
 uint32_t wg_bundle_count(const wg_bundle *bundle)
 {
-    return bundle->item_count;
+    return bundle ? bundle->item_count : 0;
 }
 
 const char *wg_bundle_name(const wg_bundle *bundle, uint32_t index)
 {
-    return index < bundle->item_count ? bundle->items[index].name : NULL;
+    return bundle && index < bundle->item_count ? bundle->items[index].name : NULL;
 }
 
 static bool take_all(wg_bundle *bundle, const base_safetensors *file, wg_error *error)
@@ -157,6 +187,7 @@ wg_bundle *wg_bundle_read(wg_context *context, const char *path, wg_error *error
 
 bool wg_bundle_write(const wg_bundle *bundle, const char *path, wg_error *error)
 {
+    if (!bundle || !path) return base_fail(error, WG_ARGUMENT, "writing needs a bundle and a path");
     base_safetensors_content content = {bundle->items, bundle->item_count, bundle->notes, bundle->note_count};
     return base_safetensors_write(bundle->allocator, path, &content, error);
 }

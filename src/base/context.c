@@ -195,6 +195,19 @@ const wg_allocator *base_allocator(const wg_context *context)
     return &base_context(context)->allocator;
 }
 
+/* ---- what all users of a context share ---- */
+
+base_shared *base_context_shared(const wg_context *context)
+{
+    return atomic_load(&((wg_context *)base_context(context))->shared);
+}
+
+base_shared *base_context_keep(const wg_context *context, base_shared *shared)
+{
+    base_shared *before = NULL;
+    return atomic_compare_exchange_strong(&((wg_context *)base_context(context))->shared, &before, shared) ? shared : before;
+}
+
 /* ---- contexts of the caller ---- */
 
 static bool apply(wg_context *context, const wg_context_options *given, wg_error *error)
@@ -216,6 +229,7 @@ wg_context *wg_context_new(const wg_context_options *options, wg_error *error)
 {
     wg_context made = *base_context(NULL);
     made.hook = NULL, made.hook_user = NULL;
+    atomic_init(&made.shared, NULL);
     if (options) {
         if (!apply(&made, options, error)) return NULL;
     } else if (default_error.code != WG_OK) {
@@ -235,6 +249,8 @@ void wg_context_free(wg_context *context)
 {
     if (!context) return;
     wg_allocator allocator = context->allocator;
+    base_shared *shared = atomic_load(&context->shared);
+    if (shared) shared->drop(shared);
     base_free(&allocator, context, sizeof *context);
 }
 

@@ -108,6 +108,8 @@ static void put_excerpt(writer *w, const wg_error *error)
 
 size_t wg_error_format(const wg_error *error, char *text, size_t bytes)
 {
+    static const wg_error none = {.message = "no error was given"};
+    if (!error) error = &none;
     writer w = {text, bytes, 0};
     if (bytes) text[0] = 0;
     if (error->file[0]) put(&w, "%s:", error->file);

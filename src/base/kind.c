@@ -274,6 +274,24 @@ base_number base_number_convert(base_number value, wg_kind from, wg_kind to, boo
     return wrap ? wrapped(whole, to) : saturated(whole, to);
 }
 
+/* Whether a number is whole, and within 64 bits and a sign. */
+static bool whole_of(base_number value, wg_kind kind, integer *whole)
+{
+    *whole = integer_of_number(value, kind);
+    return !base_kind_is_float(kind) || (!whole->beyond && float_of_integer(*whole, WG_KIND_F64) == value.d);
+}
+
+/* What saturated or was rounded is found by comparing the integers: 2^63 and the greatest i64 are one f64. */
+bool base_number_exact(base_number value, wg_kind from, wg_kind to, base_number *same)
+{
+    integer had, has;
+    if (base_kinds[from].class == BASE_CLASS_COMPLEX || base_kinds[to].class == BASE_CLASS_COMPLEX) return false;
+    *same = base_number_convert(value, from, to, false);
+    if (base_kind_is_float(from) && base_kind_is_float(to)) return same->d == value.d || value.d != value.d;
+    return whole_of(value, from, &had) && whole_of(*same, to, &has) && had.magnitude == has.magnitude &&
+           (had.negative == has.negative || !had.magnitude);
+}
+
 base_number base_number_from_double(wg_kind kind, double value)
 {
     return base_number_convert((base_number){.d = value}, WG_KIND_F64, kind, false);

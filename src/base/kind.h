@@ -50,6 +50,8 @@ base_number base_number_load(wg_kind kind, const void *items, int64_t index);
 void base_number_store(wg_kind kind, void *items, int64_t index, base_number value);
 /* The Convert row for one item: toward zero, saturating, NaN gives 0; wrap: integers modulo their width (of the value truncated). To bool: not zero. */
 base_number base_number_convert(base_number value, wg_kind from, wg_kind to, bool wrap);
+/* The number of another kind that is the same value (NaN is the same as NaN). False where there is none; complex kinds have none. */
+bool base_number_exact(base_number value, wg_kind from, wg_kind to, base_number *same);
 /* A double as a number of kind, converted as above (a literal's way in). */
 base_number base_number_from_double(wg_kind kind, double value);
 /* Makes every NaN of float items the canonical one. Answers whether there was another (write false: looks only). */

@@ -5,10 +5,17 @@
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
+#include <stdatomic.h>
+
 #include "wengert/types.h"
 
 /* Lines of the cache, and what vector kernels may assume of every tensor and arena. */
 #define BASE_ALIGNMENT 64
+
+/* What a room above keeps for everybody who uses a context, and the context frees: the first member of a struct. */
+typedef struct base_shared {
+    void (*drop)(struct base_shared *shared);
+} base_shared;
 
 struct wg_context {
     wg_allocator allocator;
@@ -16,7 +23,13 @@ struct wg_context {
     void *hook_user;
     uint32_t threads;
     char simd[8]; /* "" : what the processor has */
+    _Atomic(base_shared *) shared; /* NULL: nothing yet; the default context's lives as long as the process */
 };
+
+/* What a context keeps, NULL: nothing. NULL is the default context. */
+base_shared *base_context_shared(const wg_context *context);
+/* Keeps it, and answers what is kept: another thread may have been first, and the caller then drops its own. */
+base_shared *base_context_keep(const wg_context *context, base_shared *shared);
 
 /* context, or the process's default one where it is NULL. */
 const wg_context *base_context(const wg_context *context);

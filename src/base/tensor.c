@@ -96,6 +96,7 @@ void base_view_gather(const wg_view *view, void *items)
 
 wg_tensor *wg_tensor_copy(wg_context *context, const wg_view *view, wg_error *error)
 {
+    if (!view || (view->rank && !view->shape)) return base_fail(error, WG_ARGUMENT, "a copy needs a view, and its shape"), NULL;
     int64_t volume;
     size_t bytes;
     if (!base_tensor_size(view->kind, view->rank, view->shape, &volume, &bytes, error)) return NULL;
@@ -128,7 +129,7 @@ wg_tensor *wg_tensor_fill(wg_context *context, wg_kind kind, uint32_t rank, cons
 
 wg_tensor *wg_tensor_retain(wg_tensor *tensor)
 {
-    atomic_fetch_add_explicit(&tensor->references, 1, memory_order_relaxed);
+    if (tensor) atomic_fetch_add_explicit(&tensor->references, 1, memory_order_relaxed);
     return tensor;
 }
 
@@ -168,13 +169,14 @@ int64_t base_items_not_bool(const void *items, int64_t count)
     return -1;
 }
 
-wg_kind wg_tensor_kind(const wg_tensor *tensor) { return tensor->kind; }
-uint32_t wg_tensor_rank(const wg_tensor *tensor) { return tensor->rank; }
-const int64_t *wg_tensor_shape(const wg_tensor *tensor) { return tensor->shape; }
-int64_t wg_tensor_volume(const wg_tensor *tensor) { return tensor->volume; }
-void *wg_tensor_data(const wg_tensor *tensor) { return tensor->data; }
+wg_kind wg_tensor_kind(const wg_tensor *tensor) { return tensor ? tensor->kind : WG_KIND_COUNT; }
+uint32_t wg_tensor_rank(const wg_tensor *tensor) { return tensor ? tensor->rank : 0; }
+const int64_t *wg_tensor_shape(const wg_tensor *tensor) { return tensor ? tensor->shape : NULL; }
+int64_t wg_tensor_volume(const wg_tensor *tensor) { return tensor ? tensor->volume : 0; }
+void *wg_tensor_data(const wg_tensor *tensor) { return tensor ? tensor->data : NULL; }
 
 wg_view wg_tensor_view(const wg_tensor *tensor)
 {
+    if (!tensor) return (wg_view){NULL, WG_KIND_COUNT, 0, NULL, NULL};
     return (wg_view){tensor->data, tensor->kind, tensor->rank, tensor->shape, NULL};
 }

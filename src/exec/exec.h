@@ -122,12 +122,13 @@ struct exec_run {
     exec_pool *pool;
     uint32_t threads;
     char *const *bases; /* [buffer count] */
-    char *scratch;
+    char *scratch;      /* of the stage under way */
     atomic_bool *stop;
     bool (*progress)(void *user, double share);
     void *progress_user;
     double parallel_cost, part_cost; /* what is shared between threads, and a range of it: item copies */
     double done, total; /* cost */
+    double stage_done;  /* of the stage under way, as far as told */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
@@ -149,6 +150,8 @@ typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
 /* A stage is done: progress. */
 void exec_run_stage_done(exec_run *run, const exec_stage *stage);
+/* For kernels that may be long at one line: serves stop and progress on thread 0, the caller's, and stop alone on others. */
+exec_pause exec_run_pause(exec_run *run, uint32_t thread);
 /* A position outside of its axis; the lowest (node, item) is kept. Not from inside a part. */
 void exec_run_fail_item(exec_run *run, uint32_t node, int64_t item, int64_t position, int64_t axis, int64_t extent);
 /* Keeps the least of items in a part. */

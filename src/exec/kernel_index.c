@@ -212,15 +212,19 @@ int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
 /* ---- where, iota, draw
  * -------------------------------------------------------------------------------------------------------------------------- */
 
-int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum)
+int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum, const exec_pause *pause)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++) {
+        if (exec_stops(pause, i, EXEC_PAUSE_ITEMS)) return -1;
         if (!condition[i]) continue;
         if (found == maximum) return i;
         result[found++] = i;
     }
-    while (found < maximum) result[found++] = -1;
+    for (; found < maximum; found++) {
+        if (exec_stops(pause, found, EXEC_PAUSE_ITEMS)) return -1;
+        result[found] = -1;
+    }
     return -1;
 }
 

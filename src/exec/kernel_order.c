@@ -140,6 +140,7 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
     size_t bytes = base_kinds[o->kind].bytes;
     uint64_t zero = turned(o, (uint64_t)1 << (8 * bytes - 1));
     for (int64_t i = 0; i < o->extent; i++) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
         int64_t at = from + i * o->inner;
         if (turned(o, key_of(o->kind, o->items, at)) != zero) continue;
         if (place < o->wanted) memcpy((char *)o->result + (size_t)(to + place * o->inner) * bytes,
@@ -154,9 +155,13 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
         KEY *keys = workspace;                                                                                                            \
         KEY zero = (KEY)turned(o, (uint64_t)1 << (8 * base_kinds[o->kind].bytes - 1));                                                    \
         int64_t first_zero = -1;                                                                                                          \
-        load(o, from, 0, o->extent, keys);                                                                                                \
-        sort(keys, o->extent, keys + o->extent);                                                                                          \
+        for (int64_t i = 0; i < o->extent; i += EXEC_PAUSE_ITEMS) {                                                                       \
+            if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;                                                                        \
+            load(o, from, i, o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS, keys + i);                              \
+        }                                                                                                                                 \
+        if (!sort(keys, o->extent, keys + o->extent, o->pause)) return;                                                                   \
         for (int64_t i = 0; i < o->wanted; i++) {                                                                                         \
+            if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;                                                                        \
             if (keys[i] == zero && first_zero < 0) first_zero = i;                                                                        \
             store_key(o, keys[i], to + i * o->inner);                                                                                     \
         }                                                                                                                                 \
@@ -180,14 +185,21 @@ static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *w
     uint64_t *packed = workspace;
     placed *pairs = workspace;
     if (is_narrow(o)) {
-        for (int64_t i = 0; i < o->extent; i++) packed[i] = turned(o, key_of(o->kind, o->items, from + i * o->inner)) << 32 | (uint64_t)i;
-        sort_packed(packed, o->extent, packed + o->extent);
-        for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
+        for (int64_t i = 0; i < o->extent; i++) {
+            if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+            packed[i] = turned(o, key_of(o->kind, o->items, from + i * o->inner)) << 32 | (uint64_t)i;
+        }
+        if (!sort_packed(packed, o->extent, packed + o->extent, o->pause)) return;
+        for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++)
+            store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
         return;
     }
-    for (int64_t i = 0; i < o->extent; i++) pairs[i] = (placed){turned(o, key_of(o->kind, o->items, from + i * o->inner)), i};
-    sort_placed(pairs, o->extent, pairs + o->extent);
-    for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, pairs[i].position);
+    for (int64_t i = 0; i < o->extent; i++) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+        pairs[i] = (placed){turned(o, key_of(o->kind, o->items, from + i * o->inner)), i};
+    }
+    if (!sort_placed(pairs, o->extent, pairs + o->extent, o->pause)) return;
+    for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++) store_place(o, from, to, i, pairs[i].position);
 }
 
 /* Few of many: candidates before the last one kept so far are collected, and sorted down to `wanted` when room runs out. A later item
@@ -200,18 +212,19 @@ static void few_of_line(const exec_ordering *o, int64_t from, int64_t to, placed
     uint64_t limit = UINT64_MAX, keys[FEW_PIECE];
     bool full = false;
     for (int64_t i = 0; i < o->extent; i++) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
         if (i % FEW_PIECE == 0) load_keys_64(o, from, i, o->extent - i < FEW_PIECE ? o->extent - i : FEW_PIECE, keys);
         uint64_t key = keys[i % FEW_PIECE];
         if (full && key >= limit) continue;
         pairs[held++] = (placed){key, i};
         if (held < room) continue;
-        sort_placed(pairs, held, pairs + room);
+        if (!sort_placed(pairs, held, pairs + room, o->pause)) return;
         held = o->wanted;
         limit = pairs[held - 1].key;
         full = true;
     }
-    sort_placed(pairs, held, pairs + room);
-    for (int64_t i = 0; i < o->wanted; i++) store_place(o, from, to, i, pairs[i].position);
+    if (!sort_placed(pairs, held, pairs + room, o->pause)) return;
+    for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++) store_place(o, from, to, i, pairs[i].position);
 }
 
 static bool takes_few(const exec_ordering *o) { return o->wanted > 0 && o->wanted < o->extent / 16; }
@@ -240,11 +253,14 @@ void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
 
 size_t exec_search_bytes(int64_t length) { return (size_t)length * 2 * sizeof(placed); }
 
-void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace)
+void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause)
 {
     placed *pairs = workspace;
-    for (int64_t i = 0; i < length; i++) pairs[i] = (placed){key_of(kind, list, i), i};
-    sort_placed(pairs, length, pairs + length);
+    for (int64_t i = 0; i < length; i++) {
+        if (exec_stops(pause, i, EXEC_PAUSE_ITEMS)) return;
+        pairs[i] = (placed){key_of(kind, list, i), i};
+    }
+    sort_placed(pairs, length, pairs + length, pause);
 }
 
 /* How many of the sorted keys are below key (or equal to it). */

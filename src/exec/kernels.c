@@ -109,20 +109,38 @@ bool exec_product_turns(const exec_product *product)
     return rows_plain && columns_plain && product->columns <= EXEC_SMALL_ROWS && product->rows >= 2 * product->columns;
 }
 
-/* Packed rows of a, packed columns of b, then a sheet of sums where the result cannot hold them (kernel_product.inc uses them in this
- * order). */
-size_t exec_product_bytes(const exec_product *product)
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
+
+exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth)
+{
+    int64_t block = least(depth, EXEC_DEPTH_BLOCK), packed_rows = up_to(least(rows, EXEC_PACK_ROWS), EXEC_TILE_ROWS),
+            packed_columns = up_to(least(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS);
+    exec_product_room room = {.sheet_row = packed_columns};
+    room.columns_at = up_to(packed_rows * block, BASE_ALIGNMENT);
+    room.sheet_at = room.columns_at + up_to(packed_columns * block, BASE_ALIGNMENT);
+    room.end = room.sheet_at + packed_rows * packed_columns;
+    return room;
+}
+
+/* A vector times a matrix, which needs no workspace. */
+static bool runs_as_row(const exec_product *product, bool turns)
+{
+    const exec_side *columns = turns ? &product->a_rows : &product->b_columns, *depth = turns ? &product->a_depth : &product->b_depth;
+    return (turns ? product->columns : product->rows) == 1 && product->kind == product->accumulate &&
+           product->result_kind == product->kind && product->a_depth.rank == 1 && product->b_depth.rank == 1 && columns->rank == 1 &&
+           (columns->stride[0] == 1 || depth->stride[0] == 1);
+}
+
+size_t exec_product_bytes(const exec_product *product, int64_t rows, int64_t columns)
 {
     if (!base_kind_is_float(product->kind)) return 0;
     bool turns = exec_product_turns(product);
-    size_t item = product->accumulate == WG_KIND_F64 ? 8 : 4, columns = EXEC_PACK_COLUMNS, sheet = EXEC_PACK_ROWS * EXEC_PACK_COLUMNS;
-    int64_t wide = turns ? product->rows : product->columns, step = turns ? product->result_rows.stride[0] : product->result_column;
-    bool direct = product->result_kind == product->accumulate && product->result_rows.rank == 1 && step == 1 && wide > 1;
-    if (direct) {
-        sheet = 0;
-        if (wide < EXEC_PACK_COLUMNS) columns = ((size_t)wide + 63) / 64 * 64;
-    }
-    return ((EXEC_PACK_ROWS + columns) * EXEC_DEPTH_BLOCK + sheet) * item;
+    if (runs_as_row(product, turns)) return 0;
+    int64_t step = turns ? product->result_rows.stride[0] : product->result_column;
+    bool direct = product->result_kind == product->accumulate && product->result_rows.rank == 1 && step == 1;
+    exec_product_room room = exec_product_room_of(turns ? columns : rows, turns ? rows : columns, product->depth);
+    return (size_t)(direct ? room.sheet_at : room.end) * (product->accumulate == WG_KIND_F64 ? 8 : 4);
 }
 
 /* ---- the tree of chunk results ---------------------------------------------------------------------------- */

@@ -43,6 +43,18 @@ typedef struct exec_range {
     int64_t first, end;
 } exec_range;
 
+/* A kernel whose one line may be long asks now and then whether to go on; false: it leaves the line, and its result, unfinished. */
+typedef struct exec_pause {
+    bool (*go_on)(void *user);
+    void *user;
+} exec_pause;
+#define EXEC_PAUSE_ITEMS 32768 /* far less than 10 ms at any cost of an item */
+/* At step i of a line, `every` steps apart. pause may be NULL. */
+static inline bool exec_stops(const exec_pause *pause, int64_t i, int64_t every)
+{
+    return i % every == 0 && i > 0 && pause && !pause->go_on(pause->user);
+}
+
 /* ---- matrix products ------------------------------------------------------------------------------------------------------- */
 
 /* One side of a matrix as index arithmetic: place p is the sum of digit[i] * stride[i], the digits of p in the mixed radix extent
@@ -77,10 +89,20 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
 /* Whether the transposed product is computed instead, the same numbers since a * b is b * a: one column, results side by side down the
  * rows, or few columns and rows of a side by side, which then are read as panels. */
 bool exec_product_turns(const exec_product *product);
-/* Workspace of one call of exec_kernels.product. */
-size_t exec_product_bytes(const exec_product *product);
+/* Workspace of one call of exec_kernels.product over at most so many rows and columns. */
+size_t exec_product_bytes(const exec_product *product, int64_t rows, int64_t columns);
+
+/* Where the parts of that workspace begin, in items of the accumulation kind: packed rows of a, packed columns of b, then a sheet of sums,
+ * used where the result cannot hold them. None shrinks when rows or columns grow. Rows and columns are those of the product as it is
+ * computed: turned, if it turns. */
+typedef struct exec_product_room {
+    int64_t columns_at, sheet_at, sheet_row, end;
+} exec_product_room;
+exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth);
 
 #define EXEC_DEPTH_BLOCK 256   /* the canonical block */
+#define EXEC_TILE_ROWS 6
+#define EXEC_TILE_COLUMNS 32   /* a multiple of every level's tile columns */
 #define EXEC_PACK_ROWS 144     /* rows of a packed at once: multiple of a tile's rows */
 #define EXEC_PACK_COLUMNS 1024 /* columns of b packed at once: multiple of every level's tile columns */
 
@@ -152,6 +174,7 @@ typedef struct exec_scan {
     int64_t extent, inner;
     const void *items;
     void *result;
+    const exec_pause *pause; /* NULL: not asked */
 } exec_scan;
 
 /* Position of the greatest (or least) along the extent, i64: the first of equals, the first NaN; places as in exec_reduction. */
@@ -233,8 +256,8 @@ typedef struct exec_folding {
 } exec_folding;
 void exec_fold_windows(const exec_folding *folding, exec_range rows);
 
-/* Positions of true, then -1 up to maximum. Answers -1, or the first true item that has no place. */
-int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum);
+/* Positions of true, then -1 up to maximum. Answers -1, or the first true item that has no place. pause may be NULL. */
+int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum, const exec_pause *pause);
 /* Items [first, end) of [outer, extent, inner]: each its place along extent. */
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items);
 /* Random items by their row-major index: the order of the words of `distribution`. */
@@ -254,13 +277,15 @@ typedef struct exec_ordering {
     const void *items;
     void *result;
     int64_t *positions;
+    const exec_pause *pause; /* NULL: not asked */
 } exec_ordering;
 void exec_order(const exec_ordering *ordering, exec_range lines, void *workspace);
 size_t exec_order_bytes(const exec_ordering *ordering);
 
-/* A list [length] made ready for searching, in a workspace of exec_search_bytes that the searches read. */
+/* A list [length] made ready for searching, in a workspace of exec_search_bytes that the searches read. pause may be NULL; a list left
+ * unfinished may be searched, without sense. */
 size_t exec_search_bytes(int64_t length);
-void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace);
+void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause);
 /* FirstIndex: the first place in the list equal to each wanted item, length where there is none (NaN equals nothing). */
 void exec_first_index(wg_kind kind, int64_t length, const void *workspace, const void *wanted, int64_t *result, exec_range items);
 /* Bins: how many of the list's items lie below each value (or are equal to it). */

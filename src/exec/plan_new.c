@@ -2,18 +2,28 @@
  *
  * Plans as the public calls make them: planned below, with the scratch that the kernels here need. */
 #include "exec/exec.h"
+#include "graph/binding.h"
 
 /* What a stage takes of scratch is found by preparing it: the same code decides and uses. */
-static int64_t scratch_of(const wg_plan *plan, const plan_layout *layout, uint32_t stage)
+static int64_t scratch_of(const wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error)
 {
     const wg_context *context = plan->graph->context;
     base_arena memory = base_arena_new(plan->allocator);
-    exec_build build = {
-        .plan = plan, .layout = layout, .kernels = exec_kernels_for(context->simd), .threads = context->threads, .arena = &memory};
+    wg_error inner = {.code = WG_OK};
+    wg_error_clear(&inner);
+    exec_build build = {.plan = plan,
+                        .layout = layout,
+                        .kernels = exec_kernels_for(context->simd),
+                        .threads = context->threads,
+                        .arena = &memory,
+                        .error = &inner};
     exec_stage prepared;
     bool good = exec_stage_prepare(&build, stage, &prepared);
     base_arena_free(&memory);
-    return good ? prepared.scratch : -1;
+    if (good) return prepared.scratch;
+    if (inner.code == WG_OK || inner.code == WG_MEMORY) base_fail_memory(error);
+    else graph_error_at(plan->graph, prepared.first_node, &inner, error);
+    return -1;
 }
 
 wg_plan *wg_plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, wg_error *error)

@@ -25,11 +25,12 @@ typedef struct worker {
 } worker;
 
 struct exec_pool {
+    base_shared shared; /* where a context keeps it */
     const wg_allocator *allocator;
     exec_pool_options options;
     worker *workers;          /* options.threads - 1 */
     uint32_t started;         /* workers that run */
-    uint32_t generation;      /* of the process they run in */
+    atomic_uint generation;   /* of the process they run in */
     pthread_mutex_t owner;    /* held for the length of a loop */
     pthread_mutex_t mutex;    /* what follows */
     pthread_cond_t work, done;
@@ -49,10 +50,12 @@ static _Thread_local uint32_t own_number;
 /* ---- fork: threads do not live on in the child ------------------------------------------------------------ */
 
 static atomic_uint process_generation = 1;
+static pthread_mutex_t renewal = PTHREAD_MUTEX_INITIALIZER; /* one thread of the child makes a pool's locks anew */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static void forked(void)
 {
     atomic_fetch_add(&process_generation, 1);
+    pthread_mutex_init(&renewal, NULL);
     inside_loop = false;
 }
 static void watch_forks(void) { pthread_atfork(NULL, NULL, forked); }
@@ -63,10 +66,23 @@ static void locks_start(exec_pool *pool)
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
-    pool->generation = atomic_load(&process_generation);
     pool->started = 0;
     pool->open = false;
     pool->inside = 0;
+    atomic_store(&pool->generation, atomic_load(&process_generation));
+}
+
+static bool is_of_process(const exec_pool *pool)
+{
+    return atomic_load(&pool->generation) == atomic_load(&process_generation);
+}
+
+static void renew(exec_pool *pool)
+{
+    if (is_of_process(pool)) return;
+    pthread_mutex_lock(&renewal);
+    if (!is_of_process(pool)) locks_start(pool);
+    pthread_mutex_unlock(&renewal);
 }
 
 /* ---- workers ---------------------------------------------------------------------------------------------- */
@@ -164,7 +180,7 @@ exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options 
 void exec_pool_free(exec_pool *pool)
 {
     if (pool == NULL) return;
-    if (pool->generation == atomic_load(&process_generation)) {
+    if (is_of_process(pool)) {
         pthread_mutex_lock(&pool->mutex);
         pool->stop = true;
         atomic_fetch_add(&pool->number, 1); /* ends spinning */
@@ -178,6 +194,24 @@ void exec_pool_free(exec_pool *pool)
     }
     if (pool->workers != NULL) base_free(pool->allocator, pool->workers, sizeof *pool->workers * (pool->options.threads - 1));
     base_free(pool->allocator, pool, sizeof *pool);
+}
+
+static void drop_shared(base_shared *shared)
+{
+    exec_pool_free((exec_pool *)(void *)shared);
+}
+
+exec_pool *exec_pool_of(const wg_context *context, wg_error *error)
+{
+    base_shared *kept = base_context_shared(context);
+    if (kept) return (exec_pool *)(void *)kept;
+    const exec_pool_options options = {.threads = base_context(context)->threads};
+    exec_pool *pool = exec_pool_new(base_allocator(context), &options, error);
+    if (!pool) return NULL;
+    pool->shared.drop = drop_shared;
+    kept = base_context_keep(context, &pool->shared);
+    if (kept != &pool->shared) exec_pool_free(pool);
+    return (exec_pool *)(void *)kept;
 }
 
 uint32_t exec_pool_threads(const exec_pool *pool) { return pool->options.threads; }
@@ -211,7 +245,7 @@ void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task t
     if (tasks <= 0) return;
     if (threads > pool->options.threads) threads = pool->options.threads;
     if (threads > tasks) threads = (uint32_t)tasks;
-    if (pool->generation != atomic_load(&process_generation)) locks_start(pool);
+    renew(pool);
     if (inside_loop || threads <= 1 || pthread_mutex_trylock(&pool->owner) != 0) {
         for (int64_t index = 0; index < tasks; index++) task(data, index, inside_loop ? own_number : 0);
         return;

@@ -27,6 +27,9 @@ typedef struct exec_pool exec_pool;
 exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options *options, wg_error *error);
 /* Ends the threads; NULL is allowed. Not from inside a loop. */
 void exec_pool_free(exec_pool *pool);
+/* The pool of a context, made when it is first asked for and freed with the context: whoever finds it in use works on its own thread, so
+ * that sessions side by side have no more threads than the context allows them. The default context's stays until the process ends. */
+exec_pool *exec_pool_of(const wg_context *context, wg_error *error);
 uint32_t exec_pool_threads(const exec_pool *pool);
 
 /* Calls task(data, index, worker) once for each index < tasks, on at most `threads` threads, and returns when all are done. Runs on the

@@ -34,6 +34,11 @@ exec_call_function exec_call_of(wg_op op)
     return calls[op];
 }
 
+static void run_nothing(exec_run *run, const exec_stage *stage)
+{
+    (void)run, (void)stage;
+}
+
 bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage)
 {
     const plan_stage *from = &build->plan->stages[index];
@@ -52,6 +57,8 @@ bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage)
                       .result = exec_value_of_node(build, node)};
     call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(build, node);
     stage->cost = (double)graph_rows[facts->op].cost * (double)call.result.volume;
+    /* Beside an extent of 0 others may be so large that no walk over them ends. */
+    if (!call.result.volume && !graph_row_checks_items(call.op)) return stage->run = run_nothing, true;
     if (!calls[facts->op]) return base_fail(build->error, WG_INTERNAL, "no call of %s", graph_rows[facts->op].text);
     return calls[facts->op](&call);
 }

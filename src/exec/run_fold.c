@@ -36,7 +36,7 @@ static void chunk_part(void *context, exec_range range, uint32_t thread)
 {
     const fold_work *work = context;
     (void)thread;
-    work->run->kernels->reduce_chunks(&work->call, range, work->partials + range.first * base_kinds[work->call.accumulate].bytes);
+    work->run->kernels->reduce_chunks(&work->call, range, work->partials);
 }
 
 /* One output after the other, its chunks in parallel. */
@@ -194,8 +194,10 @@ typedef struct scan_work {
 static void scan_part(void *context, exec_range range, uint32_t thread)
 {
     const scan_work *work = context;
-    (void)thread;
-    work->run->kernels->scan(&work->call, range);
+    exec_pause pause = exec_run_pause(work->run, thread);
+    exec_scan call = work->call;
+    call.pause = &pause;
+    work->run->kernels->scan(&call, range);
 }
 
 static void run_scan(exec_run *run, const exec_stage *stage)

@@ -55,8 +55,19 @@ static indexing *indexing_of(exec_call *call, const exec_value *whole, const exe
         else if (at > axis) i->call.post *= whole->shape[at];
     }
     for (int64_t at = batch; at < (int64_t)positions->rank; at++) i->call.each *= positions->shape[at];
+    if (!i->call.each) i->call.batch = 0;
     call->stage->prepared = i;
     return i;
+}
+
+/* What moves no item checks each position all the same, and walks over nothing: beside an extent of 0 the others may be of any size. True
+ * where there is nothing to move. */
+static bool moves_nothing(exec_indexing *call, int64_t moved)
+{
+    if (moved) return false;
+    call->pre = 1;
+    call->post = 0;
+    return true;
 }
 
 static indexing_work begin(exec_run *run, const indexing *i)
@@ -114,6 +125,7 @@ bool exec_call_Gather(exec_call *call)
     indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Gather, axis)],
                               call->attributes[GRAPH_ATTRIBUTE(Gather, batch)], call->attributes[GRAPH_ATTRIBUTE(Gather, outside)]);
     if (!i) return false;
+    moves_nothing(&i->call, call->result.volume);
     double fill;
     memcpy(&fill, &call->attributes[GRAPH_ATTRIBUTE(Gather, fill)], sizeof fill);
     base_number_store(call->result.kind, i->fill, 0, base_number_from_double(call->result.kind, fill));
@@ -169,6 +181,7 @@ bool exec_call_Scatter(exec_call *call)
     indexing *i = indexing_of(call, &call->result, &call->operands[0], &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Scatter, axis)],
                               call->attributes[GRAPH_ATTRIBUTE(Scatter, batch)], call->attributes[GRAPH_ATTRIBUTE(Scatter, outside)]);
     if (!i) return false;
+    moves_nothing(&i->call, call->result.volume);
     i->call.replace = call->attributes[GRAPH_ATTRIBUTE(Scatter, mode)] == GRAPH_MODE_REPLACE;
     i->workspace_bytes = ((int64_t)exec_scatter_bytes(&i->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     i->workspace_at = exec_scratch_take(call->build, i->workspace_bytes * call->build->threads);
@@ -266,6 +279,7 @@ bool exec_call_Slice(exec_call *call)
                               call->attributes[GRAPH_ATTRIBUTE(Slice, batch)], call->attributes[GRAPH_ATTRIBUTE(Slice, outside)]);
     if (!i) return false;
     i->call.each = call->attributes[GRAPH_ATTRIBUTE(Slice, len)];
+    moves_nothing(&i->call, call->result.volume);
     call->stage->run = run_slice;
     return true;
 }
@@ -278,6 +292,7 @@ bool exec_call_Update(exec_call *call)
                               call->attributes[GRAPH_ATTRIBUTE(Update, outside)]);
     if (!i) return false;
     i->call.each = b->shape[axis];
+    bool changes = !moves_nothing(&i->call, b->volume);
     i->update = true;
     i->whole = *a;
     i->whole_walk = exec_walk_of(a->kind, a->rank, a->shape, a->strides);
@@ -290,8 +305,9 @@ bool exec_call_Update(exec_call *call)
         i->flags_at = donation->flags_at;
         i->items_at = donation->items_at;
     }
-    call->stage->run = i->saved == WG_NONE ? run_update : run_carried;
-    call->stage->undo = i->saved == WG_NONE ? NULL : undo_carried;
+    bool carried = changes && i->saved != WG_NONE;
+    call->stage->run = carried ? run_carried : run_update;
+    call->stage->undo = carried ? undo_carried : NULL;
     if (layout->buffers[call->result.buffer].alias != WG_NONE) call->stage->cost = 2 * (double)b->volume;
     return true;
 }
@@ -309,7 +325,8 @@ static void run_where(exec_run *run, const exec_stage *stage)
     const where *w = stage->prepared;
     const uint8_t *condition = (const uint8_t *)exec_dense_items(run, &w->condition);
     int64_t *result = (int64_t *)(void *)exec_items(run, &w->result), maximum = w->result.volume;
-    int64_t beyond = exec_where(condition, w->condition.value.volume, result, maximum);
+    exec_pause pause = exec_run_pause(run, 0);
+    int64_t beyond = exec_where(condition, w->condition.value.volume, result, maximum, &pause);
     if (beyond >= 0) exec_run_fail_item(run, w->node, beyond, maximum, EXEC_FAILED_WHERE, 0);
 }
 

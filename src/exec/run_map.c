@@ -224,12 +224,11 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
 
 /* ---- preparing: places ---- */
 
+/* Of two buffers of one stage the written one lies over the read one only where it took over its place. */
 static bool overlaps(const exec_build *build, const exec_value *a, const exec_value *b)
 {
     if (a->buffer == WG_NONE || b->buffer == WG_NONE) return false;
-    const plan_buffer *x = &build->layout->buffers[a->buffer], *y = &build->layout->buffers[b->buffer];
-    return x->place == PLAN_PLACE_ARENA && y->place == PLAN_PLACE_ARENA && x->offset < y->offset + y->bytes &&
-           y->offset < x->offset + x->bytes;
+    return build->layout->buffers[b->buffer].alias == a->buffer;
 }
 
 /* May the step write its result straight into the destination? Not while a read that lies there (a buffer taken over in place) is used
@@ -327,7 +326,8 @@ static void choose_block(map *m)
         int64_t wanted = m->registers[r].home == HOME_ROOM || m->registers[r].home == HOME_WRITE ? transpose_block(&m->reads[r].walk) : 0;
         if (wanted > m->block && wanted * width * streams <= TRANSPOSE_BYTES) m->block = wanted;
     }
-    m->room_bytes = m->block * width;
+    if (m->block > m->volume && m->volume > 0) m->block = m->volume;
+    m->room_bytes = (m->block * width + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     int64_t pointers = (int64_t)(2 * m->register_count * sizeof(char *));
     m->piece_bytes = (m->room_count * m->room_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
 }

@@ -119,7 +119,8 @@ bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matr
         .result_batch = exec_side_plain(extents[0], rows * columns), .result_rows = exec_side_plain(rows, columns), .result_column = 1,
     };
     choose_tiles(p, call->build->threads);
-    p->workspace_bytes = ((int64_t)exec_product_bytes(&p->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns);
+    p->workspace_bytes = (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     p->workspace_at = exec_scratch_take(call->build, p->workspace_bytes *
                                                          exec_scratch_pieces(call->build, extents[0] * p->tiles_down * p->tiles_across, 1));
     call->stage->run = run_product;

@@ -25,7 +25,10 @@ static void order_part(void *context, exec_range range, uint32_t thread)
 {
     const order_work *work = context;
     const order *o = work->facts;
-    exec_order(&work->call, range, work->run->scratch + o->workspace_at + thread * o->workspace_bytes);
+    exec_pause pause = exec_run_pause(work->run, thread);
+    exec_ordering call = work->call;
+    call.pause = &pause;
+    exec_order(&call, range, work->run->scratch + o->workspace_at + thread * o->workspace_bytes);
 }
 
 static void run_order(exec_run *run, const exec_stage *stage)
@@ -108,7 +111,8 @@ static void run_search(exec_run *run, const exec_stage *stage)
 {
     const search *s = stage->prepared;
     char *workspace = run->scratch + s->workspace_at;
-    exec_search_list(s->list.value.kind, exec_dense_items(run, &s->list), s->length, workspace);
+    exec_pause pause = exec_run_pause(run, 0);
+    exec_search_list(s->list.value.kind, exec_dense_items(run, &s->list), s->length, workspace, &pause);
     search_work work = {s, workspace, exec_dense_items(run, &s->wanted), (int64_t *)(void *)exec_items(run, &s->result)};
     exec_run_split(run, s->result.volume, 256, COMPARE_COST, search_part, &work);
 }

@@ -197,9 +197,8 @@ static bool find_kept(wg_session *session, wg_error *error)
 static bool session_fill(wg_session *session, wg_error *error)
 {
     const wg_context *context = session->plan->graph->context;
-    exec_pool_options pool = {.threads = session->threads};
     session->kernels = exec_kernels_for(context->simd);
-    session->pool = exec_pool_new(session->allocator, &pool, error);
+    session->pool = exec_pool_of(context, error);
     if (!session->pool || !find_kept(session, error) || !exec_sources_list(session, error)) return false;
     if (!laid_make(session, NULL, 0, &session->laid, error)) return false;
     int64_t bytes = session->laid.layout->arena_bytes;
@@ -246,7 +245,6 @@ void wg_session_free(wg_session **handle)
     exec_sources_free(session);
     if (session->laid.layout) laid_free(&session->laid);
     if (!session->options.arena) base_free_aligned(session->allocator, session->arena, session->arena_bytes);
-    exec_pool_free(session->pool);
     base_arena_free(&session->memory);
     wg_plan *plan = session->plan;
     base_free(session->allocator, session, sizeof *session);
@@ -286,13 +284,8 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
 {
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
-    if (run->failed_axis == EXEC_FAILED_WHERE) {
-        base_fail(&inner, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room",
-                  (long long)run->failed_item, (long long)run->failed_position);
-        inner.item = run->failed_item;
-    } else {
-        graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
-    }
+    if (run->failed_axis == EXEC_FAILED_WHERE) graph_fail_where(&inner, run->failed_item, run->failed_position);
+    else graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }
 
@@ -303,7 +296,6 @@ static exec_run run_of(wg_session *session)
                       .pool = session->pool,
                       .threads = session->threads,
                       .bases = laid->bases,
-                      .scratch = session->arena + laid->layout->scratch_offset,
                       .stop = &session->stop,
                       .progress = session->options.progress,
                       .progress_user = session->options.progress_user,
@@ -321,6 +313,7 @@ static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
     for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
         const exec_stage *stage = &session->laid.stages[s];
         if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
+        run->scratch = session->arena + session->laid.layout->scratch_at[s];
         stage->run(run, stage);
         exec_run_stage_done(run, stage);
     }

@@ -65,7 +65,7 @@ struct wg_session {
     wg_session_options options;
     const wg_allocator *allocator;
     const exec_kernels *kernels;
-    exec_pool *pool;
+    exec_pool *pool; /* the context's */
     uint32_t threads;
     double parallel_cost, part_cost; /* exec_run's */
     base_arena memory; /* what no binding changes */

@@ -120,14 +120,34 @@ static void serve(exec_run *run, double extra)
     int64_t time = now();
     if (time - run->told_at < TELL_NANOSECONDS) return;
     run->told_at = time;
-    double share = run->total > 0 ? (run->done + extra) / run->total : 0;
+    if (extra > run->stage_done) run->stage_done = extra;
+    double share = run->total > 0 ? (run->done + run->stage_done) / run->total : 0;
     if (!run->progress(run->progress_user, share < 1 ? share : 1)) atomic_store(run->stop, true);
 }
 
 void exec_run_stage_done(exec_run *run, const exec_stage *stage)
 {
     run->done += stage->cost;
+    run->stage_done = 0;
     serve(run, 0);
+}
+
+static bool caller_goes_on(void *user)
+{
+    exec_run *run = user;
+    serve(run, 0);
+    return !atomic_load_explicit(run->stop, memory_order_relaxed);
+}
+
+static bool worker_goes_on(void *user)
+{
+    exec_run *run = user;
+    return !atomic_load_explicit(run->stop, memory_order_relaxed);
+}
+
+exec_pause exec_run_pause(exec_run *run, uint32_t thread)
+{
+    return (exec_pause){thread == 0 ? caller_goes_on : worker_goes_on, run};
 }
 
 static void run_range(split *s, int64_t index, uint32_t thread)

@@ -101,23 +101,23 @@ static wg_adjoints *new_adjoints(wg_tape *tape, wg_value target, const wg_value 
 
 uint32_t wg_adjoints_count(const wg_adjoints *adjoints)
 {
-    return adjoints->count;
+    return adjoints ? adjoints->count : 0;
 }
 
 wg_value wg_adjoints_wrt(const wg_adjoints *adjoints, uint32_t index)
 {
-    return index < adjoints->count ? adjoints->wrt[index] : graph_poison(NULL);
+    return adjoints && index < adjoints->count ? adjoints->wrt[index] : graph_poison(NULL);
 }
 
 wg_value wg_adjoints_gradient(const wg_adjoints *adjoints, uint32_t index)
 {
-    return index < adjoints->count ? adjoints->gradients[index] : graph_poison(NULL);
+    return adjoints && index < adjoints->count ? adjoints->gradients[index] : graph_poison(NULL);
 }
 
 const wg_symbol *wg_adjoints_roots(wg_adjoints *adjoints, uint32_t *count)
 {
-    if (count) *count = 1 + adjoints->count;
-    return adjoints->roots;
+    if (count) *count = adjoints ? 1 + adjoints->count : 0;
+    return adjoints ? adjoints->roots : NULL;
 }
 
 /* ---- reverse mode ---- */

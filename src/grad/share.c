@@ -16,7 +16,8 @@ typedef struct sharing {
     wg_tape *tape;
     uint32_t start, count, capacity;
     uint32_t *first; /* [count] the node that stands for a node */
-    uint32_t *table; /* [capacity] open addressing: position + 1 */
+    uint32_t *lines; /* [count / NEAR + 1][LINE] position + 1, by the greatest operand */
+    uint32_t *table; /* [capacity] position + 1 of what found no room in its line: open addressing by hash */
     bool *apart;     /* [count] */
     bool *needed;    /* [count] */
 } sharing;
@@ -81,11 +82,32 @@ static bool equal(const sharing *s, wg_node *a, wg_node *b)
     return a->op != WG_OP_Leaf || same_payload(graph_payload_of(s->tape, a), graph_payload_of(s->tape, b), (wg_kind)a->kind);
 }
 
+/* A line of 16 places, which is one of the cache, for every 8 nodes that may be a greatest operand. Nodes are numbered in the order in which
+ * their operands were, so lines are walked in order too, where a hash would jump about. */
+#define LINE 16u
+#define NEAR 8u
+
+/* The line of a node with operands. */
+static uint32_t *line_of(const sharing *s, wg_node *node)
+{
+    const uint32_t *operands = operands_of(s, node);
+    uint32_t greatest = 0;
+    for (uint32_t i = 0; i < node->operand_count; i++)
+        if (s->first[operands[i]] > greatest) greatest = s->first[operands[i]];
+    return s->lines + (size_t)(greatest / NEAR) * LINE;
+}
+
 /* The first node equal to this one: itself where it is the first. */
 static uint32_t first_equal(sharing *s, uint32_t position)
 {
     wg_node *node = node_at(s, position);
     if (s->apart[position] || !comparable(s, node)) return position;
+    if (node->operand_count) {
+        uint32_t *line = line_of(s, node), i = 0;
+        for (; i < LINE && line[i]; i++)
+            if (equal(s, node, node_at(s, line[i] - 1))) return line[i] - 1;
+        if (i < LINE) return line[i] = position + 1, position;
+    }
     uint64_t mask = s->capacity - 1, at = node_hash(s, node) & mask;
     for (; s->table[at]; at = (at + 1) & mask)
         if (equal(s, node, node_at(s, s->table[at] - 1))) return s->table[at] - 1;
@@ -210,10 +232,11 @@ bool grad_share(wg_tape *tape, grad_mark mark, const uint32_t *apart, uint32_t a
     sharing s = {.tape = tape, .start = mark.nodes, .count = tape->nodes.count, .capacity = 16};
     while (s.capacity < 2 * (uint64_t)s.count && s.capacity < UINT32_MAX / 4) s.capacity *= 2;
     s.first = base_arena_take(&scratch, (s.count + 1) * sizeof *s.first);
+    s.lines = base_arena_take_zeroed(&scratch, ((size_t)s.count / NEAR + 1) * LINE * sizeof *s.lines);
     s.table = base_arena_take_zeroed(&scratch, s.capacity * sizeof *s.table);
     s.apart = base_arena_take_zeroed(&scratch, s.count + 1);
     s.needed = base_arena_take_zeroed(&scratch, s.count + 1);
-    bool good = s.first && s.table && s.apart && s.needed;
+    bool good = s.first && s.lines && s.table && s.apart && s.needed;
     if (!good) graph_fail(tape, WG_MEMORY, "out of memory");
     for (uint32_t i = 0; good && i < apart_count; i++) s.apart[apart[i]] = true;
     good = good && share(&s, &scratch, mark, values, count);

@@ -31,6 +31,15 @@ bool graph_fail_position(wg_error *error, int64_t item, int64_t position, int64_
     return false;
 }
 
+bool graph_fail_where(wg_error *error, int64_t item, int64_t before)
+{
+    bool fresh = error && !error->code;
+    base_fail(error, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room", (long long)item,
+              (long long)before);
+    if (fresh) error->item = item;
+    return false;
+}
+
 static bool place_numbers(graph_bound *bound, const bool *reached)
 {
     for (uint32_t position = 0; position < bound->prefix; position++) {
@@ -249,6 +258,7 @@ wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_e
 bool wg_network_bound_shape(const wg_network *network, wg_symbol node, const wg_binding *bindings, uint32_t binding_count, int64_t *shape,
                             wg_error *error)
 {
+    if (!network || !shape) return base_fail(error, WG_ARGUMENT, "a shape under bindings needs a network and room for the shape");
     const wg_graph *graph = network->graph;
     if (!graph_check_symbol(graph, network->count, node, "shape", error)) return false;
     bool *reached = base_allocate_zeroed(graph->allocator, network->count);

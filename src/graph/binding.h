@@ -49,5 +49,7 @@ bool graph_error_at(const wg_graph *graph, uint32_t position, const wg_error *in
 
 /* The one text of a position outside of its axis; answers false. `item` is its row-major place among the positions. */
 bool graph_fail_position(wg_error *error, int64_t item, int64_t position, int64_t axis, int64_t extent);
+/* The one text of a Where without room for `item`, before which `before` are true; answers false. */
+bool graph_fail_where(wg_error *error, int64_t item, int64_t before);
 
 #endif

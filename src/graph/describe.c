@@ -96,10 +96,10 @@ char *graph_describe(const wg_graph *graph, uint32_t count, const char *what)
 
 char *wg_tape_describe(const wg_tape *tape)
 {
-    return graph_describe(tape, tape->nodes.count, "tape");
+    return tape ? graph_describe(tape, tape->nodes.count, "tape") : NULL;
 }
 
 char *wg_network_describe(const wg_network *network)
 {
-    return graph_describe(network->graph, network->count, "network");
+    return network ? graph_describe(network->graph, network->count, "network") : NULL;
 }

@@ -153,12 +153,12 @@ bool wg_tape_declare(wg_tape *tape, const wg_entry_options *options)
 
 uint32_t wg_network_entry_count(const wg_network *network)
 {
-    return network->entry_count;
+    return network ? network->entry_count : 0;
 }
 
 const char *wg_network_entry_name(const wg_network *network, uint32_t index)
 {
-    return index < network->entry_count ? ((graph_entry *)base_pool_at(&network->graph->entries, index))->name : NULL;
+    return network && index < network->entry_count ? ((graph_entry *)base_pool_at(&network->graph->entries, index))->name : NULL;
 }
 
 static void list_entries(const wg_network *network, char *names, size_t bytes)
@@ -171,6 +171,7 @@ static void list_entries(const wg_network *network, char *names, size_t bytes)
 
 wg_entry *wg_network_entry(const wg_network *network, const char *name, wg_error *error)
 {
+    if (!network) return base_fail(error, WG_ARGUMENT, "an entry by name needs a network"), NULL;
     for (uint32_t i = 0; name && i < network->entry_count; i++) {
         const graph_entry *declared = base_pool_at(&network->graph->entries, i);
         if (strcmp(declared->name, name)) continue;
@@ -187,12 +188,12 @@ wg_entry *wg_network_entry(const wg_network *network, const char *name, wg_error
 
 uint32_t wg_entry_result_count(const wg_entry *entry)
 {
-    return entry->facts.keep_count;
+    return entry ? entry->facts.keep_count : 0;
 }
 
 wg_symbol wg_entry_result(const wg_entry *entry, uint32_t index)
 {
-    return index < entry->facts.keep_count ? (wg_symbol){entry->graph->family, entry->facts.keep[index]} : (wg_symbol){0, WG_NONE};
+    return entry && index < entry->facts.keep_count ? (wg_symbol){entry->graph->family, entry->facts.keep[index]} : (wg_symbol){0, WG_NONE};
 }
 
 uint32_t graph_entry_result(const wg_entry *entry, wg_symbol symbol, wg_error *error)

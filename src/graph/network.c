@@ -35,6 +35,7 @@ wg_network *wg_tape_seal(wg_tape **handle, wg_error *error)
 
 wg_network *wg_network_retain(wg_network *network)
 {
+    if (!network) return NULL;
     atomic_fetch_add(&network->references, 1);
     return network;
 }
@@ -64,34 +65,34 @@ wg_tape *wg_network_reopen(wg_network **handle, wg_error *error)
 
 uint32_t wg_network_count(const wg_network *network)
 {
-    return network->count;
+    return network ? network->count : 0;
 }
 
 wg_kind wg_network_kind(const wg_network *network)
 {
-    return network->graph->kind;
+    return network ? network->graph->kind : WG_KIND_COUNT;
 }
 
 const char *wg_network_name(const wg_network *network)
 {
-    return network->graph->program;
+    return network ? network->graph->program : "";
 }
 
 wg_symbol wg_network_symbol(const wg_network *network, const char *name)
 {
-    uint32_t place = name ? graph_find_name(network->graph, name, strlen(name)) : WG_NONE;
+    uint32_t place = network && name ? graph_find_name(network->graph, name, strlen(name)) : WG_NONE;
     uint32_t node = place == WG_NONE ? WG_NONE : graph_name_at(network->graph, place)->node;
-    return node < network->count ? (wg_symbol){network->graph->family, node} : (wg_symbol){0, WG_NONE};
+    return network && node < network->count ? (wg_symbol){network->graph->family, node} : (wg_symbol){0, WG_NONE};
 }
 
 wg_symbol wg_network_symbol_at(const wg_network *network, uint32_t position)
 {
-    return position < network->count ? (wg_symbol){network->graph->family, position} : (wg_symbol){0, WG_NONE};
+    return network && position < network->count ? (wg_symbol){network->graph->family, position} : (wg_symbol){0, WG_NONE};
 }
 
 bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts)
 {
-    if (position >= network->count) return false;
+    if (!network || position >= network->count) return false;
     const wg_graph *graph = network->graph;
     const wg_node *node = graph_node(graph, position);
     graph_list attributes = node->attributes ? graph_list_at(graph, node->attributes) : (graph_list){0};
@@ -114,7 +115,7 @@ bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts
 
 bool wg_network_extent(const wg_network *network, uint32_t index, const char **name, int64_t *number)
 {
-    if (index >= network->extent_count) return false;
+    if (!network || index >= network->extent_count) return false;
     const graph_extent *extent = graph_extent_at(network->graph, index);
     if (name) *name = graph_name_at(network->graph, extent->name)->text;
     if (number) *number = extent->number;
@@ -123,18 +124,20 @@ bool wg_network_extent(const wg_network *network, uint32_t index, const char **n
 
 bool wg_network_input_required(const wg_network *network, wg_symbol input)
 {
-    if (!graph_check_symbol(network->graph, network->count, input, "input", NULL)) return false;
+    if (!network || !graph_check_symbol(network->graph, network->count, input, "input", NULL)) return false;
     const wg_node *node = graph_node(network->graph, input.position);
     return node->op == WG_OP_Input && graph_payload_of(network->graph, node)->form == GRAPH_PAYLOAD_REQUIRED;
 }
 
 bool wg_network_verify(const wg_network *network, wg_error *error)
 {
+    if (!network) return base_fail(error, WG_ARGUMENT, "verify needs a network");
     return graph_verify(network->graph, network->count, error);
 }
 
 bool wg_network_replay(const wg_network *network, const wg_algebra *algebra, void **payloads, wg_error *error)
 {
+    if (!network || !algebra || !payloads) return base_fail(error, WG_ARGUMENT, "replay needs a network, an algebra and room for payloads");
     const wg_allocator *allocator = network->graph->allocator;
     uint32_t capacity = 0;
     void **operands = NULL;

@@ -60,8 +60,14 @@ wg_tensor *graph_payload_tensor(const wg_graph *graph, uint32_t position, const 
     return tensor;
 }
 
+static bool fail_table(wg_error *error)
+{
+    return base_fail(error, WG_ARGUMENT, "a parameter table is NULL, or the function to call over it");
+}
+
 wg_parameters *wg_parameters_new(const wg_network *network, wg_error *error)
 {
+    if (!network) return base_fail(error, WG_ARGUMENT, "a parameter table needs a network"), NULL;
     wg_graph *graph = network->graph;
     uint32_t count = 0;
     for (uint32_t i = 0; i < network->count; i++) count += graph_node(graph, i)->op == WG_OP_Parameter;
@@ -83,17 +89,17 @@ wg_parameters *wg_parameters_new(const wg_network *network, wg_error *error)
 
 wg_context *wg_parameters_context(const wg_parameters *table)
 {
-    return (wg_context *)table->graph->context;
+    return table ? (wg_context *)table->graph->context : NULL;
 }
 
 uint32_t wg_parameters_count(const wg_parameters *table)
 {
-    return table->count;
+    return table ? table->count : 0;
 }
 
 wg_symbol wg_parameters_symbol(const wg_parameters *table, uint32_t index)
 {
-    return index < table->count ? (wg_symbol){table->graph->family, table->positions[index]} : (wg_symbol){0, WG_NONE};
+    return table && index < table->count ? (wg_symbol){table->graph->family, table->positions[index]} : (wg_symbol){0, WG_NONE};
 }
 
 /* Positions ascend. */
@@ -110,6 +116,7 @@ uint32_t graph_parameters_find(const wg_parameters *table, uint32_t position)
 
 wg_tensor *wg_parameters_of(const wg_parameters *table, wg_symbol symbol, wg_error *error)
 {
+    if (!table) return fail_table(error), NULL;
     if (symbol.position == WG_NONE || symbol.family != table->graph->family)
         return base_fail(error, WG_PARAMETERS, "the symbol is not of the network that this parameter table was made for"), NULL;
     uint32_t at = graph_parameters_find(table, symbol.position);
@@ -132,6 +139,10 @@ static bool fits(const wg_parameters *table, uint32_t at, const wg_tensor *paylo
 
 bool wg_parameters_set(wg_parameters *table, wg_symbol symbol, wg_tensor *payload, wg_error *error)
 {
+    if (!table) {
+        wg_tensor_release(payload);
+        return fail_table(error);
+    }
     uint32_t at = symbol.family == table->graph->family ? graph_parameters_find(table, symbol.position) : WG_NONE;
     bool good = at != WG_NONE ? fits(table, at, payload, error) : base_fail(error, WG_PARAMETERS, "the symbol is no parameter of this table");
     if (!good) {
@@ -171,6 +182,7 @@ static bool own(wg_parameters *table, uint32_t at, wg_error *error)
 
 wg_parameters *wg_parameters_copy(const wg_parameters *table, wg_error *error)
 {
+    if (!table) return fail_table(error), NULL;
     wg_parameters *copy = share(table, error);
     for (uint32_t i = 0; copy && i < copy->count; i++)
         if (!own(copy, i, error)) wg_parameters_free(&copy);
@@ -179,6 +191,7 @@ wg_parameters *wg_parameters_copy(const wg_parameters *table, wg_error *error)
 
 wg_parameters *wg_parameters_carried(const wg_parameters *table, const wg_network *network, wg_error *error)
 {
+    if (!table || !network) return base_fail(error, WG_ARGUMENT, "carrying parameters needs their table and a network"), NULL;
     if (table->graph != network->graph) return base_fail(error, WG_PARAMETERS, "the parameter table is of another network"), NULL;
     wg_parameters *carried = wg_parameters_new(network, error);
     for (uint32_t i = 0; carried && i < carried->count; i++) {
@@ -208,6 +221,7 @@ static bool apply(wg_parameters *table, const wg_parameters *others, wg_paramete
 
 wg_parameters *wg_parameters_map(const wg_parameters *table, wg_parameters_map_function map, void *user, wg_error *error)
 {
+    if (!table || !map) return fail_table(error), NULL;
     wg_parameters *copy = share(table, error);
     if (copy && !apply(copy, NULL, map, user, error)) wg_parameters_free(&copy);
     return copy;
@@ -215,6 +229,7 @@ wg_parameters *wg_parameters_map(const wg_parameters *table, wg_parameters_map_f
 
 wg_parameters *wg_parameters_zip(const wg_parameters *table, const wg_parameters *others, wg_parameters_map_function map, void *user, wg_error *error)
 {
+    if (!table || !others || !map) return fail_table(error), NULL;
     wg_parameters *copy = share(table, error);
     if (copy && !apply(copy, others, map, user, error)) wg_parameters_free(&copy);
     return copy;
@@ -222,6 +237,7 @@ wg_parameters *wg_parameters_zip(const wg_parameters *table, const wg_parameters
 
 bool wg_parameters_step(wg_parameters *table, wg_parameters_map_function map, void *user, wg_error *error)
 {
+    if (!table || !map) return fail_table(error);
     if (atomic_load(&table->readers)) return base_fail(error, WG_PARAMETERS, "the parameters are being read by a run; step them after it");
     return apply(table, NULL, map, user, error);
 }

@@ -38,7 +38,9 @@ wg_value graph_fail(wg_tape *tape, wg_code code, const char *format, ...)
 
 const wg_error *wg_tape_error(const wg_tape *tape)
 {
-    return &tape->error;
+    /* A seal clears the handle: what is asked of it then has an answer too. */
+    static const wg_error none = {.code = WG_TAPE, .node = WG_NONE, .item = -1, .message = "no tape: it is sealed, freed, or never was made"};
+    return tape ? &tape->error : &none;
 }
 
 static bool recording(wg_tape *tape)
@@ -401,12 +403,12 @@ wg_value wg_at(wg_value value, const char *file, int line)
 
 uint32_t wg_tape_count(const wg_tape *tape)
 {
-    return tape->nodes.count;
+    return tape ? tape->nodes.count : 0;
 }
 
 wg_kind wg_tape_kind(const wg_tape *tape)
 {
-    return tape->kind;
+    return tape ? tape->kind : WG_KIND_COUNT;
 }
 
 bool wg_tape_name(wg_tape *tape, const char *name)

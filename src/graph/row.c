@@ -127,6 +127,11 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
     return false;
 }
 
+bool graph_row_checks_items(wg_op op)
+{
+    return op == WG_OP_Where || strchr(graph_rows[op].roles, 'p');
+}
+
 wg_kind graph_accumulation_kind(wg_kind kind)
 {
     switch (kind) {

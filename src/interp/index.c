@@ -148,13 +148,7 @@ bool interp_Where(const interp_row_call *call)
     int64_t maximum = call->result.shape[0], count = interp_view_volume(&call->operands[0]), found = 0, *result = call->result.data;
     for (int64_t i = 0; i < count; i++) {
         if (!condition[i]) continue;
-        if (found == maximum) {
-            bool fresh = call->error && !call->error->code;
-            base_fail(call->error, WG_BOUNDS, "item %lld is true and %lld before it are, more than maximum; give more room", (long long)i,
-                      (long long)found);
-            if (fresh) call->error->item = i;
-            return false;
-        }
+        if (found == maximum) return graph_fail_where(call->error, i, found);
         result[found++] = i;
     }
     while (found < maximum) result[found++] = -1;

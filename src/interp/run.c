@@ -41,17 +41,11 @@ bool interp_Input(const interp_row_call *call)
     return fail_source(call->op, call->error);
 }
 
-/* Rows that fail by what their operands hold: positions, and how many are true. */
-static bool checks_items(wg_op op)
-{
-    return op == WG_OP_Where || strchr(graph_rows[op].roles, 'p');
-}
-
 bool interp_call(const interp_row_call *call)
 {
     int64_t volume = interp_view_volume(&call->result);
     /* Beside an extent of 0 others may be so large that no walk over them ends. */
-    if (!volume && !checks_items(call->op)) return true;
+    if (!volume && !graph_row_checks_items(call->op)) return true;
     base_mark mark = base_arena_mark(call->scratch);
     uint64_t floats = base_floats_set();
     bool good = rows[call->op](call);
@@ -194,6 +188,7 @@ const struct wg_tape *interp_run_graph(const wg_run *run, uint32_t *prefix)
 
 const wg_tensor *wg_run_of(const wg_run *run, wg_symbol symbol, wg_error *error)
 {
+    if (!run) return base_fail(error, WG_ARGUMENT, "a read needs a run"), NULL;
     if (run->everything) {
         if (!graph_check_symbol(run->entry.graph, run->entry.prefix, symbol, "read", error)) return NULL;
         return run->tensors[symbol.position];
@@ -256,7 +251,7 @@ static bool run_source(running *r, uint32_t position)
     const wg_graph *graph = r->run->entry.graph;
     const wg_node *node = graph_node(graph, position);
     wg_tensor **tensor = &r->run->tensors[position];
-    if (*tensor) return true; /* fed */
+    if (*tensor) return true; /* fed, or given before the rows */
     if (node->op == WG_OP_Input && !graph_input_unfed(graph, position, r->run->entry.facts.strict_feeds, r->error)) return false;
     wg_tensor *payload = node->op == WG_OP_Parameter ? parameter_payload(r, position) : graph_bound_payload(&r->bound, position, r->error);
     *tensor = canonical(graph, payload, r->error);
@@ -343,9 +338,20 @@ static bool remember_extents(running *r)
     return true;
 }
 
+/* What a caller may have left out or got wrong is found before any row runs. */
+static bool run_given(running *r)
+{
+    for (uint32_t position = 0; position < r->run->entry.prefix; position++) {
+        uint16_t op = graph_node(r->run->entry.graph, position)->op;
+        if (r->reached[position] && (op == WG_OP_Input || op == WG_OP_Parameter) && !run_source(r, position)) return false;
+    }
+    return true;
+}
+
 static bool run_nodes(running *r)
 {
     const wg_graph *graph = r->run->entry.graph;
+    if (!run_given(r)) return false;
     for (uint32_t position = 0; position < r->run->entry.prefix; position++) {
         if (!r->reached[position]) continue;
         bool source = graph_rows[graph_node(graph, position)->op].result == GRAPH_RESULT_SOURCE;

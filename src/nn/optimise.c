@@ -171,11 +171,17 @@ static double power(double base, uint64_t exponent)
     return result;
 }
 
+/* Positions ascend, as in the table that the symbols came from. */
 static uint32_t index_of(const wg_optimiser *o, wg_symbol symbol)
 {
-    for (uint32_t i = 0; i < o->count; i++)
-        if (o->symbols[i].position == symbol.position && o->symbols[i].family == symbol.family) return i;
-    return WG_NONE;
+    uint32_t low = 0, high = o->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (o->symbols[middle].position < symbol.position) low = middle + 1;
+        else high = middle;
+    }
+    bool found = low < o->count && o->symbols[low].position == symbol.position && o->symbols[low].family == symbol.family;
+    return found ? low : WG_NONE;
 }
 
 static bool check_gradient(const wg_optimiser *o, const wg_parameters *parameters, wg_symbol symbol, const wg_view *gradient, wg_error *error)
@@ -223,20 +229,17 @@ static step prepare(const wg_optimiser *o, const wg_view *gradients, uint32_t co
 typedef struct stepping {
     const step *s;
     const wg_optimiser *o;
-    const wg_symbol *wrt;
     const wg_view *gradients;
-    uint32_t count;
+    uint32_t *which; /* [count of the table] the gradient of a parameter + 1; 0: none */
 } stepping;
 
 static bool step_payload(void *user, wg_symbol symbol, wg_tensor *payload, const wg_tensor *other)
 {
     (void)other;
     const stepping *st = user;
-    uint32_t which = 0;
-    while (which < st->count && st->wrt[which].position != symbol.position) which++;
-    if (which == st->count) return true;
     uint32_t at = index_of(st->o, symbol);
-    void *p = wg_tensor_data(payload), *g = st->gradients[which].data;
+    if (at == WG_NONE || !st->which[at]) return true;
+    void *p = wg_tensor_data(payload), *g = st->gradients[st->which[at] - 1].data;
     void *m = st->o->first[at] ? wg_tensor_data(st->o->first[at]) : NULL, *v = st->o->second[at] ? wg_tensor_data(st->o->second[at]) : NULL;
     bool adam = st->o->options.method != WG_OPTIMISER_SGD, single = wg_tensor_kind(payload) == WG_KIND_F32;
     int64_t n = wg_tensor_volume(payload);
@@ -252,10 +255,14 @@ bool wg_optimiser_step(wg_optimiser *optimiser, wg_parameters *parameters, const
     for (uint32_t i = 0; i < count; i++)
         if (!check_gradient(optimiser, parameters, wrt[i], &gradients[i], error)) return false;
     step s = prepare(optimiser, gradients, count);
-    stepping st = {&s, optimiser, wrt, gradients, count};
-    if (!wg_parameters_step(parameters, step_payload, &st, error)) return false;
-    optimiser->steps++;
-    return true;
+    size_t bytes = (optimiser->count + 1) * sizeof(uint32_t);
+    stepping st = {&s, optimiser, gradients, zeroed(optimiser, bytes)};
+    if (!st.which) return nn_fail(error, WG_MEMORY, "out of memory");
+    for (uint32_t i = count; i-- > 0;) st.which[index_of(optimiser, wrt[i])] = i + 1; /* of a parameter named twice the first counts */
+    bool good = wg_parameters_step(parameters, step_payload, &st, error);
+    wg_deallocate(optimiser->context, st.which, bytes);
+    if (good) optimiser->steps++;
+    return good;
 }
 
 /* ---- state in a bundle: optimiser.options f64, optimiser.steps u64, optimiser.first.NAME, optimiser.second.NAME ---- */

@@ -59,7 +59,11 @@ static bool add_saved(const wg_plan *plan, plan_layout *layout, plan_donation *d
     /* Not more than the result's bytes, an item's width and a byte for each of its slabs. */
     donation->flags_at = layout->volumes[positions] * base_kinds[plan_node(plan, positions)->kind].bytes;
     donation->items_at = donation->flags_at + (slabs + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    plan_buffer saved = {.node = donation->node, .place = PLAN_PLACE_ARENA, .alias = WG_NONE, .first = donation->stage, .last = plan->stage_count};
+    plan_buffer saved = {.node = donation->node,
+                         .place = PLAN_PLACE_ARENA,
+                         .alias = WG_NONE,
+                         .first = donation->stage,
+                         .last = plan->stage_count};
     if (!base_add(donation->items_at, layout->volumes[items] * base_kinds[node->kind].bytes, &saved.bytes) ||
         saved.bytes > INT64_MAX - BASE_ALIGNMENT)
         return base_fail(error, WG_SIZE, "node %u: what it writes over does not fit in memory", donation->node);

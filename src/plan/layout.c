@@ -14,7 +14,7 @@ typedef struct layering {
     uint32_t *root;         /* [buffer] the buffer whose block it lies in: its own, or that which it took over in place */
     uint32_t *block_of;     /* [buffer] */
     plan_block *blocks;
-    uint32_t block_count;
+    uint32_t block_count, scratch_blocks; /* those of scratch come last, in stage order */
     int64_t *live;          /* [stage] bytes alive at once */
 } layering;
 
@@ -317,7 +317,7 @@ static bool make_blocks(layering *l)
     plan_layout *layout = l->layout;
     size_t room = (size_t)layout->buffer_count + 1;
     l->block_of = base_arena_take(&l->memory, room * sizeof *l->block_of);
-    l->blocks = base_arena_take(&l->memory, room * sizeof *l->blocks);
+    l->blocks = base_arena_take(&l->memory, (room + l->plan->stage_count) * sizeof *l->blocks);
     if (!l->block_of || !l->blocks) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         const plan_stage *stage = &l->plan->stages[s];
@@ -355,30 +355,33 @@ static bool sum_live(layering *l, wg_error *error)
     return true;
 }
 
-/* Scratch stands at one offset for all stages: above whatever lives at a stage that needs some. */
-static bool place_scratch(layering *l, wg_error *error)
+/* Scratch is a block that lives at its stage alone. */
+static bool add_scratch(layering *l, wg_error *error)
 {
     const wg_plan *plan = l->plan;
     plan_layout *layout = l->layout;
-    layout->scratch = base_arena_take_zeroed(&layout->memory, ((size_t)plan->stage_count + 1) * sizeof *layout->scratch);
-    uint32_t *next = base_arena_take(&l->memory, ((size_t)plan->stage_count + 1) * sizeof *next); /* the next stage that needs some */
-    if (!layout->scratch || !next) return base_fail_memory(error);
-    for (uint32_t s = 0; s < plan->stage_count && plan->scratch; s++)
-        if ((layout->scratch[s] = plan->scratch(plan, layout, s)) < 0) return base_fail_memory(error);
-    next[plan->stage_count] = WG_NONE;
-    for (uint32_t s = plan->stage_count; s-- > 0;) next[s] = layout->scratch[s] ? s : next[s + 1];
-    for (uint32_t b = 0; b < l->block_count; b++) {
-        int64_t end = l->blocks[b].offset + l->blocks[b].bytes;
-        if (next[l->blocks[b].first] <= l->blocks[b].last && end > layout->scratch_offset) layout->scratch_offset = end;
-    }
-    for (uint32_t s = 0; s < plan->stage_count; s++) {
-        if (!layout->scratch[s]) continue;
-        int64_t end, bytes = lines(layout->scratch[s]);
-        if (!base_add(layout->scratch_offset, bytes, &end) || !base_add(l->live[s], bytes, &l->live[s]))
+    size_t room = (size_t)plan->stage_count + 1;
+    layout->scratch = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->scratch);
+    layout->scratch_at = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->scratch_at);
+    if (!layout->scratch || !layout->scratch_at) return base_fail_memory(error);
+    l->scratch_blocks = l->block_count;
+    for (uint32_t s = 0; s < plan->stage_count && plan->scratch; s++) {
+        if ((layout->scratch[s] = plan->scratch(plan, layout, s, error)) < 0) return false;
+        if (layout->scratch[s] > INT64_MAX - BASE_ALIGNMENT)
             return base_fail(error, WG_SIZE, "the scratch of stage %u does not fit in memory", s);
-        if (end > layout->arena_bytes) layout->arena_bytes = end;
+        if (layout->scratch[s]) l->blocks[l->block_count++] = (plan_block){.bytes = lines(layout->scratch[s]), .first = s, .last = s};
     }
     return true;
+}
+
+static void place_all(layering *l)
+{
+    plan_layout *layout = l->layout;
+    for (uint32_t b = 0; b < layout->buffer_count; b++)
+        if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->block_of[b] != WG_NONE)
+            layout->buffers[b].offset = l->blocks[l->block_of[b]].offset;
+    for (uint32_t s = 0, block = l->scratch_blocks; s < l->plan->stage_count; s++)
+        if (layout->scratch[s]) layout->scratch_at[s] = l->blocks[block++].offset;
 }
 
 /* What one stage needs by itself: its arena reads and its writes, in place counted once, and its scratch. */
@@ -403,13 +406,10 @@ static bool make_arena(layering *l, wg_error *error)
     plan_layout *layout = l->layout;
     if (!plan_donate(plan, layout, &l->memory, error)) return false;
     if (!reuse_in_place(l) || !make_blocks(l)) return base_fail_memory(error);
-    if (!sum_live(l, error)) return false;
+    if (!add_scratch(l, error) || !sum_live(l, error)) return false;
     layout->arena_bytes = plan_arena_assign(plan->allocator, l->blocks, l->block_count, plan->stage_count);
     if (layout->arena_bytes < 0) return base_fail_memory(error);
-    for (uint32_t b = 0; b < layout->buffer_count; b++)
-        if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->block_of[b] != WG_NONE)
-            layout->buffers[b].offset = l->blocks[l->block_of[b]].offset;
-    if (!place_scratch(l, error)) return false;
+    place_all(l);
     uint32_t *seen = base_arena_take_zeroed(&l->memory, ((size_t)l->block_count + 1) * sizeof *seen);
     if (!seen) return base_fail_memory(error);
     for (uint32_t s = 0; s < plan->stage_count; s++) {

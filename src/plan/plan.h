@@ -100,9 +100,9 @@ typedef struct plan_buffer {
     uint32_t alias;         /* the buffer whose place it took over in place, WG_NONE: none */
 } plan_buffer;
 
-/* A row Update whose result is, or leads by further such rows to, what is carried to the input it writes into. A run that does not end well
- * puts the carried value back from `saved`, a buffer of the arena that lives to the end of the run: the positions as they were read, one byte a
- * slab ([axes before the axis]; 1: saved), then the items that each slab wrote over, in the order of those written. */
+/* A row Update whose result is, or leads by further such rows to, what is carried to the input it writes into. A run that does not end
+ * well puts the carried value back from `saved`, a buffer of the arena that lives to the end of the run: the positions as they were read,
+ * one byte a slab ([axes before the axis]; 1: saved), then the items that each slab wrote over, in the order of those written. */
 typedef struct plan_donation {
     uint32_t stage, node, input;
     uint32_t saved;             /* of buffers */
@@ -128,8 +128,8 @@ typedef struct plan_layout {
     uint32_t donation_count;
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
     plan_map **maps;            /* [stage count][read count] */
-    int64_t *scratch;           /* [stage count] bytes of scratch a kernel asks for, at scratch_offset */
-    int64_t scratch_offset, arena_bytes, largest_bytes, bound_bytes;
+    int64_t *scratch, *scratch_at; /* [stage count] bytes of scratch a kernel asks for, and their offset in the arena */
+    int64_t arena_bytes, largest_bytes, bound_bytes;
 } plan_layout;
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------------- */
@@ -141,8 +141,9 @@ typedef struct plan_licence {
     int64_t peak, retain_all;
 } plan_licence;
 
-/* Scratch bytes that the kernel of a stage needs; exec provides it (plan stands below and is given it). NULL: none. */
-typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_layout *layout, uint32_t stage);
+/* Scratch bytes that the kernel of a stage needs, asked before offsets are known, negative with an error where it cannot be prepared; exec provides it (plan stands below
+ * and is given it). NULL: none. */
+typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error);
 
 struct wg_plan {
     atomic_uint references;

@@ -226,7 +226,8 @@ static bool check_donations(verifying *v)
         if (saved->place != PLAN_PLACE_ARENA || saved->first > own->stage || saved->last != v->plan->stage_count)
             return defect(v, own->node, "what it writes over is not kept to the end of the run");
     }
-    if (marked != reached || marked != layout->donation_count) return defect(v, WG_NONE, "a value is written into an input that is not carried from it");
+    if (marked != reached || marked != layout->donation_count)
+        return defect(v, v->plan->closure[0], "some value is written into an input that is not carried from it");
     return true;
 }
 
@@ -259,11 +260,11 @@ static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, u
 {
     const plan_layout *layout = v->layout;
     int64_t scratch = layout->scratch[s];
-    if (scratch > layout->arena_bytes - layout->scratch_offset)
+    if (layout->scratch_at[s] < 0 || layout->scratch_at[s] % BASE_ALIGNMENT || scratch > layout->arena_bytes - layout->scratch_at[s])
         return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
     for (uint32_t i = 0; i < live_count; i++) {
         const plan_buffer *a = &layout->buffers[live[i]];
-        if (scratch && a->offset < layout->scratch_offset + scratch && layout->scratch_offset < a->offset + a->bytes)
+        if (scratch && a->offset < layout->scratch_at[s] + scratch && layout->scratch_at[s] < a->offset + a->bytes)
             return defect(v, a->node, "its buffer meets the scratch");
         for (uint32_t j = 0; j < live_count && a->first == s; j++) {
             const plan_buffer *b = &layout->buffers[live[j]];

@@ -81,7 +81,7 @@ static bool chips(text_reader *reader)
     text_next(reader);
     text_token token = reader->now;
     if (!text_whole(reader, "chips", &number)) return false;
-    if (number < 1 || number > UINT32_MAX) return text_fail(reader, token, WG_ARGUMENT, "a program runs over at least 1 chip");
+    if (number < 1 || number > UINT32_MAX) return text_fail(reader, token, WG_ARGUMENT, "a program runs over 1 to 4294967295 chips");
     reader->tape->chips = (uint32_t)number;
     return text_expect_end_of_line(reader);
 }

@@ -44,7 +44,7 @@ static wg_tensor *read_array(const char *file, const unsigned char *bytes, size_
     if (is_npy(bytes, length)) return base_npy_read(base_allocator(NULL), file, bytes, length, error);
     if (is_idx(bytes, length)) return base_idx_read(base_allocator(NULL), file, bytes, length, error);
     base_fail(error, WG_FORMAT,
-              "%s is no data that is read here: IDX, .npy, .npz, their gzip, a table FILE.csv or FILE.csv#COLUMN, or a folder of "
+              "%s is no data that is read here: IDX, .npy, .npz, their gzip, a table FILE.csv or FILE.csv#COLUMNS, or a folder of "
               "pictures by class",
               file);
     return NULL;
@@ -86,7 +86,7 @@ static bool read_file(const char *name, const char *file, dataset *data, wg_erro
 
 /* ---- tables ---- */
 
-/* Where the .csv of FILE.csv or FILE.csv#COLUMN ends; NULL: no table's name. */
+/* Where the .csv of FILE.csv or FILE.csv#COLUMNS ends; NULL: no table's name. */
 static const char *table_end(const char *file)
 {
     const char *end = NULL;
@@ -95,44 +95,77 @@ static const char *table_end(const char *file)
     return end;
 }
 
-static bool take_column(const char *path, const base_csv *table, const char *wanted, dataset *data, wg_error *error)
+bool dataset_is_table(const char *file)
 {
-    const base_csv_column *column = base_csv_find(table, wanted);
-    if (!column) {
-        char names[300] = "";
-        for (uint32_t i = 0; i < table->column_count; i++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", table->columns[i].name);
-        }
-        return base_fail(error, WG_NAME, "%s has no column %s; it has %s", path, wanted, names);
+    return table_end(file) != NULL;
+}
+
+static bool no_column(const char *path, const base_csv *table, const char *wanted, wg_error *error)
+{
+    char names[300] = "";
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", table->columns[i].name);
     }
-    if (column->type == BASE_CSV_TEXT) return base_fail(error, WG_KIND, "%s: column %s holds text; only numbers can be fed", path, wanted);
+    return base_fail(error, WG_NAME, "%s has no column %s; it has %s", path, wanted, names);
+}
+
+/* The columns that COLUMNS names: one where a column is called just that, else those between its commas. Their room is the table's. */
+static bool choose_columns(const char *path, base_csv *table, const char *wanted, const base_csv_column **chosen, uint32_t *count, wg_error *error)
+{
+    *count = 0;
+    if ((chosen[0] = base_csv_find(table, wanted))) return *count = 1, true;
+    for (const char *at = wanted;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *name = base_arena_string(&table->arena, at, length);
+        if (!name) return base_fail_memory(error);
+        if (!(chosen[(*count)++] = base_csv_find(table, name))) return no_column(path, table, name, error);
+        at += length;
+        if (!*at) return true;
+    }
+}
+
+static bool take_column(const char *path, const base_csv_column *column, dataset *data, wg_error *error)
+{
+    if (column->type == BASE_CSV_TEXT) return base_fail(error, WG_KIND, "%s: column %s holds text; only numbers can be fed", path, column->name);
     data->items = wg_tensor_retain(column->values);
     data->is_rounded = column->type == BASE_CSV_NUMBER;
     return true;
 }
 
-static bool take_table(const char *path, const base_csv *table, dataset *data, wg_error *error)
+static bool take_matrix(const char *path, const base_csv_column *const *columns, uint32_t count, int64_t rows, dataset *data, wg_error *error)
 {
     bool whole = true;
-    for (uint32_t c = 0; c < table->column_count; c++) {
-        const base_csv_column *column = &table->columns[c];
-        if (column->type == BASE_CSV_TEXT)
-            return base_fail(error, WG_KIND, "%s: column %s holds text; choose a column of numbers by %s#COLUMN", path, column->name, path);
-        whole = whole && column->type == BASE_CSV_INTEGER;
+    for (uint32_t c = 0; c < count; c++) {
+        if (columns[c]->type == BASE_CSV_TEXT)
+            return base_fail(error, WG_KIND, "%s: column %s holds text; choose columns of numbers by %s#COLUMN,COLUMN", path, columns[c]->name, path);
+        whole = whole && columns[c]->type == BASE_CSV_INTEGER;
     }
     wg_kind kind = whole ? WG_KIND_I64 : WG_KIND_F64;
-    data->items = wg_tensor_new(NULL, kind, 2, (int64_t[]){table->rows, table->column_count}, NULL, error);
+    data->items = wg_tensor_new(NULL, kind, 2, (int64_t[]){rows, count}, NULL, error);
     if (!data->items) return false;
     data->is_rounded = !whole;
-    for (uint32_t c = 0; c < table->column_count; c++) {
-        const wg_tensor *column = table->columns[c].values;
-        for (int64_t r = 0; r < table->rows; r++) {
+    for (uint32_t c = 0; c < count; c++) {
+        const wg_tensor *column = columns[c]->values;
+        for (int64_t r = 0; r < rows; r++) {
             base_number item = base_number_load(column->kind, column->data, r);
-            base_number_store(kind, data->items->data, r * table->column_count + c, base_number_convert(item, column->kind, kind, false));
+            base_number_store(kind, data->items->data, r * count + c, base_number_convert(item, column->kind, kind, false));
         }
     }
     return true;
+}
+
+/* `wanted` NULL: the whole table. */
+static bool take_table(const char *path, base_csv *table, const char *wanted, dataset *data, wg_error *error)
+{
+    uint32_t count = table->column_count, most = count;
+    for (const char *at = wanted; at && *at; at++) most += *at == ',';
+    const base_csv_column **chosen = base_arena_take(&table->arena, ((size_t)most + 1) * sizeof *chosen);
+    if (!chosen) return base_fail_memory(error);
+    for (uint32_t c = 0; c < count; c++) chosen[c] = &table->columns[c];
+    if (wanted && !choose_columns(path, table, wanted, chosen, &count, error)) return false;
+    if (wanted && count == 1) return take_column(path, chosen[0], data, error);
+    return take_matrix(path, chosen, count, table->rows, data, error);
 }
 
 static bool read_table(const char *file, const char *end, dataset *data, wg_error *error)
@@ -147,7 +180,7 @@ static bool read_table(const char *file, const char *end, dataset *data, wg_erro
     bool good = base_csv_read(&table, base_allocator(NULL), path, whole.bytes, whole.length, error);
     base_file_close(&whole);
     if (!good) return false;
-    good = *end ? take_column(path, &table, end + 1, data, error) : take_table(path, &table, data, error);
+    good = take_table(path, &table, *end ? end + 1 : NULL, data, error);
     base_csv_free(&table);
     return good;
 }
@@ -177,15 +210,6 @@ void dataset_free(dataset *data)
     *data = (dataset){0};
 }
 
-/* Is `to` of kind `kind` the value that `item` of kind `from` is? Conversions saturate, so 300 as u8 comes back as 255; and 2^63 - 1 as a
- * float, which is 2^63, as itself. */
-static bool same_value(base_number item, wg_kind from, base_number to, wg_kind kind)
-{
-    base_number back = base_number_convert(to, kind, from, false);
-    if (base_kind_is_float(from)) return back.d == item.d || (item.d != item.d && base_kind_is_float(kind));
-    return back.u == item.u && (!base_kind_is_float(kind) || to.d < 0x1p63);
-}
-
 bool dataset_convert(const char *name, dataset *data, wg_kind kind, wg_error *error)
 {
     wg_tensor *items = data->items;
@@ -198,8 +222,9 @@ bool dataset_convert(const char *name, dataset *data, wg_kind kind, wg_error *er
     wg_tensor *other = wg_tensor_new(NULL, kind, items->rank, items->shape, NULL, error);
     if (!other) return false;
     for (int64_t i = 0; i < items->volume; i++) {
-        base_number item = base_number_load(from, items->data, i), to = base_number_convert(item, from, kind, false);
-        if (!rounds && !same_value(item, from, to, kind)) {
+        base_number item = base_number_load(from, items->data, i), to;
+        if (rounds) to = base_number_convert(item, from, kind, false);
+        else if (!base_number_exact(item, from, kind, &to)) {
             wg_tensor_release(other);
             return base_fail(error, WG_KIND,
                              "the data for %s are of kind %s, and item %lld has no exact value in the input's kind %s; convert the file, "

@@ -12,13 +12,16 @@ typedef struct dataset {
 } dataset;
 
 /* Reads `file` for an input called `name` of that rank. The content decides: IDX, .npy, .npz (the array `name`, or the only one), the
- * first two also under gzip; a table by its name FILE.csv (all columns, [N, columns]) or FILE.csv#COLUMN (one, [N]), i64 where every
- * number is whole, else f64; a folder with a folder of PNG or JPEG pictures for each class: pictures [N, height, width] or [N, height,
+ * first two also under gzip; a table by its name FILE.csv (all columns, [N, columns]), FILE.csv#COLUMN (one, [N]) or
+ * FILE.csv#COLUMN,COLUMN (those, [N, columns]; a column whose own name has that comma comes first), i64 where every number is whole,
+ * else f64; a folder with a folder of PNG or JPEG pictures for each class: pictures [N, height, width] or [N, height,
  * width, channels] u8, classes and files in the order of their names; for an input of rank 1 their class numbers, i64 [N]. WG_FILE,
  * WG_FORMAT and the readers' other codes; WG_SHAPE for no rows, an array without axes, or pictures of different sizes. Freed by
  * dataset_free. */
 bool dataset_read(const char *name, const char *file, uint32_t rank, dataset *data, wg_error *error);
 void dataset_free(dataset *data);
+/* Whether a name is FILE.csv or FILE.csv#COLUMNS. */
+bool dataset_is_table(const char *file);
 /* The items in another kind, where each of them has a value there that is the same (floats that were decimals: the nearest). WG_KIND
  * names the first item that has not. */
 bool dataset_convert(const char *name, dataset *data, wg_kind kind, wg_error *error);

@@ -47,15 +47,18 @@ typedef struct source {
     wg_error *error;
 } source;
 
-/* channels 1: [height, width]. */
+static bool check_size(const source *from, int64_t height, int64_t width)
+{
+    if (height < 1 || width < 1) return base_fail(from->error, WG_FORMAT, "%s: a picture without pixels", from->name);
+    if (height <= MOST_PIXELS / width) return true;
+    return base_fail(from->error, WG_SIZE, "%s: %lld by %lld pixels; at most %lld are read", from->name, (long long)width,
+                     (long long)height, (long long)MOST_PIXELS);
+}
+
+/* channels 1: [height, width]. The items are not touched: a header that lies costs no memory before its data end. */
 static wg_tensor *new_pixels(const source *from, int64_t height, int64_t width, int64_t channels)
 {
-    if (height < 1 || width < 1) return base_fail(from->error, WG_FORMAT, "%s: a picture without pixels", from->name), NULL;
-    if (height > MOST_PIXELS / width)
-        return base_fail(from->error, WG_SIZE, "%s: %lld by %lld pixels; at most %lld are read", from->name, (long long)width,
-                         (long long)height, (long long)MOST_PIXELS),
-               NULL;
-    return wg_tensor_new(NULL, WG_KIND_U8, channels == 1 ? 2 : 3, (int64_t[]){height, width, channels}, NULL, from->error);
+    return base_tensor_new(base_allocator(NULL), WG_KIND_U8, channels == 1 ? 2 : 3, (int64_t[]){height, width, channels}, from->error);
 }
 
 #endif
@@ -106,6 +109,7 @@ static void png_rows(png_decoding *d)
     png_read_update_info(d->png, d->info);
     int64_t height = png_get_image_height(d->png, d->info), width = png_get_image_width(d->png, d->info),
             channels = png_get_channels(d->png, d->info);
+    if (!check_size(&d->from, height, width)) return;
     d->pixels = new_pixels(&d->from, height, width, channels);
     if (!d->pixels) return;
     unsigned char *items = wg_tensor_data(d->pixels);
@@ -170,6 +174,8 @@ static void jpeg_rows(jpeg_decoding *d)
 {
     jpeg_mem_src(&d->jpeg, d->from.bytes, d->from.length);
     jpeg_read_header(&d->jpeg, TRUE);
+    /* Before the decoder starts: a progressive picture takes room for all of its coefficients there. */
+    if (!check_size(&d->from, d->jpeg.image_height, d->jpeg.image_width)) return;
     d->jpeg.out_color_space = d->jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(&d->jpeg);
     int64_t height = d->jpeg.output_height, width = d->jpeg.output_width, channels = d->jpeg.output_components;

@@ -3,7 +3,7 @@
  * tools/: the command `wengert`. May use every room; nothing uses it.
  *
  *   the call     main.c (verbs.def, options.def, --help), report_error.c (a wg_error as text or JSON, exit codes)
- *   the model    model.c (a .wg text or a trained model), value.c (feeds and results), carried.c (carried values in a model), bits.c (comparing)
+ *   the model    model.c (a .wg text or a trained model), value.c (feeds and results), literal.c (JSON), carried.c (carried values in a model), bits.c (comparing)
  *   the verbs    verb_*.c, one file a verb or a family of small ones
  *   the data     dataset.c (which reader), gzip.c, zip.c, folder.c (pictures by class), picture.c (PNG, JPEG)
  *   training     settings.c (options), batches.c (shuffled rows), runner.c (a session), training.c, training_loop.c, training_fault.c (which node), evaluation.c,
@@ -105,8 +105,6 @@ typedef struct tool_feeds {
 } tool_feeds;
 bool tool_feeds_read(const tool_call *call, const wg_network *network, const wg_binding *bindings, uint32_t binding_count, tool_feeds *feeds, wg_error *error);
 void tool_feeds_free(tool_feeds *feeds);
-/* Nested JSON arrays with the shortest decimals that read back; non-finite numbers as strings. */
-void tool_put_json(base_string *text, const wg_view *view);
 /* One line for people: kind, shape and the first items. */
 void tool_put_brief(base_string *text, const char *name, const wg_view *view);
 /* What a result is called: its node's name, or tN. text has at least 16 bytes. */

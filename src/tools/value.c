@@ -6,77 +6,10 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/tensor.h"
+#include "tools/literal.h"
 #include "tools/picture.h"
 #include "tools/tools.h"
-
-/* ---- JSON literals ---- */
-
-/* The shape of nested arrays by their first items; every level must agree (checked while the items are read). */
-static bool literal_shape(const base_json *json, uint32_t *rank, int64_t *shape, wg_error *error)
-{
-    for (*rank = 0; json && json->type == BASE_JSON_ARRAY; json = json->first) {
-        if (*rank == WG_MAX_RANK) return base_fail(error, WG_SHAPE, "a literal nests deeper than %d axes", WG_MAX_RANK);
-        shape[(*rank)++] = json->count;
-    }
-    return true;
-}
-
-static bool read_number(const base_json *json, wg_kind kind, base_number *number)
-{
-    static const char *const words[] = {"nan", "inf", "-inf"};
-    double real;
-    if (json->type == BASE_JSON_TRUE || json->type == BASE_JSON_FALSE) {
-        *number = base_number_from_double(kind, json->type == BASE_JSON_TRUE);
-        return true;
-    }
-    if (json->type == BASE_JSON_STRING && base_kind_is_float(kind))
-        for (size_t i = 0; i < 3; i++)
-            if (!strcmp(json->text, words[i])) return base_parse_float(words[i], strlen(words[i]), kind, &number->d) > 0;
-    if (base_kind_is_float(kind)) return base_json_float(json, kind, &number->d);
-    if (kind == WG_KIND_U64) return base_json_unsigned(json, &number->u);
-    int64_t integer;
-    if (base_json_integer(json, &integer)) {
-        *number = base_number_convert((base_number){.i = integer}, WG_KIND_I64, kind, false);
-        base_number back = base_number_convert(*number, kind, WG_KIND_I64, false);
-        return back.i == integer;
-    }
-    if (!base_json_float(json, WG_KIND_F64, &real)) return false;
-    *number = base_number_from_double(kind, real);
-    return base_number_to_double(kind, *number) == real;
-}
-
-static bool read_items(const base_json *json, uint32_t depth, uint32_t rank, const int64_t *shape, wg_kind kind, void *items, int64_t *at, wg_error *error)
-{
-    if (depth < rank) {
-        if (json->type != BASE_JSON_ARRAY || json->count != shape[depth]) return base_fail(error, WG_SHAPE, "the rows of a literal differ in length");
-        for (const base_json *item = json->first; item; item = item->next)
-            if (!read_items(item, depth + 1, rank, shape, kind, items, at, error)) return false;
-        return true;
-    }
-    base_number number;
-    if (json->type == BASE_JSON_ARRAY) return base_fail(error, WG_SHAPE, "the rows of a literal differ in depth");
-    if (!read_number(json, kind, &number)) return base_fail(error, WG_KIND, "an item of the literal is no %s", wg_kind_name(kind));
-    base_number_store(kind, items, (*at)++, number);
-    return true;
-}
-
-static wg_tensor *read_literal(const char *value, wg_kind kind, wg_error *error)
-{
-    base_arena arena = base_arena_new(tool_allocator());
-    const base_json *json = base_json_read(&arena, "literal", value, strlen(value), error);
-    uint32_t rank;
-    int64_t shape[WG_MAX_RANK], at = 0;
-    wg_tensor *tensor = NULL;
-    if (json && literal_shape(json, &rank, shape, error) && (tensor = wg_tensor_new(NULL, kind, rank, shape, NULL, error)) &&
-        !read_items(json, 0, rank, shape, kind, tensor->data, &at, error)) {
-        wg_tensor_release(tensor);
-        tensor = NULL;
-    }
-    base_arena_free(&arena);
-    return tensor;
-}
 
 /* ---- files ---- */
 
@@ -116,8 +49,9 @@ static wg_tensor *converted(wg_tensor *tensor, wg_kind kind, const char *value, 
     wg_tensor *other = wg_tensor_new(NULL, kind, tensor->rank, tensor->shape, NULL, error);
     bool narrows = base_kind_is_float(tensor->kind) && base_kind_is_float(kind); /* rounding is what a narrower float is for */
     for (int64_t i = 0; other && i < tensor->volume; i++) {
-        base_number item = base_number_load(tensor->kind, tensor->data, i), to = base_number_convert(item, tensor->kind, kind, false);
-        if (!narrows && base_number_to_double(kind, to) != base_number_to_double(tensor->kind, item)) {
+        base_number item = base_number_load(tensor->kind, tensor->data, i), to;
+        if (narrows) to = base_number_convert(item, tensor->kind, kind, false);
+        else if (!base_number_exact(item, tensor->kind, kind, &to)) {
             base_fail(error, WG_KIND, "%s: item %lld does not fit kind %s; convert the file", value, (long long)i, wg_kind_name(kind));
             wg_tensor_release(other);
             other = NULL;
@@ -155,7 +89,7 @@ wg_tensor *tool_value_read(const char *value, wg_kind kind, uint32_t rank, const
     if (has_suffix(value, ".npy")) tensor = wg_npy_read(NULL, value, error);
     else if (has_suffix(value, ".png") || has_suffix(value, ".jpg") || has_suffix(value, ".jpeg")) tensor = picture_read(value, error);
     else if (has_suffix(value, ".csv")) tensor = read_csv(value, error);
-    else tensor = read_literal(value, kind, error);
+    else tensor = literal_read(value, strlen(value), kind, error);
     if (tensor) tensor = converted(tensor, kind, value, error);
     if (tensor && shape) tensor = reshaped(tensor, rank, shape, value, error);
     return tensor;
@@ -208,36 +142,6 @@ void tool_feeds_free(tool_feeds *feeds)
 }
 
 /* ---- results ---- */
-
-static void put_item(base_string *text, wg_kind kind, const void *items, int64_t index)
-{
-    double value = base_kind_is_float(kind) ? base_number_load(kind, items, index).d : 0;
-    bool finite = value - value == 0;
-    if (!finite) base_string_puts(text, "\"");
-    base_string_item(text, kind, items, index);
-    if (!finite) base_string_puts(text, "\"");
-}
-
-/* Views that are read here are contiguous. */
-static void put_axis(base_string *text, const wg_view *view, uint32_t axis, int64_t *at)
-{
-    if (axis == view->rank) {
-        put_item(text, view->kind, view->data, (*at)++);
-        return;
-    }
-    base_string_puts(text, "[");
-    for (int64_t i = 0; i < view->shape[axis]; i++) {
-        if (i) base_string_puts(text, ", ");
-        put_axis(text, view, axis + 1, at);
-    }
-    base_string_puts(text, "]");
-}
-
-void tool_put_json(base_string *text, const wg_view *view)
-{
-    int64_t at = 0;
-    put_axis(text, view, 0, &at);
-}
 
 #define BRIEF_ITEMS 12
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "tools/literal.h"
 #include "tools/running.h"
 
 /* The program around the expression stands on lines before it, so that its own line and columns can be told. */
@@ -80,7 +81,7 @@ static void put_lines(const running *r, base_string *text)
         wg_view view;
         if (!wg_session_read(r->session, symbol, &view, NULL)) continue;
         if (i) base_string_printf(text, "%s = ", tool_result_name(r->model.network, symbol, plain));
-        tool_put_json(text, &view);
+        literal_put(text, &view);
         base_string_puts(text, "\n");
     }
 }

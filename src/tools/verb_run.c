@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "tools/carried.h"
+#include "tools/literal.h"
 #include "tools/running.h"
 
 bool running_open(const tool_call *call, running *r, wg_error *error)
@@ -44,7 +45,7 @@ void running_put_json(const running *r, base_string *text)
         if (i) base_string_puts(text, ", ");
         base_json_put_string(text, name, strlen(name));
         base_string_printf(text, ": {\"kind\": \"%s\", \"shape\": %s, \"items\": ", wg_kind_name(view.kind), BASE_SHAPE_TEXT(view.rank, view.shape));
-        tool_put_json(text, &view);
+        literal_put(text, &view);
         base_string_puts(text, "}");
     }
     base_string_puts(text, "}}\n");

@@ -240,6 +240,46 @@ static void integers_to_integers(void **state)
     }
 }
 
+static bool exact(base_number value, wg_kind from, wg_kind to)
+{
+    base_number same;
+    return base_number_exact(value, from, to, &same);
+}
+
+/* What saturates or rounds comes back as itself at the limits, and is no exact value all the same. */
+static void exact_numbers(void **state)
+{
+    (void)state;
+    base_number same;
+    assert_true(base_number_exact((base_number){.d = -7}, WG_KIND_F32, WG_KIND_I8, &same) && same.i == -7);
+    assert_true(base_number_exact((base_number){.u = UINT64_MAX}, WG_KIND_U64, WG_KIND_U64, &same) && same.u == UINT64_MAX);
+    assert_true(exact((base_number){.d = -0.0}, WG_KIND_F64, WG_KIND_U8));
+    assert_true(exact((base_number){.d = __builtin_nan("")}, WG_KIND_F64, WG_KIND_F16));
+    assert_false(exact((base_number){.d = __builtin_nan("")}, WG_KIND_F64, WG_KIND_I32));
+    assert_false(exact((base_number){.d = __builtin_inf()}, WG_KIND_F32, WG_KIND_U64));
+    assert_false(exact((base_number){.d = 0.5}, WG_KIND_F64, WG_KIND_I32) || exact((base_number){.d = 0.5}, WG_KIND_F64, WG_KIND_BOOL));
+    assert_false(exact((base_number){.u = 2}, WG_KIND_U8, WG_KIND_BOOL) || exact((base_number){.i = -1}, WG_KIND_I8, WG_KIND_U64));
+    assert_false(exact((base_number){.d = 0x1p31}, WG_KIND_F32, WG_KIND_I32)); /* saturates to what is 2^31 again as f32 */
+    assert_false(exact((base_number){.d = 0x1p63}, WG_KIND_F64, WG_KIND_I64));
+    assert_true(exact((base_number){.d = -0x1p63}, WG_KIND_F64, WG_KIND_I64));
+    assert_true(exact((base_number){.d = 0x1p63}, WG_KIND_F64, WG_KIND_U64));
+    assert_false(exact((base_number){.d = 0x1p64}, WG_KIND_F64, WG_KIND_U64));
+    assert_false(exact((base_number){.i = INT64_MAX}, WG_KIND_I64, WG_KIND_F64));
+    assert_false(exact((base_number){.u = UINT64_MAX}, WG_KIND_U64, WG_KIND_F32));
+    assert_false(exact((base_number){.u = 1ull << 63}, WG_KIND_U64, WG_KIND_F16));
+    assert_true(exact((base_number){.u = 1ull << 63}, WG_KIND_U64, WG_KIND_BF16));
+    assert_false(exact((base_number){.u = 0}, WG_KIND_U8, WG_KIND_C64) || exact((base_number){.u = 0}, WG_KIND_C128, WG_KIND_F32));
+    for (int i = 0; i < 100000; i++) {
+        uint64_t word = random_bits() >> random_bits() % 64;
+        double number = (double)word;
+        bool kept = word == UINT64_MAX || number >= 0x1p64 ? false : (uint64_t)number == word;
+        assert_int_equal(exact((base_number){.u = word}, WG_KIND_U64, WG_KIND_F64), kept);
+        assert_int_equal(exact((base_number){.u = word}, WG_KIND_U64, WG_KIND_I64), word <= INT64_MAX);
+        assert_int_equal(exact((base_number){.d = number}, WG_KIND_F64, WG_KIND_U16), number < 65536);
+        assert_int_equal(exact((base_number){.d = -number}, WG_KIND_F64, WG_KIND_I64), number <= 0x1p63);
+    }
+}
+
 /* Integers round once: the nearest f16 and bf16 are found in whole numbers. */
 static void integers_to_floats_round_once(void **state)
 {
@@ -369,6 +409,7 @@ int main(void)
         cmocka_unit_test(loads_what_it_stores),
         cmocka_unit_test(floats_to_integers_truncate_and_saturate),
         cmocka_unit_test(integers_to_integers),
+        cmocka_unit_test(exact_numbers),
         cmocka_unit_test(integers_to_floats_round_once),
         cmocka_unit_test(tensors_own_aligned_items),
         cmocka_unit_test(refuses_bad_tensors),

@@ -13,9 +13,9 @@
 #include "wengert/ops.h"
 #include "wengert/run.h"
 
-/* Two caches [2, 3, length, 4] f32, of which a run writes slices at positions `at` [2] of axis 2: `keys` one of k [2, 3, 1, 4]; `values` one
- * of k + k at `at` and one of k * k at `at` + 1, by two rows. `seen` reads the new values at `at` [2, 3, 2, 4]; `late` does what takes a
- * while; `picked` fails where `which` is outside of 0 .. 3. */
+/* Two caches [2, 3, length, 4] f32, of which a run writes slices at positions `at` [2] of axis 2: `keys` one of k [2, 3, 1, 4]; `values`
+ * one of k + k at `at` and one of k * k at `at` + 1, by two rows. `seen` reads the new values at `at` [2, 3, 2, 4]; `late` does what takes
+ * a while; `picked` fails where `which` is outside of 0 .. 3. */
 typedef struct caches {
     wg_network *network;
     wg_symbol keys, values, k, at, which, new_keys, new_values, middle, seen, late, picked;
@@ -31,7 +31,8 @@ static void declare(caches *c, wg_symbol last)
     wg_error error = {0};
     wg_symbol roots[4] = {c->seen, c->picked, c->new_keys, last};
     wg_carry carries[2] = {{c->new_keys, c->keys}, {c->new_values, c->values}};
-    wg_entry_options options = {.size = sizeof options, .name = "step", .roots = roots, .root_count = 4, .observes = &c->new_values, .observe_count = 1};
+    wg_entry_options options = {
+        .size = sizeof options, .name = "step", .roots = roots, .root_count = 4, .observes = &c->new_values, .observe_count = 1};
     c->by_hand = wg_entry_new(c->network, &options, &error);
     options.carries = carries;
     options.carry_count = 2;
@@ -49,15 +50,17 @@ static caches caches_new(wg_context *context, int64_t length, variant how)
     caches c;
     wg_tape *tape = wg_tape_new(context);
     wg_size whole[4] = {{2, 0}, {3, 0}, wg_number(length), {4, 0}}, slice[4] = {{2, 0}, {3, 0}, {1, 0}, {4, 0}};
-    wg_value keys = wg_name(wg_input_fill(tape, WG_KIND_F32, 4, whole, 0.5), "keys"), values = wg_input_fill(tape, WG_KIND_F32, 4, whole, -1);
-    wg_value k = wg_input_fill(tape, WG_KIND_F32, 4, slice, 0.25), at = wg_input(tape, test_tensor(WG_KIND_I64, 1, TEST_SHAPE(2), (double[]){0, 1}));
+    wg_value keys = wg_name(wg_input_fill(tape, WG_KIND_F32, 4, whole, 0.5), "keys");
+    wg_value values = wg_input_fill(tape, WG_KIND_F32, 4, whole, -1), k = wg_input_fill(tape, WG_KIND_F32, 4, slice, 0.25);
+    wg_value at = wg_input(tape, test_tensor(WG_KIND_I64, 1, TEST_SHAPE(2), (double[]){0, 1}));
     wg_value which = wg_input(tape, test_tensor(WG_KIND_I64, 1, TEST_SHAPE(1), (double[]){2}));
     wg_value new_keys = wg_update(keys, k, at, 2, 1, "error"), middle = wg_update(values, wg_add(k, k), at, 2, 1, "error");
     wg_value after = wg_add(at, wg_leaf(tape, test_tensor(WG_KIND_I64, 1, TEST_SHAPE(2), (double[]){1, 1})));
     wg_value new_values = wg_update(middle, wg_mul(k, k), after, 2, 1, "clamp");
     wg_value seen = wg_slice(new_values, at, 2, 1, wg_number(2), "clamp"), late = wg_sum(wg_mul(seen, seen));
     if (how == LONG_WORK) {
-        wg_value line = wg_add(wg_iota(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(200000)}, 0), wg_broadcast(late, 1, (wg_size[]){wg_number(200000)}));
+        wg_size count[1] = {wg_number(200000)};
+        wg_value line = wg_add(wg_iota(tape, WG_KIND_F32, 1, count, 0), wg_broadcast(late, 1, count));
         for (int i = 0; i < 3; i++) line = wg_sort(wg_sin(line), 0, i % 2);
         late = wg_sum(line);
     }
@@ -278,7 +281,8 @@ static void test_feeding_and_replacing_a_carried_cache(void **state)
     step(&c, 0, &keys, &values);
     /* A feed is never written into; a failed run with one leaves what was carried. */
     int64_t outside = 5;
-    wg_feed feeds[2] = {{c.keys, wg_tensor_view(fed)}, {c.which, {.data = &outside, .kind = WG_KIND_I64, .rank = 1, .shape = TEST_SHAPE(1)}}};
+    wg_feed feeds[2] = {{c.keys, wg_tensor_view(fed)},
+                        {c.which, {.data = &outside, .kind = WG_KIND_I64, .rank = 1, .shape = TEST_SHAPE(1)}}};
     wg_run_options options = {.size = sizeof options, .feeds = feeds, .feed_count = 2};
     assert_false(wg_session_run(c.session, &options, &error));
     assert_carried(&c, keys, values);

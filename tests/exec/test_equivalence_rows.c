@@ -150,6 +150,10 @@ static void cases_bitcast(maker *m)
         wg_value a = operand(m, m->kind, 1, TEST_SHAPE(300), 0);
         wg_value computed = wg_sub(wg_mul(a, a), wg_sqrt(a));
         record(m, &computed, 1, &to, 1);
+        /* The same through rows that only place items. */
+        wg_value b = operand(m, m->kind, 2, TEST_SHAPE(9, 40), 0);
+        wg_value placed = wg_narrow(wg_permute(wg_sub(wg_mul(b, b), wg_sqrt(b)), ((uint32_t[]){1, 0})), 0, 3, 30);
+        record(m, &placed, 1, &to, 1);
     }
 }
 

@@ -286,11 +286,11 @@ static void test_where(void **state)
     (void)state;
     static const uint8_t condition[7] = {0, 1, 1, 0, 0, 1, 0};
     int64_t result[5];
-    assert_int_equal(exec_where(condition, 7, result, 5), -1);
+    assert_int_equal(exec_where(condition, 7, result, 5, NULL), -1);
     static const int64_t expected[5] = {1, 2, 5, -1, -1};
     assert_memory_equal(result, expected, sizeof expected);
-    assert_int_equal(exec_where(condition, 7, result, 2), 5);
-    assert_int_equal(exec_where(condition, 0, result, 1), -1);
+    assert_int_equal(exec_where(condition, 7, result, 2, NULL), 5);
+    assert_int_equal(exec_where(condition, 0, result, 1, NULL), -1);
     assert_int_equal(result[0], -1);
 }
 

@@ -99,7 +99,7 @@ static void test_searching(void **state)
         fill_ties(kind, list, length);
         fill_ties(kind, wanted, many);
         void *workspace = room((int64_t)exec_search_bytes(length));
-        exec_search_list(kind, list, length, workspace);
+        exec_search_list(kind, list, length, workspace, NULL);
         exec_first_index(kind, length, workspace, wanted, result, (exec_range){20, 60});
         exec_first_index(kind, length, workspace, wanted, result, (exec_range){0, 20});
         for (int64_t i = 0; i < many; i++) {

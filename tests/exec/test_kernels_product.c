@@ -59,7 +59,7 @@ static exec_range whole(int64_t extent) { return (exec_range){0, extent}; }
 static void check_everywhere(exec_product *p, const void *expected, int64_t items)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(p->result_kind) * items;
-    void *workspace = aligned_alloc(64, (exec_product_bytes(p) + 127) / 64 * 64);
+    void *workspace = aligned_alloc(64, (exec_product_bytes(p, p->rows, p->columns) + 63) / 64 * 64);
     void *result = room(bytes);
     p->result = result;
     FOR_EACH_LEVEL(kernels) {

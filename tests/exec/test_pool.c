@@ -125,9 +125,74 @@ static void test_two_callers(void **state)
     exec_pool_free(t.pool);
 }
 
+/* A loop that ends when another thread's loop on the same pool has: that one may not wait for the pool. */
+typedef struct rendezvous {
+    exec_pool *pool;
+    atomic_int begun, ended;
+} rendezvous;
+
+static void wait_loop(void *data, exec_range piece, uint32_t worker)
+{
+    rendezvous *r = data;
+    (void)piece, (void)worker;
+    atomic_fetch_add(&r->begun, 1);
+    while (!atomic_load(&r->ended)) usleep(100);
+}
+
+static void *second_caller(void *data)
+{
+    rendezvous *r = data;
+    static tally t;
+    memset(&t, 0, sizeof t);
+    while (!atomic_load(&r->begun)) usleep(100);
+    exec_parallel_for(r->pool, 500, 1, count_loop, &t);
+    atomic_store(&r->ended, 1);
+    return NULL;
+}
+
+static void test_a_busy_pool_is_not_waited_for(void **state)
+{
+    (void)state;
+    rendezvous r = {.pool = pool_of(2, false)};
+    pthread_t thread;
+    unsigned before = alarm(20);
+    assert_int_equal(pthread_create(&thread, NULL, second_caller, &r), 0);
+    exec_parallel_for(r.pool, 2, 1, wait_loop, &r);
+    pthread_join(thread, NULL);
+    alarm(before);
+    exec_pool_free(r.pool);
+}
+
+static void *first_asked(void *data)
+{
+    return exec_pool_of(data, NULL);
+}
+
+static void test_one_pool_a_context(void **state)
+{
+    (void)state;
+    wg_context_options options = {.size = sizeof options, .threads = 3};
+    wg_context *contexts[2] = {wg_context_new(&options, NULL), wg_context_new(&options, NULL)};
+    pthread_t threads[4];
+    void *pools[4];
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, first_asked, contexts[0]), 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], &pools[i]);
+    for (int i = 0; i < 4; i++) assert_ptr_equal(pools[i], exec_pool_of(contexts[0], NULL));
+    assert_int_equal(exec_pool_threads(pools[0]), 3);
+    assert_ptr_not_equal(exec_pool_of(contexts[1], NULL), pools[0]);
+    static tally t;
+    memset(&t, 0, sizeof t);
+    exec_parallel_for(pools[0], 500, 1, count_loop, &t);
+    expect_times(&t, 500, 1);
+    for (int i = 0; i < 2; i++) wg_context_free(contexts[i]);
+}
+
 static void test_fork(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it does not let a child with a thread of its own start others */
+#endif
     static tally t;
     exec_pool *pool = pool_of(3, false);
     memset(&t, 0, sizeof t);
@@ -229,7 +294,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_output_once), cmocka_unit_test(test_grain),      cmocka_unit_test(test_nested_loops_run_inline),
         cmocka_unit_test(test_two_callers),       cmocka_unit_test(test_fork),       cmocka_unit_test(test_hook),
-        cmocka_unit_test(test_subnormals_are_kept), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_subnormals_are_kept), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_a_busy_pool_is_not_waited_for),
+        cmocka_unit_test(test_one_pool_a_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

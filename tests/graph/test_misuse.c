@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What a caller must not do and does: sizes of another tape, sizes made up, handles that a seal has cleared. Each is an error of the call, or
- * an empty answer; none is a crash. */
+ * What a caller must not do and does: sizes of another tape, sizes made up, handles that a seal has cleared. Each is an error of the
+ * call, or an empty answer; none is a crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,9 +94,66 @@ static void test_structure_follows_no_extent(void **state)
     }
 }
 
+/* A seal clears the tape's handle and a reopen the network's: what is asked of a NULL has an answer, and what is to be made of it fails. */
+static void test_cleared_handles(void **state)
+{
+    (void)state;
+    assert_int_equal(wg_tape_error(NULL)->code, WG_TAPE);
+    assert_int_equal(wg_tape_count(NULL) + wg_network_count(NULL) + wg_network_entry_count(NULL) + wg_entry_result_count(NULL), 0);
+    assert_int_equal(wg_tape_kind(NULL), WG_KIND_COUNT);
+    assert_int_equal(wg_network_kind(NULL), WG_KIND_COUNT);
+    assert_int_equal(wg_tensor_kind(NULL), WG_KIND_COUNT);
+    assert_int_equal(wg_tensor_rank(NULL) + wg_tensor_volume(NULL) + wg_parameters_count(NULL), 0);
+    assert_null(wg_tape_describe(NULL));
+    assert_null(wg_network_describe(NULL));
+    assert_null(wg_network_retain(NULL));
+    assert_null(wg_tensor_retain(NULL));
+    assert_null(wg_tensor_data(NULL));
+    assert_null(wg_network_entry_name(NULL, 0));
+    assert_null(wg_parameters_context(NULL));
+    assert_string_equal(wg_network_name(NULL), "");
+    assert_int_equal(wg_network_symbol(NULL, "x").position, WG_NONE);
+    assert_int_equal(wg_network_symbol_at(NULL, 0).position, WG_NONE);
+    assert_int_equal(wg_entry_result(NULL, 0).position, WG_NONE);
+    assert_int_equal(wg_parameters_symbol(NULL, 0).position, WG_NONE);
+    assert_false(wg_network_node(NULL, 0, NULL));
+    assert_false(wg_network_extent(NULL, 0, NULL, NULL));
+    assert_false(wg_network_input_required(NULL, (wg_symbol){0, 0}));
+    assert_int_equal(wg_error_format(NULL, NULL, 0), strlen("no error was given"));
+}
+
+static void test_nothing_is_made_of_null(void **state)
+{
+    (void)state;
+    wg_symbol symbol = {0, 0};
+    int64_t shape[1];
+    for (int which = 0; which < 14; which++) {
+        wg_error error = {.code = WG_OK};
+        const void *made = NULL;
+        if (which == 0) made = wg_tape_seal(NULL, &error);
+        if (which == 1) made = wg_network_reopen(NULL, &error);
+        if (which == 2) made = wg_network_entry(NULL, "e", &error);
+        if (which == 3) made = wg_entry_new(NULL, NULL, &error);
+        if (which == 4) made = wg_parameters_new(NULL, &error);
+        if (which == 5) made = wg_parameters_copy(NULL, &error);
+        if (which == 6) made = wg_parameters_of(NULL, symbol, &error);
+        if (which == 7) made = wg_parameters_carried(NULL, NULL, &error);
+        if (which == 8) made = wg_parameters_map(NULL, NULL, NULL, &error);
+        if (which == 9) made = wg_tensor_copy(NULL, NULL, &error);
+        if (which == 10) made = wg_network_verify(NULL, &error) ? &error : NULL;
+        if (which == 11) made = wg_network_replay(NULL, NULL, NULL, &error) ? &error : NULL;
+        if (which == 12) made = wg_network_bound_shape(NULL, symbol, NULL, 0, shape, &error) ? &error : NULL;
+        wg_tensor *given = which == 13 ? wg_tensor_new(NULL, WG_KIND_F32, 0, NULL, NULL, NULL) : NULL;
+        if (which == 13) made = wg_parameters_set(NULL, symbol, given, &error) ? &error : NULL;
+        assert_null(made);
+        assert_int_equal(error.code, WG_ARGUMENT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes_of_another_tape), cmocka_unit_test(test_sizes_made_up),
-                                       cmocka_unit_test(test_structure_follows_no_extent)};
+                                       cmocka_unit_test(test_structure_follows_no_extent),
+                                       cmocka_unit_test(test_cleared_handles), cmocka_unit_test(test_nothing_is_made_of_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,17 @@ SCRIPTS = {
 }
 
 
+FUZZERS = {
+    "good fuzzer": ("echo fuzz_a: 3 inputs replayed, 40 changed ones run", 1, 0),
+    "silent fuzzer": ("echo fine", 0, 1),
+    "stopped fuzzer": ("kill -ABRT $$", 0, 1),
+    "leaking fuzzer": ("echo fuzz_a: 3 inputs replayed, 40 changed ones run; exit 23", 1, 1),
+}
+
+
 def verdict(directory, tests, timeout):
     """The exit status of tests/run on a build directory and a folder of scenarios, its two numbers, its text."""
-    done = run([ROOT / "tests" / "run", directory, "--tests", tests, "--timeout", timeout])
+    done = run([ROOT / "tests" / "run", directory, "--tests", tests, "--timeout", timeout, "--sanitized", directory, "--fuzz", 1])
     total = re.fullmatch(r"(\d+) passed, (\d+) failed", done.stdout.splitlines()[-1] if done.stdout else "")
     return done.returncode, *(map(int, total.groups()) if total else (-1, -1)), done.stdout
 
@@ -64,7 +72,9 @@ def main():
         directory = pathlib.Path(name)
         scenarios = directory / "tests"
         (scenarios / "base").mkdir(parents=True)
-        listing = directory / "tests.list"
+        listing, programs = directory / "tests.list", directory / "programs.list"
+        (directory / "sanitized.list").write_text("")
+        programs.write_text("")
         for name, (source, passed, failed) in EXECUTABLES.items():
             path = directory / name
             path.with_suffix(".c").write_text(HEAD + source)
@@ -81,6 +91,12 @@ def main():
             script.write_text(text + "\n")
             expect(report, name, directory, scenarios, passed, failed)
             script.unlink()
+        for name, (text, passed, failed) in FUZZERS.items():
+            program = directory / "fuzz_a"
+            program.write_text(f"#!/bin/sh\n{text}\n")
+            program.chmod(0o755)
+            programs.write_text(f"bench {directory / 'absent'}\nfuzz {program}\n")
+            expect(report, name, directory, scenarios, passed, failed)
     report.finish()
 
 

@@ -120,7 +120,8 @@ static bool record_fitting(test_draws *draws, wg_tape *tape, wg_op op)
     wg_size attributes[RANDOM_ATTRIBUTES];
     for (uint32_t i = 0; i < row.operand_count; i++) operands[i] = wg_leaf(tape, wg_tensor_retain(row.operands[i]));
     for (uint32_t i = 0; i < row.attribute_count; i++) attributes[i] = wg_number(row.attributes[i]);
-    if (row.attribute_count && test_draw_below(draws, 2)) attributes[test_draw_below(draws, row.attribute_count)].number = any_number(draws, 6);
+    if (row.attribute_count && test_draw_below(draws, 2))
+        attributes[test_draw_below(draws, row.attribute_count)].number = any_number(draws, 6);
     wg_record(tape, op, operands, row.operand_count, attributes, row.attribute_count);
     random_row_free(&row);
     return true;
@@ -154,7 +155,8 @@ static bool try_row(wg_context *context, uint64_t seed, wg_op op)
     test_draws draws = test_draws_new(seed);
     wg_tape *tape = wg_tape_new(context);
     wg_error error = {.code = WG_OK};
-    for (uint32_t before = test_draw_below(&draws, 3); before; before--) record_any(&draws, tape, (wg_op)test_draw_below(&draws, WG_OP_COUNT));
+    for (uint32_t before = test_draw_below(&draws, 3); before; before--)
+        record_any(&draws, tape, (wg_op)test_draw_below(&draws, WG_OP_COUNT));
     if (wg_tape_error(tape)->code) { /* a quiet tape teaches nothing */
         wg_tape_free(&tape);
         tape = wg_tape_new(context);

@@ -168,7 +168,7 @@ static inline by_hand by_hand_run(const wg_plan *plan, const plan_layout *layout
     for (uint32_t i = 0; i < plan->count; i++)
         if (graph_rows[graph_node(plan->graph, plan->closure[i])->op].result == GRAPH_RESULT_SOURCE) h.sources[i] = by_hand_source(&h, i);
     for (uint32_t s = 0; s < plan->stage_count; s++) {
-        if (layout->scratch[s]) memset(h.arena + layout->scratch_offset, 0x5a, (size_t)layout->scratch[s]);
+        if (layout->scratch[s]) memset(h.arena + layout->scratch_at[s], 0x5a, (size_t)layout->scratch[s]);
         if (plan->stages[s].kind == PLAN_STAGE_MAP) by_hand_map(&h, s);
         else if (plan->stages[s].kind == PLAN_STAGE_CALL) by_hand_call(&h, s);
         else by_hand_pattern(&h, s);

@@ -3,6 +3,7 @@
  * Stages and layouts as data: what is virtual, copied, grouped, kept; arenas near the largest set; refilling at other extents; shapes that
  * do not fit. */
 #define _DEFAULT_SOURCE /* strsep */
+#include "by_hand.h"
 #include "recorded.h"
 
 #include "plan/plan.h"
@@ -417,6 +418,65 @@ static void lives_on(void **state)
     assert_null(plan_new(NULL, NULL, 0, NULL, NULL));
 }
 
+static int64_t no_kernel(const wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error)
+{
+    (void)plan, (void)layout;
+    base_fail(error, WG_INTERNAL, "stage %u has no kernel", stage);
+    return -1;
+}
+
+/* What a kernel says of a stage that it cannot run is what the plan's maker is told. */
+static void kernels_refuse(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_symbol root = wg_symbol_of(wg_sum(wg_parameter(tape, test_tensor_fill(WG_KIND_F32, 1, TEST_SHAPE(3), 1))));
+    wg_network *network = seal(tape);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, NULL);
+    wg_error error = {0};
+    assert_null(plan_new(entry, NULL, 0, no_kernel, &error));
+    assert_int_equal(error.code, WG_INTERNAL);
+    assert_string_equal(error.message, "stage 0 has no kernel");
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+/* Updates in place of a carried input, run by hand over the very buffers of the layout; a cache that another row reads later is not. */
+static void carried_updates(void **state)
+{
+    (void)state;
+    for (int read_later = 0; read_later < 2; read_later++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value cache = wg_input(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 4), 0.3, 0, 0)),
+                 part = wg_input(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(2, 4), 0.7, 0, 0)),
+                 at = wg_input(tape, test_tensor(WG_KIND_I64, 0, NULL, (double[]){3}));
+        wg_value middle = wg_update(cache, part, at, 0, 0, "error"), next = wg_update(middle, wg_tanh(part), wg_sub(at, at), 0, 0, "error");
+        wg_value root = wg_sum(wg_mul(next, next));
+        if (read_later) root = wg_add(root, wg_sum(wg_mul(cache, next)));
+        wg_symbol roots[] = {wg_symbol_of(root)};
+        wg_carry carry = {wg_symbol_of(next), wg_symbol_of(cache)};
+        wg_network *network = seal(tape);
+        wg_entry_options options = {.size = sizeof options, .roots = roots, .root_count = 1, .carries = &carry, .carry_count = 1};
+        wg_entry *entry = wg_entry_new(network, &options, NULL);
+        wg_error error = {0};
+        wg_plan *plan = plan_new(entry, NULL, 0, NULL, &error);
+        if (!plan || !plan_verify(plan, &plan->layout, &error)) fail_msg("%s", error.message);
+        assert_int_equal(plan->layout.donation_count, read_later ? 0 : 2);
+        by_hand hand = by_hand_run(plan, &plan->layout);
+        wg_run *run = wg_interpret(entry, NULL, &error);
+        for (uint32_t i = 0; i < plan->entry.keep_count; i++) {
+            wg_tensor *got = by_hand_result(&hand, plan->entry.keep[i]);
+            test_assert_same(got, wg_run_of(run, wg_entry_result(entry, i), &error), "by hand");
+            wg_tensor_release(got);
+        }
+        wg_run_free(&run);
+        by_hand_free(&hand);
+        wg_plan_release(&plan);
+        wg_entry_free(&entry);
+        wg_network_release(&network);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +493,8 @@ int main(void)
         cmocka_unit_test(shapes_that_do_not_fit),
         cmocka_unit_test(allocation_failures),
         cmocka_unit_test(lives_on),
+        cmocka_unit_test(kernels_refuse),
+        cmocka_unit_test(carried_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
