@@ -6,6 +6,7 @@
 #   make test        everything that must hold make bench        print the figures
 #   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
 #   make conformance the long comparisons      make exports      rewrite src/wengert.exports
+#   make performance rewrite docs/performance.md
 #   make install     PREFIX, DESTDIR           make clean        remove build/
 #
 # CFLAGS are respected. WENGERT_OFFLINE=1 forbids installing packages. CMAKE_FLAGS are handed to every configuration.
@@ -14,7 +15,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps test demo bench fuzz sanitize conformance exports install clean
+.PHONY: all deps test demo bench fuzz sanitize conformance exports performance install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -40,10 +41,15 @@ demo: all
 	@cmake/dependencies.sh demo
 	examples/demo.sh
 
-# Each bench prints its figures; one at a time, so that they do not disturb each other.
+# One table of all figures.
 bench: all
 	$(call build,build) benches
-	@for program in $$(sed -n 's/^bench //p' build/programs.list); do "$$program" || exit 1; done
+	bench/run.sh build
+
+# Rewrites docs/performance.md from what make bench prints.
+performance: all
+	$(call build,build) benches
+	bench/performance.sh build
 
 # A fuzzer takes --seconds and the directory of its corpus, which it first replays.
 fuzz:
@@ -68,8 +74,10 @@ conformance: all
 exports: all
 	tests/house/run_exports.py --write
 
+# An installed library is found once the loader's cache knows it; a staged one (DESTDIR) is for whoever installs it then.
 install: all
 	cmake --install build --prefix "$(PREFIX)"
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
 
 clean:
 	rm -rf build

@@ -16,9 +16,21 @@ machine() {
     echo "load:    $(cut -d ' ' -f 1-3 /proc/loadavg) before the first figure"
 }
 
+# Instructions of N runs of the small graph, all else included.
+instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$build/bench/bench_run" --runs "$1" 2>&1 | sed -n 's/.*Collected : *//p'
+}
+
+small_run() {
+    command -v valgrind >/dev/null || { echo "skipped: instructions of one run; install valgrind"; return 0; }
+    few=$(instructions 1000)
+    many=$(instructions 3000)
+    printf '%-66s | %-32s | %-10s | \n' "the same run: instructions" "$(((many - few) / 2000))" ""
+}
+
 figures() {
     "$build/bench/bench_plan" && "$build/bench/bench_counts" examples/fashion.wg train && "$build/bench/bench_growth" &&
-        "$build/bench/bench_run" && bench/compare_numpy.sh "$build"
+        "$build/bench/bench_run" && small_run && bench/compare_numpy.sh "$build"
 }
 
 machine

@@ -3,8 +3,8 @@
 #
 # examples/demo.sh
 #
-# Trains examples/fashion.wg on all of Fashion-MNIST (Debian's dataset-fashion-mnist, or the folder in FASHION_MNIST), shows the plans
-# of two of its entries, judges and saves the model, writes build/demo/report.html, asks the model about one picture, and runs the same
+# Trains examples/fashion.wg on all of Fashion-MNIST (Debian's dataset-fashion-mnist, or the folder in FASHION_MNIST), sums up the
+# plans of two of its entries, judges and saves the model, writes build/demo/report.html, asks the model about one picture, and runs the same
 # network in NumPy beside it. EPOCHS and PEER_SECONDS may be set. Fails where accuracy or speed are not what they must be.
 set -eu
 cd "$(dirname "$0")/.."
@@ -30,9 +30,10 @@ step() { printf '\n== %s\n' "$1"; }
 
 step 'What the plan of each entry leaves out'
 for entry in train classify; do
-    echo "$ wengert plan examples/fashion.wg --entry $entry"
-    "$wengert" plan examples/fashion.wg --entry "$entry"
-    "$wengert" describe examples/fashion.wg --entry "$entry" | tail -n 3
+    # The stages one by one stand in the report.
+    echo "$ wengert plan examples/fashion.wg --entry $entry | grep '^[^ ]'"
+    "$wengert" plan examples/fashion.wg --entry "$entry" | grep '^[^ ]'
+    "$wengert" describe examples/fashion.wg --entry "$entry" | grep '^plan:'
 done
 
 step 'Training'

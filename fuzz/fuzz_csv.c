@@ -39,6 +39,11 @@ static void demand_same_number(const base_csv_column *left, const base_csv_colum
     demand(u == v || (u != u && v != v));
 }
 
+static void demand_same_text(const base_csv_text *left, const base_csv_text *right)
+{
+    demand(left->length == right->length && !memcmp(left->text, right->text, left->length));
+}
+
 static void demand_same(const base_csv *left, const base_csv *right)
 {
     demand(left->rows == right->rows && left->column_count == right->column_count);
@@ -46,8 +51,7 @@ static void demand_same(const base_csv *left, const base_csv *right)
         const base_csv_column *a = &left->columns[c], *b = &right->columns[c];
         demand(!strcmp(a->name, b->name) && base_csv_find(left, a->name) == a && !a->texts == !b->texts);
         for (int64_t row = 0; row < left->rows; row++)
-            if (a->texts)
-                demand(a->texts[row].length == b->texts[row].length && !memcmp(a->texts[row].text, b->texts[row].text, a->texts[row].length));
+            if (a->texts) demand_same_text(&a->texts[row], &b->texts[row]);
             else demand_same_number(a, b, row);
     }
 }

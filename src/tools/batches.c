@@ -153,7 +153,7 @@ static bool read_input(batches *b, const char *option, const char *given, const 
     in->input = wg_network_symbol(network, in->name);
     wg_node_facts facts;
     if (in->input.position == WG_NONE || !wg_network_node(network, in->input.position, &facts) || facts.op != WG_OP_Input)
-        return base_fail(error, WG_NAME, "--%s: the program has no input %s", option, in->name);
+        return tool_no_input(network, option, in->name, error);
     in->rank = facts.rank;
     b->count++;
     return dataset_read(in->name, in->file, in->rank, &in->data, error);

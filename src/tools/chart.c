@@ -205,9 +205,10 @@ static void put_legend(base_string *svg, const chart *c)
     }
 }
 
+/* A drawing fills its column, but is never more than a quarter larger than it was drawn. */
 static void open_svg(base_string *svg, int width, int height, const char *title)
 {
-    base_string_printf(svg, "<svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", width, height);
+    base_string_printf(svg, "<svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\"><title>", width, height, width * 5 / 4);
     chart_put_text(svg, title);
     base_string_puts(svg, "</title>");
 }

@@ -164,7 +164,7 @@ static bool take_table(const char *path, base_csv *table, const char *wanted, da
     if (!chosen) return base_fail_memory(error);
     for (uint32_t c = 0; c < count; c++) chosen[c] = &table->columns[c];
     if (wanted && !choose_columns(path, table, wanted, chosen, &count, error)) return false;
-    if (wanted && count == 1) return take_column(path, chosen[0], data, error);
+    if (count == 1) return take_column(path, chosen[0], data, error);
     return take_matrix(path, chosen, count, table->rows, data, error);
 }
 

@@ -12,9 +12,8 @@ typedef struct dataset {
 } dataset;
 
 /* Reads `file` for an input called `name` of that rank. The content decides: IDX, .npy, .npz (the array `name`, or the only one), the
- * first two also under gzip; a table by its name FILE.csv (all columns, [N, columns]), FILE.csv#COLUMN (one, [N]) or
- * FILE.csv#COLUMN,COLUMN (those, [N, columns]; a column whose own name has that comma comes first), i64 where every number is whole,
- * else f64; a folder with a folder of PNG or JPEG pictures for each class: pictures [N, height, width] or [N, height,
+ * first two also under gzip; a table by its name: all columns of FILE.csv, or those of FILE.csv#COLUMN,COLUMN (a column whose own
+ * name has the comma comes first), [N, columns], or [N] of a single one, i64 where every number is whole, else f64; a folder with a folder of PNG or JPEG pictures for each class: pictures [N, height, width] or [N, height,
  * width, channels] u8, classes and files in the order of their names; for an input of rank 1 their class numbers, i64 [N]. WG_FILE,
  * WG_FORMAT and the readers' other codes; WG_SHAPE for no rows, an array without axes, or pictures of different sizes. Freed by
  * dataset_free. */

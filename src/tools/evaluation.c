@@ -69,7 +69,10 @@ void evaluation_put_text(const evaluation *result, base_string *text)
     for (uint32_t i = 0; i < result->count; i++) {
         const evaluation_figure *figure = &result->figures[i];
         bool whole = figure->value == (double)(int64_t)(figure->value < 1e15 && figure->value > -1e15 ? figure->value : 0.5);
-        base_string_printf(text, whole ? "%s%s %.0f" : "%s%s %.4f", i ? ", " : "", figure->name, figure->value);
+        char number[32];
+        base_string_printf(text, "%s%s ", i ? ", " : "", figure->name);
+        if (whole) base_string_printf(text, "%.0f", figure->value);
+        else base_string_puts(text, progress_figure(figure->value, number));
     }
     if (result->has_accuracy) base_string_printf(text, "%saccuracy %.4f", result->count ? ", " : "", result->accuracy);
 }

@@ -268,6 +268,38 @@ static int run_verb(const tool_verb *verb, int count, char **arguments)
     return code;
 }
 
+static const tool_verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < COUNT(verbs); i++)
+        if (!strcmp(verbs[i].name, name)) return &verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *nearest = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; i < COUNT(verbs); i++)
+        if (distance(name, verbs[i].name) < least) {
+            least = distance(name, verbs[i].name);
+            nearest = verbs[i].name;
+        }
+    fprintf(stderr, "wengert: there is no verb %s", name);
+    if (nearest) fprintf(stderr, "; did you mean %s?", nearest);
+    fputs(nearest ? "\n" : "; see wengert --help\n", stderr);
+    return TOOL_USAGE;
+}
+
+/* `wengert help VERB` is `wengert VERB --help`. */
+static int help(int count, char **arguments)
+{
+    const tool_verb *verb = count ? find_verb(arguments[0]) : NULL;
+    if (count && !verb) return unknown_verb(arguments[0]);
+    if (verb) print_help(verb);
+    else print_verbs(stdout);
+    return TOOL_DONE;
+}
+
 int main(int count, char **arguments)
 {
     if (count < 2) {
@@ -275,23 +307,9 @@ int main(int count, char **arguments)
         return TOOL_USAGE;
     }
     const char *name = arguments[1];
-    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
-        print_verbs(stdout);
-        return TOOL_DONE;
-    }
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return help(count - 2, arguments + 2);
     if (!strcmp(name, "--version")) name = "version";
     warn_environment();
-    const char *nearest = NULL;
-    unsigned least = 3;
-    for (size_t i = 0; i < COUNT(verbs); i++) {
-        if (!strcmp(verbs[i].name, name)) return run_verb(&verbs[i], count - 2, arguments + 2);
-        if (distance(name, verbs[i].name) < least) {
-            least = distance(name, verbs[i].name);
-            nearest = verbs[i].name;
-        }
-    }
-    fprintf(stderr, "wengert: there is no verb %s", name);
-    if (nearest) fprintf(stderr, "; did you mean %s?", nearest);
-    fputs(nearest ? "\n" : "; see wengert --help\n", stderr);
-    return TOOL_USAGE;
+    const tool_verb *verb = find_verb(name);
+    return verb ? run_verb(verb, count - 2, arguments + 2) : unknown_verb(name);
 }

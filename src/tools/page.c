@@ -32,7 +32,7 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){svg .on{fill:#10151b}}.grid{stroke:var(--grid)}.axis,.tick{stroke:var(--rule)}\n"
     ".line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.thin{fill:none;stroke-width:1;opacity:.38}\n"
     ".area{stroke:none;opacity:.16}.mark{stroke:var(--card);stroke-width:1.5}.cell{stroke:var(--grid);stroke-width:.6}\n"
-    ".matrix{max-width:720px;margin:0 auto}\n"
+    ".matrix{max-width:720px}\n"
     ".cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(220px,46%),1fr));gap:14px}\n"
     ".card{border:1px solid var(--grid);border-radius:8px;padding:12px;min-width:0}\n"
     ".card img{display:block;height:112px;max-width:100%;margin:0 auto 8px;image-rendering:pixelated;border-radius:4px}\n"
@@ -89,7 +89,7 @@ static void put_facts(base_string *html, const training *t)
     put_fact(html, "trained numbers", progress_thousands(trained_numbers(t), number), false);
     snprintf(text, sizeof text, "%s %s/s", h->seconds > 0 ? progress_thousands(h->rows / h->seconds, number) : "0", t->progress.unit);
     put_fact(html, "speed", text, false);
-    snprintf(text, sizeof text, "%.1f s", h->seconds);
+    snprintf(text, sizeof text, "%s s", progress_seconds(h->seconds, number));
     put_fact(html, "time in steps", text, false);
     base_string_puts(html, "</dl>\n");
 }

@@ -43,6 +43,19 @@ const char *progress_thousands(double value, char text[32])
     return text;
 }
 
+const char *progress_figure(double value, char text[32])
+{
+    bool is_small = value > -0.01 && value < 0.01 && value != 0;
+    snprintf(text, 32, is_small ? "%.3g" : "%.4f", value);
+    return text;
+}
+
+const char *progress_seconds(double value, char text[32])
+{
+    snprintf(text, 32, value < 1 ? "%.2g" : "%.1f", value);
+    return text;
+}
+
 void progress_put_number(base_string *text, double value)
 {
     bool is_finite = value - value == 0;
@@ -78,11 +91,11 @@ void progress_log(progress *p, const base_string *text)
 
 static void show_step(progress *p, const progress_step_facts *facts, double now)
 {
-    char speed[32];
+    char speed[32], loss[32];
     double left = p->steps_done ? (now - p->started) / (double)p->steps_done * (double)(p->steps - facts->step) : 0;
     unsigned seconds = left < 1e6 ? (unsigned)(left + 0.5) : 999999;
-    fprintf(stderr, "%sstep %llu/%llu  loss %.4f  %s %s/s  %u:%02u left%s", p->is_terminal ? "\r" : "", (unsigned long long)facts->step,
-            (unsigned long long)p->steps, facts->loss, progress_thousands(p->rate, speed), p->unit, seconds / 60, seconds % 60,
+    fprintf(stderr, "%sstep %llu/%llu  loss %s  %s %s/s  %u:%02u left%s", p->is_terminal ? "\r" : "", (unsigned long long)facts->step,
+            (unsigned long long)p->steps, progress_figure(facts->loss, loss), progress_thousands(p->rate, speed), p->unit, seconds / 60, seconds % 60,
             p->is_terminal ? "\033[K" : "\n");
     p->line_open = p->is_terminal;
     p->shown = now;

@@ -40,6 +40,9 @@ void progress_log(progress *p, const base_string *text);
 bool progress_close(progress *p, wg_error *error);
 /* A number as JSON: the fewest digits; non-finite ones as strings. */
 void progress_put_number(base_string *text, double value);
+/* A loss for people: four decimals, or three digits where those would be zeros. Seconds alike. */
+const char *progress_figure(double value, char text[32]);
+const char *progress_seconds(double value, char text[32]);
 /* 18,200 */
 const char *progress_thousands(double value, char text[32]);
 

@@ -130,9 +130,10 @@ static uint32_t surest_mistakes(const verdicts *v, int64_t *rows)
 void samples_put(base_string *html, const verdicts *v, const char *const *names)
 {
     if (!v->pictures) return;
-    base_string_puts(html, "<section><h2>Sample pictures</h2><p>The first held-out pictures: the true class above, the three most "
-                           "probable classes below.</p><div class=\"cards\">\n");
-    for (int64_t row = 0; row < v->rows && row < IN_A_ROW; row++) put_card(html, v, names, row);
+    base_string_puts(html, "<section><h2>Sample pictures</h2><p>Held-out pictures, evenly spaced: the true class above, the three "
+                           "most probable classes below.</p><div class=\"cards\">\n");
+    int64_t shown = v->rows < IN_A_ROW ? v->rows : IN_A_ROW; /* spaced, as the rows of a folder come class by class */
+    for (int64_t i = 0; i < shown; i++) put_card(html, v, names, i * v->rows / shown);
     base_string_puts(html, "</div>\n");
     int64_t mistakes[IN_A_ROW];
     uint32_t count = v->truth ? surest_mistakes(v, mistakes) : 0;

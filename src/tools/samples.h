@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Sample pictures of the report: some as they come, and the surest mistakes, each with its probabilities. */
+ * Sample pictures of the report: some evenly spaced, and the surest mistakes, each with its probabilities. */
 #ifndef TOOLS_SAMPLES_H
 #define TOOLS_SAMPLES_H
 

@@ -94,9 +94,11 @@ bool tool_bindings(const tool_call *call, const wg_binding **bindings, uint32_t 
 
 /* ---- value.c ---- */
 
-/* A VALUE as an owned tensor: .npy .png .jpg .jpeg .csv files by suffix, else a JSON literal. kind and shape [rank] are those wanted (shape NULL: any): literals take the kind; a
- * file of u8 pictures stays u8; volumes must match, leading axes of 1 may be missing. */
-wg_tensor *tool_value_read(const char *value, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error);
+/* The VALUE of `name` as an owned tensor: a .npy .png .jpg .jpeg file by suffix, a JSON literal, or any file that --data takes. kind and shape [rank] are those wanted
+ * (shape NULL: any): literals take the kind, items of files are converted where each fits; extents of 1 may be missing or extra. */
+wg_tensor *tool_value_read(const char *name, const char *value, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error);
+/* Fails: no input is called so, and which there are. */
+bool tool_no_input(const wg_network *network, const char *option, const char *name, wg_error *error);
 /* The feeds of --feed NAME=VALUE ... for an entry under bindings. Freed by tool_feeds_free. */
 typedef struct tool_feeds {
     wg_feed *feeds;

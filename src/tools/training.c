@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 #include "tools/carried.h"
@@ -227,6 +229,18 @@ static bool open_parts(training *t, wg_error *error)
     return progress_open(&t->progress, t->call, unit_of(&t->data), (uint64_t)t->settings.epochs * t->steps_an_epoch, error);
 }
 
+/* What is written after an epoch is tried now: hours of training must not end in a folder that is not there. A pipe or a device is left
+ * alone, whose reader would take this for the whole. */
+static bool can_write(const char *path, wg_error *error)
+{
+    struct stat status;
+    base_writer writer;
+    if (!path || (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) return true;
+    if (!base_writer_open(&writer, tool_allocator(), path, error)) return false;
+    base_writer_abandon(&writer);
+    return true;
+}
+
 bool training_open(training *t, const tool_call *call, int *code, wg_error *error)
 {
     *t = (training){.call = call};
@@ -247,7 +261,7 @@ bool training_open(training *t, const tool_call *call, int *code, wg_error *erro
         *code = TOOL_USAGE;
         return false;
     }
-    return open_parts(t, error);
+    return can_write(t->settings.out, error) && can_write(t->settings.report, error) && open_parts(t, error);
 }
 
 void training_close(training *t)

@@ -122,6 +122,7 @@ static double mean_loss(const training *t, uint32_t first)
 
 static void tell_epoch(training *t, uint64_t epoch, double loss, const evaluation *result)
 {
+    char shown[32];
     base_string words = base_string_new(tool_allocator()), object = base_string_new(tool_allocator());
     base_string_printf(&object, "{\"wengert\": 1, \"epoch\": %llu, \"step\": %llu, \"loss\": ", (unsigned long long)epoch + 1,
                        (unsigned long long)t->step);
@@ -137,8 +138,8 @@ static void tell_epoch(training *t, uint64_t epoch, double loss, const evaluatio
     base_string_puts(&object, "}");
     progress_log(&t->progress, &object);
     if (!words.failed)
-        progress_say(&t->progress, "epoch %llu/%lld  loss %.4f%s", (unsigned long long)epoch + 1, (long long)t->settings.epochs, loss,
-                     words.text ? words.text : "");
+        progress_say(&t->progress, "epoch %llu/%lld  loss %s%s", (unsigned long long)epoch + 1, (long long)t->settings.epochs,
+                     progress_figure(loss, shown), words.text ? words.text : "");
     base_string_free(&words);
     base_string_free(&object);
 }

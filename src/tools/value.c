@@ -3,10 +3,10 @@
  * Values on the command line: what --feed is given, and how results print. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "base/csv.h"
-#include "base/file.h"
 #include "base/tensor.h"
+#include "tools/dataset.h"
 #include "tools/literal.h"
 #include "tools/picture.h"
 #include "tools/tools.h"
@@ -19,27 +19,27 @@ static bool has_suffix(const char *value, const char *suffix)
     return n > m && !strcmp(value + n - m, suffix);
 }
 
-/* A table of numbers: [rows, columns], or [rows] of its only column. */
-static wg_tensor *read_csv(const char *path, wg_error *error)
+/* Whether a value says by itself that it is a literal: it opens as JSON does, or is one number or word of JSON. */
+static bool is_literal(const char *value)
 {
-    base_file file;
-    base_csv table;
-    if (!base_file_read(tool_allocator(), path, SIZE_MAX, &file, error)) return NULL;
-    bool good = base_csv_read(&table, tool_allocator(), path, file.bytes, file.length, error);
-    base_file_close(&file);
-    if (!good) return NULL;
-    wg_tensor *tensor = NULL;
-    for (uint32_t c = 0; good && c < table.column_count; c++)
-        if (table.columns[c].type == BASE_CSV_TEXT) good = base_fail(error, WG_KIND, "%s: column %s holds text, not numbers", path, table.columns[c].name);
-    if (good && table.column_count == 1) tensor = wg_tensor_retain(table.columns[0].values);
-    else if (good && (tensor = wg_tensor_new(NULL, WG_KIND_F64, 2, (int64_t[]){table.rows, table.column_count}, NULL, error)))
-        for (int64_t r = 0; r < table.rows; r++)
-            for (uint32_t c = 0; c < table.column_count; c++) {
-                wg_tensor *column = table.columns[c].values;
-                ((double *)tensor->data)[r * table.column_count + c] = base_number_to_double(column->kind, base_number_load(column->kind, column->data, r));
-            }
-    base_csv_free(&table);
-    return tensor;
+    static const char *const words[] = {"true", "false", "null"};
+    double number;
+    size_t length = strlen(value);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(value, words[i])) return true;
+    return strchr(" [{\"", *value) || base_parse_float(value, length, WG_KIND_F64, &number) == length;
+}
+
+/* Any file that --data takes. */
+static wg_tensor *read_data(const char *name, const char *file, uint32_t rank, wg_error *error)
+{
+    struct stat status;
+    dataset data;
+    if (!dataset_is_table(file) && stat(file, &status)) {
+        base_fail(error, WG_FILE, "there is no file %s, and no JSON literal reads so; give one of the two, such as '[1, 2]'", file);
+        return NULL;
+    }
+    return dataset_read(name, file, rank, &data, error) ? data.items : NULL;
 }
 
 /* The items as another kind, where every one of them is that kind's too. */
@@ -83,19 +83,31 @@ static wg_tensor *reshaped(wg_tensor *tensor, uint32_t rank, const int64_t *shap
     return NULL;
 }
 
-wg_tensor *tool_value_read(const char *value, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error)
+wg_tensor *tool_value_read(const char *name, const char *value, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error)
 {
     wg_tensor *tensor;
     if (has_suffix(value, ".npy")) tensor = wg_npy_read(NULL, value, error);
     else if (has_suffix(value, ".png") || has_suffix(value, ".jpg") || has_suffix(value, ".jpeg")) tensor = picture_read(value, error);
-    else if (has_suffix(value, ".csv")) tensor = read_csv(value, error);
-    else tensor = literal_read(value, strlen(value), kind, error);
+    else if (!dataset_is_table(value) && is_literal(value)) tensor = literal_read(value, strlen(value), kind, error);
+    else tensor = read_data(name, value, rank, error);
     if (tensor) tensor = converted(tensor, kind, value, error);
     if (tensor && shape) tensor = reshaped(tensor, rank, shape, value, error);
     return tensor;
 }
 
 /* ---- feeds ---- */
+
+bool tool_no_input(const wg_network *network, const char *option, const char *name, wg_error *error)
+{
+    char names[300] = "";
+    wg_node_facts facts;
+    for (uint32_t i = 0; wg_network_node(network, i, &facts); i++) {
+        if (facts.op != WG_OP_Input || !facts.name) continue;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "; it has ", facts.name);
+    }
+    return base_fail(error, WG_NAME, "--%s: the program has no input %s%s", option, name, names);
+}
 
 static bool read_feed(const wg_network *network, const char *given, const wg_binding *bindings, uint32_t count, wg_symbol *input, wg_tensor **tensor, wg_error *error)
 {
@@ -108,10 +120,10 @@ static bool read_feed(const wg_network *network, const char *given, const wg_bin
     *input = tool_symbol_called(network, name);
     wg_node_facts facts;
     if (input->position == WG_NONE || !wg_network_node(network, input->position, &facts) || facts.op != WG_OP_Input)
-        return base_fail(error, WG_NAME, "--feed: the program has no input %s", name);
+        return tool_no_input(network, "feed", name, error);
     int64_t shape[WG_MAX_RANK];
     if (!wg_network_bound_shape(network, *input, bindings, count, shape, error)) return false;
-    *tensor = tool_value_read(equals + 1, facts.kind, facts.rank, shape, error);
+    *tensor = tool_value_read(name, equals + 1, facts.kind, facts.rank, shape, error);
     if (!*tensor && error) base_error_note(error, "in --feed %s", name);
     return *tensor != NULL;
 }

@@ -14,16 +14,16 @@ static void put_inputs(const tool_call *call, base_string *text, wg_error *error
 {
     const char *given;
     for (uint32_t i = 0; !error->code && (given = tool_value_at(call, "feed", i)); i++) {
+        char name[256];
         size_t length = strcspn(given, "=");
-        if (!given[length] || !length) {
+        if (!given[length] || !length || length >= sizeof name) {
             base_fail(error, WG_ARGUMENT, "--feed needs NAME=VALUE, not '%s'", given);
             return;
         }
-        wg_tensor *tensor = tool_value_read(given + length + 1, WG_KIND_F64, 0, NULL, error);
+        snprintf(name, sizeof name, "%.*s", (int)length, given);
+        wg_tensor *tensor = tool_value_read(name, given + length + 1, WG_KIND_F64, 0, NULL, error);
         if (!tensor) return;
-        base_string_puts(text, "input ");
-        base_string_put(text, given, length);
-        base_string_printf(text, " %s\n", BASE_SHAPE_TEXT(wg_tensor_rank(tensor), wg_tensor_shape(tensor)));
+        base_string_printf(text, "input %s %s\n", name, BASE_SHAPE_TEXT(wg_tensor_rank(tensor), wg_tensor_shape(tensor)));
         wg_tensor_release(tensor);
     }
 }

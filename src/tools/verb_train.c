@@ -45,11 +45,11 @@ static void print_json(const training *t, int code)
 static void print_lines(const training *t)
 {
     const training_history *h = &t->history;
-    char thousands[32];
+    char thousands[32], seconds[32], loss[32];
     if (!h->loss_count) printf("nothing to do: the model has its %lld epochs; more by --epochs\n", (long long)t->settings.epochs);
     else
-        printf("trained %u steps in %.1f s, %s %s/s, last loss %.4f\n", h->loss_count, h->seconds,
-               progress_thousands(speed(t), thousands), t->progress.unit, last_loss(t));
+        printf("trained %u steps in %s s, %s %s/s, last loss %s\n", h->loss_count, progress_seconds(h->seconds, seconds),
+               progress_thousands(speed(t), thousands), t->progress.unit, progress_figure(last_loss(t), loss));
     if (h->evaluation_count) {
         base_string text = base_string_new(tool_allocator());
         evaluation_put_text(&h->evaluations[h->evaluation_count - 1], &text);
@@ -57,6 +57,7 @@ static void print_lines(const training *t)
         base_string_free(&text);
     }
     if (t->settings.out) printf("model: %s\n", t->settings.out);
+    else printf("the model is not kept: name a file for it by --out\n");
     if (t->settings.report) printf("report: %s\n", t->settings.report);
 }
 

@@ -120,6 +120,7 @@ static void pools(void **state)
         assert_int_equal(*item, 0);
         *item = i + 1;
         if (i == 0) first = item;
+        assert_true(base_pool_bytes(&pool) <= (i + 1 + (i + 64) / 4) * sizeof *item); /* a quarter stands empty at most */
     }
     assert_ptr_equal(base_pool_at(&pool, 0), first); /* items never move */
     for (uint32_t i = 0; i < 10000; i++) assert_int_equal(*(uint32_t *)base_pool_at(&pool, i), i + 1);
@@ -146,6 +147,26 @@ static void pools(void **state)
     assert_int_equal(pool.count, 0);
     assert_int_equal(base_pool_append(&pool, 1), 0);
     base_pool_free(&pool);
+}
+
+/* The default allocator, over the size from which blocks stand on huge pages. */
+static void large_blocks(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1000, (size_t)3 << 20, (size_t)9 << 20, ((size_t)2 << 20) + 1, ((size_t)2 << 20) - 1, 77};
+    const wg_allocator *standard = base_allocator(NULL);
+    unsigned char *block = base_allocate(standard, 500);
+    for (size_t i = 0; i < 500; i++) block[i] = (unsigned char)(i * 7);
+    size_t held = 500, bytes = 500;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        block = base_resize(standard, block, bytes, sizes[k]);
+        assert_non_null(block);
+        bytes = sizes[k];
+        if (bytes < held) held = bytes;
+        for (size_t i = 0; i < held; i++) assert_int_equal(block[i], (unsigned char)(i * 7));
+        memset(block + held, 1, bytes - held); /* it is there to its end */
+    }
+    base_free(standard, block, bytes);
 }
 
 static void checked_sizes(void **state)
@@ -323,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(growing_arrays, setup, teardown),
         cmocka_unit_test_setup_teardown(arenas, setup, teardown),
         cmocka_unit_test_setup_teardown(pools, setup, teardown),
+        cmocka_unit_test(large_blocks),
         cmocka_unit_test(checked_sizes),
         cmocka_unit_test_setup_teardown(contexts, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_options, setup, teardown),

@@ -305,6 +305,26 @@ static void reads_tables(void **state)
     dataset whole = read_rank("x", "whole.csv", 2);
     assert_shape(whole.items, WG_KIND_I64, 2, (int64_t[]){1, 2});
     dataset_free(&whole);
+    store("one.csv", "a\n1\n2\n", 6);
+    dataset one = read_rank("x", "one.csv", 1);
+    assert_shape(one.items, WG_KIND_I64, 1, (int64_t[]){2});
+    dataset_free(&one);
+}
+
+static void reads_some_columns(void **state)
+{
+    (void)state;
+    store("some.csv", "a,b,c,\"a,b\"\n1,2.5,x,4\n3,-4,y,8\n", 31);
+    dataset two = read_rank("x", "some.csv#b,a", 2), named = read_rank("x", "some.csv#a,b", 1);
+    assert_shape(two.items, WG_KIND_F64, 2, (int64_t[]){2, 2});
+    assert_memory_equal(two.items->data, ((double[]){2.5, 1, -4, 3}), 32);
+    assert_shape(named.items, WG_KIND_I64, 1, (int64_t[]){2}); /* the column whose name has a comma */
+    assert_memory_equal(named.items->data, ((int64_t[]){4, 8}), 16);
+    dataset_free(&two);
+    dataset_free(&named);
+    refuse("x", "some.csv#b,d", 2, WG_NAME, "no column d; it has a, b, c, a,b");
+    refuse("x", "some.csv#b,", 2, WG_NAME, "no column ;");
+    refuse("x", "some.csv#b,c", 2, WG_KIND, "column c holds text");
 }
 
 static void refuse_table(const char *text, wg_code code, const char *part)
@@ -428,6 +448,7 @@ static void converts_what_is_exact(void **state)
         {WG_KIND_U8, WG_KIND_BOOL, 2, false, false},        {WG_KIND_U8, WG_KIND_BOOL, 1, false, true},
         {WG_KIND_I64, WG_KIND_F64, 9.3e18, false, false},   {WG_KIND_F32, WG_KIND_C64, 1, false, false},
         {WG_KIND_F64, WG_KIND_U8, 300, false, false},       {WG_KIND_U16, WG_KIND_F16, 2049, false, false},
+        {WG_KIND_F32, WG_KIND_I32, 0x1p31, false, false},   {WG_KIND_F32, WG_KIND_I32, -0x1p31, false, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wg_error error = {.code = WG_OK};
@@ -474,6 +495,7 @@ int main(void)
         cmocka_unit_test(caps_what_zip_unpacks),
         cmocka_unit_test(refuses_broken_npy),
         cmocka_unit_test(reads_tables),
+        cmocka_unit_test(reads_some_columns),
         cmocka_unit_test(refuses_broken_tables),
         cmocka_unit_test(reads_folders),
         cmocka_unit_test(refuses_broken_folders),

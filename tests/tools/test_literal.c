@@ -49,7 +49,8 @@ static void reads_complex_pairs(void **state)
     assert_memory_equal(tensor->data, ((double[]){0, 1e300}), 2 * sizeof(double));
     wg_tensor_release(tensor);
     assert_prints("[[\"nan\", 1], [0, \"inf\"]]", WG_KIND_C64, "[[\"nan\", 1], [0, \"inf\"]]");
-    assert_prints("[[[[[[[[[[[[[[[[[1, 2]]]]]]]]]]]]]]]]]", WG_KIND_C64, "[[[[[[[[[[[[[[[[[1, 2]]]]]]]]]]]]]]]]]"); /* the greatest rank, 16 */
+    static const char deep[] = "[[[[[[[[[[[[[[[[[1, 2]]]]]]]]]]]]]]]]]"; /* the greatest rank, 16 */
+    assert_prints(deep, WG_KIND_C64, deep);
     assert_prints("[]", WG_KIND_C64, "[]");
 }
 

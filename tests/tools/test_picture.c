@@ -119,6 +119,23 @@ static void survives_changed_jpeg(void **state)
     free(bytes);
 }
 
+/* The frame header of a JPEG changed to say progressive, 65500 by 65500: refused before the decoder takes 24 GB for coefficients. */
+static void refuses_huge_jpeg(void **state)
+{
+    (void)state;
+    wg_tensor_release(read_good(DATA("colour.jpg")));
+    size_t length, at = 0;
+    unsigned char *bytes = load(DATA("colour.jpg"), &length);
+    while (at + 9 < length && (bytes[at] != 0xFF || bytes[at + 1] != 0xC0)) at++;
+    assert_true(at + 9 < length);
+    bytes[at + 1] = 0xC2;
+    memcpy(bytes + at + 5, "\xFF\xDC\xFF\xDC", 4);
+    wg_error error = {.code = WG_OK};
+    assert_null(picture_decode("huge.jpg", bytes, length, &error));
+    assert_error(&error, WG_SIZE, "65500 by 65500");
+    free(bytes);
+}
+
 static void refuses_other_files(void **state)
 {
     (void)state;
@@ -147,6 +164,7 @@ int main(void)
         cmocka_unit_test(refuses_cut_files),
         cmocka_unit_test(refuses_changed_png),
         cmocka_unit_test(survives_changed_jpeg),
+        cmocka_unit_test(refuses_huge_jpeg),
         cmocka_unit_test(refuses_other_files),
         cmocka_unit_test(knows_names),
     };

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# bench/performance.sh [BUILD]
+#
+# Writes docs/performance.md: what bench/run.sh prints, as tables, and the plans of the demo's program. Nothing in that page is typed by
+# hand but the sentences here. An interrupted or failed run leaves the old page.
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:-build}
+page=$(mktemp)
+output=$(mktemp)
+trap 'rm -f "$page" "$output"' EXIT
+
+bench/run.sh "$build" >"$output"
+
+# A console block that the documentation's test runs again.
+shown() {
+    echo "\$ $1"
+    PATH="$(cd "$build" && pwd):$PATH" sh -c "$1"
+}
+
+{
+    cat <<'TEXT'
+# Performance
+
+Written by `make performance` from the output of `make bench`, on the machine named below. Figures belong to a machine and to what else it
+does; run the command to have yours. A bench checks its result before it times it. Times are the least of several runs; *growth* is that of
+the time when the size grows eight times, where twelve is the most allowed.
+
+TEXT
+    sed -n '/^machine: /,/^load: /p' "$output" | sed 's/^\([a-z]*\): */- \1: /'
+    # Sections of the table become tables of their own.
+    awk -F ' *[|] *' '
+        /^## / { print "\n" $0; open = 0; next }
+        / [|] .* [|] / {
+            if (!open) print "\n| figure | value | goal | |\n|---|---|---|---|"
+            open = 1
+            print "| " $1 " | " $2 " | " $3 " | " $4 " |"
+            next
+        }
+        /^skipped: / { print "\n" $0 }
+        / goals met, / { print "\n" $0 "." }
+    ' "$output"
+    cat <<'TEXT'
+
+## Before it runs
+
+What a plan takes is known before it runs. `classify` evaluates less than `train`, and holds less:
+
+TEXT
+    echo '```console'
+    for entry in train classify; do
+        shown "wengert plan examples/fashion.wg --entry $entry | grep -E '^(patterns|stages|layout|live)'"
+    done
+    echo '```'
+    cat <<'TEXT'
+
+Each stage of the report says what it reads and writes in bytes, so memory traffic can be added up by hand.
+
+What costs and what does not:
+
+- Planning happens once; binding another extent lays offsets again and plans nothing.
+- Elementwise chains run a block at a time in the first-level cache; layout rows (reshape, permute, broadcast, narrow ...) are read through
+  where the reader can follow them.
+- `WENGERT_SIMD=v2` (or `v3`) measures a lower vector level, `--threads 1` a single thread; neither changes a bit.
+TEXT
+} >"$page"
+cat "$page" >docs/performance.md
+echo "docs/performance.md written"
