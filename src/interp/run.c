@@ -122,7 +122,8 @@ typedef struct running {
     graph_bound bound;
     bool *reached;
     uint32_t *last; /* the last reader of each node, WG_NONE: kept to the end */
-    base_arena scratch;
+    base_arena tables;  /* what lasts as long as the run */
+    base_arena scratch; /* of one row. Apart, because behind the tables each row would take and free a block of their size */
     wg_error *error;
 } running;
 
@@ -231,7 +232,7 @@ static bool take_feeds(running *r)
 {
     const wg_run_options *options = r->options;
     if (!options || !options->feed_count) return true;
-    bool *fed = base_arena_take_zeroed(&r->scratch, r->run->entry.prefix + 1);
+    bool *fed = base_arena_take_zeroed(&r->tables, r->run->entry.prefix + 1);
     if (!fed) return base_fail_memory(r->error);
     for (uint32_t i = 0; i < options->feed_count; i++)
         if (!take_feed(r, &options->feeds[i], fed)) return false;
@@ -318,8 +319,8 @@ static bool prepare(running *r)
 {
     const wg_entry *entry = &r->run->entry;
     const wg_run_options *options = r->options;
-    r->reached = base_arena_take_zeroed(&r->scratch, entry->prefix + 1);
-    r->last = base_arena_take(&r->scratch, (entry->prefix + 1) * sizeof *r->last);
+    r->reached = base_arena_take_zeroed(&r->tables, entry->prefix + 1);
+    r->last = base_arena_take(&r->tables, (entry->prefix + 1) * sizeof *r->last);
     if (!r->reached || !r->last) return base_fail_memory(r->error);
     if (r->run->everything) memset(r->reached, true, entry->prefix);
     else graph_closure(entry->graph, entry->facts.keep, entry->facts.keep_count, r->reached);
@@ -365,7 +366,8 @@ static wg_run *interpret(const wg_entry *entry, bool everything, const wg_run_op
 {
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
-    running r = {.options = options, .error = &inner, .scratch = base_arena_new(entry->graph->allocator)};
+    const wg_allocator *allocator = entry->graph->allocator;
+    running r = {.options = options, .error = &inner, .tables = base_arena_new(allocator), .scratch = base_arena_new(allocator)};
     bool good = graph_run_check(entry->graph, options, &inner) && ((r.run = make_run(entry, everything)) || base_fail_memory(&inner));
     /* Whoever steps a table while it is read is told so. */
     atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
@@ -374,6 +376,7 @@ static wg_run *interpret(const wg_entry *entry, bool everything, const wg_run_op
     good = good && prepare(&r) && remember_extents(&r) && take_feeds(&r) && run_nodes(&r);
     if (counted) atomic_fetch_sub(readers, 1);
     graph_bound_free(&r.bound);
+    base_arena_free(&r.tables);
     base_arena_free(&r.scratch);
     if (good) return r.run;
     wg_run_free(&r.run);

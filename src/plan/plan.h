@@ -141,8 +141,8 @@ typedef struct plan_licence {
     int64_t peak, retain_all;
 } plan_licence;
 
-/* Scratch bytes that the kernel of a stage needs, asked before offsets are known, negative with an error where it cannot be prepared; exec provides it (plan stands below
- * and is given it). NULL: none. */
+/* Scratch bytes that the kernel of a stage needs, asked before offsets are known; negative with an error where it cannot be prepared. exec
+ * provides it (plan stands below and is given it). NULL: none. */
 typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error);
 
 struct wg_plan {

@@ -297,7 +297,8 @@ bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error
 {
     verifying v = {.plan = plan, .layout = layout, .memory = base_arena_new(plan->allocator), .error = error};
     v.made = base_arena_take_zeroed(&v.memory, ((size_t)plan->count + 1) * sizeof *v.made);
-    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_donations(&v) && check_memory(&v)
+    bool good = v.made ? check_made(&v) && check_operands(&v) && check_stages(&v) && check_lifetimes(&v) && check_donations(&v) &&
+                             check_memory(&v)
                        : base_fail_memory(error);
     base_arena_free(&v.memory);
     return good;

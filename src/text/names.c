@@ -320,6 +320,14 @@ void text_consider(text_nearest *nearest, const char *word)
 
 const char *text_nearest_call(const text_reader *reader, text_name name)
 {
+    static const struct {
+        const char *theirs, *ours;
+    } others[] = {
+#define OTHER_NAME(theirs, ours) {theirs, ours},
+#include "text/other_names.def"
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i].theirs, name.text)) return others[i].ours;
     text_nearest nearest = {.name = name.text, .length = name.length};
     for (int op = 0; op < WG_OP_COUNT; op++)
         if (graph_rows[op].result != GRAPH_RESULT_SOURCE) text_consider(&nearest, graph_rows[op].text);

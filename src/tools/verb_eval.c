@@ -44,6 +44,13 @@ static void put_entry(const tool_call *call, base_string *text)
 static void place_in_expression(wg_error *error, int32_t line)
 {
     size_t before = strlen(BEFORE);
+    if (error->line > line) { /* the entry's line, of which --grad is all that was said */
+        char message[sizeof error->message];
+        snprintf(message, sizeof message, "--grad: %.600s", error->message);
+        memcpy(error->message, message, sizeof message);
+        error->file[0] = error->excerpt[0] = 0;
+        error->line = error->column = 0;
+    }
     if (error->line != line || strncmp(error->excerpt, BEFORE, before) || error->column <= (int32_t)before) return;
     memmove(error->excerpt, error->excerpt + before, strlen(error->excerpt + before) + 1);
     error->column -= (int32_t)before;

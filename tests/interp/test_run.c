@@ -339,6 +339,7 @@ static void test_positions_outside(void **state)
 typedef struct meter {
     uint32_t left; /* allocations that still succeed */
     int64_t bytes;
+    int64_t asked; /* of all allocations so far */
 } meter;
 
 static void *metered(void *user, void *block, size_t old_bytes, size_t new_bytes)
@@ -355,6 +356,7 @@ static void *metered(void *user, void *block, size_t old_bytes, size_t new_bytes
     }
     void *moved = realloc(block, new_bytes);
     if (moved) m->bytes += (int64_t)new_bytes - (int64_t)(block ? old_bytes : 0);
+    m->asked += (int64_t)new_bytes;
     return moved;
 }
 
@@ -385,6 +387,34 @@ static void test_every_allocation_may_fail(void **state)
     wg_network_release(&made.network);
     wg_context_free(context);
     assert_int_equal(m.bytes, 0);
+}
+
+static int64_t asked_by_chain(int length)
+{
+    meter m = {.left = UINT32_MAX};
+    wg_error error = {.code = WG_OK};
+    wg_context *context = wg_context_new(&(wg_context_options){.size = sizeof(wg_context_options), .allocator = {metered, &m}}, &error);
+    wg_tape *tape = wg_tape_new_kind(context, WG_KIND_F64);
+    wg_value x = wg_parameter(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, 1));
+    for (int i = 0; i < length; i++) x = wg_neg(x);
+    wg_network *network = wg_tape_seal(&tape, &error);
+    assert_non_null(network);
+    int64_t before = m.asked;
+    wg_run *run = wg_network_forward(network, NULL, &error);
+    assert_non_null(run);
+    int64_t asked = m.asked - before;
+    wg_run_free(&run);
+    wg_network_release(&network);
+    wg_context_free(context);
+    return asked;
+}
+
+/* Rows of a long program take no more memory than those of a short one. */
+static void test_a_row_costs_the_same_in_a_long_program(void **state)
+{
+    (void)state;
+    int64_t few = asked_by_chain(1000) / 1000, many = asked_by_chain(64000) / 64000;
+    assert_in_range(many, 1, 2 * few);
 }
 
 /* ---- the host's floats ---- */
@@ -454,6 +484,7 @@ int main(void)
                                        cmocka_unit_test(test_bindings_that_do_not_fit),
                                        cmocka_unit_test(test_positions_outside),
                                        cmocka_unit_test(test_every_allocation_may_fail),
+                                       cmocka_unit_test(test_a_row_costs_the_same_in_a_long_program),
                                        cmocka_unit_test(test_subnormals_are_kept),
                                        cmocka_unit_test(test_canonical_nan_of_every_kind),
                                        cmocka_unit_test(test_one_row)};

@@ -214,6 +214,8 @@ def test_wrong_entries_and_feeds():
     Ran("eval", "x +").fails("expression:1:", lines=3)
     Ran("eval", "tahn(x)", "--feed", "x=1").fails("did you mean tanh?", "expression:1:1", lines=3)
     Ran("eval", "x", "--feed", "x").fails("NAME=VALUE")
+    Ran("eval", "sin(x)", "--feed", "x=[1,2]", "--grad", "x").fails("wengert: --grad: gradients", "[2]", lines=1)
+    Ran("eval", "sin(x)", "--feed", "x=1", "--grad", "y").fails("wengert: --grad: nothing is called y", lines=1)
 
 
 def test_output_that_cannot_be_written():
