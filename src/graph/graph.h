@@ -209,8 +209,10 @@ uint32_t graph_entry_result(const wg_entry *entry, wg_symbol symbol, wg_error *e
 
 /* ---- the dump (describe.c) ---- */
 
-/* One line without a newline: index, op, operands, attributes, shape, a kind that is not the tape's; with a word: padded to column 52, then it. */
-void graph_describe_line(const wg_graph *graph, uint32_t position, const char *word, base_string *text);
+/* One line without a newline: index, op, operands, attributes, shape, a kind that is not the tape's; with a word: padded to column 52, then it. shape [rank] and flat
+ * attributes are those of a binding; NULL: as recorded. */
+void graph_describe_line(const wg_graph *graph, uint32_t position, const int64_t *shape, const int64_t *attributes, const char *word,
+                         base_string *text);
 /* `key=value` of the attributes that print, separated by single spaces (", " in program text, where sizes print as expressions). */
 void graph_describe_attributes(const wg_graph *graph, const wg_node *node, bool as_text, base_string *text);
 char *graph_describe(const wg_graph *graph, uint32_t count, const char *what);

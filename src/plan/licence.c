@@ -142,15 +142,21 @@ static bool list_goings(const accounting *a, goings *g)
     return true;
 }
 
+/* Under the plan's binding once it is laid out, as recorded before. */
+static int64_t volume_of(const wg_plan *plan, uint32_t index)
+{
+    return plan->layout.volumes ? plan->layout.volumes[index] : plan_node(plan, index)->volume;
+}
+
 static bool added_at(const accounting *a, uint32_t i, int64_t *added)
 {
     const wg_plan *plan = a->plan;
     uint32_t number = a->work->match_of[i];
-    *added = plan_node(plan, i)->volume;
+    *added = volume_of(plan, i);
     if (number == WG_NONE) return true;
     const plan_match *match = &plan->matches[number];
     for (uint32_t r = 0; r < match->result_count; r++)
-        if (!base_add(*added, graph_node(plan->graph, match->results[r])->volume, added)) return false;
+        if (!base_add(*added, volume_of(plan, plan->index[match->results[r]]), added)) return false;
     return true;
 }
 
@@ -169,7 +175,7 @@ static bool walk_steps(accounting *a, const goings *g, wg_error *error)
             licence->peak = alive;
             licence->peak_node = a->plan->closure[i];
         }
-        for (uint32_t gone = g->first[i]; gone != WG_NONE; gone = g->next[gone]) alive -= plan_node(a->plan, gone)->volume;
+        for (uint32_t gone = g->first[i]; gone != WG_NONE; gone = g->next[gone]) alive -= volume_of(a->plan, gone);
     }
     return true;
 }

@@ -23,11 +23,16 @@ static bool copy_entry(wg_plan *plan, const graph_entry *entry)
            copy_list(&plan->memory, &own->keep, own->keep_count) && copy_list(&plan->memory, &own->carries, 2 * (size_t)own->carry_count);
 }
 
-static bool run_passes(wg_plan *plan, wg_error *error)
+static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, wg_error *error)
 {
     plan_work work = {.memory = base_arena_new(plan->allocator)};
     bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) &&
-                plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error);
+                plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) &&
+                plan_layout_make(plan, bindings, binding_count, &plan->layout, error);
+    if (good && binding_count) { /* the accounting again, in the volumes of the binding */
+        plan->licence = (plan_licence){0};
+        good = plan_licence_make(plan, &work, error);
+    }
     base_arena_free(&work.memory);
     return good;
 }
@@ -46,7 +51,7 @@ wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t bi
     plan->memory = base_arena_new(allocator);
     plan->scratch = scratch;
     bool good = copy_entry(plan, &entry->facts) || base_fail_memory(error);
-    if (!good || !run_passes(plan, error) || !plan_layout_make(plan, bindings, binding_count, &plan->layout, error)) wg_plan_release(&plan);
+    if (!good || !run_passes(plan, bindings, binding_count, error)) wg_plan_release(&plan);
     return plan;
 }
 

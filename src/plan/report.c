@@ -13,7 +13,7 @@ char *wg_plan_describe(const wg_plan *plan)
     const plan_licence *licence = &plan->licence;
     bool retain = plan->entry.posture == WG_POSTURE_RETAIN;
     for (uint32_t i = 0; i < plan->count; i++) {
-        graph_describe_line(plan->graph, plan->closure[i], licence->words[i], &text);
+        graph_describe_line(plan->graph, plan->closure[i], plan->layout.shapes[i], plan->layout.attributes[i], licence->words[i], &text);
         base_string_puts(&text, "\n");
     }
     base_string_printf(&text, "plan: %s; %u of %u node%s evaluated, %u readable\n", retain ? "retain" : "forward", plan->count,

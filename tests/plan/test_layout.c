@@ -477,9 +477,40 @@ static void carried_updates(void **state)
     }
 }
 
+/* A plan bound to other lengths says of itself what the plan of a graph recorded at them says. */
+static char *described_at(int64_t recorded, const wg_binding *bindings, uint32_t count)
+{
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_size n = wg_extent(tape, "n", recorded);
+    wg_value x = wg_input_fill(tape, WG_KIND_F32, 2, (wg_size[]){n, wg_number(3)}, 1);
+    wg_value y = wg_sum(wg_narrow(wg_mul(x, 2.0), 0, 0, wg_size_subtract(tape, n, wg_number(1))));
+    wg_symbol root = wg_symbol_of(y);
+    wg_network *network = wg_tape_seal(&tape, NULL);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, NULL);
+    wg_plan *plan = plan_new(entry, bindings, count, NULL, NULL);
+    assert_non_null(plan);
+    char *text = wg_plan_describe(plan);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    return text;
+}
+
+static void described_under_a_binding(void **state)
+{
+    (void)state;
+    wg_binding binding = {"n", 7};
+    char *bound = described_at(4, &binding, 1), *recorded = described_at(7, NULL, 0);
+    assert_string_equal(bound, recorded);
+    assert_non_null(strstr(bound, "len=6"));
+    wg_text_free(bound);
+    wg_text_free(recorded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(described_under_a_binding),
         cmocka_unit_test(unfolded_copy),
         cmocka_unit_test(views_into_products),
         cmocka_unit_test(views_by_length),
