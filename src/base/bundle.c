@@ -13,6 +13,7 @@
 
 wg_tensor *wg_npy_read(wg_context *context, const char *path, wg_error *error)
 {
+    if (!path) return base_fail(error, WG_ARGUMENT, "reading needs a path"), NULL;
     const wg_allocator *allocator = base_allocator(context);
     base_file file;
     if (!base_file_read(allocator, path, SIZE_MAX, &file, error)) return NULL;
@@ -23,6 +24,7 @@ wg_tensor *wg_npy_read(wg_context *context, const char *path, wg_error *error)
 
 bool wg_npy_write(const char *path, const wg_view *items, wg_error *error)
 {
+    if (!path || !items) return base_fail(error, WG_ARGUMENT, "writing needs a path and items");
     const wg_allocator *allocator = base_allocator(NULL);
     wg_tensor *tensor = wg_tensor_copy(NULL, items, error);
     if (!tensor) return false;
@@ -171,6 +173,7 @@ static bool take_all(wg_bundle *bundle, const base_safetensors *file, wg_error *
 
 wg_bundle *wg_bundle_read(wg_context *context, const char *path, wg_error *error)
 {
+    if (!path) return base_fail(error, WG_ARGUMENT, "reading needs a path"), NULL;
     const wg_allocator *allocator = base_allocator(context);
     base_file bytes;
     base_safetensors file;

@@ -68,6 +68,7 @@ static wg_value grow_axes(wg_value a, uint32_t rank, wg_size *now, const wg_size
 wg_value wg_broadcast_to(wg_value a, uint32_t rank, const wg_size *shape)
 {
     if (!COMPOSE_READY(a.tape, a)) return graph_poison(a.tape);
+    if (rank && !shape) return graph_fail(a.tape, WG_ARGUMENT, "broadcast_to needs a shape");
     uint32_t have = wg_value_rank(a), grown = 0;
     if (rank > WG_MAX_RANK) return graph_fail(a.tape, WG_SHAPE, "a rank of %u is above %d", rank, WG_MAX_RANK);
     if (have > rank) return cannot_spread(a, rank, shape);

@@ -81,6 +81,7 @@ wg_value wg_conv2d_general(wg_value x, wg_value filters, wg_value bias, const wg
 {
     wg_tape *tape = x.tape;
     if (!COMPOSE_READY(tape, x, filters) || !is_image(x, "conv2d") || !check_filters(x, filters, groups)) return graph_poison(tape);
+    if (!window) return graph_fail(tape, WG_ARGUMENT, "conv2d needs a window");
     wg_window w = complete(window);
     for (int side = 0; side < 2; side++) w.size[side] = wg_value_shape(filters)[2 + side];
     wg_value windows = unfold_both(x, &w, 0);
@@ -105,6 +106,7 @@ wg_value wg_conv2d(wg_value x, wg_value filters, wg_value bias, int64_t step, in
 static wg_value window_positions(wg_value x, const wg_window *window, double value, const char *what, wg_size shape[5])
 {
     if (!COMPOSE_READY(x.tape, x) || !is_image(x, what)) return graph_poison(x.tape);
+    if (!window) return graph_fail(x.tape, WG_ARGUMENT, "%s needs a window", what);
     wg_window w = complete(window);
     int64_t count;
     if (w.size[0] < 1 || w.size[1] < 1 || !base_multiply(w.size[0], w.size[1], &count) || count > MOST_POSITIONS)

@@ -21,6 +21,7 @@
 
 static bool enter(const wg_session *session, wg_error *error)
 {
+    if (!session) return base_fail(error, WG_ARGUMENT, "a session is needed");
     bool free = false;
     if (atomic_compare_exchange_strong(&((wg_session *)session)->busy, &free, true)) return true;
     return base_fail(error, WG_BUSY, "the session is in use by another thread; give each thread a session of its own");
@@ -364,7 +365,7 @@ bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error
 
 void wg_session_stop(wg_session *session)
 {
-    atomic_store(&session->stop, true);
+    if (session) atomic_store(&session->stop, true);
 }
 
 /* ---- results ---- */
@@ -394,6 +395,7 @@ static wg_view view_of(const wg_session *session, const exec_result *result)
 
 bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
 {
+    if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
     if (!enter(session, error)) return false;
     const exec_result *result = find_result(session, symbol, error);
     if (result) *view = view_of(session, result);
@@ -434,6 +436,7 @@ static exec_input *find_carried(const wg_session *session, wg_symbol symbol, wg_
 
 bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
 {
+    if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
     if (!enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     const wg_node *node = input ? graph_node(session->plan->graph, input->node) : NULL;
@@ -452,6 +455,7 @@ bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *vi
 
 bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *items, wg_error *error)
 {
+    if (!items) return base_fail(error, WG_ARGUMENT, "a carry needs items");
     if (!enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     bool good =
@@ -507,6 +511,7 @@ static const wg_tensor *kept_value(void *user, uint32_t position)
 bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_symbol *wrt, uint32_t count, wg_tensor **gradients,
                          wg_error *error)
 {
+    if (count && (!wrt || !gradients)) return base_fail(error, WG_ARGUMENT, "%u gradients need their symbols and a place each", count);
     if (!enter(session, error)) return false;
     const wg_plan *plan = session->plan;
     wg_error inner = {.code = WG_OK};

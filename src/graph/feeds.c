@@ -31,12 +31,24 @@ bool graph_feed_check(const wg_graph *graph, uint32_t prefix, const wg_feed *fee
     return true;
 }
 
+static bool has_no_items(uint32_t rank, const int64_t *shape)
+{
+    for (uint32_t axis = 0; axis < rank; axis++)
+        if (!shape[axis]) return true;
+    return false;
+}
+
 bool graph_feed_fits(const wg_graph *graph, uint32_t position, const wg_view *items, const int64_t *shape, wg_error *error)
 {
     const wg_node *node = graph_node(graph, position);
     bool fits = items->kind == (wg_kind)node->kind && items->rank == node->rank && (items->shape || !node->rank);
-    if (fits && (!node->rank || !memcmp(items->shape, shape, node->rank * sizeof *shape))) return true;
+    fits = fits && (!node->rank || !memcmp(items->shape, shape, node->rank * sizeof *shape));
+    if (fits && (items->data || has_no_items(node->rank, shape))) return true;
     wg_error inner = {.code = WG_OK};
+    if (fits) {
+        base_fail(&inner, WG_FEED, "the items of the feed are NULL; give their address");
+        return graph_error_at(graph, position, &inner, error);
+    }
     base_fail(&inner, WG_FEED, "the feed is %s %s; the input is %s %s",
               (unsigned)items->kind < WG_KIND_COUNT ? base_kinds[items->kind].name : "of no kind",
               items->rank > WG_MAX_RANK      ? "of too high a rank"

@@ -25,6 +25,7 @@ wg_gru_cell wg_gru_cell_new(wg_tape *tape, const char *prefix, int64_t inputs, i
  * r = s(x Wr + h Ur), z = s(x Wz + h Uz), n = tanh(x Wn + r (h Un)), h' = n + z (h - n). */
 wg_value wg_gru_cell_step(const wg_gru_cell *cell, wg_value x, wg_value h)
 {
+    if (!cell) return nn_missing(x);
     wg_value from_x = wg_linear(x, cell->input_weight, cell->input_bias), from_h = wg_linear(h, cell->hidden_weight, cell->hidden_bias);
     wg_value gates_x[3], gates_h[3];
     for (int64_t gate = 0; gate < 3; gate++) {
@@ -50,6 +51,11 @@ wg_lstm_cell wg_lstm_cell_new(wg_tape *tape, const char *prefix, int64_t inputs,
  * c' = s(f) c + s(i) tanh(g), h' = s(o) tanh(c'). */
 void wg_lstm_cell_step(const wg_lstm_cell *cell, wg_value x, wg_value *h, wg_value *c)
 {
+    if (!h || !c) return;
+    if (!cell) {
+        *h = *c = nn_missing(x);
+        return;
+    }
     wg_value from_x = wg_linear(x, cell->input_weight, cell->bias);
     wg_value gates = wg_add(from_x, wg_matmul(*h, cell->hidden_weight));
     int64_t w = cell->width;

@@ -31,6 +31,8 @@ static bool put_program(const wg_network *network, wg_bundle *bundle, wg_error *
 bool wg_checkpoint_save(const char *path, const wg_network *network, const wg_parameters *parameters, const wg_optimiser *optimiser, const char *const *metadata,
                         uint32_t metadata_count, wg_error *error)
 {
+    if (!path || !network || !parameters) return nn_fail(error, WG_ARGUMENT, "a checkpoint needs a path, a network and its parameters");
+    if (metadata_count && !metadata) return nn_fail(error, WG_ARGUMENT, "%u pairs of metadata at NULL", metadata_count);
     wg_bundle *bundle = wg_bundle_new(wg_parameters_context(parameters), error);
     bool good = bundle && put_program(network, bundle, error);
     for (uint32_t i = 0; good && i < wg_parameters_count(parameters); i++) {
@@ -48,6 +50,7 @@ bool wg_checkpoint_save(const char *path, const wg_network *network, const wg_pa
 
 bool wg_parameters_load(wg_parameters *parameters, const wg_network *network, const wg_bundle *bundle, wg_error *error)
 {
+    if (!parameters || !network || !bundle) return nn_fail(error, WG_ARGUMENT, "loading needs a parameter table, its network and a bundle");
     for (uint32_t i = 0; i < wg_parameters_count(parameters); i++) {
         wg_symbol symbol = wg_parameters_symbol(parameters, i);
         char text[24];
@@ -69,9 +72,10 @@ static wg_tensor *payload_of(void *user, const char *manifest)
 
 bool wg_checkpoint_load(wg_context *context, const char *path, wg_checkpoint *checkpoint, wg_error *error)
 {
+    if (checkpoint) memset(checkpoint, 0, sizeof *checkpoint);
+    if (!checkpoint || !path) return nn_fail(error, WG_ARGUMENT, "loading needs a path and a checkpoint to fill");
     wg_error local = {.code = WG_OK};
     if (!error) error = &local;
-    memset(checkpoint, 0, sizeof *checkpoint);
     checkpoint->bundle = wg_bundle_read(context, path, error);
     if (!checkpoint->bundle) return false;
     const char *program = wg_bundle_get_text(checkpoint->bundle, KEY_PROGRAM);
@@ -93,6 +97,7 @@ bool wg_checkpoint_load(wg_context *context, const char *path, wg_checkpoint *ch
 
 void wg_checkpoint_free(wg_checkpoint *checkpoint)
 {
+    if (!checkpoint) return;
     wg_optimiser_free(&checkpoint->optimiser);
     wg_parameters_free(&checkpoint->parameters);
     wg_network_release(&checkpoint->network);

@@ -19,13 +19,24 @@ bool nn_fail(wg_error *error, wg_code code, const char *format, ...)
     return false;
 }
 
+const char *nn_name(char text[NN_NAME_BYTES], const char *prefix, const char *suffix)
+{
+    if (!prefix) return NULL;
+    snprintf(text, NN_NAME_BYTES, "%s.%s", prefix, suffix);
+    return text;
+}
+
+wg_value nn_missing(wg_value x)
+{
+    return wg_add(x, WG_ABSENT);
+}
+
 wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_initialiser how, uint32_t rank, const int64_t *shape)
 {
-    char name[256];
-    snprintf(name, sizeof name, "%s.%s", prefix, suffix);
+    char name[NN_NAME_BYTES];
     how.size = sizeof how;
     wg_value value = wg_parameter(tape, wg_tensor_initialise(NULL, &how, wg_tape_kind(tape), rank, shape, NULL));
-    return wg_is_poison(value) ? value : wg_name(value, name);
+    return wg_is_poison(value) ? value : wg_name(value, nn_name(name, prefix, suffix));
 }
 
 /* ---- linear, MLP ---- */
@@ -40,6 +51,7 @@ wg_linear_layer wg_linear_layer_new(wg_tape *tape, const char *prefix, int64_t i
 
 wg_value wg_linear_layer_apply(const wg_linear_layer *layer, wg_value x)
 {
+    if (!layer) return nn_missing(x);
     return wg_linear(x, layer->weight, layer->bias);
 }
 
@@ -59,16 +71,18 @@ static wg_value activate(wg_activation activation, wg_value x)
 wg_mlp wg_mlp_new(wg_tape *tape, const char *prefix, const int64_t *widths, uint32_t count, wg_activation activation, uint64_t seed)
 {
     wg_mlp mlp = {.count = count <= WG_MLP_LAYERS ? count : WG_MLP_LAYERS, .activation = activation};
-    for (uint32_t i = 0; i < mlp.count; i++) {
-        char name[256];
-        snprintf(name, sizeof name, "%s.%u", prefix, i);
-        mlp.layers[i] = wg_linear_layer_new(tape, name, widths[i], widths[i + 1], seed + i);
+    if (mlp.count && !widths) wg_parameter(tape, NULL); /* an error of the tape; the layers stay absent */
+    for (uint32_t i = 0; widths && i < mlp.count; i++) {
+        char name[NN_NAME_BYTES], number[16];
+        snprintf(number, sizeof number, "%u", i);
+        mlp.layers[i] = wg_linear_layer_new(tape, nn_name(name, prefix, number), widths[i], widths[i + 1], seed + i);
     }
     return mlp;
 }
 
 wg_value wg_mlp_apply(const wg_mlp *mlp, wg_value x)
 {
+    if (!mlp || mlp->count > WG_MLP_LAYERS) return nn_missing(x);
     for (uint32_t i = 0; i < mlp->count; i++) {
         x = wg_linear_layer_apply(&mlp->layers[i], x);
         if (i + 1 < mlp->count) x = activate(mlp->activation, x);
@@ -88,6 +102,7 @@ wg_conv_layer wg_conv_layer_new(wg_tape *tape, const char *prefix, int64_t chann
 
 wg_value wg_conv_layer_apply(const wg_conv_layer *layer, wg_value x)
 {
+    if (!layer) return nn_missing(x);
     return wg_conv2d_general(x, layer->filters, layer->bias, &layer->window, layer->groups);
 }
 
@@ -103,6 +118,7 @@ wg_norm_layer wg_layer_norm_new(wg_tape *tape, const char *prefix, int64_t width
 
 wg_value wg_layer_norm_apply(const wg_norm_layer *layer, wg_value x)
 {
+    if (!layer) return nn_missing(x);
     return wg_layer_norm(x, layer->scale, layer->shift, layer->epsilon);
 }
 
@@ -115,16 +131,16 @@ wg_norm_layer wg_rms_norm_new(wg_tape *tape, const char *prefix, int64_t width, 
 
 wg_value wg_rms_norm_apply(const wg_norm_layer *layer, wg_value x)
 {
+    if (!layer) return nn_missing(x);
     return wg_rms_norm(x, layer->scale, layer->epsilon);
 }
 
 static wg_value named_input(wg_tape *tape, const char *prefix, const char *suffix, int64_t width, double fill)
 {
-    char name[256];
+    char name[NN_NAME_BYTES];
     wg_size shape = wg_number(width);
-    snprintf(name, sizeof name, "%s.%s", prefix, suffix);
     wg_value value = wg_input_fill(tape, wg_tape_kind(tape), 1, &shape, fill);
-    return wg_is_poison(value) ? value : wg_name(value, name);
+    return wg_is_poison(value) ? value : wg_name(value, nn_name(name, prefix, suffix));
 }
 
 wg_batch_norm_layer wg_batch_norm_new(wg_tape *tape, const char *prefix, int64_t channels, double epsilon, double momentum)
@@ -145,6 +161,7 @@ static wg_value follow(wg_value running, wg_value batch, double momentum)
 
 wg_value wg_batch_norm_apply(wg_batch_norm_layer *layer, wg_value x)
 {
+    if (!layer) return nn_missing(x);
     wg_value mean, variance;
     wg_value y = wg_batch_norm(x, layer->scale, layer->shift, layer->epsilon, &mean, &variance);
     layer->next_mean = follow(layer->running_mean, mean, layer->momentum);
@@ -154,6 +171,7 @@ wg_value wg_batch_norm_apply(wg_batch_norm_layer *layer, wg_value x)
 
 wg_value wg_batch_norm_apply_inference(const wg_batch_norm_layer *layer, wg_value x)
 {
+    if (!layer) return nn_missing(x);
     return wg_batch_norm_inference(x, layer->running_mean, layer->running_variance, layer->scale, layer->shift, layer->epsilon);
 }
 
@@ -167,6 +185,7 @@ wg_embedding_layer wg_embedding_layer_new(wg_tape *tape, const char *prefix, int
 
 wg_value wg_embedding_layer_apply(const wg_embedding_layer *layer, wg_value positions)
 {
+    if (!layer) return nn_missing(positions);
     return wg_embedding(layer->table, positions);
 }
 
@@ -176,9 +195,8 @@ wg_attention_layer wg_attention_layer_new(wg_tape *tape, const char *prefix, int
     wg_attention_layer layer = {.heads = heads, .causal = causal};
     wg_linear_layer *maps[4] = {&layer.query, &layer.key, &layer.value, &layer.output};
     for (uint32_t i = 0; i < 4; i++) {
-        char name[256];
-        snprintf(name, sizeof name, "%s.%s", prefix, parts[i]);
-        *maps[i] = wg_linear_layer_new(tape, name, width, width, seed + i);
+        char name[NN_NAME_BYTES];
+        *maps[i] = wg_linear_layer_new(tape, nn_name(name, prefix, parts[i]), width, width, seed + i);
     }
     return layer;
 }
@@ -193,6 +211,7 @@ static wg_value split_heads(const wg_attention_layer *layer, const wg_linear_lay
 
 wg_value wg_attention_layer_apply(const wg_attention_layer *layer, wg_value x)
 {
+    if (!layer || layer->heads < 1 || wg_is_poison(x)) return nn_missing(x);
     if (wg_value_rank(x) < 3) return wg_sum_along(x, 2);                        /* says that there is no axis 2 */
     if (wg_value_rank(x) > 3) return wg_matmul(x, layer->query.weight);         /* says that the ranks differ */
     wg_size n = wg_value_size(x, 0), t = wg_value_size(x, 1);

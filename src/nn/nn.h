@@ -13,6 +13,11 @@
 
 /* A parameter named PREFIX.SUFFIX, begun as `how` says; the tape keeps an error when there is no memory. */
 wg_value nn_parameter(wg_tape *tape, const char *prefix, const char *suffix, wg_initialiser how, uint32_t rank, const int64_t *shape);
+/* PREFIX.SUFFIX in text, or NULL, which wg_name refuses, where there is no prefix. */
+#define NN_NAME_BYTES 256
+const char *nn_name(char text[NN_NAME_BYTES], const char *prefix, const char *suffix);
+/* Poison, for a layer or cell at NULL; the tape of x keeps that a value is missing. */
+wg_value nn_missing(wg_value x);
 /* An initialiser that needs its name and seed alone. */
 #define NN_BEGIN(called, seeded) ((wg_initialiser){.name = (called), .seed = (seeded)})
 /* Writes an optimiser's state into a bundle, and reads it back for a table; NULL without an error where the bundle holds none. */

@@ -85,6 +85,7 @@ static bool allocate_state(wg_optimiser *o, const wg_parameters *parameters, wg_
 
 wg_optimiser *wg_optimiser_new(const wg_parameters *parameters, const wg_optimiser_options *options, wg_error *error)
 {
+    if (!parameters) return nn_fail(error, WG_ARGUMENT, "an optimiser needs a parameter table"), NULL;
     if (!check_options(options, error)) return NULL;
     wg_context *context = wg_parameters_context(parameters);
     wg_optimiser *o = wg_allocate(context, sizeof *o);
@@ -99,7 +100,7 @@ wg_optimiser *wg_optimiser_new(const wg_parameters *parameters, const wg_optimis
 
 uint64_t wg_optimiser_steps(const wg_optimiser *optimiser)
 {
-    return optimiser->steps;
+    return optimiser ? optimiser->steps : 0;
 }
 
 /* cos of a double by the library's own formula. */
@@ -115,6 +116,7 @@ static double cosine(const wg_optimiser *o, double angle)
 
 double wg_optimiser_rate(const wg_optimiser *o)
 {
+    if (!o) return 0;
     const wg_optimiser_options *options = &o->options;
     double step = (double)(o->steps + 1), warmup = (double)options->warmup;
     if (o->steps < options->warmup) return options->rate * (step / warmup);
@@ -191,7 +193,8 @@ static bool check_gradient(const wg_optimiser *o, const wg_parameters *parameter
     if (!payload) return false;
     wg_kind kind = wg_tensor_kind(payload);
     if (kind != WG_KIND_F32 && kind != WG_KIND_F64) return nn_fail(error, WG_KIND, "an optimiser steps parameters of kind f32 or f64, not %s", wg_kind_name(kind));
-    bool fits = gradient->kind == kind && gradient->rank == wg_tensor_rank(payload) && !gradient->strides;
+    bool fits = gradient->kind == kind && gradient->rank == wg_tensor_rank(payload) && !gradient->strides &&
+                (gradient->data || !wg_tensor_volume(payload)) && (gradient->shape || !gradient->rank);
     for (uint32_t axis = 0; fits && axis < gradient->rank; axis++) fits = gradient->shape[axis] == wg_tensor_shape(payload)[axis];
     return fits || nn_fail(error, WG_SHAPE, "the gradient of parameter node %u is not contiguous, or of another kind or shape", symbol.position);
 }
@@ -252,6 +255,8 @@ static bool step_payload(void *user, wg_symbol symbol, wg_tensor *payload, const
 
 bool wg_optimiser_step(wg_optimiser *optimiser, wg_parameters *parameters, const wg_symbol *wrt, const wg_view *gradients, uint32_t count, wg_error *error)
 {
+    if (!optimiser || !parameters) return nn_fail(error, WG_ARGUMENT, "a step needs an optimiser and a parameter table");
+    if (count && (!wrt || !gradients)) return nn_fail(error, WG_ARGUMENT, "%u gradients at NULL, or their symbols", count);
     for (uint32_t i = 0; i < count; i++)
         if (!check_gradient(optimiser, parameters, wrt[i], &gradients[i], error)) return false;
     step s = prepare(optimiser, gradients, count);

@@ -9,6 +9,7 @@
 
 char *wg_plan_describe(const wg_plan *plan)
 {
+    if (!plan) return NULL;
     base_string text = base_string_new(plan->allocator);
     const plan_licence *licence = &plan->licence;
     bool retain = plan->entry.posture == WG_POSTURE_RETAIN;
@@ -32,12 +33,14 @@ char *wg_plan_describe(const wg_plan *plan)
 
 const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count)
 {
-    if (count) *count = plan->licence.step_count;
-    return plan->licence.series;
+    if (count) *count = plan ? plan->licence.step_count : 0;
+    return plan ? plan->licence.series : NULL;
 }
 
 void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
 {
+    if (figures) *figures = (wg_plan_figures){0};
+    if (!figures || !plan) return;
     *figures = (wg_plan_figures){.evaluated = plan->count,
                                  .total = plan->prefix,
                                  .readable = plan->entry.keep_count,
@@ -56,7 +59,7 @@ void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
 
 uint32_t wg_plan_pattern_count(const wg_plan *plan)
 {
-    return plan->match_count;
+    return plan ? plan->match_count : 0;
 }
 
 /* An elected match whose interior is covered has a stage of its own; the rows of another run as they were recorded. */
@@ -68,7 +71,7 @@ static const char *formula_of(const wg_plan *plan, const plan_match *match)
 
 bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern)
 {
-    if (index >= plan->match_count) return false;
+    if (!plan || !pattern || index >= plan->match_count) return false;
     const plan_match *match = &plan->matches[index];
     *pattern = (wg_pattern){.kind = plan_pattern_name(match->pattern),
                             .root = match->root,
@@ -179,6 +182,7 @@ static void put_layout(const wg_plan *plan, base_string *text)
 
 char *wg_plan_report(const wg_plan *plan)
 {
+    if (!plan) return NULL;
     base_string text = base_string_new(plan->allocator);
     uint32_t elected = plan->licence.groups;
     base_string_printf(&text, "patterns: %u candidate%s, %u elected\n", plan->match_count, plan->match_count == 1 ? "" : "s", elected);

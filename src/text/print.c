@@ -235,7 +235,7 @@ char *wg_text_print(const wg_network *network, wg_error *error)
 
 bool wg_network_identity(const wg_network *network, char digest[65], wg_error *error)
 {
-    if (!network) return base_fail(error, WG_ARGUMENT, "an identity needs a network");
+    if (!network || !digest) return base_fail(error, WG_ARGUMENT, "an identity needs a network and room for its digits");
     base_string text = print(network);
     if (text.failed) {
         base_string_free(&text);
