@@ -4,7 +4,7 @@
 option(WENGERT_TESTS "Build the tests, where cmocka is installed" ${PROJECT_IS_TOP_LEVEL})
 option(WENGERT_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(WENGERT_SANITIZE "" CACHE STRING "Sanitizers of this build: address,undefined or thread")
-set(WENGERT_SANITIZED_ROOMS base graph text CACHE STRING "The chosen third: rooms whose tests `make test` repeats under address,undefined")
+set(WENGERT_SANITIZED_ROOMS base graph interp grad text CACHE STRING "The chosen third: rooms whose tests `make test` repeats under address,undefined")
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
