@@ -78,8 +78,7 @@ static wg_tensor *reshaped(wg_tensor *tensor, uint32_t rank, const int64_t *shap
         wg_tensor_release(tensor);
         return other;
     }
-    base_fail(error, WG_SHAPE, "%s is %s; the input is %s%s", value, BASE_SHAPE_TEXT(tensor->rank, tensor->shape), BASE_SHAPE_TEXT(rank, shape),
-              tensor->rank == rank ? " (bind its extents by --extent)" : "");
+    base_fail(error, WG_SHAPE, "%s is %s; the input is %s (bind its extents by --extent)", value, BASE_SHAPE_TEXT(tensor->rank, tensor->shape), BASE_SHAPE_TEXT(rank, shape));
     wg_tensor_release(tensor);
     return NULL;
 }
