@@ -36,8 +36,12 @@ static bool binding(text_reader *reader)
     if (!text_take_declared(reader, "a value", &name) || !text_expect(reader, '=', "after the name of a value")) return false;
     reader->sources_begun = true;
     if (!text_expression(reader, &value)) return false;
-    if (value.form != TEXT_NODE)
-        return text_fail(reader, token, WG_SYNTAX, "%s is a number; write `constant %s [] = ..` to give it a kind", name.text, name.text);
+    if (value.form == TEXT_PREFIX) return text_fail(reader, token, WG_SYNTAX, "%s is a beginning of names and no value", name.text);
+    if (value.form != TEXT_NODE) { /* a number that is bound is a constant of the program's kind */
+        value.node = text_constant(reader, &value, reader->tape->kind);
+        value.form = TEXT_NODE;
+        if (!text_recorded(reader, token)) return false;
+    }
     if (text_is_symbol(reader, ':')) {
         text_next(reader);
         if (!check_type(reader, value.node, name.text)) return false;

@@ -11,7 +11,7 @@
 
 /* ---- numbers as values ---- */
 
-static wg_value constant_of_scalar(text_reader *reader, const text_value *value, wg_kind kind)
+wg_value text_constant(text_reader *reader, const text_value *value, wg_kind kind)
 {
     wg_value poison = {reader->tape, WG_NONE, reader->tape->generation};
     if (value->form == TEXT_SIZE) return wg_leaf_size(reader->tape, kind, 0, NULL, value->size);
@@ -159,7 +159,7 @@ bool text_infix(text_reader *reader, char op, text_token token, text_value left,
         wg_value like = left_node ? a : b;
         wg_size shape[WG_MAX_RANK];
         uint32_t rank = shape_of(like, shape);
-        wg_value scalar = spread(constant_of_scalar(reader, left_node ? &right : &left, wg_value_kind(like)), rank, shape);
+        wg_value scalar = spread(text_constant(reader, left_node ? &right : &left, wg_value_kind(like)), rank, shape);
         if (left_node) b = scalar;
         else a = scalar;
     }
@@ -369,7 +369,7 @@ static bool place_scalar(text_reader *reader, wg_op op, uint32_t index, uint32_t
     char role = roles[index < last ? index : last];
     wg_size shape[WG_MAX_RANK];
     if (role == 'p') {
-        *node = constant_of_scalar(reader, value, WG_KIND_I64);
+        *node = text_constant(reader, value, WG_KIND_I64);
         return text_recorded(reader, value->token) && !reader->error->code;
     }
     if (role != 'd' || count < 2 || graph_rows[op].order != GRAPH_ORDER_ELEMENT)
@@ -386,7 +386,7 @@ static bool place_scalar(text_reader *reader, wg_op op, uint32_t index, uint32_t
         return text_fail(reader, value->token, WG_SYNTAX, "%s of numbers alone; at least one operand is an array", graph_rows[op].text);
     wg_kind kind = like ? wg_value_kind(like->node) : reader->tape->kind;
     uint32_t rank = shape_of(any->node, shape);
-    *node = spread(constant_of_scalar(reader, value, kind), rank, shape);
+    *node = spread(text_constant(reader, value, kind), rank, shape);
     return text_recorded(reader, value->token) && !reader->error->code;
 }
 

@@ -242,6 +242,8 @@ bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void
 
 /* ---- record.c: rows, compositions and operators ---- */
 
+/* A number or a size as a rank-0 constant of a kind; poison with an error at its token. */
+wg_value text_constant(text_reader *reader, const text_value *value, wg_kind kind);
 /* `name ( arguments )`, the name taken already and the parenthesis now. */
 bool text_call(text_reader *reader, text_name name, text_token token, text_value *value);
 /* a op b for + - * / @. */

@@ -145,10 +145,10 @@ static bool read_input(batches *b, const char *option, const char *given, const 
     if (b->count == BATCHES_MOST_INPUTS) return base_fail(error, WG_SIZE, "--%s stands more than %d times", option, BATCHES_MOST_INPUTS);
     batch_input *in = &b->inputs[b->count];
     if (!length || length >= sizeof in->name || !equals[1])
-        return base_fail(error, WG_ARGUMENT, "--%s needs NAME=FILE, not '%s'", option, given);
+        return base_fail(error, WG_USAGE, "--%s needs NAME=FILE, not '%s'", option, given);
     memcpy(in->name, given, length);
     in->name[length] = 0;
-    if (batches_find(b, in->name)) return base_fail(error, WG_ARGUMENT, "--%s gives %s twice", option, in->name);
+    if (batches_find(b, in->name)) return base_fail(error, WG_USAGE, "--%s gives %s twice", option, in->name);
     in->file = equals + 1;
     in->input = wg_network_symbol(network, in->name);
     wg_node_facts facts;

@@ -103,7 +103,7 @@ bool tool_bindings(const tool_call *call, const wg_binding **bindings, uint32_t 
         size_t length = equals ? (size_t)(equals - value) : 0;
         int64_t number;
         bool good = i < 64 && length && length < sizeof names[0] && base_parse_integer(equals + 1, strlen(equals + 1), &number) == strlen(equals + 1) && equals[1] && number >= 0;
-        if (!good) return base_fail(error, WG_ARGUMENT, "--extent needs NAME=N with N at least 0, not '%s'", value);
+        if (!good) return base_fail(error, WG_USAGE, "--extent needs NAME=N with N at least 0, not '%s'", value);
         memcpy(names[i], value, length);
         names[i][length] = 0;
         bound[i] = (wg_binding){names[i], number};

@@ -45,9 +45,10 @@ int tool_fail(const tool_call *call, const wg_error *error)
     else {
         char text[4096];
         wg_error_format(error, text, sizeof text);
+        if (error->code == WG_USAGE) return tool_usage(call, "%s", text);
         fprintf(stderr, error->line ? "%s\n" : "wengert: %s\n", text);
     }
-    return error->code == WG_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+    return error->code == WG_CANCELLED ? TOOL_INTERRUPTED : error->code == WG_USAGE ? TOOL_USAGE : TOOL_FAILED;
 }
 
 int tool_finish(const tool_call *call)

@@ -114,7 +114,7 @@ static bool read_feed(const wg_network *network, const char *given, const wg_bin
     const char *equals = strchr(given, '=');
     char name[256];
     size_t length = equals ? (size_t)(equals - given) : 0;
-    if (!length || length >= sizeof name || !equals[1]) return base_fail(error, WG_ARGUMENT, "--feed needs NAME=VALUE, not '%s'", given);
+    if (!length || length >= sizeof name || !equals[1]) return base_fail(error, WG_USAGE, "--feed needs NAME=VALUE, not '%s'", given);
     memcpy(name, given, length);
     name[length] = 0;
     *input = tool_symbol_called(network, name);
@@ -197,7 +197,7 @@ bool tool_symbols_read(const char *option, const char *list, const wg_network *n
         snprintf(word, sizeof word, "%.*s", (int)(length < 255 ? length : 255), list);
         wg_symbol symbol = tool_symbol_called(network, word);
         if (symbol.position == WG_NONE) return base_fail(error, WG_NAME, "--%s: the program has no node %s", option, word);
-        if (*count == most) return base_fail(error, WG_ARGUMENT, "--%s names more than %u nodes", option, most);
+        if (*count == most) return base_fail(error, WG_USAGE, "--%s names more than %u nodes", option, most);
         symbols[(*count)++] = symbol;
         list += length + (list[length] == ',');
     }

@@ -17,7 +17,7 @@ static void put_inputs(const tool_call *call, base_string *text, wg_error *error
         char name[256];
         size_t length = strcspn(given, "=");
         if (!given[length] || !length || length >= sizeof name) {
-            base_fail(error, WG_ARGUMENT, "--feed needs NAME=VALUE, not '%s'", given);
+            base_fail(error, WG_USAGE, "--feed needs NAME=VALUE, not '%s'", given);
             return;
         }
         snprintf(name, sizeof name, "%.*s", (int)length, given);
