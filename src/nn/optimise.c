@@ -7,13 +7,20 @@
 
 #include "nn/nn.h"
 
+/* Moments of one parameter, NULL where the method has none; SGD's velocity is the first. Their items stand beside them: a step over many small parameters lives on what it need not
+ * look up. */
+typedef struct moments {
+    wg_tensor *first, *second;
+    void *first_items, *second_items;
+} moments;
+
 struct wg_optimiser {
     wg_context *context;
     wg_optimiser_options options;
     uint64_t steps;
     uint32_t count;
     wg_symbol *symbols;
-    wg_tensor **first, **second; /* moments [count]: SGD uses the first as velocity */
+    moments *state; /* [count] */
 };
 
 static void *zeroed(const wg_optimiser *optimiser, size_t bytes)
@@ -25,13 +32,12 @@ void wg_optimiser_free(wg_optimiser **handle)
 {
     if (!handle || !*handle) return;
     wg_optimiser *o = *handle;
-    size_t pointers = o->count * sizeof(wg_tensor *), symbols = o->count * sizeof *o->symbols;
-    for (uint32_t i = 0; i < o->count; i++) {
-        if (o->first) wg_tensor_release(o->first[i]);
-        if (o->second) wg_tensor_release(o->second[i]);
+    size_t state = o->count * sizeof *o->state, symbols = o->count * sizeof *o->symbols;
+    for (uint32_t i = 0; o->state && i < o->count; i++) {
+        wg_tensor_release(o->state[i].first);
+        wg_tensor_release(o->state[i].second);
     }
-    wg_deallocate(o->context, o->first, pointers ? pointers : 1);
-    wg_deallocate(o->context, o->second, pointers ? pointers : 1);
+    wg_deallocate(o->context, o->state, state ? state : 1);
     wg_deallocate(o->context, o->symbols, symbols ? symbols : 1);
     wg_deallocate(o->context, o, sizeof *o);
     *handle = NULL;
@@ -64,12 +70,18 @@ static wg_tensor *zeros_like(const wg_optimiser *o, const wg_tensor *payload, wg
     return wg_tensor_new(o->context, wg_tensor_kind(payload), wg_tensor_rank(payload), wg_tensor_shape(payload), NULL, error);
 }
 
+static bool begin_moment(const wg_optimiser *o, const wg_tensor *payload, wg_tensor **moment, void **items, wg_error *error)
+{
+    *moment = zeros_like(o, payload, error);
+    *items = *moment ? wg_tensor_data(*moment) : NULL;
+    return *moment != NULL;
+}
+
 static bool allocate_state(wg_optimiser *o, const wg_parameters *parameters, wg_error *error)
 {
     o->symbols = zeroed(o, o->count * sizeof *o->symbols);
-    o->first = zeroed(o, o->count * sizeof *o->first);
-    o->second = zeroed(o, o->count * sizeof *o->second);
-    if (!o->symbols || !o->first || !o->second) return nn_fail(error, WG_MEMORY, "out of memory");
+    o->state = zeroed(o, o->count * sizeof *o->state);
+    if (!o->symbols || !o->state) return nn_fail(error, WG_MEMORY, "out of memory");
     bool adam = o->options.method != WG_OPTIMISER_SGD, momentum = adam || o->options.momentum > 0;
     for (uint32_t i = 0; i < o->count; i++) {
         o->symbols[i] = wg_parameters_symbol(parameters, i);
@@ -77,8 +89,9 @@ static bool allocate_state(wg_optimiser *o, const wg_parameters *parameters, wg_
         if (!payload) return false;
         wg_kind kind = wg_tensor_kind(payload);
         if (kind != WG_KIND_F32 && kind != WG_KIND_F64) continue; /* not trainable: a step that names it says so */
-        if (momentum && !(o->first[i] = zeros_like(o, payload, error))) return false;
-        if (adam && !(o->second[i] = zeros_like(o, payload, error))) return false;
+        moments *at = &o->state[i];
+        if (momentum && !begin_moment(o, payload, &at->first, &at->first_items, error)) return false;
+        if (adam && !begin_moment(o, payload, &at->second, &at->second_items, error)) return false;
     }
     return true;
 }
@@ -174,9 +187,11 @@ static double power(double base, uint64_t exponent)
 }
 
 /* Positions ascend, as in the table that the symbols came from. */
-static uint32_t index_of(const wg_optimiser *o, wg_symbol symbol)
+/* Symbols come in the table's order nearly always: `guess` is looked at first. */
+static uint32_t index_of(const wg_optimiser *o, wg_symbol symbol, uint32_t guess)
 {
     uint32_t low = 0, high = o->count;
+    if (guess < high && o->symbols[guess].position == symbol.position && o->symbols[guess].family == symbol.family) return guess;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (o->symbols[middle].position < symbol.position) low = middle + 1;
@@ -186,9 +201,11 @@ static uint32_t index_of(const wg_optimiser *o, wg_symbol symbol)
     return found ? low : WG_NONE;
 }
 
-static bool check_gradient(const wg_optimiser *o, const wg_parameters *parameters, wg_symbol symbol, const wg_view *gradient, wg_error *error)
+/* Answers the place of the parameter in `at`, which comes in as a guess. */
+static bool check_gradient(const wg_optimiser *o, const wg_parameters *parameters, wg_symbol symbol, const wg_view *gradient, uint32_t *at, wg_error *error)
 {
-    if (index_of(o, symbol) == WG_NONE) return nn_fail(error, WG_PARAMETERS, "node %u is no parameter of this optimiser's table", symbol.position);
+    *at = index_of(o, symbol, *at);
+    if (*at == WG_NONE) return nn_fail(error, WG_PARAMETERS, "node %u is no parameter of this optimiser's table", symbol.position);
     const wg_tensor *payload = wg_parameters_of(parameters, symbol, error);
     if (!payload) return false;
     wg_kind kind = wg_tensor_kind(payload);
@@ -234,16 +251,19 @@ typedef struct stepping {
     const wg_optimiser *o;
     const wg_view *gradients;
     uint32_t *which; /* [count of the table] the gradient of a parameter + 1; 0: none */
+    uint32_t next;   /* where the next parameter is looked for first */
 } stepping;
 
 static bool step_payload(void *user, wg_symbol symbol, wg_tensor *payload, const wg_tensor *other)
 {
     (void)other;
-    const stepping *st = user;
-    uint32_t at = index_of(st->o, symbol);
-    if (at == WG_NONE || !st->which[at]) return true;
+    stepping *st = user;
+    uint32_t at = index_of(st->o, symbol, st->next);
+    if (at == WG_NONE) return true;
+    st->next = at + 1;
+    if (!st->which[at]) return true;
     void *p = wg_tensor_data(payload), *g = st->gradients[st->which[at] - 1].data;
-    void *m = st->o->first[at] ? wg_tensor_data(st->o->first[at]) : NULL, *v = st->o->second[at] ? wg_tensor_data(st->o->second[at]) : NULL;
+    void *m = st->o->state[at].first_items, *v = st->o->state[at].second_items;
     bool adam = st->o->options.method != WG_OPTIMISER_SGD, single = wg_tensor_kind(payload) == WG_KIND_F32;
     int64_t n = wg_tensor_volume(payload);
     if (adam && single) adam_float(st->s, n, p, g, m, v);
@@ -257,15 +277,17 @@ bool wg_optimiser_step(wg_optimiser *optimiser, wg_parameters *parameters, const
 {
     if (!optimiser || !parameters) return nn_fail(error, WG_ARGUMENT, "a step needs an optimiser and a parameter table");
     if (count && (!wrt || !gradients)) return nn_fail(error, WG_ARGUMENT, "%u gradients at NULL, or their symbols", count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!check_gradient(optimiser, parameters, wrt[i], &gradients[i], error)) return false;
-    step s = prepare(optimiser, gradients, count);
     size_t bytes = (optimiser->count + 1) * sizeof(uint32_t);
-    stepping st = {&s, optimiser, gradients, zeroed(optimiser, bytes)};
-    if (!st.which) return nn_fail(error, WG_MEMORY, "out of memory");
-    for (uint32_t i = count; i-- > 0;) st.which[index_of(optimiser, wrt[i])] = i + 1; /* of a parameter named twice the first counts */
-    bool good = wg_parameters_step(parameters, step_payload, &st, error);
-    wg_deallocate(optimiser->context, st.which, bytes);
+    uint32_t *which = zeroed(optimiser, bytes);
+    bool good = which || nn_fail(error, WG_MEMORY, "out of memory");
+    for (uint32_t i = 0, at = 0; good && i < count; i++, at++) {
+        good = check_gradient(optimiser, parameters, wrt[i], &gradients[i], &at, error);
+        if (good && !which[at]) which[at] = i + 1; /* of a parameter named twice the first counts */
+    }
+    step s = good ? prepare(optimiser, gradients, count) : (step){0};
+    stepping st = {.s = &s, .o = optimiser, .gradients = gradients, .which = which};
+    good = good && wg_parameters_step(parameters, step_payload, &st, error);
+    wg_deallocate(optimiser->context, which, bytes);
     if (good) optimiser->steps++;
     return good;
 }
@@ -310,7 +332,7 @@ bool nn_optimiser_put(const wg_optimiser *o, const wg_network *network, wg_bundl
     for (uint32_t i = 0; good && i < o->count; i++) {
         char text[24];
         const char *name = nn_payload_name(network, o->symbols[i], text);
-        good = put_moment(bundle, "first", name, o->first[i], error) && put_moment(bundle, "second", name, o->second[i], error);
+        good = put_moment(bundle, "first", name, o->state[i].first, error) && put_moment(bundle, "second", name, o->state[i].second, error);
     }
     return good;
 }
@@ -345,7 +367,7 @@ wg_optimiser *nn_optimiser_get(const wg_parameters *parameters, const wg_network
     for (uint32_t i = 0; good && i < o->count; i++) {
         char text[24];
         const char *name = nn_payload_name(network, o->symbols[i], text);
-        good = get_moment(bundle, "first", name, o->first[i], error) && get_moment(bundle, "second", name, o->second[i], error);
+        good = get_moment(bundle, "first", name, o->state[i].first, error) && get_moment(bundle, "second", name, o->state[i].second, error);
     }
     if (!good) wg_optimiser_free(&o);
     return o;
