@@ -94,7 +94,7 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
-char *graph_describe(const wg_graph *graph, uint32_t count, const char *what)
+static char *describe(const wg_graph *graph, uint32_t count, const char *what)
 {
     base_string text = base_string_new(graph->allocator);
     uint32_t parameters = 0, inputs = 0;
@@ -110,10 +110,10 @@ char *graph_describe(const wg_graph *graph, uint32_t count, const char *what)
 
 char *wg_tape_describe(const wg_tape *tape)
 {
-    return tape ? graph_describe(tape, tape->nodes.count, "tape") : NULL;
+    return tape ? describe(tape, tape->nodes.count, "tape") : NULL;
 }
 
 char *wg_network_describe(const wg_network *network)
 {
-    return network ? graph_describe(network->graph, network->count, "network") : NULL;
+    return network ? describe(network->graph, network->count, "network") : NULL;
 }

@@ -83,7 +83,8 @@ static bool copy_lists(base_arena *arena, const wg_entry_options *options, graph
     return true;
 }
 
-bool graph_entry_make(const wg_graph *graph, uint32_t prefix, base_arena *arena, const wg_entry_options *options, graph_entry *entry, wg_error *error)
+/* Checks options against the first `prefix` nodes and copies them into the arena. */
+static bool entry_make(const wg_graph *graph, uint32_t prefix, base_arena *arena, const wg_entry_options *options, graph_entry *entry, wg_error *error)
 {
     if (options->size != sizeof *options) return base_fail(error, WG_ARGUMENT, "wg_entry_options.size is not this version's");
     if (options->root_count + options->observe_count + options->carry_count == 0) return base_fail(error, WG_ARGUMENT, "an entry declares at least one result");
@@ -121,7 +122,7 @@ wg_entry *wg_entry_new(const wg_network *network, const wg_entry_options *option
 {
     if (!network || !options) return base_fail(error, WG_ARGUMENT, "an entry needs a network and options"), NULL;
     wg_entry *entry = entry_allocate(network, error);
-    if (entry && !graph_entry_make(entry->graph, entry->prefix, &entry->own, options, &entry->facts, error)) wg_entry_free(&entry);
+    if (entry && !entry_make(entry->graph, entry->prefix, &entry->own, options, &entry->facts, error)) wg_entry_free(&entry);
     return entry;
 }
 
@@ -144,7 +145,7 @@ bool wg_tape_declare(wg_tape *tape, const wg_entry_options *options)
         if (!strcmp(((graph_entry *)base_pool_at(&tape->entries, i))->name, options->name))
             return graph_fail(tape, WG_NAME, "the entry %s is declared twice", options->name), false;
     graph_entry made;
-    if (!graph_entry_make(tape, tape->nodes.count, &tape->arena, options, &made, &tape->error)) return false;
+    if (!entry_make(tape, tape->nodes.count, &tape->arena, options, &made, &tape->error)) return false;
     uint32_t at = base_pool_append(&tape->entries, 1);
     if (at == WG_NONE) return graph_fail(tape, WG_MEMORY, "out of memory"), false;
     *(graph_entry *)base_pool_at(&tape->entries, at) = made;

@@ -136,7 +136,6 @@ static inline const uint32_t *graph_operands(const wg_graph *graph, const wg_nod
 int64_t graph_attribute(const wg_graph *graph, const wg_node *node, uint32_t index);
 wg_size graph_attribute_size(const wg_graph *graph, const wg_node *node, uint32_t index);
 graph_list graph_attribute_list(const wg_graph *graph, const wg_node *node, uint32_t index);
-double graph_attribute_real(const wg_graph *graph, const wg_node *node, uint32_t index);
 /* The name of a node or NULL. */
 const char *graph_node_name(const wg_graph *graph, const wg_node *node);
 const graph_site *graph_node_site(const wg_graph *graph, const wg_node *node); /* NULL: none */
@@ -202,8 +201,6 @@ void graph_site_at(wg_tape *tape, const char *file, int32_t line, int32_t column
 bool graph_check_symbol(const wg_graph *graph, uint32_t prefix, wg_symbol symbol, const char *what, wg_error *error);
 /* Marks the ancestors of `keep` (and keep itself) in reached [prefix], all false before; answers how many. */
 uint32_t graph_closure(const wg_graph *graph, const uint32_t *keep, uint32_t keep_count, bool *reached);
-/* Checks options against the first `prefix` nodes and copies them into the arena. */
-bool graph_entry_make(const wg_graph *graph, uint32_t prefix, base_arena *arena, const wg_entry_options *options, graph_entry *entry, wg_error *error);
 /* Which result a symbol is, or WG_NONE with WG_UNDECLARED naming node and entry. */
 uint32_t graph_entry_result(const wg_entry *entry, wg_symbol symbol, wg_error *error);
 
@@ -215,7 +212,6 @@ void graph_describe_line(const wg_graph *graph, uint32_t position, const int64_t
                          base_string *text);
 /* `key=value` of the attributes that print, separated by single spaces (", " in program text, where sizes print as expressions). */
 void graph_describe_attributes(const wg_graph *graph, const wg_node *node, bool as_text, base_string *text);
-char *graph_describe(const wg_graph *graph, uint32_t count, const char *what);
 
 /* ---- verifying (verify.c) ---- */
 

@@ -103,7 +103,7 @@ wg_symbol wg_parameters_symbol(const wg_parameters *table, uint32_t index)
 }
 
 /* Positions ascend. */
-uint32_t graph_parameters_find(const wg_parameters *table, uint32_t position)
+static uint32_t find_parameter(const wg_parameters *table, uint32_t position)
 {
     uint32_t low = 0, high = table->count;
     while (low < high) {
@@ -119,7 +119,7 @@ wg_tensor *wg_parameters_of(const wg_parameters *table, wg_symbol symbol, wg_err
     if (!table) return fail_table(error), NULL;
     if (symbol.position == WG_NONE || symbol.family != table->graph->family)
         return base_fail(error, WG_PARAMETERS, "the symbol is not of the network that this parameter table was made for"), NULL;
-    uint32_t at = graph_parameters_find(table, symbol.position);
+    uint32_t at = find_parameter(table, symbol.position);
     if (at == WG_NONE) return base_fail(error, WG_PARAMETERS, "node %u is no parameter of this table", symbol.position), NULL;
     if (table->payloads[at]) return table->payloads[at];
     const char *name = graph_node_name(table->graph, graph_node(table->graph, symbol.position));
@@ -143,7 +143,7 @@ bool wg_parameters_set(wg_parameters *table, wg_symbol symbol, wg_tensor *payloa
         wg_tensor_release(payload);
         return fail_table(error);
     }
-    uint32_t at = symbol.family == table->graph->family ? graph_parameters_find(table, symbol.position) : WG_NONE;
+    uint32_t at = symbol.family == table->graph->family ? find_parameter(table, symbol.position) : WG_NONE;
     bool good = at != WG_NONE ? fits(table, at, payload, error) : base_fail(error, WG_PARAMETERS, "the symbol is no parameter of this table");
     if (!good) {
         wg_tensor_release(payload);
@@ -195,7 +195,7 @@ wg_parameters *wg_parameters_carried(const wg_parameters *table, const wg_networ
     if (table->graph != network->graph) return base_fail(error, WG_PARAMETERS, "the parameter table is of another network"), NULL;
     wg_parameters *carried = wg_parameters_new(network, error);
     for (uint32_t i = 0; carried && i < carried->count; i++) {
-        uint32_t at = graph_parameters_find(table, carried->positions[i]);
+        uint32_t at = find_parameter(table, carried->positions[i]);
         if (at == WG_NONE || !table->payloads[at]) continue;
         wg_tensor_release(carried->payloads[i]);
         carried->payloads[i] = wg_tensor_retain(table->payloads[at]);

@@ -15,8 +15,6 @@ struct wg_parameters {
     atomic_uint readers;   /* runs that read it now: a step of it is an error */
 };
 
-/* The index of a parameter node, WG_NONE when the table lacks it. */
-uint32_t graph_parameters_find(const wg_parameters *parameters, uint32_t position);
 /* The items of a source's recorded payload under a shape (its own, or that of a binding), owned. WG_FEED or WG_PARAMETERS where there are none. A size payload answers its number of
  * today. */
 wg_tensor *graph_payload_tensor(const wg_graph *graph, uint32_t position, const int64_t *shape, wg_error *error);

@@ -198,14 +198,6 @@ graph_list graph_attribute_list(const wg_graph *graph, const wg_node *node, uint
     return (graph_list){(uint32_t)list.numbers[at], list.numbers + at + 1, list.expressions ? list.expressions + at + 1 : NULL};
 }
 
-double graph_attribute_real(const wg_graph *graph, const wg_node *node, uint32_t index)
-{
-    int64_t bits = graph_attribute(graph, node, index);
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
 const char *graph_node_name(const wg_graph *graph, const wg_node *node)
 {
     return node->name == WG_NONE ? NULL : graph_name_at(graph, node->name)->text;
