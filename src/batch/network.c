@@ -128,8 +128,9 @@ static bool copy_payload(const copying *c, const graph_payload *from, graph_payl
         to->shard_parts = graph_intern_list(tape, list.count, parts);
         if (!to->shard_parts) return false;
     }
+    if (tape->error.code) return false;
     if (to->tensor) wg_tensor_retain(to->tensor);
-    return !tape->error.code;
+    return true;
 }
 
 /* A default of one number serves any frame; items have those of one cell alone. */

@@ -11,7 +11,7 @@
 static void hold(wg_tape *tape, const wg_symbol *roots, uint32_t count, const char *what)
 {
     wg_error error = {.code = WG_OK};
-    char why[1024] = "";
+    char why[4096] = "";
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network) fail_msg("%s: %s", what, error.message);
     wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
