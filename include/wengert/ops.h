@@ -172,12 +172,14 @@ WG_API wg_value wg_first_index(wg_value x, wg_value y);
 /* For each item of x [..] the count of ascending bounds [n] below it (side "right": below or equal): i64 [..]. */
 WG_API wg_value wg_bins(wg_value x, wg_value bounds, const char *side);
 
-/* ---- generators; a key is u32 [2] ---- */
+/* ---- generators; a key is u32 [2], keys are u32 [K.., 2]: each has numbers of its own, those that it has alone ---- */
 
 WG_API wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis);
-/* distribution: "uniform" in [0, 1), "normal", or "bits" (integers). */
+/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", or "bits" (integers). */
 WG_API wg_value wg_draw(wg_value key, const char *distribution, wg_kind kind, uint32_t rank, const wg_size *shape);
+/* [K.., count, 2]. */
 WG_API wg_value wg_key_split(wg_value key, wg_size count);
+/* A number n [K..] folded into each key: [K.., 2]. */
 WG_API wg_value wg_key_fold(wg_value key, wg_value n);
 
 #ifdef __cplusplus

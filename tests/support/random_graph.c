@@ -357,11 +357,14 @@ static uint32_t least_rank(wg_op op)
     return 0;
 }
 
-static uint32_t key(maker *m)
+/* A key [2], or keys [n, 2]. */
+static uint32_t keys(maker *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
         if (same_type(m, i, WG_KIND_U32, 1, TEST_SHAPE(2)) && chance(m, 50)) return i;
-    return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, 1, TEST_SHAPE(2), 0, 4e9), false);
+    bool many = chance(m, 40);
+    int64_t shape[2] = {many ? below(m, 4) : 2, 2};
+    return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, many ? 2 : 1, shape, 0, 4e9), false);
 }
 
 static bool draw_operands(maker *m, attempt *a)
@@ -380,8 +383,9 @@ static bool draw_operands(maker *m, attempt *a)
         a->operands[a->operand_count++] = of_type(m, WG_OP_And, WG_KIND_BOOL, rank, shape);
         for (uint32_t i = 1; row->roles[i]; i++) a->operands[a->operand_count++] = of_type(m, a->op, kind, rank, shape);
     } else if (row->roles[0] == 'k') {
-        a->operands[a->operand_count++] = key(m);
-        if (row->roles[1] == 'p') a->operands[a->operand_count++] = fresh_positions(m, 0, NULL, 0, 100);
+        uint32_t place = a->operands[a->operand_count++] = keys(m);
+        if (row->roles[1] == 'p')
+            a->operands[a->operand_count++] = fresh_positions(m, wg_value_rank(m->values[place]) - 1, shape_of(m, place), 0, 100);
     } else if (!rank) {
         rank = 1; /* Iota */
         shape[0] = 3;
