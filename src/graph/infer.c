@@ -8,8 +8,9 @@
 wg_op_class wg_op_class_of(wg_op op)
 {
     if ((unsigned)op >= WG_OP_COUNT) return WG_OP_CLASS_OTHER;
+    if (graph_rows[op].result == GRAPH_RESULT_SOURCE) return WG_OP_CLASS_SOURCE;
     switch (graph_rows[op].order) {
-    case GRAPH_ORDER_SOURCE: return WG_OP_CLASS_SOURCE;
+    case GRAPH_ORDER_SOURCE: /* Iota: an item is its position */
     case GRAPH_ORDER_ELEMENT: return WG_OP_CLASS_ELEMENT;
     case GRAPH_ORDER_LAYOUT: return WG_OP_CLASS_LAYOUT;
     default: return WG_OP_CLASS_OTHER;

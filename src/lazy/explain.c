@@ -92,7 +92,7 @@ static void put_json(base_string *text, const wg_event *event)
 
 static void put_line(base_string *text, const wg_event *event)
 {
-    char read[24] = "", places[300] = "";
+    char read[32] = "", places[300] = "";
     if (event->read) snprintf(read, sizeof read, "read %llu", (unsigned long long)event->read);
     if (event->file) snprintf(places, sizeof places, "  %s:%d", event->file, (int)event->line);
     base_string_printf(text, "%-10s %-9s", read, event->what);

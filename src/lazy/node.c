@@ -129,6 +129,7 @@ static bool infer(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t c
                   wg_kind *kind, uint32_t *rank, int64_t *shape)
 {
     wg_type few[FEW_OPERANDS], *types = few;
+    few[0].kind = WG_KIND_COUNT; /* a row without operands reads none */
     if (count > FEW_OPERANDS && !(types = base_allocate(lazy->allocator, count * sizeof *types))) return lazy_fail_memory(lazy);
     for (uint32_t i = 0; i < count; i++) types[i] = (wg_type){(wg_kind)operands[i]->kind, operands[i]->rank, lazy_shape(operands[i])};
     wg_error error;

@@ -219,7 +219,7 @@ static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
         if (!walk(lazy, arrays[i])) return false;
     }
     if (!pending) return true;
-    uint32_t *stored, stored_count;
+    uint32_t *stored = NULL, stored_count = 0;
     if (!choose_stored(lazy, arrays, count, &stored, &stored_count)) return false;
     uint32_t order_count = lazy->order_count;
     bool good = run_stored(lazy, stored, stored_count);

@@ -115,7 +115,7 @@ static wg_value value_at(const lazy_level *level, uint32_t position)
 
 static wg_value record(lazy_level *level, wg_op op, const uint32_t *positions, uint32_t count, const int64_t *attributes, uint32_t attribute_count)
 {
-    wg_value few[8], *values = few;
+    wg_value few[8] = {{NULL, 0, 0}}, *values = few;
     wg_size sizes[2 * WG_MAX_RANK];
     size_t bytes = count * sizeof *values;
     if (count > 8 && !(values = base_allocate(level->lazy->allocator, bytes))) return (wg_value){level->tape, WG_NONE, 0};
@@ -171,7 +171,7 @@ wg_array *lazy_level_input(lazy_level *level, wg_array *inner)
 static wg_array *traced(lazy_level *level, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes,
                         uint32_t attribute_count, wg_array *result)
 {
-    uint32_t few[8], *positions = few;
+    uint32_t few[8] = {0}, *positions = few;
     size_t bytes = count * sizeof *positions;
     if (count > 8 && !(positions = base_allocate(level->lazy->allocator, bytes))) return lazy_fail_memory(level->lazy), NULL;
     uint32_t position = 0;
@@ -186,7 +186,7 @@ wg_array *lazy_level_call(lazy_level *level, wg_op op, wg_array *const *operands
 {
     if (level->kind == LAZY_BATCH) return lazy_batch_call(level, op, operands, operand_count, attributes, attribute_count, tag);
     wg_lazy *lazy = level->lazy;
-    wg_array *few[8], **inner = few;
+    wg_array *few[8] = {NULL}, **inner = few;
     size_t bytes = operand_count * sizeof *inner;
     if (operand_count > 8 && !(inner = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy), NULL;
     for (uint32_t i = 0; i < operand_count; i++) inner[i] = lazy_level_inner(level, operands[i]);
