@@ -47,7 +47,7 @@ void base_free_aligned(const wg_allocator *allocator, void *block, size_t bytes)
 /* Makes room for `need` items in a growing array: doubles. `*items` may be NULL with capacity 0. */
 bool base_reserve(const wg_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_bytes);
 #define BASE_RESERVE(allocator, items, capacity, need) \
-    base_reserve((allocator), (void **)&(items), &(capacity), (need), sizeof *(items))
+    ((need) <= (capacity) || base_reserve((allocator), (void **)&(items), &(capacity), (need), sizeof *(items)))
 
 /* ---- arena: freed as a whole ------------------------------------------------------------------------------------------ */
 

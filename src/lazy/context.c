@@ -346,6 +346,7 @@ wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error)
     lazy->context = context;
     lazy->allocator = &context->allocator;
     lazy->options = settings;
+    for (int op = 0; op < WG_OP_COUNT; op++) lazy->heavy[op] = wg_op_class_of((wg_op)op) == WG_OP_CLASS_OTHER;
     lazy->event_texts = base_arena_new(lazy->allocator);
     wg_error_clear(&lazy->error);
     return lazy;
@@ -392,6 +393,7 @@ void wg_lazy_free(wg_lazy **handle)
     FREE_LIST(lazy, scoped, scoped_capacity);
     FREE_LIST(lazy, scopes, scope_capacity);
     FREE_LIST(lazy, order, order_capacity);
+    FREE_LIST(lazy, stored, stored_capacity);
     FREE_LIST(lazy, key, key_capacity);
     FREE_LIST(lazy, numbers, number_capacity);
     base_free(lazy->allocator, lazy->stack, lazy->stack_capacity * sizeof(lazy_visit));

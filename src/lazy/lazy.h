@@ -59,7 +59,9 @@ struct wg_array {
     uint32_t operand_count, attribute_count;
     uint32_t tag;
     uint32_t size_class; /* of the slab */
-    uint32_t epoch, index; /* of the last walk that met it */
+    uint64_t epoch;      /* of the last walk that met it */
+    uint64_t chosen;     /* of the last walk that stored it */
+    uint32_t index;      /* in that walk */
     uint32_t position;   /* CARRIED: the node of its level's tape */
     uint32_t capturer, captured; /* the serial of the last level that captured it, and as which node of its tape */
     int32_t line;
@@ -99,6 +101,8 @@ struct wg_lazy {
     /* nodes */
     struct lazy_slab *slabs;              /* blocks of nodes, newest first */
     wg_array *free[LAZY_SIZE_CLASSES];
+    uint8_t kinds[WG_OP_COUNT][3][WG_KIND_COUNT]; /* 1 + what an elementwise row of 1 to 3 operands of one kind answers; 0: not asked yet */
+    bool heavy[WG_OP_COUNT];              /* neither elementwise nor layout nor a source */
     wg_array **table;                     /* interned pending nodes, open addressing */
     uint32_t table_capacity, table_count; /* count includes graves */
     uint32_t table_live;
@@ -112,9 +116,11 @@ struct wg_lazy {
     lazy_level *levels;
     uint32_t level_serial;
     /* reads */
-    uint32_t epoch;
+    uint64_t epoch;
     wg_array **order;                     /* of the walk under way: operands before their readers */
     uint32_t order_count, order_capacity;
+    uint32_t *stored;                     /* of the read under way: which of order get their items */
+    uint32_t stored_count, stored_capacity;
     lazy_visit *stack;
     uint32_t stack_capacity;
     uint64_t *key;

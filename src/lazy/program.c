@@ -28,6 +28,8 @@ struct lazy_program {
     wg_plan *plan;
     wg_symbol *leaves;              /* [leaf_count] inputs in order of the walk */
     wg_feed *feeds;                 /* [leaf_count] of the run under way */
+    void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
+    uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
     wg_binding *bindings;           /* [number_count], with names in `names` */
     char (*names)[12];
     uint32_t stages;
@@ -67,6 +69,8 @@ static void free_program(wg_lazy *lazy, lazy_program *program)
     base_free(allocator, program->numbers, program->number_count * sizeof *program->numbers);
     base_free(allocator, program->leaves, program->leaf_count * sizeof *program->leaves);
     base_free(allocator, program->feeds, program->leaf_count * sizeof *program->feeds);
+    base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
+    base_free(allocator, program->input_of, program->leaf_count * sizeof *program->input_of);
     base_free(allocator, program->bindings, program->number_count * sizeof *program->bindings);
     base_free(allocator, program->names, program->number_count * sizeof *program->names);
     base_free(allocator, program, sizeof *program);
@@ -213,6 +217,17 @@ static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots
     return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
 }
 
+static void find_inputs(lazy_program *program)
+{
+    uint32_t count = wg_plan_input_count(program->plan);
+    for (uint32_t leaf = 0; leaf < program->leaf_count; leaf++) program->input_of[leaf] = WG_NONE;
+    for (uint32_t i = 0, leaf = 0; i < count; i++) { /* both in recorded order */
+        uint32_t position = wg_plan_input(program->plan, i).position;
+        while (program->leaves[leaf].position != position) leaf++;
+        program->input_of[leaf] = i;
+    }
+}
+
 static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots)
 {
     const wg_allocator *allocator = lazy->allocator;
@@ -221,6 +236,8 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     program->numbers = base_allocate(allocator, program->number_count * sizeof *program->numbers);
     program->leaves = base_allocate(allocator, program->leaf_count * sizeof *program->leaves);
     program->feeds = base_allocate(allocator, program->leaf_count * sizeof *program->feeds);
+    program->places = base_allocate(allocator, program->leaf_count * sizeof *program->places);
+    program->input_of = base_allocate(allocator, program->leaf_count * sizeof *program->input_of);
     program->bindings = base_allocate(allocator, program->number_count * sizeof *program->bindings);
     program->names = base_allocate(allocator, program->number_count * sizeof *program->names);
     size_t value_bytes = (lazy->order_count + 1) * sizeof(wg_value), size_bytes = (program->number_count + 1) * sizeof(wg_size);
@@ -228,7 +245,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
                  .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
                  .values = base_allocate(allocator, value_bytes),
                  .sizes = base_allocate(allocator, size_bytes)};
-    bool good = program->key && (program->leaves || !program->leaf_count) && (program->feeds || !program->leaf_count) &&
+    bool good = program->key && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
                 ((program->bindings && program->names && program->numbers) || !program->number_count) && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
     for (uint32_t i = 0; good && i < program->number_count; i++) {
@@ -241,6 +258,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     wg_error error;
     wg_error_clear(&error);
     if (good && !(program->plan = plan_of(&b, program, roots, &error))) good = lazy_fail_with(lazy, &error, NULL);
+    if (good) find_inputs(program);
     wg_tape_free(&b.tape);
     base_free(allocator, b.values, value_bytes);
     base_free(allocator, b.sizes, size_bytes);
@@ -335,6 +353,22 @@ static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
     return true;
 }
 
+/* Where the leaves' items are; false where some must be fed, for their strides or for where they begin. */
+static bool place_inputs(wg_lazy *lazy, lazy_program *program)
+{
+    uint32_t leaf = 0;
+    for (uint32_t i = 0; i < lazy->order_count; i++) {
+        const wg_array *array = lazy->order[i];
+        if (array->state != LAZY_STORED) continue;
+        const lazy_borrowed *borrowed = array->as.stored.borrowed;
+        void *data = borrowed ? borrowed->data : array->as.stored.tensor->data;
+        if (borrowed && (borrowed->strided || (uintptr_t)data % base_kinds[array->kind].bytes)) return false;
+        uint32_t input = program->input_of[leaf++];
+        if (input != WG_NONE) program->places[input] = data;
+    }
+    return true;
+}
+
 static void feed(wg_lazy *lazy, lazy_program *program)
 {
     uint32_t leaf = 0;
@@ -375,12 +409,15 @@ static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_
     size_t bytes = program->root_count * sizeof *places;
     if (program->root_count > 8 && !(places = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error);
     for (uint32_t i = 0; i < program->root_count; i++) places[i] = results[i]->data;
+    static void *const none[1];
     wg_run_options options = {.size = sizeof options, .feeds = program->feeds, .feed_count = program->leaf_count};
     wg_run_memory memory = {.size = sizeof memory, .results = places, .arena = lazy->arena};
-    feed(lazy, program);
+    bool placed = place_inputs(lazy, program);
+    if (placed) memory.inputs = program->leaf_count ? program->places : none;
+    else feed(lazy, program);
     atomic_store_explicit(&lazy->running, session->session, memory_order_release);
-    bool good = !atomic_load(&lazy->stopped) || base_fail(error, WG_CANCELLED, "the read was stopped");
-    good = good && wg_session_run_into(session->session, &options, &memory, error);
+    bool good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the read was stopped");
+    good = good && wg_session_run_into(session->session, placed ? NULL : &options, &memory, error);
     atomic_store_explicit(&lazy->running, NULL, memory_order_release);
     if (places != few) base_free(lazy->allocator, places, bytes);
     return good;
