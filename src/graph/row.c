@@ -119,6 +119,7 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
 {
     switch (graph_rows[op].accepts) {
     case GRAPH_FLOATS: return base_kind_is_float(kind);
+    case GRAPH_WIDE: return kind == WG_KIND_F32 || kind == WG_KIND_F64;
     case GRAPH_NUMBERS: return base_kind_is_float(kind) || base_kind_is_integer(kind);
     case GRAPH_INTEGERS: return base_kind_is_integer(kind);
     case GRAPH_LOGIC: return kind == WG_KIND_BOOL || base_kind_is_integer(kind);
