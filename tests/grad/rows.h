@@ -116,6 +116,14 @@ static bool rows_fits(const rows_call *call)
     return graph_infer(&rule) && rule.kind == WG_KIND_F64 && rule.volume > 0;
 }
 
+/* Dense algebra differs by whether a matrix is wide, square or tall. */
+static uint32_t rows_proportion(const rows_shape *shape)
+{
+    if (shape->rank < 2) return 0;
+    int64_t m = shape->numbers[shape->rank - 2], n = shape->numbers[shape->rank - 1];
+    return m < n ? 1 : m == n ? 2 : 3;
+}
+
 /* The calls of a row over `operand_count` operands, appended to calls [ROWS_MOST_CALLS]. */
 static uint32_t rows_find(wg_op op, uint32_t operand_count, rows_call *calls, uint32_t count)
 {
@@ -129,6 +137,7 @@ static uint32_t rows_find(wg_op op, uint32_t operand_count, rows_call *calls, ui
             call.shapes[i] = at[i];
             call.kind_of_call = call.kind_of_call * 4 + rows_shapes[at[i]].rank;
         }
+        if (graph_row_is_host(op)) call.kind_of_call = call.kind_of_call * 4 + rows_proportion(&rows_shapes[at[0]]);
         for (uint32_t i = 0; i < attributes; i++) rows_put(&call, &rows[i], at[operand_count + i]);
         uint32_t alike = 0;
         for (uint32_t i = 0; i < count; i++) alike += calls[i].op == op && calls[i].kind_of_call == call.kind_of_call;
