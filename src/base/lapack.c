@@ -142,21 +142,21 @@ typedef struct needs {
     int64_t a, b, third, fourth, work, integers;
 } needs;
 
-/* m, n <= INT_MAX. Lengths of work are the least that the routines document for any shape (of two releases the greater one), and a BLOCK a
+/* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any shape (of two releases the greater one), and a BLOCK a
  * column more. */
 static bool needs_of(const base_lapack_call *call, needs *need)
 {
-    int64_t m = call->rows, n = call->columns, k = call->sides, mn = least(m, n), square;
-    *need = (needs){0};
-    if (!base_multiply(m, n, &need->a) || !base_multiply(mn, mn, &square) || square > INT_MAX) return false;
-    int64_t right = 0;
-    if (!base_multiply(greatest(m, n), k, &right)) return false;
+    int64_t m = call->rows, n = call->columns, k = call->sides, mn = least(m, n), square = mn * mn;
+    int64_t right = greatest(m, n) * k;
+    *need = (needs){.a = m * n};
+    if (square > INT_MAX) return false;
     switch (call->task) {
-    case BASE_LAPACK_SOLVE: *need = (needs){.a = need->a, .b = right, .integers = n}; return true;
-    case BASE_LAPACK_SOLVE_TRIANGLE: *need = (needs){.b = right}; return true;
-    case BASE_LAPACK_CHOLESKY: *need = (needs){0}; return true;
+    case BASE_LAPACK_SOLVE: need->b = right, need->integers = n; return true;
+    case BASE_LAPACK_SOLVE_TRIANGLE: need->b = right; return true;
+    case BASE_LAPACK_CHOLESKY: return true;
     case BASE_LAPACK_LEAST_SQUARES:
-        *need = (needs){.a = need->a, .b = right, .integers = n, .work = 3 * mn + 3 * n + 1 + k + BLOCK * (n + 1 + k)};
+        need->b = right, need->integers = n;
+        need->work = 3 * mn + 3 * n + 1 + k + BLOCK * (n + 1 + k);
         return true;
     case BASE_LAPACK_QR_Q:
     case BASE_LAPACK_QR_R: need->third = mn, need->work = BLOCK * (n + 1); return true;
@@ -169,8 +169,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
         return true;
     case BASE_LAPACK_SVD_U:
     case BASE_LAPACK_SVD_V:
-        /* the values before U */
-        if (!base_multiply(m + 1, mn, &need->third) || !base_multiply(n, mn, &need->fourth)) return false;
+        need->b = m * mn, need->third = mn, need->fourth = n * mn; /* U, S, V^T */
         need->integers = 8 * mn;
         need->work = 7 * mn + greatest(greatest(m, n), 5 * square + 4 * mn) + BLOCK * (m + n);
         return true;
