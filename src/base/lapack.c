@@ -15,6 +15,8 @@
 #define COLUMN_MAJOR 102
 /* Columns that the blocked routines take at once, where there is room: less is slower, never wrong. */
 #define BLOCK 32
+/* LAPACK counts in int; so that what is a few times a side still fits. */
+#define MOST_SIDE (INT_MAX / 64)
 
 /* ---- the library ---- */
 
@@ -142,8 +144,8 @@ typedef struct needs {
     int64_t a, b, third, fourth, work, integers;
 } needs;
 
-/* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any shape (of two releases the greater one), and a BLOCK a
- * column more. */
+/* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any
+ * shape (of two releases the greater one), and a BLOCK a column more. */
 static bool needs_of(const base_lapack_call *call, needs *need)
 {
     int64_t m = call->rows, n = call->columns, k = call->sides, mn = least(m, n), square = mn * mn;
@@ -188,8 +190,8 @@ static bool room_of(const base_lapack_call *call, room *r)
     needs need;
     int64_t width = call->kind == WG_KIND_F64 ? sizeof(double) : sizeof(float);
     *r = (room){0};
-    if (call->rows > INT_MAX / 64 || call->columns > INT_MAX / 64 || call->sides > INT_MAX / 64 || !needs_of(call, &need) || need.work > INT_MAX)
-        return false;
+    if (call->rows > MOST_SIDE || call->columns > MOST_SIDE || call->sides > MOST_SIDE || !needs_of(call, &need)) return false;
+    if (need.work > INT_MAX) return false;
     r->work_items = (int)need.work;
     r->integer_items = (int)need.integers;
     return take(r, need.a, width, &r->a) && take(r, need.b, width, &r->b) && take(r, need.third, width, &r->third) &&
@@ -240,7 +242,8 @@ static const struct {
     const char *text;
 } faults[] = {
     [BASE_LAPACK_DONE] = {WG_OK, "the matrix is factorised"},
-    [BASE_LAPACK_MISSING] = {WG_UNSUPPORTED, "dense algebra needs " BASE_LAPACK_LIBRARY ", which cannot be opened; install the package " BASE_LAPACK_PACKAGE},
+    [BASE_LAPACK_MISSING] = {WG_UNSUPPORTED, "dense algebra needs " BASE_LAPACK_LIBRARY
+                                             ", which cannot be opened; install the package " BASE_LAPACK_PACKAGE},
     [BASE_LAPACK_TOO_LARGE] = {WG_UNSUPPORTED, "the matrix is larger than LAPACK's 32-bit sizes allow"},
     [BASE_LAPACK_NOT_FINITE] = {WG_MATRIX, "the matrix has an item that is a NaN or an infinity"},
     [BASE_LAPACK_SINGULAR] = {WG_MATRIX, "the matrix is singular"},

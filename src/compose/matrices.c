@@ -71,9 +71,10 @@ wg_value wg_outer(wg_value a, wg_value b)
     if (!COMPOSE_READY(a.tape, a, b)) return graph_poison(a.tape);
     uint32_t rank = wg_value_rank(a), other = wg_value_rank(b);
     if (!rank || !other)
-        return graph_fail(a.tape, WG_SHAPE, "outer takes vectors [.., m] and [.., n], not %s and %s", BASE_SHAPE_TEXT(rank, wg_value_shape(a)),
-                          BASE_SHAPE_TEXT(other, wg_value_shape(b)));
-    wg_value rows = wg_broadcast_along(a, rank, wg_value_size(b, other - 1)), columns = wg_broadcast_along(b, other - 1, wg_value_size(a, rank - 1));
+        return graph_fail(a.tape, WG_SHAPE, "outer takes vectors [.., m] and [.., n], not %s and %s",
+                          BASE_SHAPE_TEXT(rank, wg_value_shape(a)), BASE_SHAPE_TEXT(other, wg_value_shape(b)));
+    wg_value rows = wg_broadcast_along(a, rank, wg_value_size(b, other - 1));
+    wg_value columns = wg_broadcast_along(b, other - 1, wg_value_size(a, rank - 1));
     return wg_mul(rows, columns);
 }
 

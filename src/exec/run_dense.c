@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A factorisation under way
- * is not interrupted: a stop is served between matrices. */
+ * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A factorisation under
+ * way is not interrupted: a stop is served between matrices. */
 #include "exec/exec_call.h"
 #include "graph/dense.h"
 

@@ -26,8 +26,8 @@ graph_dense graph_dense_of(wg_op op, const int64_t *attributes, const graph_type
 {
     const graph_type *a = &operands[0];
     int64_t width = base_kinds[a->kind].bytes;
-    graph_dense dense = {.call = {.task = task_of(op), .kind = a->kind, .rows = a->numbers[a->rank - 2], .columns = a->numbers[a->rank - 1]},
-                         .items = 1};
+    int64_t rows = a->numbers[a->rank - 2], columns = a->numbers[a->rank - 1];
+    graph_dense dense = {.call = {.task = task_of(op), .kind = a->kind, .rows = rows, .columns = columns}, .items = 1};
     for (uint32_t axis = 0; axis + 2 < a->rank; axis++) dense.items *= a->numbers[axis];
     if (operand_count > 1) dense.call.sides = operands[1].numbers[operands[1].rank - 1];
     if (op == WG_OP_SolveTriangle) {
@@ -56,9 +56,4 @@ bool graph_fail_matrix(wg_error *error, int64_t item, base_lapack_fault fault)
     else base_fail(error, code, "%s", base_lapack_fault_text(fault));
     if (fresh && code == WG_MATRIX) error->item = item;
     return false;
-}
-
-bool graph_row_is_host(wg_op op)
-{
-    return graph_rows[op].order == GRAPH_ORDER_HOST;
 }

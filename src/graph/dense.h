@@ -21,7 +21,5 @@ graph_dense graph_dense_of(wg_op op, const int64_t *attributes, const graph_type
 base_lapack_fault graph_dense_run(const graph_dense *dense, int64_t item, const void *a, const void *b, void *result, void *scratch);
 /* The one text of a matrix that failed; answers false. */
 bool graph_fail_matrix(wg_error *error, int64_t item, base_lapack_fault fault);
-/* Are this row's bits those of a library of the system, and so of one machine? */
-bool graph_row_is_host(wg_op op);
 
 #endif

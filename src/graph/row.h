@@ -149,6 +149,8 @@ const graph_term *graph_row_term(wg_op op, uint32_t operand);
 bool graph_row_reads(wg_op op, uint32_t operand);
 /* Can a run of this row fail by what its operands hold: positions, or how many are true? */
 bool graph_row_checks_items(wg_op op);
+/* Are this row's bits those of a library of the system, and so of one machine? */
+bool graph_row_is_host(wg_op op);
 /* Does a d operand of this row take the kind? */
 bool graph_row_accepts(wg_op op, wg_kind kind);
 /* The kind in which a contraction or sum accumulates `kind` unless told. */

@@ -431,8 +431,8 @@ static bool lesser(graph_call *call, wg_size *size)
     const graph_type *a = &call->operands[0];
     wg_size m = size_of(a, a->rank - 2), n = size_of(a, a->rank - 1);
     if (m.expression != n.expression)
-        return base_fail(call->error, WG_SIZE, "%s of %s: the lesser of two named extents is no polynomial; use plain sizes, or one extent for both",
-                         ROW(call), SHAPE(a));
+        return base_fail(call->error, WG_SIZE,
+                         "%s of %s: the lesser of two extents is no polynomial; use plain sizes, or one named extent for both", ROW(call), SHAPE(a));
     *size = m.number <= n.number ? m : n;
     return true;
 }
@@ -445,8 +445,8 @@ bool graph_shape_least_squares(graph_call *call)
     bool fits = a->rank == b->rank && a->numbers[a->rank - 2] == b->numbers[b->rank - 2];
     for (uint32_t axis = 0; fits && axis + 2 < a->rank; axis++) fits = a->numbers[axis] == b->numbers[axis];
     if (!fits)
-        return base_fail(call->error, WG_SHAPE, "%s takes a [.., m, n] and b [.., m, k] of the same batch axes, not %s and %s", ROW(call), SHAPE(a),
-                         SHAPE(b));
+        return base_fail(call->error, WG_SHAPE, "%s takes a [.., m, n] and b [.., m, k] of the same batch axes, not %s and %s", ROW(call),
+                         SHAPE(a), SHAPE(b));
     for (uint32_t axis = 0; axis + 2 < a->rank; axis++) {
         wg_size size = size_of(a, axis);
         if (!put(call, size.expression ? size : size_of(b, axis))) return false;

@@ -40,7 +40,7 @@ const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count)
 static uint32_t host_nodes(const wg_plan *plan)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < plan->count; i++) count += graph_rows[plan_node(plan, i)->op].order == GRAPH_ORDER_HOST;
+    for (uint32_t i = 0; i < plan->count; i++) count += graph_row_is_host((wg_op)plan_node(plan, i)->op);
     return count;
 }
 
@@ -183,8 +183,8 @@ static void put_host(const wg_plan *plan, base_string *text)
 {
     uint32_t put = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
-        const graph_row *row = &graph_rows[plan_node(plan, i)->op];
-        if (row->order == GRAPH_ORDER_HOST) base_string_printf(text, "%s%u %s", put++ ? ", " : "host rows: ", plan->closure[i], row->name);
+        wg_op op = (wg_op)plan_node(plan, i)->op;
+        if (graph_row_is_host(op)) base_string_printf(text, "%s%u %s", put++ ? ", " : "host rows: ", plan->closure[i], graph_rows[op].name);
     }
     if (put) base_string_puts(text, "; their bits hold within this build and on this machine\n");
 }

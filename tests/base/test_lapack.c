@@ -39,7 +39,8 @@ static void test_room(void **state)
                 base_lapack_call call = {.task = (base_lapack_task)task, .kind = WG_KIND_F64, .rows = m, .columns = n, .sides = 2};
                 assert_int_equal(base_lapack_scratch(&call) % BASE_ALIGNMENT, 0);
             }
-        base_lapack_call huge = {.task = (base_lapack_task)task, .kind = WG_KIND_F32, .rows = (int64_t)1 << 40, .columns = (int64_t)1 << 40};
+        int64_t side = (int64_t)1 << 40;
+        base_lapack_call huge = {.task = (base_lapack_task)task, .kind = WG_KIND_F32, .rows = side, .columns = side};
         assert_int_equal(base_lapack_scratch(&huge), 0);
         base_lapack_fault fault = base_lapack_run(&huge, NULL, NULL, NULL, NULL);
         assert_int_equal(fault, base_lapack_is_here() ? BASE_LAPACK_TOO_LARGE : BASE_LAPACK_MISSING);
@@ -75,7 +76,7 @@ static void test_stays_in_its_room(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_opens), cmocka_unit_test(test_what_a_fault_says), cmocka_unit_test(test_room),
-                                       cmocka_unit_test(test_stays_in_its_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_opens), cmocka_unit_test(test_what_a_fault_says),
+                                       cmocka_unit_test(test_room), cmocka_unit_test(test_stays_in_its_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

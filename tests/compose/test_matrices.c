@@ -74,7 +74,8 @@ static void test_powers(void **state)
     (void)state;
     if (!test_row_is_here(WG_OP_Solve)) skip();
     wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
-    wg_value a = DRAWN(tape, 1, 2, 3, 3), one = identity(tape, 2, 3), square = wg_matmul(a, a), fifth = wg_matmul(wg_matmul(square, square), a);
+    wg_value a = DRAWN(tape, 1, 2, 3, 3), one = identity(tape, 2, 3), square = wg_matmul(a, a);
+    wg_value fifth = wg_matmul(wg_matmul(square, square), a);
     wg_value back = wg_matrix_power(a, -2);
     const wg_value pairs[][2] = {
         {wg_matrix_power(a, 0), one}, {wg_matrix_power(a, 1), a}, {wg_matrix_power(a, 5), fifth}, {wg_matmul(back, square), one}};
@@ -91,11 +92,13 @@ static void test_traces_and_norms(void **state)
     wg_value u = wg_input(tape, test_tensor(WG_KIND_F64, 1, TEST_SHAPE(2), (double[]){2, 3}));
     wg_value v = wg_input(tape, test_tensor(WG_KIND_F64, 1, TEST_SHAPE(3), (double[]){1, 0, -1}));
     wg_value outer = wg_input(tape, test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 3), (double[]){2, 0, -2, 3, 0, -3}));
-    wg_value four = wg_leaf(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, 4)), zero = wg_leaf(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, 0));
+    wg_value four = wg_leaf(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, 4));
+    wg_value zero = wg_leaf(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, 0));
     wg_value m = DRAWN(tape, 4, 2, 3, 3), w = wg_eigh_values(m), symmetric = wg_trace(m);
     wg_value batched = wg_outer(DRAWN(tape, 5, 2, 4), DRAWN(tape, 6, 2, 3));
     assert_int_equal(wg_value_rank(batched), 3);
-    const wg_value pairs[][2] = {{wg_trace(a), zero}, {wg_spectral_norm(b), four}, {wg_outer(u, v), outer}, {symmetric, wg_sum_along(w, 1)}};
+    const wg_value pairs[][2] = {
+        {wg_trace(a), zero}, {wg_spectral_norm(b), four}, {wg_outer(u, v), outer}, {symmetric, wg_sum_along(w, 1)}};
     expect_pairs(tape, pairs, sizeof pairs / sizeof *pairs);
 }
 
@@ -125,7 +128,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverses), cmocka_unit_test(test_powers), cmocka_unit_test(test_traces_and_norms),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverses), cmocka_unit_test(test_powers),
+                                       cmocka_unit_test(test_traces_and_norms), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

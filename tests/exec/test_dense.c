@@ -14,7 +14,8 @@ static wg_entry *entry_of(wg_tape **tape, wg_network **network, const wg_symbol 
     wg_error error = {0};
     *network = wg_tape_seal(tape, &error);
     if (!*network) fail_msg("%s", error.message);
-    wg_entry *entry = wg_entry_new(*network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
+    wg_entry_options options = {.size = sizeof options, .roots = roots, .root_count = count};
+    wg_entry *entry = wg_entry_new(*network, &options, &error);
     if (!entry) fail_msg("%s", error.message);
     return entry;
 }
@@ -59,7 +60,8 @@ static wg_tensor *alone(wg_op op, wg_tensor *a, int64_t which, wg_tensor *right)
     wg_tensor *matrix = wg_tensor_new(NULL, WG_KIND_F64, 2, TEST_SHAPE(3, 3), (double *)wg_tensor_data(a) + which * 9, NULL);
     wg_tensor *side = wg_tensor_new(NULL, WG_KIND_F64, 2, TEST_SHAPE(3, 2), (double *)wg_tensor_data(right) + which * 6, NULL);
     operands[0] = matrix, operands[1] = side;
-    wg_tensor *result = wg_op_run(NULL, op, operands, (uint32_t)graph_rows[op].arity, TEST_SHAPE(0, 0, 0), op == WG_OP_SolveTriangle ? 3 : 0, &error);
+    uint32_t count = (uint32_t)graph_rows[op].arity, attributes = op == WG_OP_SolveTriangle ? 3 : 0;
+    wg_tensor *result = wg_op_run(NULL, op, operands, count, TEST_SHAPE(0, 0, 0), attributes, &error);
     if (!result) fail_msg("%s: %s", wg_op_name(op), error.message);
     wg_tensor_release(matrix);
     wg_tensor_release(side);
@@ -104,13 +106,15 @@ static void least_squares(int64_t m, bool bound, wg_tensor *results[3])
     wg_value x = wg_least_squares(operands[0], operands[1]);
     wg_adjoints *adjoints = wg_differentiate(tape, wg_sum(wg_mul(x, x)), operands, 2);
     if (!adjoints) fail_msg("%s", wg_tape_error(tape)->message);
-    wg_symbol roots[3] = {wg_symbol_of(x), wg_symbol_of(wg_adjoints_gradient(adjoints, 0)), wg_symbol_of(wg_adjoints_gradient(adjoints, 1))};
+    wg_symbol roots[3] = {wg_symbol_of(x)};
+    for (uint32_t i = 0; i < 2; i++) roots[1 + i] = wg_symbol_of(wg_adjoints_gradient(adjoints, i));
     wg_symbol inputs[2] = {wg_symbol_of(operands[0]), wg_symbol_of(operands[1])};
     wg_adjoints_free(&adjoints);
     wg_network *network;
     wg_entry *entry = entry_of(&tape, &network, roots, 3);
     test_draws draws = test_draws_new(9);
-    wg_tensor *a = test_tensor_draw(&draws, WG_KIND_F64, 2, TEST_SHAPE(m, 3), -0.5, 0.5), *b = test_tensor_draw(&draws, WG_KIND_F64, 2, TEST_SHAPE(m, 1), -1, 1);
+    wg_tensor *a = test_tensor_draw(&draws, WG_KIND_F64, 2, TEST_SHAPE(m, 3), -0.5, 0.5);
+    wg_tensor *b = test_tensor_draw(&draws, WG_KIND_F64, 2, TEST_SHAPE(m, 1), -1, 1);
     test_make_dominant(a);
     wg_feed feeds[2] = {{inputs[0], wg_tensor_view(a)}, {inputs[1], wg_tensor_view(b)}};
     wg_binding binding = {"m", m};
@@ -149,7 +153,8 @@ static void test_lesser_of_extents(void **state)
     (void)state;
     wg_tape *tape = wg_tape_new(NULL);
     wg_size n = wg_extent(tape, "n", 4);
-    wg_value square = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){n, n}), tall = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){n, wg_number(2)});
+    wg_value square = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){n, n});
+    wg_value tall = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){n, wg_number(2)});
     assert_false(wg_is_poison(wg_svd_u(square)));
     assert_true(wg_is_poison(wg_qr_q(tall)));
     assert_int_equal(wg_tape_error(tape)->code, WG_SIZE);

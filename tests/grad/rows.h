@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "graph/dense.h"
 #include "graph/graph.h"
 #include "support/dense.h"
 #include "support/tensors.h"

@@ -44,7 +44,10 @@ static matrix product(const matrix *a, bool a_turned, const matrix *b, bool b_tu
     assert_int_equal(k, b_turned ? b->n : b->m);
     for (int64_t i = 0; i < c.m; i++)
         for (int64_t j = 0; j < c.n; j++)
-            for (int64_t l = 0; l < k; l++) AT(c, i, j) += (a_turned ? AT(*a, l, i) : AT(*a, i, l)) * (b_turned ? AT(*b, j, l) : AT(*b, l, j));
+            for (int64_t l = 0; l < k; l++) {
+                double left = a_turned ? AT(*a, l, i) : AT(*a, i, l), right = b_turned ? AT(*b, j, l) : AT(*b, l, j);
+                AT(c, i, j) += left * right;
+            }
     return c;
 }
 
@@ -52,7 +55,8 @@ static void assert_close(const matrix *a, const matrix *b, double tolerance, con
 {
     assert_true(a->m == b->m && a->n == b->n);
     for (int64_t i = 0; i < a->m * a->n; i++)
-        if (!(fabs(a->items[i] - b->items[i]) <= tolerance)) fail_msg("%s: item %d is %.17g, not %.17g", what, (int)i, a->items[i], b->items[i]);
+        if (!(fabs(a->items[i] - b->items[i]) <= tolerance))
+            fail_msg("%s: item %d is %.17g, not %.17g", what, (int)i, a->items[i], b->items[i]);
 }
 
 static void assert_orthonormal(const matrix *q, double tolerance, const char *what)
@@ -76,7 +80,9 @@ static void assert_signs(const matrix *u, const char *what)
 
 /* ---- running rows ---- */
 
-#define RUN(op, ...) run(WG_OP_##op, (const wg_tensor *[]){__VA_ARGS__}, sizeof((const wg_tensor *[]){__VA_ARGS__}) / sizeof(wg_tensor *), NULL, 0)
+#define RUN(op, ...)                                              \
+    run(WG_OP_##op, (const wg_tensor *[]){__VA_ARGS__},           \
+        sizeof((const wg_tensor *[]){__VA_ARGS__}) / sizeof(wg_tensor *), NULL, 0)
 
 static wg_tensor *run(wg_op op, const wg_tensor **operands, uint32_t count, const int64_t *attributes, uint32_t attribute_count)
 {
@@ -100,11 +106,13 @@ typedef void (*judge)(trial *t);
 
 static void over_shapes(judge judge, bool square)
 {
-    static const int64_t shapes[][3] = {{1, 1, 1}, {2, 3, 3}, {3, 5, 5}, {1, 33, 33}, {2, 4, 2}, {2, 2, 5}, {1, 35, 7}, {1, 6, 38}, {2, 1, 4}, {1, 5, 1}};
+    static const int64_t shapes[][3] = {{1, 1, 1}, {2, 3, 3},  {3, 5, 5},  {1, 33, 33}, {2, 4, 2},
+                                        {2, 2, 5}, {1, 35, 7}, {1, 6, 38}, {2, 1, 4},   {1, 5, 1}};
     if (!test_row_is_here(WG_OP_Solve)) skip();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int wide = 0; wide < 2; wide++) {
-            trial t = {test_draws_new(i + 1), wide ? WG_KIND_F64 : WG_KIND_F32, shapes[i][0], shapes[i][1], shapes[i][2], wide ? 1e-11 : 1e-3, NULL};
+            trial t = {.draws = test_draws_new(i + 1), .kind = wide ? WG_KIND_F64 : WG_KIND_F32, .tolerance = wide ? 1e-11 : 1e-3};
+            t.batch = shapes[i][0], t.m = shapes[i][1], t.n = shapes[i][2];
             if (square && t.m != t.n) continue;
             t.a = test_tensor_draw(&t.draws, t.kind, 3, TEST_SHAPE(t.batch, t.m, t.n), -1, 1);
             judge(&t);
@@ -198,7 +206,8 @@ static void test_least_squares(void **state)
 {
     (void)state;
     over_shapes(judge_least_squares, false);
-    wg_tensor *a = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 2), (double[]){1, 1, 1, 1}), *b = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 1), (double[]){1, 3});
+    wg_tensor *a = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 2), (double[]){1, 1, 1, 1});
+    wg_tensor *b = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 1), (double[]){1, 3});
     wg_tensor *x = RUN(LeastSquares, a, b), *shortest = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 1), (double[]){1, 1});
     test_assert_near(x, shortest, 1e-14, "a matrix of rank 1");
     wg_tensor *none = test_tensor_fill(WG_KIND_F64, 2, TEST_SHAPE(0, 2), 0), *right = test_tensor_fill(WG_KIND_F64, 2, TEST_SHAPE(0, 1), 0);
@@ -212,9 +221,10 @@ static void test_least_squares(void **state)
 
 static void spoil_upper(wg_tensor *a)
 {
+    wg_kind kind = wg_tensor_kind(a);
     int64_t n = wg_tensor_shape(a)[wg_tensor_rank(a) - 1];
     for (int64_t i = 0; i < wg_tensor_volume(a); i++)
-        if (i / n % n < i % n) base_number_store(wg_tensor_kind(a), wg_tensor_data(a), i, base_number_from_double(wg_tensor_kind(a), (double)NAN));
+        if (i / n % n < i % n) base_number_store(kind, wg_tensor_data(a), i, base_number_from_double(kind, (double)NAN));
 }
 
 /* The symmetric matrix of the lower triangle. */
@@ -388,7 +398,8 @@ static void test_known(void **state)
     double root = sqrt(0.5);
     assert_true(fabs(test_item(w, 0) - 1) < 1e-15 && fabs(test_item(w, 1) - 3) < 1e-15);
     assert_true(fabs(fabs(test_item(v, 0)) - root) < 1e-15 && fabs(test_item(v, 1) - root) < 1e-15 && fabs(test_item(v, 3) - root) < 1e-15);
-    wg_tensor *hilbert = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(3, 3), (double[]){1, 1 / 2.0, 1 / 3.0, 1 / 2.0, 1 / 3.0, 1 / 4.0, 1 / 3.0, 1 / 4.0, 1 / 5.0});
+    wg_tensor *hilbert = test_tensor_fill(WG_KIND_F64, 2, TEST_SHAPE(3, 3), 0);
+    for (int64_t i = 0; i < 9; i++) ((double *)wg_tensor_data(hilbert))[i] = 1.0 / (double)(i / 3 + i % 3 + 1);
     wg_tensor *d = RUN(Determinant, hilbert);
     assert_true(fabs(test_item(d, 0) * 2160 - 1) < 1e-12);
     wg_tensor *tall = test_tensor(WG_KIND_F64, 2, TEST_SHAPE(2, 1), (double[]){-3, 4}), *s = RUN(SvdS, tall), *r = RUN(QrR, tall);

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "graph/dense.h"
 #include "graph/row.h"
 #include "support/random_graph.h"
 #include "support/tensors.h"

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "graph/dense.h"
+#include "base/lapack.h"
+#include "graph/row.h"
 
 bool test_row_is_here(wg_op op)
 {

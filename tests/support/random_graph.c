@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "graph/dense.h"
 #include "graph/row.h"
 #include "graph/rules.h"
 #include "support/dense.h"
