@@ -73,6 +73,7 @@ typedef struct wg_plan_figures {
     int64_t arena_bytes;                  /* what a session takes */
     int64_t largest_bytes;                /* the largest set of buffers alive at once in the chosen order */
     int64_t bound_bytes;                  /* no order could do with less: the largest single stage */
+    uint32_t host;                        /* nodes of host rows: where there are any, the bits hold on one machine */
 } wg_plan_figures;
 WG_API void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures);
 
