@@ -46,6 +46,8 @@ bool batch_is_cell_by_cell(wg_op op);
 wg_value batch_operand(const batch_call *call, uint32_t operand);
 /* The shape of operand i as a cell sees it into shape [WG_MAX_RANK]; answers its rank. */
 uint32_t batch_cell_shape(const batch_call *call, uint32_t operand, wg_size *shape);
+/* Operand i, which is batched, with the items of each cell in a line: [frame, volume]. False and a tape error. */
+bool batch_lines(const batch_call *call, uint32_t operand, wg_value *lines, wg_size *volume);
 /* The row over operands that all have the frame in front, with these attributes. */
 wg_value batch_record_all(const batch_call *call, const wg_size *attributes, uint32_t attribute_count);
 

@@ -47,6 +47,18 @@ uint32_t batch_cell_shape(const batch_call *call, uint32_t operand, wg_size *sha
     return rank - first;
 }
 
+bool batch_lines(const batch_call *call, uint32_t operand, wg_value *lines, wg_size *volume)
+{
+    wg_size shape[WG_MAX_RANK];
+    uint32_t rank = batch_cell_shape(call, operand, shape);
+    *lines = call->operands[operand];
+    *volume = rank ? shape[0] : wg_number(1);
+    for (uint32_t axis = 1; axis < rank; axis++) *volume = wg_size_multiply(call->tape, *volume, shape[axis]);
+    if (volume->number < 0) return false;
+    if (rank != 1) *lines = wg_reshape(*lines, 2, (wg_size[2]){call->frame, *volume});
+    return !wg_is_poison(*lines);
+}
+
 wg_value batch_record_all(const batch_call *call, const wg_size *attributes, uint32_t attribute_count)
 {
     wg_value few[3], *operands = few, result = graph_poison(call->tape);
