@@ -29,7 +29,8 @@ static void every_case(uint64_t seed, case_function check)
             if (!mapped_takes((wg_op)op, (wg_kind)kind)) continue;
             for (size_t i = 0; i < FORMS * MAPPED_EDGES; i++) {
                 mapped m;
-                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m)) continue;
+                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m))
+                    continue;
                 check(&draws, &m);
                 calls++;
                 patterns |= 1u << m.pattern;
@@ -38,19 +39,21 @@ static void every_case(uint64_t seed, case_function check)
         }
         int32_t arity = graph_rows[op].arity;
         uint32_t all = arity == 0 ? 0 : arity == 1 ? 0x2 : arity == 2 ? 0xe : 0xfe;
-        if ((patterns & all) != all || (all && calls < 10)) fail_msg("%s was called %u times, patterns %x", wg_op_name((wg_op)op), calls, patterns);
+        if ((patterns & all) != all || (all && calls < 10))
+            fail_msg("%s was called %u times, patterns %x", wg_op_name((wg_op)op), calls, patterns);
     }
 }
 
 /* Ends the tape and compares a value, under feeds and a binding, with what is expected. */
-static void expect(wg_tape *tape, wg_value value, const wg_feed *feeds, uint32_t feed_count, const wg_binding *binding, const wg_tensor *expected,
-                   const char *what)
+static void expect(wg_tape *tape, wg_value value, const wg_feed *feeds, uint32_t feed_count, const wg_binding *binding,
+                   const wg_tensor *expected, const char *what)
 {
     wg_error error = {.code = WG_OK};
     wg_symbol symbol = wg_symbol_of(value);
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network || !wg_network_verify(network, &error)) fail_msg("%s: %s", what, error.message);
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
     wg_run_options options = {
         .size = sizeof options, .feeds = feeds, .feed_count = feed_count, .bindings = binding, .binding_count = binding != NULL};
     wg_run *run = entry ? wg_interpret(entry, &options, &error) : NULL;
@@ -165,8 +168,8 @@ static wg_value nested_record(const mapped *m, uint32_t outer_pattern, wg_tape *
         wg_tensor *wholes[OUTER];
         for (int64_t g = 0; g < OUTER; g++) wholes[g] = inner_operand(m, outer_pattern, i, g);
         inputs[count] = operands[i];
-        frames[count++] =
-            wg_input(tape, mapped_stack(wg_tensor_kind(wholes[0]), wg_tensor_rank(wholes[0]), wg_tensor_shape(wholes[0]), wholes, OUTER, 0));
+        frames[count++] = wg_input(
+            tape, mapped_stack(wg_tensor_kind(wholes[0]), wg_tensor_rank(wholes[0]), wg_tensor_shape(wholes[0]), wholes, OUTER, 0));
         for (int64_t g = 0; g < OUTER; g++) wg_tensor_release(wholes[g]);
     }
     if (!wg_vmap(tape, &inner, 1, inputs, frames, NULL, count, NULL, &outer)) fail_msg("%s", wg_tape_error(tape)->message);
@@ -259,7 +262,8 @@ static void what_rules_refuse(void **state)
     wg_value x = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){frame, wg_number(3)});
     batch_call call = {tape, WG_OP_Neg, &x, &(bool){true}, 1, NULL, 0, frame};
     assert_true(wg_is_poison(batch_shared_cells(&call)));
-    assert_string_equal(wg_tape_error(tape)->message, "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
+    assert_string_equal(wg_tape_error(tape)->message,
+                        "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
     wg_tape_free(&tape);
     tape = wg_tape_new(NULL);
     call = (batch_call){.tape = tape, .op = WG_OP_Iota, .frame = wg_number(2)};
