@@ -20,6 +20,13 @@ extern "C" {
 WG_API bool wg_vmap(wg_tape *tape, const wg_value *results, uint32_t result_count, const wg_value *inputs, const wg_value *frames,
                     const uint32_t *in_axes, uint32_t count, const uint32_t *out_axes, wg_value *mapped);
 
+/* Records the map of one call of a row: batched operands (batched [operand_count], at least one) have the frame as axis 0, attributes are the cell's. Answers
+ * [frame, result of a cell ..]; poison and a tape error: a batched operand without the frame in front (WG_SHAPE), and what wg_record says. */
+WG_API wg_value wg_record_mapped(wg_tape *tape, wg_op op, const wg_value *operands, const bool *batched, uint32_t operand_count,
+                                 const wg_size *attributes, uint32_t attribute_count, wg_size frame);
+/* Whether the map of a row is the row once for each cell, so that its nodes grow with the frame, which must then be a plain number. */
+WG_API bool wg_op_is_mapped_by_cells(wg_op op);
+
 /* An input that gets the frame, as this axis. */
 typedef struct wg_vmap_input {
     wg_symbol input;

@@ -138,3 +138,29 @@ bool wg_vmap(wg_tape *tape, const wg_value *results, uint32_t result_count, cons
     if (!good) graph_poison(tape); /* tells the hook */
     return good;
 }
+
+/* ---- one call ---- */
+
+wg_value wg_record_mapped(wg_tape *tape, wg_op op, const wg_value *operands, const bool *batched, uint32_t operand_count,
+                          const wg_size *attributes, uint32_t attribute_count, wg_size frame)
+{
+    if (!graph_check_values(tape, operands, operand_count)) return graph_poison(tape);
+    if ((unsigned)op >= WG_OP_COUNT || attribute_count > 2 * WG_MAX_RANK)
+        return graph_fail(tape, WG_ARGUMENT, "no such row, or more parameters than any row has");
+    bool any = false;
+    for (uint32_t i = 0; i < operand_count; i++) {
+        if (!batched[i]) continue;
+        any = true;
+        if (!wg_value_rank(operands[i]) || wg_value_shape(operands[i])[0] != frame.number)
+            return graph_fail(tape, WG_SHAPE, "%s: batched operand %u of shape %s has no frame of %lld in front", graph_rows[op].text, i,
+                              BASE_SHAPE_TEXT(wg_value_rank(operands[i]), wg_value_shape(operands[i])), (long long)frame.number);
+    }
+    if (!any) return graph_fail(tape, WG_ARGUMENT, "%s: no operand is batched", graph_rows[op].text);
+    batch_call call = {tape, op, operands, batched, operand_count, attributes, attribute_count, frame};
+    return batch_record(&call);
+}
+
+bool wg_op_is_mapped_by_cells(wg_op op)
+{
+    return (unsigned)op < WG_OP_COUNT && batch_is_cell_by_cell(op);
+}

@@ -369,12 +369,12 @@ static bool keep_feed(wg_session *session, exec_input *input, wg_error *error)
     return true;
 }
 
-bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error)
+bool exec_sources_end(wg_session *session, bool succeeded, bool readable, wg_error *error)
 {
     exec_laid *laid = &session->laid;
     for (uint32_t i = 0; i < session->input_count; i++) {
         exec_input *input = &session->inputs[i];
-        if (succeeded && input->feed && input->watched && input->buffer != WG_NONE) succeeded = keep_feed(session, input, error);
+        if (succeeded && readable && input->feed && input->watched && input->buffer != WG_NONE) succeeded = keep_feed(session, input, error);
         input->feed = NULL;
     }
     if (!succeeded) return false;
