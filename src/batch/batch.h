@@ -35,7 +35,8 @@ typedef struct batch_call {
 #define OP(Name, ...) wg_value batch_rule_##Name(const batch_call *call);
 #include "wengert/ops.def"
 
-/* At least one operand is batched; the rule of the call's row. */
+/* The rule of the call's row, after the row's own checks of a cell's call: a rule is given what the row takes. At least one operand is
+ * batched, and each of those has the frame in front. */
 wg_value batch_record(const batch_call *call);
 /* Does the rule of a row record the row once for each cell? Its nodes then grow with the frame, which must be a plain number. */
 bool batch_is_cell_by_cell(wg_op op);

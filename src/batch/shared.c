@@ -27,7 +27,6 @@ static wg_value repeat(const batch_call *call, wg_value value)
 {
     wg_size shape[WG_MAX_RANK + 1] = {call->frame};
     uint32_t rank = wg_value_rank(value);
-    if (!graph_check_values(call->tape, &value, 1)) return graph_poison(call->tape);
     const wg_node *node = graph_node(call->tape, value.position);
     if (node->op != WG_OP_Broadcast) return wg_broadcast_along(value, 0, call->frame);
     for (uint32_t axis = 0; axis < rank; axis++) shape[1 + axis] = wg_value_size(value, axis);
@@ -100,8 +99,6 @@ static uint32_t shift_attributes(const batch_call *call, wg_size *shifted)
 wg_value batch_shared_shifted(const batch_call *call)
 {
     wg_size shifted[GRAPH_MOST_ATTRIBUTES + 1];
-    if (call->attribute_count > GRAPH_MOST_ATTRIBUTES)
-        return graph_fail(call->tape, WG_ARGUMENT, "%s has more parameters than any row", graph_rows[call->op].text);
     uint32_t count = shift_attributes(call, shifted);
     return batch_record_all(call, shifted, count);
 }

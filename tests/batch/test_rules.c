@@ -266,11 +266,54 @@ static void what_rules_refuse(void **state)
                         "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
     wg_tape_free(&tape);
     tape = wg_tape_new(NULL);
-    call = (batch_call){.tape = tape, .op = WG_OP_Iota, .frame = wg_number(2)};
+    wg_size iota[] = {wg_number(1), wg_number(3), wg_number(0), wg_number(WG_KIND_I64)};
+    call = (batch_call){.tape = tape, .op = WG_OP_Iota, .attributes = iota, .attribute_count = 4, .frame = wg_number(2)};
     assert_true(wg_is_poison(batch_record(&call)));
     assert_int_equal(wg_tape_error(tape)->code, WG_INTERNAL);
     wg_tape_free(&tape);
+    assert_false(wg_op_is_mapped_by_cells(WG_OP_COUNT));
+    assert_false(wg_op_is_mapped_by_cells(WG_OP_MatMul));
     assert_false(batch_is_cell_by_cell(WG_OP_COUNT));
+}
+
+typedef struct wrong {
+    const char *message;
+    wg_code code;
+    wg_op op;
+    uint32_t operand_count, batched, attribute_count;
+    int64_t attributes[8], frame;
+} wrong;
+
+static const wrong wrongs[] = {
+    {"add takes 2 operands, not 1", WG_ARGUMENT, WG_OP_Add, 1, 1, 0, {0}, 3},
+    {"reshape needs all of shape", WG_ARGUMENT, WG_OP_Reshape, 1, 1, 2, {5, 1}, 3},
+    {"gather needs positions of kind i64 or i32, not f32", WG_KIND, WG_OP_Gather, 2, 1, 4, {0}, 3},
+    {"slice has fewer parameters than it was given", WG_ARGUMENT, WG_OP_Slice, 2, 3, 8, {0}, 3},
+    {"sum_along has no axis 1 in [4]", WG_ARGUMENT, WG_OP_SumAlong, 1, 1, 2, {1, -1}, 3},
+    {"add cannot combine [4] and [3, 4]: shapes differ; broadcast one explicitly", WG_SHAPE, WG_OP_Add, 2, 1, 0, {0}, 3},
+    {"neg: batched operand 0 of shape [3, 4] has no frame of 5 in front", WG_SHAPE, WG_OP_Neg, 1, 1, 0, {0}, 5},
+    {"neg: no operand is batched", WG_ARGUMENT, WG_OP_Neg, 1, 0, 0, {0}, 3},
+};
+
+/* The public call of a row, by a caller who may be wrong about it. */
+static void a_wrong_call_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        const wrong *w = &wrongs[i];
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(3, 4), 1)), at = x;
+        if (w->op == WG_OP_Slice) at = wg_input(tape, test_tensor_fill(WG_KIND_I64, 1, TEST_SHAPE(3), 0));
+        wg_size sizes[8];
+        for (int j = 0; j < 8; j++) sizes[j] = wg_number(w->attributes[j]);
+        bool batched[2] = {w->batched & 1, w->batched >> 1};
+        wg_value mapped = wg_record_mapped(tape, w->op, (wg_value[2]){x, at}, batched, w->operand_count, sizes, w->attribute_count,
+                                           wg_number(w->frame));
+        assert_true(wg_is_poison(mapped));
+        assert_string_equal(wg_tape_error(tape)->message, w->message);
+        assert_int_equal(wg_tape_error(tape)->code, w->code);
+        wg_tape_free(&tape);
+    }
 }
 
 int main(void)
@@ -282,6 +325,7 @@ int main(void)
         cmocka_unit_test(every_row_maps_cell_by_cell),
         cmocka_unit_test(rules_record_whole_arrays),
         cmocka_unit_test(what_rules_refuse),
+        cmocka_unit_test(a_wrong_call_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
