@@ -322,6 +322,13 @@ static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg
     return true;
 }
 
+/* A stop is asked for, not handed to a session: nobody else knows how long one lives. */
+static bool goes_on(void *user, double share)
+{
+    (void)share;
+    return !atomic_load_explicit(&((wg_lazy *)user)->stopped, memory_order_relaxed);
+}
+
 /* The session bound to these numbers; else a new one, or the one that was used the longest ago, bound to them. */
 static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *error)
 {
@@ -333,7 +340,7 @@ static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *
         if (!program->sessions[i].session || program->sessions[i].used < chosen->used) chosen = &program->sessions[i];
     if (!chosen->session) {
         if (bytes && !chosen->numbers && !(chosen->numbers = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error), NULL;
-        wg_session_options options = {.size = sizeof options, .arena_lent = true};
+        wg_session_options options = {.size = sizeof options, .arena_lent = true, .progress = goes_on, .progress_user = lazy};
         if (!(chosen->session = wg_session_new(program->plan, &options, error))) return NULL;
         if (bytes) memcpy(chosen->numbers, program->numbers, bytes);
         if (!bytes || !memcmp(program->numbers, lazy->numbers, bytes)) return chosen;
@@ -415,10 +422,8 @@ static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_
     bool placed = place_inputs(lazy, program);
     if (placed) memory.inputs = program->leaf_count ? program->places : none;
     else feed(lazy, program);
-    atomic_store_explicit(&lazy->running, session->session, memory_order_release);
     bool good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the read was stopped");
     good = good && wg_session_run_into(session->session, placed ? NULL : &options, &memory, error);
-    atomic_store_explicit(&lazy->running, NULL, memory_order_release);
     if (places != few) base_free(lazy->allocator, places, bytes);
     return good;
 }
