@@ -112,12 +112,8 @@ struct wg_lazy {
     uint32_t scoped_count, scoped_capacity;
     uint32_t *scopes;
     uint32_t scope_count, scope_capacity;
-<<<<<<< HEAD
-    /* levels, newest first */
-=======
     uint32_t scopes_missed;               /* opened without memory: innermost */
-    /* levels, oldest first */
->>>>>>> lazytests
+    /* levels, newest first */
     lazy_level *levels;
     wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
     uint32_t level_serial;
