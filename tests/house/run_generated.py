@@ -247,7 +247,29 @@ def api_page():
     return with_lists("docs/c-api.md", {"errors": "| code | name | meaning |\n|---|---|---|\n" + "".join(rows)})
 
 
-FILES = {"docs/man/wengert.1": man_page, "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
+# ---- the sites of calls on arrays ----
+
+CALL = re.compile(r"^WG_API (wg_array \*|bool )(wg_array_\w+)\(", re.M)
+
+
+def array_sites():
+    """A macro a call of array.h. Arguments stay together, so that lists in braces may stand among them."""
+    calls = [(name, "WG_READ_SITE" if result == "bool " else "WG_ARRAY_SITE") for result, name in CALL.findall((ROOT / "include/wengert/array.h").read_text())
+             if name != "wg_array_absent"]
+    pairs = []
+    for macro, fields, _ in tables.read("include/wengert/arrays.def"):
+        name = "wg_array_" + fields[0]
+        if macro == "BINARY":
+            pairs.append(name)
+            name += "_scalar"
+        calls.append((name, "WG_ARRAY_SITE"))
+    lines = [f"#define {name}(a, b) WG_ARRAY_SITE(WG_ARRAY_BINARY({name}, a, b))" for name in pairs]
+    lines += [f"#define {name}(...) {site}(({name})(__VA_ARGS__))" for name, site in calls]
+    return (f"/* {SPDX}\n *\n * The line of a call, noted by the call: macros that shadow the functions of array.h. Written by tests/house/run_generated.py. */\n"
+            "#ifndef WENGERT_ARRAY_SITES_H\n#define WENGERT_ARRAY_SITES_H\n\n#include \"wengert/array.h\"\n\n" + "\n".join(lines) + "\n\n#endif\n")
+
+
+FILES = {"include/wengert/array_sites.h": array_sites, "docs/man/wengert.1": man_page, "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
          "completions/wengert.fish": fish_completion, "docs/ops.md": ops_page, "docs/command.md": command_page,
          "docs/program-text.md": text_page, "docs/c-api.md": api_page}
 
