@@ -90,6 +90,16 @@ typedef struct wg_pattern {
 WG_API uint32_t wg_plan_pattern_count(const wg_plan *plan);
 WG_API bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern);
 
+/* A stage: one pass over memory. Pointers are the plan's. */
+typedef struct wg_stage {
+    const char *kind;      /* "map", "copy", the row that a kernel serves, or the formula of an elected match */
+    const uint32_t *nodes; /* [node_count] that it computes, ascending */
+    uint32_t node_count;
+    int64_t read_bytes, written_bytes, scratch_bytes;
+} wg_stage;
+/* Stages in order of execution; false beyond. */
+WG_API bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *stage);
+
 /* ---- sessions: where runs happen ------------------------------------------------------------------------------------------------------ */
 
 /* One arena, the carried values, the stop flag, the last error. Entered by one thread at a time (WG_BUSY); sessions of one plan run in parallel. */
