@@ -84,11 +84,14 @@ void base_arena_free(base_arena *arena);
 typedef struct base_pool {
     const wg_allocator *allocator;
     uint32_t item_bytes, count;
+    uint32_t kept; /* chunks below it may be there, empty */
     unsigned char *chunks[BASE_POOL_CHUNKS];
 } base_pool;
 
 base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes);
 void base_pool_free(base_pool *pool);
+/* Drops all items and keeps their memory. */
+void base_pool_clear(base_pool *pool);
 /* Appends `run` zeroed items that stand side by side (skipping the rest of chunks that are too short); answers the first one's position,
  * WG_NONE on failure. */
 uint32_t base_pool_append(base_pool *pool, uint32_t run);

@@ -397,6 +397,7 @@ void wg_lazy_free(wg_lazy **handle)
     if (lazy->tells_at_end) lazy_explain_end(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
+    wg_tape_free(&lazy->spare);
     FREE_LIST(lazy, table, table_capacity);
     FREE_LIST(lazy, scoped, scoped_capacity);
     FREE_LIST(lazy, scopes, scope_capacity);

@@ -113,8 +113,9 @@ struct wg_lazy {
     uint32_t *scopes;
     uint32_t scope_count, scope_capacity;
     uint32_t scopes_missed;               /* opened without memory: innermost */
-    /* levels, oldest first */
+    /* levels, newest first */
     lazy_level *levels;
+    wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
     uint32_t level_serial;
     /* reads */
     uint64_t epoch;
@@ -238,6 +239,9 @@ struct lazy_level {
     int64_t frame;
 };
 
+/* A tape for a while, and back. NULL and an error. */
+wg_tape *lazy_tape_take(wg_lazy *lazy);
+void lazy_tape_give(wg_lazy *lazy, wg_tape *tape);
 lazy_level *lazy_level_open(wg_lazy *lazy, lazy_level_kind kind);
 /* No new values are carried; what still is behaves as what it carries. */
 void lazy_level_close(lazy_level *level);

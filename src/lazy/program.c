@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The plan cache: a program is the network, plan and sessions of one key. Least recently used ones go. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/tensor.h"
 #include "lazy/lazy.h"
@@ -428,6 +430,33 @@ static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_
     return good;
 }
 
+/* A run and its stages: what each computes, and where its first node was called. */
+static void tell_run(wg_lazy *lazy, const lazy_program *program, double seconds)
+{
+    uint64_t read = lazy->figures.reads + 1;
+    wg_stage stage;
+    lazy_tell(lazy, &(wg_event){.what = "run", .read = read, .nodes = lazy->order_count, .stages = program->stages, .seconds = seconds});
+    for (uint32_t i = 0; wg_plan_stage(program->plan, i, &stage); i++) {
+        wg_event event = {.what = "stage", .detail = stage.kind, .read = read, .nodes = stage.node_count,
+                          .bytes = (uint64_t)(stage.read_bytes + stage.written_bytes)};
+        wg_node_facts facts;
+        bool placed = wg_network_node(program->network, stage.nodes[0], &facts) && facts.file && !strcmp(facts.file, NODE_FILE) &&
+                      facts.line > 0 && (uint32_t)facts.line <= lazy->order_count;
+        if (placed) {
+            event.file = lazy->order[facts.line - 1]->file;
+            event.line = lazy->order[facts.line - 1]->line;
+        }
+        lazy_tell(lazy, &event);
+    }
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results)
 {
     wg_error error;
@@ -437,8 +466,9 @@ bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *root
     if (!make_results(lazy, roots, root_count, results, &error)) return fail_run(lazy, &error);
     session->used = lazy->figures.reads + 1;
     lazy->last = program;
+    double before = lazy->explain ? seconds_now() : 0;
     if (run(lazy, program, session, results, &error)) {
-        LAZY_TELL(lazy, .what = "run", .read = lazy->figures.reads + 1, .nodes = lazy->order_count, .stages = program->stages);
+        if (lazy->explain) tell_run(lazy, program, seconds_now() - before);
         return true;
     }
     for (uint32_t i = 0; i < root_count; i++) wg_tensor_release(results[i]);
