@@ -175,10 +175,22 @@ WG_API wg_value wg_bins(wg_value x, wg_value bounds, const char *side);
 /* ---- generators; a key is u32 [2] ---- */
 
 WG_API wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis);
-/* distribution: "uniform" in [0, 1), "normal", or "bits" (integers). */
+/* distribution: "uniform" in [0, 1), "normal", "exponential" (never 0), or "bits" (integers). */
 WG_API wg_value wg_draw(wg_value key, const char *distribution, wg_kind kind, uint32_t rank, const wg_size *shape);
 WG_API wg_value wg_key_split(wg_value key, wg_size count);
 WG_API wg_value wg_key_fold(wg_value key, wg_value n);
+/* Draws with parameters [..], one item each: [..]. Parameters are not looked at before they are drawn from: what is out of range has an answer.
+ * Integers of one kind in [low, high), every one equally likely; low where high is not above it. No derivative. */
+WG_API wg_value wg_draw_integers(wg_value key, wg_value low, wg_value high);
+/* Gamma of a shape and scale 1, and its logarithm, which is finite where the number itself rounds to 0. Shape 0: 0; below 0: NaN. No derivative. */
+WG_API wg_value wg_draw_gamma(wg_value key, wg_value shape);
+WG_API wg_value wg_draw_log_gamma(wg_value key, wg_value shape);
+/* i64 counts of a mean (floats); -1 where it is not in [0, 2^62]. No derivative. */
+WG_API wg_value wg_draw_poisson(wg_value key, wg_value mean);
+/* i64 successes of count (i64 or i32) trials of probability p (floats); -1 where count is negative or p not in [0, 1]. No derivative. */
+WG_API wg_value wg_draw_binomial(wg_value key, wg_value count, wg_value p);
+/* The standard normal between two ends, which may be infinite and in either order; NaN where one is. Differentiates by the ends. */
+WG_API wg_value wg_draw_truncated(wg_value key, wg_value from, wg_value to);
 
 #ifdef __cplusplus
 }

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/variates.h"
 #include "exec/exec_call.h"
 
 typedef struct generator {
-    exec_dense key, number; /* number: KeyFold's */
+    exec_dense key, numbers[2]; /* numbers: KeyFold's, or the parameters that items are drawn from */
     exec_value result;
     exec_draw draw;
+    uint32_t number_count;
+    bool logarithm; /* DrawGamma */
     int64_t extent, inner; /* Iota */
 } generator;
 
@@ -69,8 +72,8 @@ static void run_split_key(exec_run *run, const exec_stage *stage)
 static void run_fold_key(exec_run *run, const exec_stage *stage)
 {
     const generator *g = stage->prepared;
-    const char *number = exec_dense_items(run, &g->number);
-    base_key folded = base_key_fold(key_of(run, g), (uint64_t)base_number_load(g->number.value.kind, number, 0).i);
+    const char *number = exec_dense_items(run, &g->numbers[0]);
+    base_key folded = base_key_fold(key_of(run, g), (uint64_t)base_number_load(g->numbers[0].value.kind, number, 0).i);
     memcpy(exec_items(run, &g->result), folded.words, sizeof folded.words);
 }
 
@@ -80,7 +83,7 @@ static generator *generator_of(exec_call *call, exec_stage_function run)
     if (!g) return NULL;
     g->result = call->result;
     if (call->operand_count > 0) g->key = exec_dense_of(call->build, &call->operands[0]);
-    if (call->operand_count > 1) g->number = exec_dense_of(call->build, &call->operands[1]);
+    for (uint32_t i = 1; i < call->operand_count; i++, g->number_count++) g->numbers[i - 1] = exec_dense_of(call->build, &call->operands[i]);
     call->stage->run = run;
     call->stage->prepared = g;
     return g;
@@ -106,3 +109,99 @@ bool exec_call_Draw(exec_call *call)
 
 bool exec_call_KeySplit(exec_call *call) { return generator_of(call, run_split_key) != NULL; }
 bool exec_call_KeyFold(exec_call *call) { return generator_of(call, run_fold_key) != NULL; }
+
+/* ---- draws with parameters ---- */
+
+typedef struct drawing {
+    const generator *facts;
+    base_key key;
+    const char *numbers[2];
+    char *result;
+} drawing;
+
+static base_number number_at(const drawing *work, uint32_t which, int64_t index)
+{
+    return base_number_load(work->facts->numbers[which].value.kind, work->numbers[which], index);
+}
+
+static void store(const drawing *work, int64_t index, base_number number)
+{
+    base_number_store(work->facts->result.kind, work->result, index, number);
+}
+
+static void integers_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    bool is_signed = base_kinds[work->facts->result.kind].class == BASE_CLASS_SIGNED;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++) {
+        base_number low = number_at(work, 0, i), high = number_at(work, 1, i);
+        if (is_signed ? low.i < high.i : low.u < high.u) low.u += base_draw_below(work->key, (uint64_t)i, high.u - low.u);
+        store(work, i, low);
+    }
+}
+
+static void gamma_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++) {
+        double shape = number_at(work, 0, i).d;
+        store(work, i, (base_number){.d = base_draw_gamma(work->key, (uint64_t)i, shape, work->facts->logarithm)});
+    }
+}
+
+static void poisson_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++)
+        store(work, i, (base_number){.i = base_draw_poisson(work->key, (uint64_t)i, number_at(work, 0, i).d)});
+}
+
+static void binomial_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++) {
+        int64_t count = number_at(work, 0, i).i;
+        store(work, i, (base_number){.i = base_draw_binomial(work->key, (uint64_t)i, count, number_at(work, 1, i).d)});
+    }
+}
+
+static void truncated_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++) {
+        double from = number_at(work, 0, i).d;
+        store(work, i, (base_number){.d = base_draw_truncated(work->key, (uint64_t)i, from, number_at(work, 1, i).d)});
+    }
+}
+
+static void run_drawn(exec_run *run, const generator *g, exec_part_function part)
+{
+    drawing work = {.facts = g, .key = key_of(run, g)};
+    for (uint32_t i = 0; i < g->number_count; i++) work.numbers[i] = exec_dense_items(run, &g->numbers[i]);
+    work.result = exec_items(run, &g->result);
+    exec_run_split(run, g->result.volume, 256, 60, part, &work);
+}
+
+#define DRAWN(Name, name)                                                                                          \
+    static void run_##name(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, name##_part); } \
+    bool exec_call_##Name(exec_call *call) { return generator_of(call, run_##name) != NULL; }
+
+DRAWN(DrawIntegers, integers)
+DRAWN(DrawPoisson, poisson)
+DRAWN(DrawBinomial, binomial)
+DRAWN(DrawTruncated, truncated)
+
+static void run_gamma(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, gamma_part); }
+
+bool exec_call_DrawGamma(exec_call *call)
+{
+    generator *g = generator_of(call, run_gamma);
+    if (!g) return false;
+    g->logarithm = call->attributes[GRAPH_ATTRIBUTE(DrawGamma, logarithm)];
+    return true;
+}

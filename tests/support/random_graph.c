@@ -364,6 +364,16 @@ static uint32_t key(maker *m)
     return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, 1, TEST_SHAPE(2), 0, 4e9), false);
 }
 
+/* The parameters behind the key of a row that draws from them: one shape, and one kind but for counts. */
+static void drawn_parameters(maker *m, attempt *a, uint32_t rank, const int64_t *shape)
+{
+    const char *roles = graph_rows[a->op].roles;
+    wg_kind kind = draw_kind(m, a->op);
+    for (uint32_t i = 1; roles[i]; i++)
+        a->operands[a->operand_count++] =
+            roles[i] == 'p' ? fresh_positions(m, rank, shape, -1, 40) : of_type(m, a->op, kind, rank, shape);
+}
+
 static bool draw_operands(maker *m, attempt *a)
 {
     const graph_row *row = &graph_rows[a->op];
@@ -381,7 +391,8 @@ static bool draw_operands(maker *m, attempt *a)
         for (uint32_t i = 1; row->roles[i]; i++) a->operands[a->operand_count++] = of_type(m, a->op, kind, rank, shape);
     } else if (row->roles[0] == 'k') {
         a->operands[a->operand_count++] = key(m);
-        if (row->roles[1] == 'p') a->operands[a->operand_count++] = fresh_positions(m, 0, NULL, 0, 100);
+        if (a->op == WG_OP_KeyFold) a->operands[a->operand_count++] = fresh_positions(m, 0, NULL, 0, 100);
+        else if (row->shape == graph_shape_drawn) drawn_parameters(m, a, rank, shape);
     } else if (!rank) {
         rank = 1; /* Iota */
         shape[0] = 3;
