@@ -29,15 +29,15 @@ WG_API wg_value wg_random_cauchy(wg_value key, wg_value location, wg_value scale
  * wrong order mean the same interval. */
 WG_API wg_value wg_random_truncated_normal(wg_value key, wg_value low, wg_value high, wg_value mean, wg_value deviation, uint32_t rank,
                                            const wg_size *shape);
-/* Gamma of a shape parameter a and scale 1: 0 for a = 0, NaN below. No derivative by a. */
+/* Gamma of a shape parameter a and scale 1: 0 for a = 0, NaN below. This and the four that are made of gammas differentiate once. */
 WG_API wg_value wg_random_gamma(wg_value key, wg_value a, uint32_t rank, const wg_size *shape);
-/* Twice a gamma of half the degrees of freedom. No derivative. */
+/* Twice a gamma of half the degrees of freedom. */
 WG_API wg_value wg_random_chi_square(wg_value key, wg_value freedom, uint32_t rank, const wg_size *shape);
-/* x / (x + y) of two gammas, by their logarithms: parameters near 0 give the ends, not NaN. No derivative. */
+/* x / (x + y) of two gammas, by their logarithms: parameters near 0 give the ends, not NaN. */
 WG_API wg_value wg_random_beta(wg_value key, wg_value a, wg_value b, uint32_t rank, const wg_size *shape);
-/* Student's t: a normal over the root of a chi-square over its degrees of freedom. No derivative. */
+/* Student's t: a normal over the root of a chi-square over its degrees of freedom. */
 WG_API wg_value wg_random_student(wg_value key, wg_value freedom, uint32_t rank, const wg_size *shape);
-/* alpha [.., k]: points of the simplex [shape, k]; [..] spreads to [shape]. No derivative. */
+/* alpha [.., k]: points of the simplex [shape, k]; [..] spreads to [shape]. */
 WG_API wg_value wg_random_dirichlet(wg_value key, wg_value alpha, uint32_t rank, const wg_size *shape);
 /* mean [.., d] or WG_ABSENT plus factor [d, k] times a standard normal [k]: [shape, d] of covariance factor factor^T. */
 WG_API wg_value wg_random_multivariate_normal(wg_value key, wg_value mean, wg_value factor, uint32_t rank, const wg_size *shape);

@@ -12,7 +12,7 @@ typedef struct generator {
     exec_value result;
     exec_draw draw;
     uint32_t number_count;
-    bool logarithm; /* DrawGamma */
+    bool logarithm; /* DrawGamma, DrawGammaSlope */
     int64_t extent, inner; /* Iota */
 } generator;
 
@@ -151,6 +151,16 @@ static void gamma_part(void *context, exec_range range, uint32_t thread)
     }
 }
 
+static void slope_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++) {
+        double shape = number_at(work, 0, i).d;
+        store(work, i, (base_number){.d = base_draw_gamma_slope(work->key, (uint64_t)i, shape, work->facts->logarithm)});
+    }
+}
+
 static void poisson_part(void *context, exec_range range, uint32_t thread)
 {
     const drawing *work = context;
@@ -197,11 +207,22 @@ DRAWN(DrawBinomial, binomial)
 DRAWN(DrawTruncated, truncated)
 
 static void run_gamma(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, gamma_part); }
+static void run_slope(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, slope_part); }
+
+static bool gamma_call(exec_call *call, exec_stage_function run, int64_t logarithm)
+{
+    generator *g = generator_of(call, run);
+    if (!g) return false;
+    g->logarithm = logarithm;
+    return true;
+}
 
 bool exec_call_DrawGamma(exec_call *call)
 {
-    generator *g = generator_of(call, run_gamma);
-    if (!g) return false;
-    g->logarithm = call->attributes[GRAPH_ATTRIBUTE(DrawGamma, logarithm)];
-    return true;
+    return gamma_call(call, run_gamma, call->attributes[GRAPH_ATTRIBUTE(DrawGamma, logarithm)]);
+}
+
+bool exec_call_DrawGammaSlope(exec_call *call)
+{
+    return gamma_call(call, run_slope, call->attributes[GRAPH_ATTRIBUTE(DrawGammaSlope, logarithm)]);
 }

@@ -290,7 +290,16 @@ wg_value grad_factor_Digamma_0(const grad_site *site)
     return wg_trigamma(grad_operand(site, 0));
 }
 
-/* ---- the truncated normal: F(x) = (1 - u) F(from) + u F(to), so dx = ((1 - u) f(from) dfrom + u f(to) dto) / f(x) ---- */
+/* ---- draws ---- */
+
+wg_value grad_factor_DrawGamma_1(const grad_site *site)
+{
+    bool logarithm = grad_attribute(site, GRAPH_ATTRIBUTE(DrawGamma, logarithm));
+    wg_value key = grad_operand(site, 0);
+    return wg_draw_gamma_slope(key, grad_operand(site, 1), logarithm);
+}
+
+/* The truncated normal: F(x) = (1 - u) F(from) + u F(to), so dx = ((1 - u) f(from) dfrom + u f(to) dto) / f(x). */
 
 /* weight * f(end) / f(x), weight the u of the row or 1 - u. */
 static wg_value truncated_share(const grad_site *site, wg_value end)

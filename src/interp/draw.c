@@ -111,6 +111,7 @@ static base_number integer_between(base_key key, uint64_t at, wg_kind kind, base
 
 DRAWN(DrawIntegers, u, integer_between(key, at, call->result.kind, A(1), A(2)).u)
 DRAWN(DrawGamma, d, base_draw_gamma(key, at, A(1).d, call->attributes[GRAPH_ATTRIBUTE(DrawGamma, logarithm)]))
+DRAWN(DrawGammaSlope, d, base_draw_gamma_slope(key, at, A(1).d, call->attributes[GRAPH_ATTRIBUTE(DrawGammaSlope, logarithm)]))
 DRAWN(DrawPoisson, i, base_draw_poisson(key, at, A(1).d))
 DRAWN(DrawBinomial, i, base_draw_binomial(key, at, A(1).i, A(2).d))
 DRAWN(DrawTruncated, d, base_draw_truncated(key, at, A(1).d, A(2).d))

@@ -395,7 +395,7 @@ static void cases_drawn(maker *m)
     uint32_t words[2] = {test_draw_below(&m->draws, UINT32_MAX), test_draw_below(&m->draws, UINT32_MAX)};
     wg_value operands[3] = {wg_input(m->tape, wg_tensor_new(NULL, WG_KIND_U32, 1, TEST_SHAPE(2), words, NULL))};
     const char *roles = graph_rows[m->op].roles;
-    bool flag = m->op == WG_OP_DrawGamma;
+    bool flag = m->op == WG_OP_DrawGamma || m->op == WG_OP_DrawGammaSlope;
     for (uint32_t i = 0; i < FORM_COUNT; i++)
         for (int64_t logarithm = 0; logarithm <= flag; logarithm++) {
             uint32_t count = 1;
