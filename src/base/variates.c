@@ -334,9 +334,13 @@ static double between(double u, double from, double to)
     return x < from ? from : x > to ? to : x;
 }
 
+double base_truncated_quantile(double u, double from, double to)
+{
+    return from == from && to == to ? between(u, from, to) : __builtin_nan("");
+}
+
 double base_draw_truncated(base_key key, uint64_t index, double from, double to)
 {
     uint64_t word = base_draw_bits(key, 2 * index) | (uint64_t)base_draw_bits(key, 2 * index + 1) << 32;
-    if (from != from || to != to) return __builtin_nan("");
-    return between(base_open_unit(word), from, to);
+    return base_truncated_quantile(base_open_unit(word), from, to);
 }

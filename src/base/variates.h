@@ -41,5 +41,7 @@ int64_t base_draw_binomial(base_key key, uint64_t index, int64_t count, double p
 /* The standard normal between two ends, which may be infinite and stand in either order: where the distribution function is 1 - u : u
  * between those of the ends, u = base_open_unit of the index's 64 bits (draw_bits 2 index and 2 index + 1). NaN where an end is. */
 double base_draw_truncated(base_key key, uint64_t index, double from, double to);
+/* The number for u in (0, 1). Greatest error found against the exact one 4e-15 of the larger of 1 and its size. */
+double base_truncated_quantile(double u, double from, double to);
 
 #endif
