@@ -112,10 +112,11 @@ static double slope_below(double a, double x, double ln_x)
 }
 
 /* Q(a, x) / (x p(x)) = 1 / f, f the even part of Legendre's fraction x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ..)),
- * from its end with its derivative by a. At x = a + 1, where it is slowest, k steps leave exp(-4/3 k^1.5 a^-0.5). */
+ * from its end with its derivative by a. n steps leave about exp(-4 sqrt(n x)), and at large a, where x = a + 1 is slowest,
+ * exp(-4/3 n^1.5 a^-0.5). */
 static double slope_above(double a, double x, double ln_x)
 {
-    int steps = 100 + (int)(12 * base_cbrt_f64(a));
+    int steps = 20 + (int)(100 / x + 12 * base_cbrt_f64(a));
     double f = x + 2 * steps + 1 - a, moved = -1;
     for (int k = steps; k > 0; k--) {
         double part = k * (k - a) / f;
@@ -267,7 +268,7 @@ int64_t base_draw_binomial(base_key key, uint64_t index, int64_t count, double p
 
 /* ---- truncated normal ---- */
 
-/* (1 - F(x)) / f(x) for x >= 0, F and f the standard normal's. The fraction's 60 terms leave less than 1e-20 at 2.5. */
+/* (1 - F(x)) / f(x) for x >= 0, F and f the standard normal's. n terms of the fraction leave about exp(-x sqrt(8 n)). */
 static double mills(double x)
 {
     if (x < 2.5) {
@@ -275,7 +276,7 @@ static double mills(double x)
         return tail * base_exp_f64(x * x / 2) * 0x1.40d931ff62706p+1;   /* sqrt(2 pi) */
     }
     double fraction = x;
-    for (int term = 60; term > 0; term--) fraction = x + term / fraction;
+    for (int term = 12 + (int)(300 / (x * x)); term > 0; term--) fraction = x + term / fraction;
     return 1 / fraction;
 }
 
@@ -290,17 +291,19 @@ static double ln_tail(double x)
     return ln_tail_of(x, mills(x));
 }
 
-/* The x >= 0 whose ln_tail is `wanted`, at most ln(1/2). The start is not below the root, and steps from above stay above. */
+/* The x >= 0 whose ln_tail is `wanted`, at most ln(1/2). The start, within 5e-4, is formula 26.2.23 of M. Abramowitz, I. Stegun, "Handbook
+ * of mathematical functions", 1964; Newton's steps square the error, and a concave function's lead to its root from anywhere. */
 static double tail_quantile(double wanted)
 {
-    double half = wanted + 0x1.62e42fefa39efp-1; /* ln 2 */
-    double x = half < 0 ? base_sqrt_f64(-2 * half) : 0;
-    for (int step = 0; step < 30; step++) {
-        double ratio = mills(x), next = x + (ln_tail_of(x, ratio) - wanted) * ratio;
-        if (!(magnitude(next - x) > 0x1p-52 * x)) break;
-        x = next;
+    double t = base_sqrt_f64(-2 * wanted);
+    double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    if (x < 0) x = 0;
+    for (int steps = 0, settled = 0; steps < 30 && !settled; steps++) {
+        double ratio = mills(x), step = (ln_tail_of(x, ratio) - wanted) * ratio;
+        x = x + step > 0 ? x + step : 0;
+        settled = !(magnitude(step) > 1e-9);
     }
-    return x > 0 ? x : 0;
+    return x;
 }
 
 static double tail(double x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Draws with parameters, item by item: pinned numbers (they must never move), quantiles and slopes against numbers computed with 50 digits,
- * what is out of range, and the counts' distributions where their methods change. tests/compose/test_draws.c judges distributions. */
+ * what is out of range, and the counts' distributions where their methods change. tests/exec/test_draws.c judges distributions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,9 +28,9 @@ static void numbers_are_pinned(void **state)
     } pins[] = {
         {0, 618549112, 0x1.9fe7ap-2f, 0x1.1f333e64f8fd2p-2, 0x1.d1e7426b4b648p-3, -0x1.8ccde44fd243cp+2, 0x1.832ef51f3df1ap-2, 3, 999850, 8, 500904},
         {1, 826215808, 0x1.5d9e18p-1f, 0x1.5e3e8f845bfe1p-3, 0x1.ea9f2a0f81e95p-1, -0x1.ed4ae6b305d73p+0, 0x1.55f53034b81bdp+0, 6, 999748, 6, 500322},
-        {2, 765334533, 0x1.2bd31p+1f, 0x1.472f42f07127p-1, 0x1.a49a602c51077p+1, 0x1.8a7d4e509295bp-2, 0x1.3817dd88e39fdp-1, 1, 998662, 8, 500831},
-        {3, 263454546, 0x1.813658p-2f, 0x1.77c628024158bp-3, 0x1.213cf2e320c32p+1, -0x1.a922ad590d829p+1, 0x1.24d103cf8f042p-1, 3, 1000283, 8, 500915},
-        {0x123456789abc, 630042857, 0x1.f44ff6p+1f, 0x1.8792c962ac14cp-4, 0x1.4c763219f6703p+0, -0x1.d8e43651299cbp+2, -0x1.87c517a8e15c5p-2, 5, 1001092, 6, 500301},
+        {2, 765334533, 0x1.2bd31p+1f, 0x1.472f42f07127p-1, 0x1.a49a602c51077p+1, 0x1.8a7d4e509295bp-2, 0x1.3817dd88e39fbp-1, 1, 998662, 8, 500831},
+        {3, 263454546, 0x1.813658p-2f, 0x1.77c628024158bp-3, 0x1.213cf2e320c32p+1, -0x1.a922ad590d829p+1, 0x1.24d103cf8f041p-1, 3, 1000283, 8, 500915},
+        {0x123456789abc, 630042857, 0x1.f44ff6p+1f, 0x1.8792c962ac14cp-4, 0x1.4c763219f6703p+0, -0x1.d8e43651299cbp+2, -0x1.87c517a8e15cap-2, 5, 1001092, 6, 500301},
     };
     for (size_t i = 0; i < sizeof pins / sizeof *pins; i++) {
         uint64_t at = pins[i].index;

@@ -225,7 +225,7 @@ static void test_row(wg_op op)
 }
 
 /* Trigamma and draw_gamma_slope have no derivative; draw_gamma's is not that of its items, whose method accepts and rejects:
- * tests/compose/test_draws.c has its judges. */
+ * tests/exec/test_draws.c has its judges. */
 static void test_every_row(void **state)
 {
     (void)state;
