@@ -156,14 +156,16 @@ static void integers_are_unbiased(void **state)
     (void)state;
     enum { DRAWS = 100000 };
     const uint64_t width = (1ull << 63) + 1;
-    int64_t low = 0, third = 0;
+    int64_t low = 0, quarter = 0, third = 0;
     for (uint64_t i = 0; i < DRAWS; i++) {
         uint64_t number = base_draw_below(key, i, width);
         assert_true(number < width);
         low += number < width / 2;
+        quarter += number < width / 4;
         third += base_draw_below(key, i, 3ull << 62) % 3 == 0; /* without rejection two words give each of them, one the others */
     }
     assert_true(fabs((double)low - DRAWS / 2.0) < 5 * sqrt(DRAWS / 4.0));
+    assert_true(fabs((double)quarter - DRAWS / 4.0) < 5 * sqrt(DRAWS * 3 / 16.0));
     assert_true(fabs((double)third - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));
 }
 
