@@ -54,8 +54,8 @@ WG_API wg_value wg_random_binomial(wg_value key, wg_value count, wg_value p, uin
 /* logits [.., classes]: i64 positions [shape] along the last axis with probabilities softmax(logits); [..] spreads to [shape]. A class of
  * -inf is chosen only where all are. */
 WG_API wg_value wg_random_categorical(wg_value key, wg_value logits, uint32_t rank, const wg_size *shape);
-/* i64 positions [shape] out of n, by weights [n] (floats at least 0, not all 0) or WG_ABSENT for equal ones. Without replacement no position is
- * repeated, and the row-major order is that of one draw after another; WG_SHAPE where the shape holds more than n. */
+/* i64 positions [shape] out of n, by weights [n] (floats at least 0, not all 0) or WG_ABSENT for equal ones. Without replacement no
+ * position is repeated, and the row-major order is that of one draw after another; WG_SHAPE where the shape holds more than n. */
 WG_API wg_value wg_random_choice(wg_value key, wg_size n, wg_value weights, bool replace, uint32_t rank, const wg_size *shape);
 /* i64 [n]: 0 .. n - 1 in random order. */
 WG_API wg_value wg_random_permutation(wg_value key, wg_size n);

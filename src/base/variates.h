@@ -28,9 +28,9 @@ uint64_t base_draw_below(base_key key, uint64_t index, uint64_t width);
 /* Of scale 1; its logarithm where wanted, which is finite where the number itself would round to 0. Shape 0 is 0; negative and NaN: NaN. */
 double base_draw_gamma(base_key key, uint64_t index, double shape, bool logarithm);
 /* How the number moves with its shape at one probability, which is its derivative in the mean (M. Figurnov, S. Mohamed, A. Mnih, "Implicit
- * reparameterization gradients", 2018): -(dP(a, x) / da) / p(x), or that over x for the logarithm. x < a + 1 by the power series of P and its
- * derivative, above by Legendre's continued fraction and its; from a = 10^4 on by the expansion of the quantile in 1 / a. Greatest relative
- * error found 1e-11. NaN where the shape is not positive and finite. */
+ * reparameterization gradients", 2018): -(dP(a, x) / da) / p(x), or that over x for the logarithm. x < a + 1 by the power series of P and
+ * its derivative, above by Legendre's continued fraction and its; from a = 10^4 on by the expansion of the quantile in 1 / a. Greatest
+ * relative error found 1e-11. NaN where the shape is not positive and finite. */
 double base_draw_gamma_slope(base_key key, uint64_t index, double shape, bool logarithm);
 /* The same of ln x. */
 double base_gamma_slope(double shape, double ln_x, bool logarithm);

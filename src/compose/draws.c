@@ -192,7 +192,8 @@ wg_value wg_random_dirichlet(wg_value key, wg_value alpha, uint32_t rank, const 
 wg_value wg_random_multivariate_normal(wg_value key, wg_value mean, wg_value factor, uint32_t rank, const wg_size *shape)
 {
     wg_size wide[WG_MAX_RANK];
-    if (!MAY_HAVE(mean) || !NEEDS(factor) || !with_last_axis(factor, "random_multivariate_normal", rank, shape, wide)) return graph_poison(key.tape);
+    if (!MAY_HAVE(mean) || !NEEDS(factor) || !with_last_axis(factor, "random_multivariate_normal", rank, shape, wide))
+        return graph_poison(key.tape);
     wg_value standard = wg_draw(key, "normal", wg_value_kind(factor), rank + 1, wide);
     wg_value spread = wg_linear(standard, wg_transpose(factor), WG_ABSENT);
     wide[rank] = wg_value_size(factor, 0);
@@ -264,9 +265,10 @@ wg_value wg_random_choice(wg_value key, wg_size n, wg_value weights, bool replac
 {
     if (!MAY_HAVE(weights)) return graph_poison(key.tape);
     if (given(weights) && (wg_value_rank(weights) != 1 || wg_value_shape(weights)[0] != n.number))
-        return graph_fail(key.tape, WG_SHAPE, "random_choice of %lld takes weights [%lld], not %s", (long long)n.number, (long long)n.number,
-                          BASE_SHAPE_TEXT(wg_value_rank(weights), wg_value_shape(weights)));
-    if (replace && n.number < 1) return graph_fail(key.tape, WG_ARGUMENT, "random_choice needs something to choose from: n is %lld", (long long)n.number);
+        return graph_fail(key.tape, WG_SHAPE, "random_choice of %lld takes weights [%lld], not %s", (long long)n.number,
+                          (long long)n.number, BASE_SHAPE_TEXT(wg_value_rank(weights), wg_value_shape(weights)));
+    if (replace && n.number < 1)
+        return graph_fail(key.tape, WG_ARGUMENT, "random_choice needs something to choose from: n is %lld", (long long)n.number);
     if (replace && given(weights)) return by_weight(key, n, weights, rank, shape);
     if (replace) {
         wg_value low = wg_leaf_fill(key.tape, WG_KIND_I64, rank, shape, 0);

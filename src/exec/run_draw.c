@@ -83,7 +83,8 @@ static generator *generator_of(exec_call *call, exec_stage_function run)
     if (!g) return NULL;
     g->result = call->result;
     if (call->operand_count > 0) g->key = exec_dense_of(call->build, &call->operands[0]);
-    for (uint32_t i = 1; i < call->operand_count; i++, g->number_count++) g->numbers[i - 1] = exec_dense_of(call->build, &call->operands[i]);
+    for (uint32_t i = 1; i < call->operand_count; i++, g->number_count++)
+        g->numbers[i - 1] = exec_dense_of(call->build, &call->operands[i]);
     call->stage->run = run;
     call->stage->prepared = g;
     return g;

@@ -3,8 +3,8 @@
  * Generators: Iota, and random numbers, which depend on a key and an index alone (base/random.h).
  *
  * Draw of a kind that base/random.h does not name: uniform f16 and bf16 are the top 11 and 8 bits of the index's word times 2^-11 and 2^-8,
- * so that no item rounds up to 1; normal and exponential f16 and bf16 round the f32. Bits of 8 and 16 bits are the low ones of the index's word; bits of 64
- * are the words 2 i (low) and 2 i + 1 (high). */
+ * so that no item rounds up to 1; normal and exponential f16 and bf16 round the f32. Bits of 8 and 16 bits are the low ones of the index's
+ * word; bits of 64 are the words 2 i (low) and 2 i + 1 (high). */
 #include <string.h>
 
 #include "base/random.h"

@@ -26,11 +26,16 @@ static void numbers_are_pinned(void **state)
         double exponential64, gamma, small_gamma, truncated;
         int64_t few, many, part, half;
     } pins[] = {
-        {0, 618549112, 0x1.9fe7ap-2f, 0x1.1f333e64f8fd2p-2, 0x1.d1e7426b4b648p-3, -0x1.8ccde44fd243cp+2, 0x1.832ef51f3df1ap-2, 3, 999850, 8, 500904},
-        {1, 826215808, 0x1.5d9e18p-1f, 0x1.5e3e8f845bfe1p-3, 0x1.ea9f2a0f81e95p-1, -0x1.ed4ae6b305d73p+0, 0x1.55f53034b81bdp+0, 6, 999748, 6, 500322},
-        {2, 765334533, 0x1.2bd31p+1f, 0x1.472f42f07127p-1, 0x1.a49a602c51077p+1, 0x1.8a7d4e509295bp-2, 0x1.3817dd88e39fbp-1, 1, 998662, 8, 500831},
-        {3, 263454546, 0x1.813658p-2f, 0x1.77c628024158bp-3, 0x1.213cf2e320c32p+1, -0x1.a922ad590d829p+1, 0x1.24d103cf8f041p-1, 3, 1000283, 8, 500915},
-        {0x123456789abc, 630042857, 0x1.f44ff6p+1f, 0x1.8792c962ac14cp-4, 0x1.4c763219f6703p+0, -0x1.d8e43651299cbp+2, -0x1.87c517a8e15cap-2, 5, 1001092, 6, 500301},
+        {0, 618549112, 0x1.9fe7ap-2f, 0x1.1f333e64f8fd2p-2, 0x1.d1e7426b4b648p-3, -0x1.8ccde44fd243cp+2, 0x1.832ef51f3df1ap-2, 3, 999850, 8,
+         500904},
+        {1, 826215808, 0x1.5d9e18p-1f, 0x1.5e3e8f845bfe1p-3, 0x1.ea9f2a0f81e95p-1, -0x1.ed4ae6b305d73p+0, 0x1.55f53034b81bdp+0, 6, 999748,
+         6, 500322},
+        {2, 765334533, 0x1.2bd31p+1f, 0x1.472f42f07127p-1, 0x1.a49a602c51077p+1, 0x1.8a7d4e509295bp-2, 0x1.3817dd88e39fbp-1, 1, 998662, 8,
+         500831},
+        {3, 263454546, 0x1.813658p-2f, 0x1.77c628024158bp-3, 0x1.213cf2e320c32p+1, -0x1.a922ad590d829p+1, 0x1.24d103cf8f041p-1, 3, 1000283,
+         8, 500915},
+        {0x123456789abc, 630042857, 0x1.f44ff6p+1f, 0x1.8792c962ac14cp-4, 0x1.4c763219f6703p+0, -0x1.d8e43651299cbp+2,
+         -0x1.87c517a8e15cap-2, 5, 1001092, 6, 500301},
     };
     for (size_t i = 0; i < sizeof pins / sizeof *pins; i++) {
         uint64_t at = pins[i].index;
@@ -170,8 +175,8 @@ static void integers_are_unbiased(void **state)
 }
 
 /* Chi-square of counts against ln of their probabilities, over cells that expect at least 20, as a normal deviate (Wilson and Hilferty). */
-static double deviate_of_counts(const int64_t *counts, int64_t first, int64_t last, int64_t draws, double (*ln_p)(double k, double n, double p),
-                                double n, double p)
+static double deviate_of_counts(const int64_t *counts, int64_t first, int64_t last, int64_t draws,
+                                double (*ln_p)(double k, double n, double p), double n, double p)
 {
     double chi = 0, expected = 0, seen = 0, all = 0;
     int cells = 0;
@@ -203,9 +208,10 @@ static double ln_binomial(double k, double n, double p)
 static void counts_follow_their_probabilities(void **state)
 {
     (void)state;
-    static const struct { double n, p; } cases[] = {{0.1, 0},   {3, 0},      {9.99, 0},    {10, 0},      {12.5, 0},   {60, 0},     {900, 0},
-                                                     {8, 0.5},   {40, 0.02},  {30, 0.3},    {40, 0.25},   {41, 0.25},  {100, 0.9},  {1000, 0.5},
-                                                     {5000, 0.999}, {100000, 0.001}};
+    static const struct {
+        double n, p;
+    } cases[] = {{0.1, 0},   {3, 0},    {9.99, 0},  {10, 0},    {12.5, 0},  {60, 0},     {900, 0},      {8, 0.5},
+                 {40, 0.02}, {30, 0.3}, {40, 0.25}, {41, 0.25}, {100, 0.9}, {1000, 0.5}, {5000, 0.999}, {100000, 0.001}};
     enum { DRAWS = 200000, ROOM = 8192 };
     static int64_t counts[ROOM];
     for (uint64_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -215,7 +221,8 @@ static void counts_follow_their_probabilities(void **state)
         assert_true(last - first < ROOM);
         memset(counts, 0, sizeof counts);
         for (uint64_t i = 0; i < DRAWS; i++) {
-            int64_t k = p > 0 ? base_draw_binomial((base_key){{7, (uint32_t)c}}, i, (int64_t)n, p) : base_draw_poisson((base_key){{7, (uint32_t)c}}, i, n);
+            int64_t k = p > 0 ? base_draw_binomial((base_key){{7, (uint32_t)c}}, i, (int64_t)n, p)
+                              : base_draw_poisson((base_key){{7, (uint32_t)c}}, i, n);
             if (k < first || k > last) fail_msg("%lld of mean %g", (long long)k, mean);
             counts[k - first]++;
         }

@@ -48,7 +48,8 @@ static wg_tensor *result_of(wg_tape *tape, wg_value value)
     wg_symbol symbol = wg_symbol_of(value);
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network) fail_msg("%s", error.message);
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1},
+                                   &error);
     wg_plan *plan = entry ? wg_plan_new(entry, NULL, 0, &error) : NULL;
     wg_session *session = plan ? wg_session_new(plan, NULL, &error) : NULL;
     if (!session || !wg_session_run(session, NULL, &error)) fail_msg("%s", error.message);
@@ -71,10 +72,16 @@ static void take_items(wg_tape *tape, wg_value value)
 /* ---- continuous distributions: parameters NAN are absent ---- */
 
 typedef wg_value (*recorder)(wg_value key, const wg_value *p, uint32_t rank, const wg_size *shape);
-#define RECORDER1(name) \
-    static wg_value name(wg_value key, const wg_value *p, uint32_t rank, const wg_size *shape) { return (wg_random_##name)(key, p[0], rank, shape); }
-#define RECORDER2(name) \
-    static wg_value name(wg_value key, const wg_value *p, uint32_t rank, const wg_size *shape) { return (wg_random_##name)(key, p[0], p[1], rank, shape); }
+#define RECORDER1(name)                                                                                                                    \
+    static wg_value name(wg_value key, const wg_value *p, uint32_t rank, const wg_size *shape)                                             \
+    {                                                                                                                                      \
+        return (wg_random_##name)(key, p[0], rank, shape);                                                                                 \
+    }
+#define RECORDER2(name)                                                                                                                    \
+    static wg_value name(wg_value key, const wg_value *p, uint32_t rank, const wg_size *shape)                                             \
+    {                                                                                                                                      \
+        return (wg_random_##name)(key, p[0], p[1], rank, shape);                                                                           \
+    }
 RECORDER2(uniform)
 RECORDER2(normal)
 RECORDER1(exponential)
@@ -105,7 +112,10 @@ static double standard(const double *p, double x)
     return (x - or_else(p[0], 0)) / or_else(p[1], 1);
 }
 
-static double below_uniform(const double *p, double x) { return fmin(1, fmax(0, (x - or_else(p[0], 0)) / (or_else(p[1], 1) - or_else(p[0], 0)))); }
+static double below_uniform(const double *p, double x)
+{
+    return fmin(1, fmax(0, (x - or_else(p[0], 0)) / (or_else(p[1], 1) - or_else(p[0], 0))));
+}
 static double below_normal(const double *p, double x) { return distribution_normal(standard(p, x)); }
 static double below_exponential(const double *p, double x) { return -expm1(-x * or_else(p[0], 1)); }
 static double below_laplace(const double *p, double x)
@@ -177,7 +187,8 @@ static void judge_continuous(const struct continuous *c, uint32_t number, wg_kin
     double wanted[4] = {0, 0, c->variance, c->third};
     for (int power = 1; power <= 3 && !isnan(c->mean); power++) {
         double deviate = distribution_moment(items, DRAWS, c->mean, power, wanted[power]);
-        if (!(fabs(deviate) < 4)) fail_msg("%s (%u) of %s: moment %d is %.1f standard errors off", c->name, number, wg_kind_name(kind), power, deviate);
+        if (!(fabs(deviate) < 4))
+            fail_msg("%s (%u) of %s: moment %d is %.1f standard errors off", c->name, number, wg_kind_name(kind), power, deviate);
     }
     double distance = distribution_distance(items, DRAWS, c->below, c->p);
     if (!(distance < 1.95 && distance > 0.3)) fail_msg("%s (%u) of %s: distance %g", c->name, number, wg_kind_name(kind), distance);
@@ -289,7 +300,8 @@ static void draw_for_keys(int64_t n, int64_t take, const double *rates, int64_t 
     wg_error error = {.code = WG_OK};
     wg_tape *tape = wg_tape_new(NULL);
     wg_value key = wg_input_required(tape, WG_KIND_U32, 1, SIZES({2, 0}));
-    wg_value drawn = take ? wg_random_choice(key, wg_number(n), rates ? list(tape, WG_KIND_F64, n, rates) : WG_ABSENT, false, 1, SIZES({take, 0}))
+    wg_value drawn = take ? wg_random_choice(key, wg_number(n), rates ? list(tape, WG_KIND_F64, n, rates) : WG_ABSENT, false, 1,
+                                             SIZES({take, 0}))
                           : wg_random_permutation(key, wg_number(n));
     wg_symbol root = wg_symbol_of(drawn), input = wg_symbol_of(key);
     wg_network *network = wg_tape_seal(&tape, &error);
@@ -593,7 +605,8 @@ static void plan_and_oracle_and_extents(void **state)
     uint32_t count = record_all(tape, roots);
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network) fail_msg("%s", error.message);
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count},
+                                   &error);
     char why[2048] = "";
     if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
     wg_binding more = {"n", 19};
@@ -620,7 +633,8 @@ static double value_and_slope(const struct continuous *c, int by, double step, d
     enum { COUNT = 64 };
     wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
     wg_value p[4];
-    for (int i = 0; i < 4; i++) p[i] = isnan(c->p[i]) ? WG_ABSENT : wg_input(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, c->p[i] + (i == by ? step : 0)));
+    for (int i = 0; i < 4; i++)
+        p[i] = isnan(c->p[i]) ? WG_ABSENT : wg_input(tape, test_tensor_fill(WG_KIND_F64, 0, NULL, c->p[i] + (i == by ? step : 0)));
     wg_value drawn = c->record(key_of(tape, 21, 22), p, 1, SIZES({COUNT, 0}));
     wg_value weight = wg_leaf(tape, test_tensor_sin(WG_KIND_F64, 1, TEST_SHAPE(COUNT), 0.7, 0.1, 0.5)), sum = wg_sum(wg_mul(drawn, weight));
     wg_adjoints *adjoints = wg_differentiate(tape, sum, &p[by], 1);
@@ -646,7 +660,8 @@ static void derivatives_are_differences(void **state)
             double slope, unused, h = 1e-4;
             value_and_slope(c, by, 0, &slope);
             double difference = (value_and_slope(c, by, h, &unused) - value_and_slope(c, by, -h, &unused)) / (2 * h);
-            if (!(fabs(slope - difference) < 1e-6 * (1 + fabs(slope)))) fail_msg("%s (%u) by parameter %d: %g, differences %g", c->name, i, by, slope, difference);
+            if (!(fabs(slope - difference) < 1e-6 * (1 + fabs(slope))))
+                fail_msg("%s (%u) by parameter %d: %g, differences %g", c->name, i, by, slope, difference);
         }
     }
 }
@@ -660,8 +675,11 @@ static void gamma_derivatives_are_those_of_their_means(void **state)
         for (int which = 0; which < 3; which++) {
             double a = cases[i].a, b = cases[i].b, s = a + b;
             wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
-            wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F64, 1, TEST_SHAPE(DRAWS), a)), y = scalar(tape, WG_KIND_F64, b), key = key_of(tape, 31, i);
-            wg_value drawn = which == 0 ? wg_draw_gamma(key, x) : which == 1 ? wg_draw_log_gamma(key, x) : wg_random_beta(key, x, y, 1, SIZES({DRAWS, 0}));
+            wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F64, 1, TEST_SHAPE(DRAWS), a)), y = scalar(tape, WG_KIND_F64, b),
+                     key = key_of(tape, 31, i);
+            wg_value drawn = which == 0   ? wg_draw_gamma(key, x)
+                             : which == 1 ? wg_draw_log_gamma(key, x)
+                                          : wg_random_beta(key, x, y, 1, SIZES({DRAWS, 0}));
             wg_value ones = wg_fill_like(drawn, 1);
             wg_adjoints *adjoints = wg_vjp(tape, drawn, ones, &x, 1);
             if (!adjoints) fail_msg("%s", wg_tape_error(tape)->message);

@@ -99,8 +99,8 @@ double distribution_moment(const double *items, int64_t n, double mean, int powe
     return average / sqrt((squares / (double)n - average * average) / (double)n);
 }
 
-double distribution_counts(const double *items, int64_t n, int64_t first, int64_t cells, double (*probability)(const double *parameters, int64_t k),
-                           const double *parameters)
+double distribution_counts(const double *items, int64_t n, int64_t first, int64_t cells,
+                           double (*probability)(const double *parameters, int64_t k), const double *parameters)
 {
     double chi = 0, expected = 0, seen = 0;
     int64_t *counts = calloc((size_t)cells, sizeof *counts), inside = 0, joined = 0;

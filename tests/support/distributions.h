@@ -19,7 +19,7 @@ double distribution_distance(double *items, int64_t n, double (*below)(const dou
 double distribution_moment(const double *items, int64_t n, double mean, int power, double wanted);
 /* Pearson's chi-square of whole numbers in [first, first + cells) against their probabilities, neighbours joined until a cell expects 10,
  * as a standard normal deviate (Wilson and Hilferty). Infinite where an item lies outside or on probability 0. */
-double distribution_counts(const double *items, int64_t n, int64_t first, int64_t cells, double (*probability)(const double *parameters, int64_t k),
-                           const double *parameters);
+double distribution_counts(const double *items, int64_t n, int64_t first, int64_t cells,
+                           double (*probability)(const double *parameters, int64_t k), const double *parameters);
 
 #endif
