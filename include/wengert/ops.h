@@ -172,14 +172,17 @@ WG_API wg_value wg_first_index(wg_value x, wg_value y);
 /* For each item of x [..] the count of ascending bounds [n] below it (side "right": below or equal): i64 [..]. */
 WG_API wg_value wg_bins(wg_value x, wg_value bounds, const char *side);
 
-/* ---- generators; a key is u32 [2] ---- */
+/* ---- generators; a key is u32 [2], keys are u32 [K.., 2]: each has numbers of its own, those that it has alone ---- */
 
 WG_API wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis);
-/* distribution: "uniform" in [0, 1), "normal", "exponential" (never 0), or "bits" (integers). */
+/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", "exponential" (never 0), or "bits" (integers). */
 WG_API wg_value wg_draw(wg_value key, const char *distribution, wg_kind kind, uint32_t rank, const wg_size *shape);
+/* [K.., count, 2]. */
 WG_API wg_value wg_key_split(wg_value key, wg_size count);
+/* A number n [K..] folded into each key: [K.., 2]. */
 WG_API wg_value wg_key_fold(wg_value key, wg_value n);
-/* Draws with parameters [..], one item each: [..]. Parameters are not looked at before they are drawn from: what is out of range has an answer.
+/* Draws with parameters [K.., ..], one item each: [K.., ..]. Parameters are not looked at before they are drawn from: what is out of range
+ * has an answer.
  * Integers of one kind in [low, high), every one equally likely; low where high is not above it. No derivative. */
 WG_API wg_value wg_draw_integers(wg_value key, wg_value low, wg_value high);
 /* Gamma of a shape and scale 1, and its logarithm, which is finite where the number itself rounds to 0. Shape 0: 0; below 0: NaN. Differentiates

@@ -61,6 +61,10 @@ WG_API char *wg_plan_report(const wg_plan *plan);
 /* The live series: elements alive at each step, in order. Borrowed; count is the number of steps. */
 WG_API const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count);
 
+/* The inputs that a plan schedules, in recorded order; {0, WG_NONE} beyond. */
+WG_API uint32_t wg_plan_input_count(const wg_plan *plan);
+WG_API wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index);
+
 typedef struct wg_plan_figures {
     uint32_t evaluated, total, readable;  /* nodes scheduled, nodes sealed, results */
     uint32_t steps, stages, buffers;
@@ -96,6 +100,7 @@ typedef struct wg_session_options {
     bool (*progress)(void *user, double share);
     void *progress_user;
     void *arena; /* memory of the caller's, wg_plan_figures.arena_bytes on a 64-byte boundary; NULL: the session's own */
+    bool arena_lent; /* no arena of its own: each run is lent one (wg_session_run_into) */
 } wg_session_options;
 
 WG_API wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_error *error);
@@ -105,6 +110,18 @@ WG_API bool wg_session_bind(wg_session *session, const wg_binding *bindings, uin
 /* One run. options->bindings must be empty (wg_session_bind). On failure, or when stopped (WG_CANCELLED), results are unreadable and carries stay as before.
  * Inputs and parameters are looked at before any row runs, so a missing feed is reported before a row that would fail, by the oracle too. */
 WG_API bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error);
+/* Memory of the caller's for one run. */
+typedef struct wg_run_memory {
+    size_t size;          /* sizeof(wg_run_memory) */
+    void *const *results; /* [results of the entry] where each goes, row-major, on a boundary of its item; NULL inside: not wanted */
+    void *arena;          /* of a session whose arena is lent: wg_session_arena_bytes on a 64-byte boundary */
+    void *const *inputs;  /* [wg_plan_input_count] items of each input, row-major, on a boundary of its item; the caller vouches for kinds and shapes. NULL: the
+                             options' feeds */
+} wg_run_memory;
+/* One run that leaves its results in the caller's memory, without a copy where the plan lets a stage write there. Nothing is readable by wg_session_read afterwards. */
+WG_API bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error);
+/* Bytes of the arena under the extents that are bound. */
+WG_API int64_t wg_session_arena_bytes(const wg_session *session);
 /* A declared value of the last run as a view [shape], borrowed until the next run. */
 WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error);
 /* A copy of it. */

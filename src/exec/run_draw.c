@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Generators as calls: Iota, and random numbers, which depend on key and index alone. */
+ * Generators as calls: Iota, and random numbers, which depend on key and index alone. Keys are [K.., 2]. */
 #include <string.h>
 
 #include "base/random.h"
@@ -8,7 +8,7 @@
 #include "exec/exec_call.h"
 
 typedef struct generator {
-    exec_dense key, numbers[2]; /* numbers: KeyFold's, or the parameters that items are drawn from */
+    exec_dense keys, numbers[2]; /* numbers: KeyFold's, or the parameters that items are drawn from */
     exec_value result;
     exec_draw draw;
     uint32_t number_count;
@@ -18,8 +18,9 @@ typedef struct generator {
 
 typedef struct generator_work {
     const generator *facts;
+    const char *keys;
     char *result;
-    uint32_t key[2];
+    int64_t each; /* items of one key */
 } generator_work;
 
 static void iota_part(void *context, exec_range range, uint32_t thread)
@@ -36,45 +37,62 @@ static void run_iota(exec_run *run, const exec_stage *stage)
     exec_run_split(run, work.facts->result.volume, 1024, 2, iota_part, &work);
 }
 
+static base_key key_at(const char *keys, int64_t place)
+{
+    base_key key;
+    memcpy(key.words, keys + (size_t)place * sizeof key.words, sizeof key.words);
+    return key;
+}
+
 static void draw_part(void *context, exec_range range, uint32_t thread)
 {
     const generator_work *work = context;
+    wg_kind kind = work->facts->result.kind;
     (void)thread;
-    exec_draw_run(work->key, work->facts->draw, work->facts->result.kind, work->result, range);
+    for (int64_t first = range.first, place = first / work->each; first < range.end; place++) {
+        int64_t begin = place * work->each, end = begin + work->each < range.end ? begin + work->each : range.end;
+        base_key key = key_at(work->keys, place);
+        char *result = work->result + begin * (int64_t)base_kinds[kind].bytes;
+        exec_draw_run(key.words, work->facts->draw, kind, result, (exec_range){first - begin, end - begin});
+        first = end;
+    }
+}
+
+static int64_t key_count(const generator *facts)
+{
+    return facts->keys.value.volume / 2;
 }
 
 static void run_draw(exec_run *run, const exec_stage *stage)
 {
-    generator_work work = {.facts = stage->prepared};
+    generator_work work = {.facts = stage->prepared, .each = 1};
     work.result = exec_items(run, &work.facts->result);
-    memcpy(work.key, exec_dense_items(run, &work.facts->key), sizeof work.key);
+    work.keys = exec_dense_items(run, &work.facts->keys);
+    if (work.facts->result.volume) work.each = work.facts->result.volume / key_count(work.facts);
     exec_run_split(run, work.facts->result.volume, 1024, 20, draw_part, &work);
-}
-
-static base_key key_of(exec_run *run, const generator *facts)
-{
-    base_key key;
-    memcpy(key.words, exec_dense_items(run, &facts->key), sizeof key.words);
-    return key;
 }
 
 static void run_split_key(exec_run *run, const exec_stage *stage)
 {
     const generator *g = stage->prepared;
-    base_key key = key_of(run, g);
+    const char *keys = exec_dense_items(run, &g->keys);
     char *result = exec_items(run, &g->result);
-    for (int64_t child = 0; child < g->result.shape[0]; child++) {
-        base_key split = base_key_split(key, (uint64_t)child);
-        memcpy(result + child * (int64_t)sizeof split.words, split.words, sizeof split.words);
+    int64_t count = g->result.shape[g->result.rank - 2];
+    for (int64_t i = 0; i < g->result.volume / 2; i++) {
+        base_key split = base_key_split(key_at(keys, i / count), (uint64_t)(i % count));
+        memcpy(result + i * (int64_t)sizeof split.words, split.words, sizeof split.words);
     }
 }
 
 static void run_fold_key(exec_run *run, const exec_stage *stage)
 {
     const generator *g = stage->prepared;
-    const char *number = exec_dense_items(run, &g->numbers[0]);
-    base_key folded = base_key_fold(key_of(run, g), (uint64_t)base_number_load(g->numbers[0].value.kind, number, 0).i);
-    memcpy(exec_items(run, &g->result), folded.words, sizeof folded.words);
+    const char *keys = exec_dense_items(run, &g->keys), *numbers = exec_dense_items(run, &g->numbers[0]);
+    char *result = exec_items(run, &g->result);
+    for (int64_t i = 0; i < key_count(g); i++) {
+        base_key folded = base_key_fold(key_at(keys, i), (uint64_t)base_number_load(g->numbers[0].value.kind, numbers, i).i);
+        memcpy(result + i * (int64_t)sizeof folded.words, folded.words, sizeof folded.words);
+    }
 }
 
 static generator *generator_of(exec_call *call, exec_stage_function run)
@@ -82,7 +100,7 @@ static generator *generator_of(exec_call *call, exec_stage_function run)
     generator *g = exec_call_take(call, sizeof *g);
     if (!g) return NULL;
     g->result = call->result;
-    if (call->operand_count > 0) g->key = exec_dense_of(call->build, &call->operands[0]);
+    if (call->operand_count > 0) g->keys = exec_dense_of(call->build, &call->operands[0]);
     for (uint32_t i = 1; i < call->operand_count; i++, g->number_count++)
         g->numbers[i - 1] = exec_dense_of(call->build, &call->operands[i]);
     call->stage->run = run;
@@ -115,100 +133,87 @@ bool exec_call_KeyFold(exec_call *call) { return generator_of(call, run_fold_key
 
 typedef struct drawing {
     const generator *facts;
-    base_key key;
-    const char *numbers[2];
+    const char *keys, *numbers[2];
     char *result;
+    int64_t each; /* items of one key */
 } drawing;
 
-static base_number number_at(const drawing *work, uint32_t which, int64_t index)
+static base_number number_at(const drawing *work, uint32_t which, int64_t place)
 {
-    return base_number_load(work->facts->numbers[which].value.kind, work->numbers[which], index);
+    return base_number_load(work->facts->numbers[which].value.kind, work->numbers[which], place);
 }
 
-static void store(const drawing *work, int64_t index, base_number number)
+/* The item at a place, which is the index-th of its key. */
+typedef base_number (*draw_item)(const drawing *work, base_key key, uint64_t index, int64_t place);
+
+static inline void draw_items(const drawing *work, exec_range range, draw_item item)
 {
-    base_number_store(work->facts->result.kind, work->result, index, number);
+    for (int64_t place = range.first; place < range.end; place++) {
+        base_key key = key_at(work->keys, place / work->each);
+        base_number number = item(work, key, (uint64_t)(place % work->each), place);
+        base_number_store(work->facts->result.kind, work->result, place, number);
+    }
 }
 
-static void integers_part(void *context, exec_range range, uint32_t thread)
+static base_number integers_item(const drawing *work, base_key key, uint64_t index, int64_t place)
 {
-    const drawing *work = context;
+    base_number low = number_at(work, 0, place), high = number_at(work, 1, place);
     bool is_signed = base_kinds[work->facts->result.kind].class == BASE_CLASS_SIGNED;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        base_number low = number_at(work, 0, i), high = number_at(work, 1, i);
-        if (is_signed ? low.i < high.i : low.u < high.u) low.u += base_draw_below(work->key, (uint64_t)i, high.u - low.u);
-        store(work, i, low);
-    }
+    if (is_signed ? low.i < high.i : low.u < high.u) low.u += base_draw_below(key, index, high.u - low.u);
+    return low;
 }
 
-static void gamma_part(void *context, exec_range range, uint32_t thread)
+static base_number gamma_item(const drawing *work, base_key key, uint64_t index, int64_t place)
 {
-    const drawing *work = context;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        double shape = number_at(work, 0, i).d;
-        store(work, i, (base_number){.d = base_draw_gamma(work->key, (uint64_t)i, shape, work->facts->logarithm)});
-    }
+    return (base_number){.d = base_draw_gamma(key, index, number_at(work, 0, place).d, work->facts->logarithm)};
 }
 
-static void slope_part(void *context, exec_range range, uint32_t thread)
+static base_number slope_item(const drawing *work, base_key key, uint64_t index, int64_t place)
 {
-    const drawing *work = context;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        double shape = number_at(work, 0, i).d;
-        store(work, i, (base_number){.d = base_draw_gamma_slope(work->key, (uint64_t)i, shape, work->facts->logarithm)});
-    }
+    return (base_number){.d = base_draw_gamma_slope(key, index, number_at(work, 0, place).d, work->facts->logarithm)};
 }
 
-static void poisson_part(void *context, exec_range range, uint32_t thread)
+static base_number poisson_item(const drawing *work, base_key key, uint64_t index, int64_t place)
 {
-    const drawing *work = context;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++)
-        store(work, i, (base_number){.i = base_draw_poisson(work->key, (uint64_t)i, number_at(work, 0, i).d)});
+    return (base_number){.i = base_draw_poisson(key, index, number_at(work, 0, place).d)};
 }
 
-static void binomial_part(void *context, exec_range range, uint32_t thread)
+static base_number binomial_item(const drawing *work, base_key key, uint64_t index, int64_t place)
 {
-    const drawing *work = context;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        int64_t count = number_at(work, 0, i).i;
-        store(work, i, (base_number){.i = base_draw_binomial(work->key, (uint64_t)i, count, number_at(work, 1, i).d)});
-    }
+    return (base_number){.i = base_draw_binomial(key, index, number_at(work, 0, place).i, number_at(work, 1, place).d)};
 }
 
-static void truncated_part(void *context, exec_range range, uint32_t thread)
+static base_number truncated_item(const drawing *work, base_key key, uint64_t index, int64_t place)
 {
-    const drawing *work = context;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        double from = number_at(work, 0, i).d;
-        store(work, i, (base_number){.d = base_draw_truncated(work->key, (uint64_t)i, from, number_at(work, 1, i).d)});
-    }
+    return (base_number){.d = base_draw_truncated(key, index, number_at(work, 0, place).d, number_at(work, 1, place).d)};
 }
 
 static void run_drawn(exec_run *run, const generator *g, exec_part_function part)
 {
-    drawing work = {.facts = g, .key = key_of(run, g)};
+    drawing work = {.facts = g, .keys = exec_dense_items(run, &g->keys), .each = 1};
     for (uint32_t i = 0; i < g->number_count; i++) work.numbers[i] = exec_dense_items(run, &g->numbers[i]);
     work.result = exec_items(run, &g->result);
+    if (g->result.volume) work.each = g->result.volume / key_count(g);
     exec_run_split(run, g->result.volume, 256, 60, part, &work);
 }
 
-#define DRAWN(Name, name)                                                                                          \
-    static void run_##name(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, name##_part); } \
+#define RUN_DRAWN(name)                                                                     \
+    static void name##_part(void *context, exec_range range, uint32_t thread)               \
+    {                                                                                       \
+        (void)thread;                                                                       \
+        draw_items(context, range, name##_item);                                            \
+    }                                                                                       \
+    static void run_##name(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, name##_part); }
+#define DRAWN(Name, name) \
+    RUN_DRAWN(name)       \
     bool exec_call_##Name(exec_call *call) { return generator_of(call, run_##name) != NULL; }
 
 DRAWN(DrawIntegers, integers)
 DRAWN(DrawPoisson, poisson)
 DRAWN(DrawBinomial, binomial)
 DRAWN(DrawTruncated, truncated)
-
-static void run_gamma(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, gamma_part); }
-static void run_slope(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, slope_part); }
+RUN_DRAWN(gamma)
+RUN_DRAWN(slope)
 
 static bool gamma_call(exec_call *call, exec_stage_function run, int64_t logarithm)
 {

@@ -305,9 +305,9 @@ wg_value grad_factor_DrawGamma_1(const grad_site *site)
 static wg_value truncated_share(const grad_site *site, wg_value end)
 {
     wg_size shape[WG_MAX_RANK];
-    uint32_t rank = grad_result_shape(site, shape);
-    wg_value x = grad_result(site);
-    wg_value top = wg_shift_right_scalar(wg_draw(grad_operand(site, 0), "bits", WG_KIND_U64, rank, shape), 12);
+    wg_value key = grad_operand(site, 0), x = grad_result(site);
+    uint32_t rank = grad_result_shape(site, shape), before = wg_is_poison(key) ? 0 : wg_value_rank(key) - 1; /* the axes of keys */
+    wg_value top = wg_shift_right_scalar(wg_draw(key, "bits", WG_KIND_U64, rank - before, shape + before), 12);
     wg_value weight = wg_mul_scalar(wg_add_scalar(wg_convert(top, WG_KIND_F64), 0.5), 0x1p-52);
     if (site->operand == 1) weight = wg_add_scalar(wg_neg(weight), 1);
     wg_value below = wg_sub(x, end), above = wg_add(x, end);

@@ -423,11 +423,17 @@ bool graph_shape_where(graph_call *call)
 
 /* ---- generators ---- */
 
+/* The axes of keys [.., 2] before a key: each has its own result. */
+static bool put_keys(graph_call *call)
+{
+    return put_axes(call, &call->operands[0], 0, call->operands[0].rank - 1);
+}
+
 bool graph_shape_shaped(graph_call *call)
 {
     bool iota = call->op == WG_OP_Iota;
     uint32_t at = iota ? 0 : 1; /* Draw's shape stands behind its distribution */
-    if (!put_sizes(call, at)) return false;
+    if (!(iota || put_keys(call)) || !put_sizes(call, at)) return false;
     if (iota) {
         int64_t axis = call->attributes[1 + call->rank].number;
         if (axis >= 0 && axis < (int64_t)call->rank) return true;
@@ -441,19 +447,25 @@ bool graph_shape_shaped(graph_call *call)
 
 bool graph_shape_key_split(graph_call *call)
 {
-    return put(call, call->attributes[0]) && put(call, plain(2));
+    return put_keys(call) && put(call, call->attributes[0]) && put(call, plain(2));
 }
 
 bool graph_shape_key_fold(graph_call *call)
 {
-    if (call->operands[1].rank)
-        return base_fail(call->error, WG_SHAPE, "key_fold takes one number: %s is not of rank 0", SHAPE(&call->operands[1]));
-    return put(call, plain(2));
+    const graph_type *keys = &call->operands[0], *numbers = &call->operands[1];
+    bool fits = keys->rank == numbers->rank + 1 && !memcmp(keys->numbers, numbers->numbers, numbers->rank * sizeof *numbers->numbers);
+    if (!fits) return base_fail(call->error, WG_SHAPE, "key_fold takes one number a key: %s are not those of keys %s", SHAPE(numbers), SHAPE(keys));
+    return put_keys(call) && put(call, plain(2));
 }
 
 bool graph_shape_drawn(graph_call *call)
 {
-    return same_from(call, 1); /* behind the key */
+    const graph_type *keys = &call->operands[0], *first = &call->operands[1];
+    uint32_t before = keys->rank - 1;
+    if (first->rank < before || memcmp(keys->numbers, first->numbers, before * sizeof *keys->numbers))
+        return base_fail(call->error, WG_SHAPE, "%s takes parameters for each key: %s does not begin as keys %s do", ROW(call), SHAPE(first),
+                         SHAPE(keys));
+    return same_from(call, 1);
 }
 
 /* ---- kinds and the whole ---- */
@@ -478,8 +490,8 @@ static bool check_operands(graph_call *call)
                 return base_fail(call->error, WG_KIND, "%s needs positions of kind i64 or i32, not %s", row->text, kind);
             break;
         case 'k':
-            if (a->kind != WG_KIND_U32 || a->rank != 1 || a->numbers[0] != 2)
-                return base_fail(call->error, WG_KIND, "%s needs a key, u32 [2], not %s %s", row->text, kind, SHAPE(a));
+            if (a->kind != WG_KIND_U32 || a->rank < 1 || a->numbers[a->rank - 1] != 2)
+                return base_fail(call->error, WG_KIND, "%s needs keys, u32 [.., 2], not %s %s", row->text, kind, SHAPE(a));
             break;
         default:
             if (!graph_row_accepts(call->op, a->kind)) return base_fail(call->error, WG_KIND, "%s does not take %s", row->text, kind);

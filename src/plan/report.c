@@ -55,6 +55,27 @@ void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
                                  .bound_bytes = plan->layout.bound_bytes};
 }
 
+/* ---- inputs ---- */
+
+static bool is_input(const wg_plan *plan, uint32_t index)
+{
+    return graph_node(plan->graph, plan->closure[index])->op == WG_OP_Input;
+}
+
+uint32_t wg_plan_input_count(const wg_plan *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; plan && i < plan->count; i++) count += is_input(plan, i);
+    return count;
+}
+
+wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index)
+{
+    for (uint32_t i = 0; plan && i < plan->count; i++)
+        if (is_input(plan, i) && index-- == 0) return (wg_symbol){plan->graph->family, plan->closure[i]};
+    return (wg_symbol){0, WG_NONE};
+}
+
 /* ---- patterns ---- */
 
 uint32_t wg_plan_pattern_count(const wg_plan *plan)

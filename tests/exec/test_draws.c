@@ -695,6 +695,40 @@ static void gamma_derivatives_are_those_of_their_means(void **state)
         }
 }
 
+/* ---- keys [3, 2]: each draws what it draws alone, and differentiates so ---- */
+
+#define EACH 300
+/* draw_truncated between a [.., EACH] and 1, and its derivative by a, over these keys. */
+static wg_tensor *truncated_and_slope(const double *words, const double *from, uint32_t keys)
+{
+    wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    bool many = keys > 1;
+    const int64_t key_shape[2] = {keys, 2}, shape[2] = {keys, EACH};
+    wg_value key = wg_leaf(tape, test_tensor(WG_KIND_U32, 1 + many, key_shape + !many, words));
+    wg_value a = wg_input(tape, test_tensor(WG_KIND_F64, 1 + many, shape + !many, from));
+    wg_value drawn = wg_draw_truncated(key, a, wg_fill_like(a, 1)), ones = wg_fill_like(a, 1);
+    wg_adjoints *adjoints = wg_vjp(tape, drawn, ones, &a, 1);
+    if (!adjoints) fail_msg("%s", wg_tape_error(tape)->message);
+    wg_value both[2] = {drawn, wg_adjoints_gradient(adjoints, 0)};
+    wg_adjoints_free(&adjoints);
+    return result_of(tape, wg_concat(both, 2, many ? 1 : 0)); /* [.., 2 EACH] */
+}
+
+static void keys_with_axes_draw_as_each_alone(void **state)
+{
+    (void)state;
+    static const double words[6] = {1, 2, 3, 4, 1, 2};
+    static double from[3 * EACH];
+    for (int i = 0; i < 3 * EACH; i++) from[i] = -2 + 0.003 * i;
+    wg_tensor *all = truncated_and_slope(words, from, 3);
+    for (int k = 0; k < 3; k++) {
+        wg_tensor *alone = truncated_and_slope(words + 2 * k, from + EACH * k, 1);
+        assert_memory_equal(wg_tensor_data(alone), (double *)wg_tensor_data(all) + 2 * EACH * k, alone->bytes);
+        wg_tensor_release(alone);
+    }
+    wg_tensor_release(all);
+}
+
 /* ---- what does not fit ---- */
 
 #define EXPECT_FAILURE(text, ...)                                                                               \
@@ -711,7 +745,7 @@ static void what_does_not_fit_is_an_error(void **state)
 {
     (void)state;
     EXPECT_FAILURE("cannot spread [3] to [4]", wg_random_normal(key, w, WG_ABSENT, 1, SIZES({4, 0})));
-    EXPECT_FAILURE("needs a key, u32 [2]", wg_random_gamma(w, w, 1, SIZES({3, 0})));
+    EXPECT_FAILURE("needs keys, u32 [.., 2]", wg_random_gamma(w, w, 1, SIZES({3, 0})));
     EXPECT_FAILURE("a draw of rank 1 needs a shape", wg_random_normal(key, WG_ABSENT, WG_ABSENT, 1, NULL));
     EXPECT_FAILURE("a rank of 99 is above", wg_random_normal(key, WG_ABSENT, WG_ABSENT, 99, SIZES({1, 0})));
     EXPECT_FAILURE("random_choice without replacement cannot take 4 of 3", wg_random_choice(key, 3, WG_ABSENT, false, 1, SIZES({4, 0})));
@@ -720,6 +754,8 @@ static void what_does_not_fit_is_an_error(void **state)
     EXPECT_FAILURE("random_categorical needs at least one axis", wg_random_categorical(key, wg_scalar(w, 1), 1, SIZES({4, 0})));
     EXPECT_FAILURE("draw_integers does not take f32", wg_random_integers(key, w, w, 1, SIZES({3, 0})));
     EXPECT_FAILURE("draw_poisson does not take u32", wg_random_poisson(key, key, 1, SIZES({2, 0})));
+    EXPECT_FAILURE("draw_gamma takes parameters for each key: [3] does not begin as keys [2, 2] do",
+                   wg_draw_gamma(wg_key_split(key, wg_number(2)), w));
     EXPECT_FAILURE("", wg_random_gamma(key, WG_ABSENT, 1, SIZES({2, 0})));
 }
 
@@ -742,6 +778,7 @@ int main(void)
         cmocka_unit_test(plan_and_oracle_and_extents),
         cmocka_unit_test(derivatives_are_differences),
         cmocka_unit_test(gamma_derivatives_are_those_of_their_means),
+        cmocka_unit_test(keys_with_axes_draw_as_each_alone),
         cmocka_unit_test(what_does_not_fit_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -377,7 +377,16 @@ static void cases_generator(maker *m)
 {
     uint32_t words[2] = {test_draw_below(&m->draws, UINT32_MAX), test_draw_below(&m->draws, UINT32_MAX)};
     wg_value key = wg_input(m->tape, wg_tensor_new(NULL, WG_KIND_U32, 1, TEST_SHAPE(2), words, NULL));
-    if (m->op == WG_OP_KeySplit) RECORD(m, &key, 1, 5);
+    wg_value keys = through(wg_input(m->tape, test_tensor_draw(&m->draws, WG_KIND_U32, 2, TEST_SHAPE(2, 70), 0, 4e9)), 2);
+    wg_value none = wg_input(m->tape, test_tensor_fill(WG_KIND_U32, 3, TEST_SHAPE(3, 0, 2), 1));
+    if (m->op == WG_OP_KeySplit) {
+        RECORD(m, &key, 1, 5);
+        RECORD(m, &keys, 1, 5);
+        RECORD(m, &keys, 1, 0);
+        RECORD(m, &none, 1, 5);
+    }
+    if (m->op == WG_OP_KeyFold)
+        record(m, (const wg_value[]){keys, positions(m, WG_KIND_I32, 1, TEST_SHAPE(70), -50, 50)}, 2, NULL, 0);
     if (m->op == WG_OP_KeyFold) record(m, (const wg_value[]){key, positions(m, WG_KIND_I64, 0, NULL, -50, 50)}, 2, NULL, 0);
     if (m->op != WG_OP_Draw) return;
     for (int64_t distribution = 0; distribution < 4; distribution++) {
@@ -386,6 +395,10 @@ static void cases_generator(maker *m)
         RECORD(m, &key, 1, distribution, 2, 33, 129, m->kind);
         RECORD(m, &key, 1, distribution, 1, 3, m->kind);
         RECORD(m, &key, 1, distribution, 0, m->kind);
+        RECORD(m, &keys, 1, distribution, 0, m->kind);
+        RECORD(m, &keys, 1, distribution, 2, 5, 67, m->kind);
+        RECORD(m, &keys, 1, distribution, 1, 0, m->kind);
+        RECORD(m, &none, 1, distribution, 1, 4, m->kind);
     }
 }
 
@@ -404,6 +417,12 @@ static void cases_drawn(maker *m)
                                                       : operand(m, m->kind, forms[i].rank, forms[i].shape, (i + count) % 3);
             record(m, operands, count, &logarithm, flag);
         }
+    wg_value many[3] = {(wg_key_split)(operands[0], wg_number(5))};
+    uint32_t count = 1;
+    for (; roles[count]; count++)
+        many[count] = roles[count] == 'p' ? positions(m, WG_KIND_I64, 2, TEST_SHAPE(5, 99), -2, 400)
+                                          : operand(m, m->kind, 2, TEST_SHAPE(5, 99), count % 3);
+    record(m, many, count, (const int64_t[]){0}, flag);
 }
 
 static void cases_iota(maker *m)

@@ -144,7 +144,7 @@ static const wrong wrongs[] = {
     {"reduce does not know the word \"mean\"", WG_ARGUMENT, wrong_word},
     {"reduce op=sub is strictly ordered: write order=right", WG_ARGUMENT, wrong_fold},
     {"bitcast cannot turn f32 into f64: their widths differ", WG_KIND, wrong_bits},
-    {"draw needs a key, u32 [2], not f32 [3, 4]", WG_KIND, wrong_key},
+    {"draw needs keys, u32 [.., 2], not f32 [3, 4]", WG_KIND, wrong_key},
     {"an extent of -2 is below 0", WG_SHAPE, wrong_source},
     {"complex kinds are not supported", WG_UNSUPPORTED, wrong_complex},
     {"the name x is already taken", WG_NAME, wrong_name},

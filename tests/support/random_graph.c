@@ -357,21 +357,28 @@ static uint32_t least_rank(wg_op op)
     return 0;
 }
 
-static uint32_t key(maker *m)
+/* A key [2], or keys [n, 2]. */
+static uint32_t keys(maker *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
         if (same_type(m, i, WG_KIND_U32, 1, TEST_SHAPE(2)) && chance(m, 50)) return i;
-    return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, 1, TEST_SHAPE(2), 0, 4e9), false);
+    bool many = chance(m, 40);
+    int64_t shape[2] = {many ? below(m, 4) : 2, 2};
+    return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, many ? 2 : 1, shape, 0, 4e9), false);
 }
 
-/* The parameters behind the key of a row that draws from them: one shape, and one kind but for counts. */
+/* The parameters behind the keys of a row that draws from them: the keys' axes before [shape]; one kind but for counts. */
 static void drawn_parameters(maker *m, attempt *a, uint32_t rank, const int64_t *shape)
 {
     const char *roles = graph_rows[a->op].roles;
     wg_kind kind = draw_kind(m, a->op);
+    int64_t whole[WG_MAX_RANK];
+    uint32_t place = a->operands[0], before = wg_value_rank(m->values[place]) - 1;
+    if (before) whole[0] = shape_of(m, place)[0];
+    memcpy(whole + before, shape, rank * sizeof *shape);
     for (uint32_t i = 1; roles[i]; i++)
-        a->operands[a->operand_count++] =
-            roles[i] == 'p' ? fresh_positions(m, rank, shape, -1, 40) : of_type(m, a->op, kind, rank, shape);
+        a->operands[a->operand_count++] = roles[i] == 'p' ? fresh_positions(m, before + rank, whole, -1, 40)
+                                                          : of_type(m, a->op, kind, before + rank, whole);
 }
 
 static bool draw_operands(maker *m, attempt *a)
@@ -390,8 +397,9 @@ static bool draw_operands(maker *m, attempt *a)
         a->operands[a->operand_count++] = of_type(m, WG_OP_And, WG_KIND_BOOL, rank, shape);
         for (uint32_t i = 1; row->roles[i]; i++) a->operands[a->operand_count++] = of_type(m, a->op, kind, rank, shape);
     } else if (row->roles[0] == 'k') {
-        a->operands[a->operand_count++] = key(m);
-        if (a->op == WG_OP_KeyFold) a->operands[a->operand_count++] = fresh_positions(m, 0, NULL, 0, 100);
+        uint32_t place = a->operands[a->operand_count++] = keys(m);
+        if (a->op == WG_OP_KeyFold)
+            a->operands[a->operand_count++] = fresh_positions(m, wg_value_rank(m->values[place]) - 1, shape_of(m, place), 0, 100);
         else if (row->shape == graph_shape_drawn) drawn_parameters(m, a, rank, shape);
     } else if (!rank) {
         rank = 1; /* Iota */
