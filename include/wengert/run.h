@@ -73,6 +73,7 @@ typedef struct wg_plan_figures {
     int64_t arena_bytes;                  /* what a session takes */
     int64_t largest_bytes;                /* the largest set of buffers alive at once in the chosen order */
     int64_t bound_bytes;                  /* no order could do with less: the largest single stage */
+    uint32_t host;                        /* nodes of host rows: where there are any, the bits hold on one machine */
 } wg_plan_figures;
 WG_API void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures);
 
@@ -88,6 +89,16 @@ typedef struct wg_pattern {
 } wg_pattern;
 WG_API uint32_t wg_plan_pattern_count(const wg_plan *plan);
 WG_API bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern);
+
+/* A stage: one pass over memory. Pointers are the plan's. */
+typedef struct wg_stage {
+    const char *kind;      /* "map", "copy", the row that a kernel serves, or the formula of an elected match */
+    const uint32_t *nodes; /* [node_count] that it computes, ascending */
+    uint32_t node_count;
+    int64_t read_bytes, written_bytes, scratch_bytes;
+} wg_stage;
+/* Stages in order of execution; false beyond. */
+WG_API bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *stage);
 
 /* ---- sessions: where runs happen ------------------------------------------------------------------------------------------------------ */
 

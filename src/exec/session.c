@@ -13,6 +13,7 @@
 #include "base/tensor.h"
 #include "grad/grad.h"
 #include "graph/binding.h"
+#include "graph/dense.h"
 #include "graph/parameters.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -292,6 +293,8 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     if (run->failed_axis == EXEC_FAILED_WHERE) graph_fail_where(&inner, run->failed_item, run->failed_position);
+    else if (run->failed_axis == EXEC_FAILED_MATRIX)
+        graph_fail_matrix(&inner, run->failed_item, (base_lapack_fault)run->failed_position);
     else graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }

@@ -264,9 +264,11 @@ bool wg_lazy_fail(wg_lazy *lazy, wg_code code, const char *message)
 wg_array *wg_array_at(wg_array *array, const char *file, int line)
 {
     if (array) {
-        if (!array->file && array->state != LAZY_FREE) {
-            array->file = file;
-            array->line = line;
+        /* what levels carry was made by the same call */
+        for (wg_array *made = array; made && made->state != LAZY_FREE; made = made->state == LAZY_CARRIED ? made->as.carried.inner : NULL) {
+            if (made->file) break;
+            made->file = file;
+            made->line = line;
         }
     } else if (last_failed && last_failed->error.code && !last_failed->error.file[0]) {
         base_error_place(&last_failed->error, file, line, 0);
@@ -301,7 +303,8 @@ wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
 void wg_scope_open(wg_lazy *lazy)
 {
     if (!lazy) return;
-    if (!BASE_RESERVE(lazy->allocator, lazy->scopes, lazy->scope_capacity, lazy->scope_count + 1)) {
+    if (lazy->scopes_missed || !BASE_RESERVE(lazy->allocator, lazy->scopes, lazy->scope_capacity, lazy->scope_count + 1)) {
+        lazy->scopes_missed++; /* its close must not close an outer one */
         lazy_fail_memory(lazy);
         return;
     }
@@ -311,6 +314,10 @@ void wg_scope_open(wg_lazy *lazy)
 void wg_scope_close(wg_lazy *lazy)
 {
     if (!lazy) return;
+    if (lazy->scopes_missed) {
+        lazy->scopes_missed--;
+        return;
+    }
     if (!lazy->scope_count) {
         lazy_fail(lazy, WG_ARGUMENT, "a scope is closed that is not open");
         return;
@@ -325,10 +332,10 @@ void wg_scope_close(wg_lazy *lazy)
 
 /* ---- making and freeing ---- */
 
-static bool wants_explain(const wg_lazy_options *options)
+static bool environment_wants(const wg_lazy_options *options)
 {
     const char *word = options->context ? NULL : getenv("WENGERT_EXPLAIN");
-    return options->explain || (word && *word && strcmp(word, "0"));
+    return word && *word && strcmp(word, "0");
 }
 
 wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error)
@@ -342,7 +349,8 @@ wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error)
     wg_context *context = settings.context ? settings.context : wg_context_default();
     wg_lazy *lazy = base_allocate_zeroed(&context->allocator, sizeof *lazy);
     if (!lazy) return base_fail_memory(error), NULL;
-    lazy->explain = wants_explain(&settings);
+    lazy->tells_at_end = !settings.explain && environment_wants(&settings);
+    lazy->explain = settings.explain || lazy->tells_at_end;
     lazy->context = context;
     lazy->allocator = &context->allocator;
     lazy->options = settings;
@@ -386,7 +394,7 @@ void wg_lazy_free(wg_lazy **handle)
     wg_lazy *lazy = *handle;
     *handle = NULL;
     while (lazy->scope_count) wg_scope_close(lazy);
-    if (lazy->explain && !lazy->options.explain) lazy_explain_end(lazy);
+    if (lazy->tells_at_end) lazy_explain_end(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
     wg_tape_free(&lazy->spare);
@@ -416,10 +424,7 @@ wg_kind wg_lazy_kind(const wg_lazy *lazy)
 
 void wg_lazy_stop(wg_lazy *lazy)
 {
-    if (!lazy) return;
-    atomic_store(&lazy->stopped, true);
-    wg_session *session = atomic_load(&lazy->running);
-    if (session) wg_session_stop(session);
+    if (lazy) atomic_store(&lazy->stopped, true);
 }
 
 void wg_lazy_figures_of(const wg_lazy *lazy, wg_lazy_figures *figures)

@@ -112,6 +112,7 @@ struct wg_lazy {
     uint32_t scoped_count, scoped_capacity;
     uint32_t *scopes;
     uint32_t scope_count, scope_capacity;
+    uint32_t scopes_missed;               /* opened without memory: innermost */
     /* levels, newest first */
     lazy_level *levels;
     wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
@@ -130,8 +131,7 @@ struct wg_lazy {
     uint32_t number_count, number_capacity;
     void *arena;                          /* lent to the session of a read */
     size_t arena_bytes;
-    _Atomic(wg_session *) running;
-    atomic_bool stopped;
+    atomic_bool stopped;                  /* set by any thread, asked by the run under way */
     /* the cache: chained by hash, most recently used first */
     lazy_program **programs;
     uint32_t program_capacity, program_count;
@@ -143,6 +143,7 @@ struct wg_lazy {
     wg_lazy_figures figures;
     /* explain */
     bool explain;
+    bool tells_at_end;                    /* the environment asked for it */
     wg_event *events;
     uint32_t event_count, event_capacity;
     base_arena event_texts;

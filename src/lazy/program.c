@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The plan cache: a program is the network, plan and sessions of one key. Least recently used ones go. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/tensor.h"
 #include "lazy/lazy.h"
@@ -322,6 +324,13 @@ static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg
     return true;
 }
 
+/* A stop is asked for, not handed to a session: nobody else knows how long one lives. */
+static bool goes_on(void *user, double share)
+{
+    (void)share;
+    return !atomic_load_explicit(&((wg_lazy *)user)->stopped, memory_order_relaxed);
+}
+
 /* The session bound to these numbers; else a new one, or the one that was used the longest ago, bound to them. */
 static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *error)
 {
@@ -333,7 +342,7 @@ static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *
         if (!program->sessions[i].session || program->sessions[i].used < chosen->used) chosen = &program->sessions[i];
     if (!chosen->session) {
         if (bytes && !chosen->numbers && !(chosen->numbers = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error), NULL;
-        wg_session_options options = {.size = sizeof options, .arena_lent = true};
+        wg_session_options options = {.size = sizeof options, .arena_lent = true, .progress = goes_on, .progress_user = lazy};
         if (!(chosen->session = wg_session_new(program->plan, &options, error))) return NULL;
         if (bytes) memcpy(chosen->numbers, program->numbers, bytes);
         if (!bytes || !memcmp(program->numbers, lazy->numbers, bytes)) return chosen;
@@ -415,12 +424,37 @@ static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_
     bool placed = place_inputs(lazy, program);
     if (placed) memory.inputs = program->leaf_count ? program->places : none;
     else feed(lazy, program);
-    atomic_store_explicit(&lazy->running, session->session, memory_order_release);
     bool good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the read was stopped");
     good = good && wg_session_run_into(session->session, placed ? NULL : &options, &memory, error);
-    atomic_store_explicit(&lazy->running, NULL, memory_order_release);
     if (places != few) base_free(lazy->allocator, places, bytes);
     return good;
+}
+
+/* A run and its stages: what each computes, and where its first node was called. */
+static void tell_run(wg_lazy *lazy, const lazy_program *program, double seconds)
+{
+    uint64_t read = lazy->figures.reads + 1;
+    wg_stage stage;
+    lazy_tell(lazy, &(wg_event){.what = "run", .read = read, .nodes = lazy->order_count, .stages = program->stages, .seconds = seconds});
+    for (uint32_t i = 0; wg_plan_stage(program->plan, i, &stage); i++) {
+        wg_event event = {.what = "stage", .detail = stage.kind, .read = read, .nodes = stage.node_count,
+                          .bytes = (uint64_t)(stage.read_bytes + stage.written_bytes)};
+        wg_node_facts facts;
+        bool placed = wg_network_node(program->network, stage.nodes[0], &facts) && facts.file && !strcmp(facts.file, NODE_FILE) &&
+                      facts.line > 0 && (uint32_t)facts.line <= lazy->order_count;
+        if (placed) {
+            event.file = lazy->order[facts.line - 1]->file;
+            event.line = lazy->order[facts.line - 1]->line;
+        }
+        lazy_tell(lazy, &event);
+    }
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results)
@@ -432,8 +466,9 @@ bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *root
     if (!make_results(lazy, roots, root_count, results, &error)) return fail_run(lazy, &error);
     session->used = lazy->figures.reads + 1;
     lazy->last = program;
+    double before = lazy->explain ? seconds_now() : 0;
     if (run(lazy, program, session, results, &error)) {
-        LAZY_TELL(lazy, .what = "run", .read = lazy->figures.reads + 1, .nodes = lazy->order_count, .stages = program->stages);
+        if (lazy->explain) tell_run(lazy, program, seconds_now() - before);
         return true;
     }
     for (uint32_t i = 0; i < root_count; i++) wg_tensor_release(results[i]);

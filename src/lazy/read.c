@@ -314,6 +314,8 @@ bool wg_lazy_flush(wg_lazy *lazy)
         if (node->handles > node->scoped) kept[used++] = lazy_keep(node);
     lazy->flushing = true;
     bool good = lazy_run(lazy, kept, used);
+    /* One that fails keeps none of the others waiting: each by itself, those made first first. */
+    for (uint32_t i = used; !good && i-- > 0 && !atomic_load(&lazy->stopped);) lazy_run(lazy, &kept[i], 1);
     lazy->flushing = false;
     for (uint32_t i = 0; i < used; i++) lazy_release(kept[i]);
     base_free(lazy->allocator, kept, bytes);

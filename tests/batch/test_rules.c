@@ -29,7 +29,8 @@ static void every_case(uint64_t seed, case_function check)
             if (!mapped_takes((wg_op)op, (wg_kind)kind)) continue;
             for (size_t i = 0; i < FORMS * MAPPED_EDGES; i++) {
                 mapped m;
-                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m)) continue;
+                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m))
+                    continue;
                 check(&draws, &m);
                 calls++;
                 patterns |= 1u << m.pattern;
@@ -38,19 +39,21 @@ static void every_case(uint64_t seed, case_function check)
         }
         int32_t arity = graph_rows[op].arity;
         uint32_t all = arity == 0 ? 0 : arity == 1 ? 0x2 : arity == 2 ? 0xe : 0xfe;
-        if ((patterns & all) != all || (all && calls < 10)) fail_msg("%s was called %u times, patterns %x", wg_op_name((wg_op)op), calls, patterns);
+        if ((patterns & all) != all || (all && calls < 10))
+            fail_msg("%s was called %u times, patterns %x", wg_op_name((wg_op)op), calls, patterns);
     }
 }
 
 /* Ends the tape and compares a value, under feeds and a binding, with what is expected. */
-static void expect(wg_tape *tape, wg_value value, const wg_feed *feeds, uint32_t feed_count, const wg_binding *binding, const wg_tensor *expected,
-                   const char *what)
+static void expect(wg_tape *tape, wg_value value, const wg_feed *feeds, uint32_t feed_count, const wg_binding *binding,
+                   const wg_tensor *expected, const char *what)
 {
     wg_error error = {.code = WG_OK};
     wg_symbol symbol = wg_symbol_of(value);
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network || !wg_network_verify(network, &error)) fail_msg("%s: %s", what, error.message);
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
     wg_run_options options = {
         .size = sizeof options, .feeds = feeds, .feed_count = feed_count, .bindings = binding, .binding_count = binding != NULL};
     wg_run *run = entry ? wg_interpret(entry, &options, &error) : NULL;
@@ -165,8 +168,8 @@ static wg_value nested_record(const mapped *m, uint32_t outer_pattern, wg_tape *
         wg_tensor *wholes[OUTER];
         for (int64_t g = 0; g < OUTER; g++) wholes[g] = inner_operand(m, outer_pattern, i, g);
         inputs[count] = operands[i];
-        frames[count++] =
-            wg_input(tape, mapped_stack(wg_tensor_kind(wholes[0]), wg_tensor_rank(wholes[0]), wg_tensor_shape(wholes[0]), wholes, OUTER, 0));
+        frames[count++] = wg_input(
+            tape, mapped_stack(wg_tensor_kind(wholes[0]), wg_tensor_rank(wholes[0]), wg_tensor_shape(wholes[0]), wholes, OUTER, 0));
         for (int64_t g = 0; g < OUTER; g++) wg_tensor_release(wholes[g]);
     }
     if (!wg_vmap(tape, &inner, 1, inputs, frames, NULL, count, NULL, &outer)) fail_msg("%s", wg_tape_error(tape)->message);
@@ -259,14 +262,58 @@ static void what_rules_refuse(void **state)
     wg_value x = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){frame, wg_number(3)});
     batch_call call = {tape, WG_OP_Neg, &x, &(bool){true}, 1, NULL, 0, frame};
     assert_true(wg_is_poison(batch_shared_cells(&call)));
-    assert_string_equal(wg_tape_error(tape)->message, "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
+    assert_string_equal(wg_tape_error(tape)->message,
+                        "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
     wg_tape_free(&tape);
     tape = wg_tape_new(NULL);
-    call = (batch_call){.tape = tape, .op = WG_OP_Iota, .frame = wg_number(2)};
+    wg_size iota[] = {wg_number(1), wg_number(3), wg_number(0), wg_number(WG_KIND_I64)};
+    call = (batch_call){.tape = tape, .op = WG_OP_Iota, .attributes = iota, .attribute_count = 4, .frame = wg_number(2)};
     assert_true(wg_is_poison(batch_record(&call)));
     assert_int_equal(wg_tape_error(tape)->code, WG_INTERNAL);
     wg_tape_free(&tape);
+    assert_false(wg_op_is_mapped_by_cells(WG_OP_COUNT));
+    assert_false(wg_op_is_mapped_by_cells(WG_OP_MatMul));
     assert_false(batch_is_cell_by_cell(WG_OP_COUNT));
+}
+
+typedef struct wrong {
+    const char *message;
+    wg_code code;
+    wg_op op;
+    uint32_t operand_count, batched, attribute_count;
+    int64_t attributes[8], frame;
+} wrong;
+
+static const wrong wrongs[] = {
+    {"add takes 2 operands, not 1", WG_ARGUMENT, WG_OP_Add, 1, 1, 0, {0}, 3},
+    {"reshape needs all of shape", WG_ARGUMENT, WG_OP_Reshape, 1, 1, 2, {5, 1}, 3},
+    {"gather needs positions of kind i64 or i32, not f32", WG_KIND, WG_OP_Gather, 2, 1, 4, {0}, 3},
+    {"slice has fewer parameters than it was given", WG_ARGUMENT, WG_OP_Slice, 2, 3, 8, {0}, 3},
+    {"sum_along has no axis 1 in [4]", WG_ARGUMENT, WG_OP_SumAlong, 1, 1, 2, {1, -1}, 3},
+    {"add cannot combine [4] and [3, 4]: shapes differ; broadcast one explicitly", WG_SHAPE, WG_OP_Add, 2, 1, 0, {0}, 3},
+    {"neg: batched operand 0 of shape [3, 4] has no frame of 5 in front", WG_SHAPE, WG_OP_Neg, 1, 1, 0, {0}, 5},
+    {"neg: no operand is batched", WG_ARGUMENT, WG_OP_Neg, 1, 0, 0, {0}, 3},
+};
+
+/* The public call of a row, by a caller who may be wrong about it. */
+static void a_wrong_call_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        const wrong *w = &wrongs[i];
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(3, 4), 1)), at = x;
+        if (w->op == WG_OP_Slice) at = wg_input(tape, test_tensor_fill(WG_KIND_I64, 1, TEST_SHAPE(3), 0));
+        wg_size sizes[8];
+        for (int j = 0; j < 8; j++) sizes[j] = wg_number(w->attributes[j]);
+        bool batched[2] = {w->batched & 1, w->batched >> 1};
+        wg_value mapped = wg_record_mapped(tape, w->op, (wg_value[2]){x, at}, batched, w->operand_count, sizes, w->attribute_count,
+                                           wg_number(w->frame));
+        assert_true(wg_is_poison(mapped));
+        assert_string_equal(wg_tape_error(tape)->message, w->message);
+        assert_int_equal(wg_tape_error(tape)->code, w->code);
+        wg_tape_free(&tape);
+    }
 }
 
 int main(void)
@@ -278,6 +325,7 @@ int main(void)
         cmocka_unit_test(every_row_maps_cell_by_cell),
         cmocka_unit_test(rules_record_whole_arrays),
         cmocka_unit_test(what_rules_refuse),
+        cmocka_unit_test(a_wrong_call_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,7 +230,7 @@ static void test_every_row(void **state)
 {
     (void)state;
     for (int op = 0; op < WG_OP_COUNT; op++)
-        if (op != WG_OP_Trigamma && op != WG_OP_DrawGamma && op != WG_OP_DrawGammaSlope) test_row((wg_op)op);
+        if (op != WG_OP_Trigamma && op != WG_OP_DrawGamma && op != WG_OP_DrawGammaSlope && test_row_is_here((wg_op)op)) test_row((wg_op)op);
 }
 
 int main(void)
