@@ -386,7 +386,7 @@ WG_API wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis);
 #include "wengert/arrays.def"
 #define WG_ARRAY_BINARY(function, a, b) (function)(a, b)
 #else
-#define WG_ARRAY_BINARY(function, a, b) _Generic((b), wg_array *: (function), default: (function##_scalar))(a, b)
+#define WG_ARRAY_BINARY(function, a, b) _Generic((b), wg_array *: (function), void *: (function), default: (function##_scalar))(a, b)
 #endif
 
 #ifndef WG_NO_SITES
