@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone.
+# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone; LAPACKE is opened at run time.
 #
 # The ABI rule: before 1.0 each minor release may change the ABI, so the SONAME ends in 0.MINOR; from 1.0 on it ends in MAJOR, and
 # within one MAJOR nothing that src/wengert.exports lists goes or changes.
@@ -21,7 +21,7 @@ add_library(wengert_static STATIC ${library_objects})
 set_target_properties(wengert_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}" EXPORT_NAME wengert)
 foreach(library wengert_shared wengert_static)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME wengert LINKER_LANGUAGE C)
-    target_link_libraries(${library} PUBLIC Threads::Threads)
+    target_link_libraries(${library} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
     target_include_directories(${library} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 endforeach()

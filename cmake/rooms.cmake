@@ -33,7 +33,7 @@ function(wengert_room room)
     add_library(room_${room} STATIC ${sources})
     target_include_directories(room_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
     target_compile_definitions(room_${room} PRIVATE "WENGERT_VERSION=\"${PROJECT_VERSION}\"")
-    target_link_libraries(room_${room} PUBLIC Threads::Threads)
+    target_link_libraries(room_${room} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
 # The rooms with sources among `room` and those below it, top to bottom. A name that is no room of the library answers all of them.

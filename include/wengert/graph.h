@@ -74,6 +74,9 @@ WG_API wg_tape *wg_tape_new(wg_context *context);
 WG_API wg_tape *wg_tape_new_kind(wg_context *context, wg_kind kind);
 /* Drops an unsealed tape and clears the handle; NULL inside is allowed. */
 WG_API void wg_tape_free(wg_tape **tape);
+/* Forgets everything recorded and any error, and keeps the memory for what is recorded next: values and symbols of before are stale. False, and nothing done,
+ * where a network, an entry or a plan holds the tape's nodes. */
+WG_API bool wg_tape_clear(wg_tape *tape);
 /* The first error; its code is WG_OK while there is none. */
 WG_API const wg_error *wg_tape_error(const wg_tape *tape);
 WG_API uint32_t wg_tape_count(const wg_tape *tape);

@@ -214,7 +214,7 @@ WG_API wg_plan *wg_lazy_last_plan(const wg_lazy *lazy);
 
 /* Something that happened, as data; texts are borrowed until the next event is kept or events are cleared. */
 typedef struct wg_event {
-    const char *what;   /* "run", "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop", "fallback" */
+    const char *what;   /* "run", "stage" (of the run before it), "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop", "fallback" */
     const char *detail; /* a rule, a row, a function */
     const char *reason;
     const char *file;   /* of the call; NULL: unknown */

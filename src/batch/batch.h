@@ -35,7 +35,8 @@ typedef struct batch_call {
 #define OP(Name, ...) wg_value batch_rule_##Name(const batch_call *call);
 #include "wengert/ops.def"
 
-/* At least one operand is batched; the rule of the call's row. */
+/* The rule of the call's row, after the row's own checks of a cell's call: a rule is given what the row takes. At least one operand is
+ * batched, and each of those has the frame in front. */
 wg_value batch_record(const batch_call *call);
 /* Does the rule of a row record the row once for each cell? Its nodes then grow with the frame, which must be a plain number. */
 bool batch_is_cell_by_cell(wg_op op);
@@ -46,6 +47,8 @@ bool batch_is_cell_by_cell(wg_op op);
 wg_value batch_operand(const batch_call *call, uint32_t operand);
 /* The shape of operand i as a cell sees it into shape [WG_MAX_RANK]; answers its rank. */
 uint32_t batch_cell_shape(const batch_call *call, uint32_t operand, wg_size *shape);
+/* Operand i, which is batched, with the items of each cell in a line: [frame, volume]. False and a tape error. */
+bool batch_lines(const batch_call *call, uint32_t operand, wg_value *lines, wg_size *volume);
 /* The row over operands that all have the frame in front, with these attributes. */
 wg_value batch_record_all(const batch_call *call, const wg_size *attributes, uint32_t attribute_count);
 

@@ -26,8 +26,8 @@ static bool check_kind(const mapping *m, uint32_t index)
 {
     wg_kind kind = wg_value_kind(m->inputs[index]), given = wg_value_kind(m->frames[index]);
     if (kind == given) return true;
-    graph_fail(m->tape, WG_KIND, "vmap: frame %u is %s and its input, node %u, is %s", index, base_kinds[given].name, m->inputs[index].position,
-               base_kinds[kind].name);
+    graph_fail(m->tape, WG_KIND, "vmap: frame %u is %s and its input, node %u, is %s", index, base_kinds[given].name,
+               m->inputs[index].position, base_kinds[kind].name);
     return false;
 }
 
@@ -39,8 +39,8 @@ static bool check_cell(const mapping *m, uint32_t index)
     bool fits = axis <= rank && wg_value_rank(frame) == rank + 1;
     for (uint32_t i = 0; fits && i < rank; i++) fits = cell[i] == whole[i < axis ? i : i + 1];
     if (fits) return true;
-    graph_fail(m->tape, WG_SHAPE, "vmap: frame %u is %s where its input, node %u, is %s: it must be that with the frame put in as axis %u", index,
-               BASE_SHAPE_TEXT(wg_value_rank(frame), whole), input.position, BASE_SHAPE_TEXT(rank, cell), axis);
+    graph_fail(m->tape, WG_SHAPE, "vmap: frame %u is %s where its input, node %u, is %s: it must be that with the frame put in as axis %u",
+               index, BASE_SHAPE_TEXT(wg_value_rank(frame), whole), input.position, BASE_SHAPE_TEXT(rank, cell), axis);
     return false;
 }
 

@@ -55,7 +55,8 @@ static bool take_input(copying *c, const wg_vmap_input *chosen)
     if (!graph_check_symbol(graph_of(c), c->network->count, chosen->input, "vmap's input", c->error)) return false;
     uint32_t position = chosen->input.position;
     const wg_node *node = graph_node(graph_of(c), position);
-    if (node->op != WG_OP_Input) return base_fail(c->error, WG_SYMBOL, "vmap: node %u (%s) is no input", position, graph_rows[node->op].text);
+    if (node->op != WG_OP_Input)
+        return base_fail(c->error, WG_SYMBOL, "vmap: node %u (%s) is no input", position, graph_rows[node->op].text);
     if (c->in_axis[position] != WG_NONE) return base_fail(c->error, WG_ARGUMENT, "vmap: input node %u is given twice", position);
     if (chosen->axis > node->rank || node->rank == WG_MAX_RANK)
         return base_fail(c->error, WG_SHAPE, "vmap: input node %u is %s: the frame cannot be its axis %u", position,
@@ -209,8 +210,10 @@ static bool copy_carry(const copying *c, uint32_t result, uint32_t input, wg_car
 {
     bool framed = c->in_axis[input] != WG_NONE;
     if (framed ? c->in_axis[input] != 0 : c->pass.moves[result])
-        return base_fail(c->error, WG_SHAPE, "vmap: the carry from node %u to input node %u differs from cell to cell, so that the input needs the "
-                         "frame as its axis 0", result, input);
+        return base_fail(c->error, WG_SHAPE,
+                         "vmap: the carry from node %u to input node %u differs from cell to cell, so that the input needs the "
+                         "frame as its axis 0",
+                         result, input);
     carry->input = wg_symbol_of(c->stands[input]);
     carry->result = wg_symbol_of(framed ? result_of(c, result) : c->pass.here[result]);
     return true;

@@ -58,14 +58,11 @@ wg_value batch_rule_Update(const batch_call *call)
 wg_value batch_rule_Where(const batch_call *call)
 {
     wg_tape *tape = call->tape;
-    wg_size shape[WG_MAX_RANK], volume = wg_number(1), maximum = call->attributes[GRAPH_ATTRIBUTE(Where, maximum)];
-    uint32_t rank = batch_cell_shape(call, 0, shape);
-    for (uint32_t axis = 0; axis < rank; axis++) volume = wg_size_multiply(tape, volume, shape[axis]);
-    wg_size lines[2] = {call->frame, volume}, room = wg_size_add(tape, maximum, wg_number(1));
-    if (volume.number < 0 || room.number < 0) return graph_poison(tape);
-    wg_value one = wg_convert(wg_reshape(call->operands[0], 2, lines), WG_KIND_I64);
-    wg_value places = wg_mul(wg_scan(one, "sum", 1, false), one);
-    wg_value positions = wg_iota(tape, WG_KIND_I64, 2, lines, 1);
+    wg_size volume, maximum = call->attributes[GRAPH_ATTRIBUTE(Where, maximum)], room = wg_size_add(tape, maximum, wg_number(1));
+    wg_value lines;
+    if (!batch_lines(call, 0, &lines, &volume)) return graph_poison(tape);
+    wg_value one = wg_convert(lines, WG_KIND_I64), places = wg_mul(wg_scan(one, "sum", 1, false), one);
+    wg_value positions = wg_iota(tape, WG_KIND_I64, 2, (wg_size[2]){call->frame, volume}, 1);
     positions = wg_add_scalar(positions, 1);
     wg_value found = wg_scatter_batch(positions, places, 1, 1, room, "error", "add");
     return wg_sub_scalar(wg_narrow(found, 1, wg_number(1), maximum), 1);

@@ -5,22 +5,12 @@
 
 #include "batch/batch.h"
 
-/* The items of a cell in a line: [frame, volume]. */
-static wg_value lines_of(const batch_call *call, uint32_t operand, wg_size *volume)
-{
-    wg_size shape[WG_MAX_RANK];
-    uint32_t rank = batch_cell_shape(call, operand, shape);
-    *volume = wg_number(1);
-    for (uint32_t axis = 0; axis < rank; axis++) *volume = wg_size_multiply(call->tape, *volume, shape[axis]);
-    if (volume->number < 0) return graph_poison(call->tape);
-    return wg_reshape(call->operands[operand], 2, (wg_size[2]){call->frame, *volume});
-}
-
 /* All items are one line along the last axis, as a cell's Sum has it. */
 wg_value batch_rule_Sum(const batch_call *call)
 {
     wg_size volume, attributes[2] = {wg_number(1), call->attributes[GRAPH_ATTRIBUTE(Sum, accumulate)]};
-    wg_value lines = lines_of(call, 0, &volume);
+    wg_value lines;
+    if (!batch_lines(call, 0, &lines, &volume)) return graph_poison(call->tape);
     return wg_record(call->tape, WG_OP_SumAlong, &lines, 1, attributes, 2);
 }
 

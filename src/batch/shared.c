@@ -27,7 +27,6 @@ static wg_value repeat(const batch_call *call, wg_value value)
 {
     wg_size shape[WG_MAX_RANK + 1] = {call->frame};
     uint32_t rank = wg_value_rank(value);
-    if (!graph_check_values(call->tape, &value, 1)) return graph_poison(call->tape);
     const wg_node *node = graph_node(call->tape, value.position);
     if (node->op != WG_OP_Broadcast) return wg_broadcast_along(value, 0, call->frame);
     for (uint32_t axis = 0; axis < rank; axis++) shape[1 + axis] = wg_value_size(value, axis);
@@ -45,6 +44,18 @@ uint32_t batch_cell_shape(const batch_call *call, uint32_t operand, wg_size *sha
     uint32_t first = call->batched[operand], rank = wg_value_rank(call->operands[operand]);
     for (uint32_t axis = first; axis < rank; axis++) shape[axis - first] = wg_value_size(call->operands[operand], axis);
     return rank - first;
+}
+
+bool batch_lines(const batch_call *call, uint32_t operand, wg_value *lines, wg_size *volume)
+{
+    wg_size shape[WG_MAX_RANK];
+    uint32_t rank = batch_cell_shape(call, operand, shape);
+    *lines = call->operands[operand];
+    *volume = rank ? shape[0] : wg_number(1);
+    for (uint32_t axis = 1; axis < rank; axis++) *volume = wg_size_multiply(call->tape, *volume, shape[axis]);
+    if (volume->number < 0) return false;
+    if (rank != 1) *lines = wg_reshape(*lines, 2, (wg_size[2]){call->frame, *volume});
+    return !wg_is_poison(*lines);
 }
 
 wg_value batch_record_all(const batch_call *call, const wg_size *attributes, uint32_t attribute_count)
@@ -88,8 +99,6 @@ static uint32_t shift_attributes(const batch_call *call, wg_size *shifted)
 wg_value batch_shared_shifted(const batch_call *call)
 {
     wg_size shifted[GRAPH_MOST_ATTRIBUTES + 1];
-    if (call->attribute_count > GRAPH_MOST_ATTRIBUTES)
-        return graph_fail(call->tape, WG_ARGUMENT, "%s has more parameters than any row", graph_rows[call->op].text);
     uint32_t count = shift_attributes(call, shifted);
     return batch_record_all(call, shifted, count);
 }

@@ -13,6 +13,7 @@
 #include "base/tensor.h"
 #include "grad/grad.h"
 #include "graph/binding.h"
+#include "graph/dense.h"
 #include "graph/parameters.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -29,7 +30,7 @@ static bool enter(const wg_session *session, wg_error *error)
 
 static void leave(const wg_session *session)
 {
-    atomic_store(&((wg_session *)session)->busy, false);
+    atomic_store_explicit(&((wg_session *)session)->busy, false, memory_order_release);
 }
 
 /* Copies the first error to the caller's, with the entry's name. Answers false. */
@@ -292,6 +293,8 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     if (run->failed_axis == EXEC_FAILED_WHERE) graph_fail_where(&inner, run->failed_item, run->failed_position);
+    else if (run->failed_axis == EXEC_FAILED_MATRIX)
+        graph_fail_matrix(&inner, run->failed_item, (base_lapack_fault)run->failed_position);
     else graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }
@@ -325,7 +328,7 @@ static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
         exec_run_stage_done(run, stage);
     }
     base_floats_restore(floats);
-    if (atomic_load(&session->stop)) return base_fail(error, WG_CANCELLED, "the run was stopped");
+    if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
     return run->failed_node == WG_NONE || fail_position(session, run, error);
 }
 
@@ -388,6 +391,8 @@ static void unplace_results(wg_session *session)
 static bool check_memory(wg_session *session, const wg_run_memory *memory, wg_error *error)
 {
     bool lent = session->options.arena_lent;
+    if (memory && memory->inputs && (session->parameter_count || session->plan->entry.carry_count))
+        return base_fail(error, WG_ARGUMENT, "an entry with parameters or carries takes feeds, not places of inputs");
     if (!memory) return !lent || base_fail(error, WG_ARGUMENT, "this session's arena is lent: run it by wg_session_run_into");
     if (memory->size != sizeof *memory || !memory->results) return base_fail(error, WG_ARGUMENT, "wg_run_memory.size is not this version's, or it has no results");
     if (!lent) return true;
@@ -407,7 +412,7 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
     wg_error inner;
     wg_error_clear(&inner);
     session->readable = false;
-    atomic_store(&session->stop, false);
+    atomic_store_explicit(&session->stop, false, memory_order_release);
     bool good = check_run(session, options, &inner) && check_memory(session, memory, &inner);
     if (good) {
         /* Whoever steps a table while it is read is told so. */
@@ -415,7 +420,8 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         if (readers) atomic_fetch_add(readers, 1);
         exec_run run = run_of(session);
         if (memory) place_results(session, memory);
-        good = exec_sources_begin(session, options, &inner) && run_stages(session, &run, &inner);
+        bool at = memory && memory->inputs;
+        good = (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, &inner);
         if (good && memory) copy_results(session, memory);
         good = exec_sources_end(session, good, memory == NULL, &inner);
         if (!good) undo_changes(&run);

@@ -93,6 +93,8 @@ void exec_sources_moved(wg_session *session);
 void exec_sources_free(wg_session *session);
 /* Says where every input and parameter is for a run, and where results that are carried go. */
 bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_error *error);
+/* The same for an entry without parameters and carries: inputs [input_count] stand where the caller says. */
+bool exec_sources_begin_at(wg_session *session, void *const *inputs, wg_error *error);
 /* After a run: keeps what may be read (where anything may), lets go of feeds; succeeded: carried values move on. */
 bool exec_sources_end(wg_session *session, bool succeeded, bool readable, wg_error *error);
 /* Ready for a value to be written: place `which` of a carried input. */

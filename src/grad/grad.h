@@ -5,7 +5,8 @@
  * may be differentiated again. Uses batch/, compose/, interp/, graph/ and base/.
  *
  * Start with pass.c (the two walks), then share.c (what happens to the nodes they recorded), adjoints.c (the public calls), scan.c (the
- * same pass over a run that kept its values), and the terms by family: terms_arithmetic.c, terms_layout.c, terms_index.c, terms_fold.c.
+ * same pass over a run that kept its values), and the terms by family: terms_arithmetic.c, terms_layout.c, terms_index.c, terms_fold.c,
+ * terms_dense.c.
  * site.c is what a term may ask.
  *
  * A term is added by writing the functions of its form; the table in terms.c does not link without them. */
@@ -95,6 +96,7 @@ struct grad_pass {
     base_arena scratch;
     bool *moves;       /* [prefix] does the node move with one of the wrt? */
     wg_value *carried; /* [prefix] its tangent or cotangent; position WG_NONE: none so far */
+    wg_value *gates;   /* [prefix] reverse: where its cotangent was chosen by a Select (bool, its shape); position WG_NONE: anywhere */
     /* the scan alone */
     const int64_t *extents;
     grad_value_function value;

@@ -388,6 +388,38 @@ wg_value wg_bins(wg_value x, wg_value bounds, const char *side)
     return RECORD(Bins, operands, attributes);
 }
 
+/* ---- dense algebra ---- */
+
+wg_value wg_solve(wg_value a, wg_value b)
+{
+    return binary(WG_OP_Solve, a, b);
+}
+
+wg_value wg_solve_triangular(wg_value a, wg_value b, bool upper, bool transposed, bool unit)
+{
+    wg_value operands[2] = {a, b};
+    if (!graph_check_values(a.tape, operands, 2)) return graph_poison(a.tape);
+    wg_size attributes[3] = {PLAIN(upper), PLAIN(transposed), PLAIN(unit)};
+    return RECORD(SolveTriangle, operands, attributes);
+}
+
+wg_value wg_least_squares(wg_value a, wg_value b)
+{
+    return binary(WG_OP_LeastSquares, a, b);
+}
+
+UNARY(cholesky, Cholesky)
+UNARY(qr_q, QrQ)
+UNARY(qr_r, QrR)
+UNARY(determinant, Determinant)
+UNARY(log_determinant, LogDeterminant)
+UNARY(determinant_sign, DetSign)
+UNARY(svd_u, SvdU)
+UNARY(svd_s, SvdS)
+UNARY(svd_v, SvdV)
+UNARY(eigh_values, EighValues)
+UNARY(eigh_vectors, EighVectors)
+
 /* ---- generators ---- */
 
 wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis)
@@ -418,4 +450,45 @@ wg_value wg_key_split(wg_value key, wg_size count)
 wg_value wg_key_fold(wg_value key, wg_value n)
 {
     return binary(WG_OP_KeyFold, key, n);
+}
+
+wg_value wg_draw_integers(wg_value key, wg_value low, wg_value high)
+{
+    return wg_record(key.tape, WG_OP_DrawIntegers, (const wg_value[]){key, low, high}, 3, NULL, 0);
+}
+
+static wg_value drawn_gamma(wg_op op, wg_value key, wg_value shape, bool logarithm)
+{
+    wg_size attribute = PLAIN(logarithm);
+    return wg_record(key.tape, op, (const wg_value[]){key, shape}, 2, &attribute, 1);
+}
+
+wg_value wg_draw_gamma(wg_value key, wg_value shape)
+{
+    return drawn_gamma(WG_OP_DrawGamma, key, shape, false);
+}
+
+wg_value wg_draw_log_gamma(wg_value key, wg_value shape)
+{
+    return drawn_gamma(WG_OP_DrawGamma, key, shape, true);
+}
+
+wg_value wg_draw_gamma_slope(wg_value key, wg_value shape, bool logarithm)
+{
+    return drawn_gamma(WG_OP_DrawGammaSlope, key, shape, logarithm);
+}
+
+wg_value wg_draw_poisson(wg_value key, wg_value mean)
+{
+    return binary(WG_OP_DrawPoisson, key, mean);
+}
+
+wg_value wg_draw_binomial(wg_value key, wg_value count, wg_value p)
+{
+    return wg_record(key.tape, WG_OP_DrawBinomial, (const wg_value[]){key, count, p}, 3, NULL, 0);
+}
+
+wg_value wg_draw_truncated(wg_value key, wg_value from, wg_value to)
+{
+    return wg_record(key.tape, WG_OP_DrawTruncated, (const wg_value[]){key, from, to}, 3, NULL, 0);
 }

@@ -58,19 +58,25 @@ static bool same_numbers(const graph_type *a, const graph_type *b)
     return a->rank == b->rank && !memcmp(a->numbers, b->numbers, a->rank * sizeof *a->numbers);
 }
 
-bool graph_shape_same(graph_call *call)
+/* The operands from one on have one shape, the result's. */
+static bool same_from(graph_call *call, uint32_t start)
 {
-    const graph_type *first = &call->operands[0];
-    for (uint32_t i = 1; i < call->operand_count; i++)
+    const graph_type *first = &call->operands[start];
+    for (uint32_t i = start + 1; i < call->operand_count; i++)
         if (!same_numbers(first, &call->operands[i]))
             return base_fail(call->error, WG_SHAPE, "%s cannot combine %s and %s: shapes differ; broadcast one explicitly", ROW(call), SHAPE(first),
                              SHAPE(&call->operands[i]));
     for (uint32_t axis = 0; axis < first->rank; axis++) {
         wg_size size = size_of(first, axis);
-        for (uint32_t i = 1; i < call->operand_count && !size.expression; i++) size = size_of(&call->operands[i], axis);
+        for (uint32_t i = start + 1; i < call->operand_count && !size.expression; i++) size = size_of(&call->operands[i], axis);
         if (!put(call, size)) return false;
     }
     return true;
+}
+
+bool graph_shape_same(graph_call *call)
+{
+    return same_from(call, 0);
 }
 
 bool graph_shape_bitcast(graph_call *call)
@@ -415,6 +421,95 @@ bool graph_shape_where(graph_call *call)
     return put(call, call->attributes[0]);
 }
 
+/* ---- dense algebra: matrices on the last two axes ---- */
+
+static bool check_matrix(graph_call *call, bool square)
+{
+    const graph_type *a = &call->operands[0];
+    if (a->rank < 2) return base_fail(call->error, WG_SHAPE, "%s takes matrices [.., m, n], not %s", ROW(call), SHAPE(a));
+    if (!square || a->numbers[a->rank - 1] == a->numbers[a->rank - 2]) return true;
+    return base_fail(call->error, WG_SHAPE, "%s takes square matrices [.., n, n], not %s", ROW(call), SHAPE(a));
+}
+
+/* The lesser of the matrix's extents; which one that is may not depend on a binding. */
+static bool lesser(graph_call *call, wg_size *size)
+{
+    const graph_type *a = &call->operands[0];
+    wg_size m = size_of(a, a->rank - 2), n = size_of(a, a->rank - 1);
+    if (m.expression != n.expression)
+        return base_fail(call->error, WG_SIZE,
+                         "%s of %s: the lesser of two extents is no polynomial; use plain sizes, or one named extent for both", ROW(call), SHAPE(a));
+    *size = m.number <= n.number ? m : n;
+    return true;
+}
+
+/* a [.., m, n] and b [.., m, k] to [.., n, k]. */
+bool graph_shape_least_squares(graph_call *call)
+{
+    const graph_type *a = &call->operands[0], *b = &call->operands[1];
+    if (!check_matrix(call, false)) return false;
+    bool fits = a->rank == b->rank && a->numbers[a->rank - 2] == b->numbers[b->rank - 2];
+    for (uint32_t axis = 0; fits && axis + 2 < a->rank; axis++) fits = a->numbers[axis] == b->numbers[axis];
+    if (!fits)
+        return base_fail(call->error, WG_SHAPE, "%s takes a [.., m, n] and b [.., m, k] of the same batch axes, not %s and %s", ROW(call),
+                         SHAPE(a), SHAPE(b));
+    for (uint32_t axis = 0; axis + 2 < a->rank; axis++) {
+        wg_size size = size_of(a, axis);
+        if (!put(call, size.expression ? size : size_of(b, axis))) return false;
+    }
+    return put(call, size_of(a, a->rank - 1)) && put(call, size_of(b, b->rank - 1));
+}
+
+bool graph_shape_solve(graph_call *call)
+{
+    return check_matrix(call, true) && graph_shape_least_squares(call);
+}
+
+bool graph_shape_square(graph_call *call)
+{
+    return check_matrix(call, true) && put_axes(call, &call->operands[0], 0, call->operands[0].rank);
+}
+
+bool graph_shape_drop_matrix(graph_call *call)
+{
+    return check_matrix(call, true) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 2);
+}
+
+bool graph_shape_square_diagonal(graph_call *call)
+{
+    return check_matrix(call, true) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 1);
+}
+
+bool graph_shape_tall(graph_call *call)
+{
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 1) &&
+           put(call, size);
+}
+
+bool graph_shape_wide(graph_call *call)
+{
+    const graph_type *a = &call->operands[0];
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, a, 0, a->rank - 2) && put(call, size) &&
+           put(call, size_of(a, a->rank - 1));
+}
+
+bool graph_shape_right_tall(graph_call *call)
+{
+    const graph_type *a = &call->operands[0];
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, a, 0, a->rank - 2) && put(call, size_of(a, a->rank - 1)) &&
+           put(call, size);
+}
+
+bool graph_shape_diagonal(graph_call *call)
+{
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 2) &&
+           put(call, size);
+}
+
 /* ---- generators ---- */
 
 /* The axes of keys [.., 2] before a key: each has its own result. */
@@ -435,7 +530,7 @@ bool graph_shape_shaped(graph_call *call)
     }
     bool bits = call->attributes[0].number == GRAPH_DISTRIBUTION_BITS;
     if (bits ? base_kind_is_integer(call->kind) : base_kind_is_float(call->kind)) return true;
-    return base_fail(call->error, WG_KIND, "draw of %s cannot be of kind %s: uniform and normal are floats, bits integers",
+    return base_fail(call->error, WG_KIND, "draw of %s cannot be of kind %s: bits are integers, every other distribution floats",
                      graph_choice_word(GRAPH_DISTRIBUTION, call->attributes[0].number), base_kinds[call->kind].name);
 }
 
@@ -450,6 +545,16 @@ bool graph_shape_key_fold(graph_call *call)
     bool fits = keys->rank == numbers->rank + 1 && !memcmp(keys->numbers, numbers->numbers, numbers->rank * sizeof *numbers->numbers);
     if (!fits) return base_fail(call->error, WG_SHAPE, "key_fold takes one number a key: %s are not those of keys %s", SHAPE(numbers), SHAPE(keys));
     return put_keys(call) && put(call, plain(2));
+}
+
+bool graph_shape_drawn(graph_call *call)
+{
+    const graph_type *keys = &call->operands[0], *first = &call->operands[1];
+    uint32_t before = keys->rank - 1;
+    if (first->rank < before || memcmp(keys->numbers, first->numbers, before * sizeof *keys->numbers))
+        return base_fail(call->error, WG_SHAPE, "%s takes parameters for each key: %s does not begin as keys %s do", ROW(call), SHAPE(first),
+                         SHAPE(keys));
+    return same_from(call, 1);
 }
 
 /* ---- kinds and the whole ---- */

@@ -271,7 +271,8 @@ static void place(wg_array *array, const char *file, int line, int depth)
     array->line = line;
     if (depth == PLACED_DEPTH) return;
     if (array->state == LAZY_CARRIED) place(array->as.carried.inner, file, line, depth + 1);
-    for (uint32_t i = 0; array->state == LAZY_PENDING && i < array->operand_count; i++) place(lazy_operands(array)[i], file, line, depth + 1);
+    for (uint32_t i = 0; array->state == LAZY_PENDING && i < array->operand_count; i++)
+        if (lazy_operands(array)[i]->state == LAZY_PENDING) place(lazy_operands(array)[i], file, line, depth + 1);
 }
 
 wg_array *wg_array_at(wg_array *array, const char *file, int line)
@@ -311,7 +312,8 @@ wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
 void wg_scope_open(wg_lazy *lazy)
 {
     if (!lazy) return;
-    if (!BASE_RESERVE(lazy->allocator, lazy->scopes, lazy->scope_capacity, lazy->scope_count + 1)) {
+    if (lazy->scopes_missed || !BASE_RESERVE(lazy->allocator, lazy->scopes, lazy->scope_capacity, lazy->scope_count + 1)) {
+        lazy->scopes_missed++; /* its close must not close an outer one */
         lazy_fail_memory(lazy);
         return;
     }
@@ -321,6 +323,10 @@ void wg_scope_open(wg_lazy *lazy)
 void wg_scope_close(wg_lazy *lazy)
 {
     if (!lazy) return;
+    if (lazy->scopes_missed) {
+        lazy->scopes_missed--;
+        return;
+    }
     if (!lazy->scope_count) {
         lazy_fail(lazy, WG_ARGUMENT, "a scope is closed that is not open");
         return;
@@ -335,10 +341,10 @@ void wg_scope_close(wg_lazy *lazy)
 
 /* ---- making and freeing ---- */
 
-static bool wants_explain(const wg_lazy_options *options)
+static bool environment_wants(const wg_lazy_options *options)
 {
     const char *word = options->context ? NULL : getenv("WENGERT_EXPLAIN");
-    return options->explain || (word && *word && strcmp(word, "0"));
+    return word && *word && strcmp(word, "0");
 }
 
 wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error)
@@ -352,10 +358,12 @@ wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error)
     wg_context *context = settings.context ? settings.context : wg_context_default();
     wg_lazy *lazy = base_allocate_zeroed(&context->allocator, sizeof *lazy);
     if (!lazy) return base_fail_memory(error), NULL;
-    lazy->explain = wants_explain(&settings);
+    lazy->tells_at_end = !settings.explain && environment_wants(&settings);
+    lazy->explain = settings.explain || lazy->tells_at_end;
     lazy->context = context;
     lazy->allocator = &context->allocator;
     lazy->options = settings;
+    for (int op = 0; op < WG_OP_COUNT; op++) lazy->heavy[op] = wg_op_class_of((wg_op)op) == WG_OP_CLASS_OTHER;
     lazy->event_texts = base_arena_new(lazy->allocator);
     wg_error_clear(&lazy->error);
     return lazy;
@@ -395,13 +403,15 @@ void wg_lazy_free(wg_lazy **handle)
     wg_lazy *lazy = *handle;
     *handle = NULL;
     while (lazy->scope_count) wg_scope_close(lazy);
-    if (lazy->explain && !lazy->options.explain) lazy_explain_end(lazy);
+    if (lazy->tells_at_end) lazy_explain_end(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
+    wg_tape_free(&lazy->spare);
     FREE_LIST(lazy, table, table_capacity);
     FREE_LIST(lazy, scoped, scoped_capacity);
     FREE_LIST(lazy, scopes, scope_capacity);
     FREE_LIST(lazy, order, order_capacity);
+    FREE_LIST(lazy, stored, stored_capacity);
     FREE_LIST(lazy, key, key_capacity);
     FREE_LIST(lazy, numbers, number_capacity);
     base_free(lazy->allocator, lazy->stack, lazy->stack_capacity * sizeof(lazy_visit));
@@ -423,10 +433,7 @@ wg_kind wg_lazy_kind(const wg_lazy *lazy)
 
 void wg_lazy_stop(wg_lazy *lazy)
 {
-    if (!lazy) return;
-    atomic_store(&lazy->stopped, true);
-    wg_session *session = atomic_load(&lazy->running);
-    if (session) wg_session_stop(session);
+    if (lazy) atomic_store(&lazy->stopped, true);
 }
 
 void wg_lazy_figures_of(const wg_lazy *lazy, wg_lazy_figures *figures)

@@ -44,7 +44,10 @@ bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *con
     for (uint32_t i = 0; i < count; i++) outputs[i] = NULL;
     uint32_t scopes = lazy->scope_count;
     wg_scope_open(lazy);
-    if (lazy->scope_count != scopes + 1) return false;
+    if (lazy->scope_count != scopes + 1) {
+        wg_scope_close(lazy);
+        return false;
+    }
     bool good = function->call(function->user, lazy, inputs, outputs);
     for (uint32_t i = 0; i < count && good; i++) good = lazy_check(lazy, outputs[i]);
     if (!good && !lazy->error.code) lazy_fail(lazy, WG_ARGUMENT, "the function answered that it failed");
@@ -210,8 +213,8 @@ static bool pull_back(traced_run *run, wg_array *output, wg_array *cotangent, wg
         if (!moves(run, run->inputs[i])) continue;
         wg_array *gradient = array_of(run, wg_adjoints_gradient(adjoints, at++));
         wg_array *operands[2] = {gradients[i], gradient}, *sum = gradient;
-        if (gradient && gradients[i]) {
-            sum = lazy_call(run->lazy, WG_OP_Add, operands, 2, NULL, 0, 0);
+        if (gradients[i]) {
+            sum = gradient ? lazy_call(run->lazy, WG_OP_Add, operands, 2, NULL, 0, 0) : NULL;
             lazy_release_all(operands, 2);
         }
         gradients[i] = sum;

@@ -32,13 +32,14 @@ struct wg_generator {
     uint32_t references; /* the caller's, and recordings' */
     base_key key;
     uint64_t taken;
+    uint32_t born; /* the newest level's serial when it was made: of an open level as new as it, it is a part */
 };
 
 static wg_generator *generator_of(wg_lazy *lazy, base_key key)
 {
     wg_generator *generator = base_allocate(lazy->allocator, sizeof *generator);
     if (!generator) return lazy_fail_memory(lazy), NULL;
-    *generator = (wg_generator){.lazy = lazy, .references = 1, .key = key};
+    *generator = (wg_generator){.lazy = lazy, .references = 1, .key = key, .born = lazy->level_serial};
     return generator;
 }
 
@@ -74,7 +75,8 @@ static wg_array *seen_key(lazy_level *level, wg_generator *generator, wg_array *
     if (!level) return key;
     wg_array *inner = seen_key(level->older, generator, key), *seen = NULL;
     if (!inner) return NULL;
-    if (level->kind == LAZY_DERIVATIVE || (level->kind == LAZY_RECORDING && level->stopped)) return inner;
+    bool noted = level->kind == LAZY_RECORDING && !level->stopped && generator->born < level->serial; /* else it is made anew by each call */
+    if (level->kind != LAZY_BATCH && !noted) return inner;
     if (level->kind == LAZY_BATCH) {
         wg_array *keys = lazy_call(level->lazy, WG_OP_KeySplit, &inner, 1, &level->frame, 1, 0);
         if (keys) seen = lazy_level_carry(level, keys, 0);

@@ -59,7 +59,9 @@ struct wg_array {
     uint32_t operand_count, attribute_count;
     uint32_t tag;
     uint32_t size_class; /* of the slab */
-    uint32_t epoch, index; /* of the last walk that met it */
+    uint64_t epoch;      /* of the last walk that met it */
+    uint64_t chosen;     /* of the last walk that stored it */
+    uint32_t index;      /* in that walk */
     uint32_t position;   /* CARRIED: the node of its level's tape */
     uint32_t capturer, captured; /* the serial of the last level that captured it, and as which node of its tape */
     int32_t line;
@@ -99,6 +101,8 @@ struct wg_lazy {
     /* nodes */
     struct lazy_slab *slabs;              /* blocks of nodes, newest first */
     wg_array *free[LAZY_SIZE_CLASSES];
+    uint8_t kinds[WG_OP_COUNT][3][WG_KIND_COUNT]; /* 1 + what an elementwise row of 1 to 3 operands of one kind answers; 0: not asked yet */
+    bool heavy[WG_OP_COUNT];              /* neither elementwise nor layout nor a source */
     wg_array **table;                     /* interned pending nodes, open addressing */
     uint32_t table_capacity, table_count; /* count includes graves */
     uint32_t table_live;
@@ -108,13 +112,17 @@ struct wg_lazy {
     uint32_t scoped_count, scoped_capacity;
     uint32_t *scopes;
     uint32_t scope_count, scope_capacity;
-    /* levels, oldest first */
+    uint32_t scopes_missed;               /* opened without memory: innermost */
+    /* levels, newest first */
     lazy_level *levels;
+    wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
     uint32_t level_serial;
     /* reads */
-    uint32_t epoch;
+    uint64_t epoch;
     wg_array **order;                     /* of the walk under way: operands before their readers */
     uint32_t order_count, order_capacity;
+    uint32_t *stored;                     /* of the read under way: which of order get their items */
+    uint32_t stored_count, stored_capacity;
     lazy_visit *stack;
     uint32_t stack_capacity;
     uint64_t *key;
@@ -123,8 +131,7 @@ struct wg_lazy {
     uint32_t number_count, number_capacity;
     void *arena;                          /* lent to the session of a read */
     size_t arena_bytes;
-    _Atomic(wg_session *) running;
-    atomic_bool stopped;
+    atomic_bool stopped;                  /* set by any thread, asked by the run under way */
     /* the cache: chained by hash, most recently used first */
     lazy_program **programs;
     uint32_t program_capacity, program_count;
@@ -136,6 +143,7 @@ struct wg_lazy {
     wg_lazy_figures figures;
     /* explain */
     bool explain;
+    bool tells_at_end;                    /* the environment asked for it */
     wg_event *events;
     uint32_t event_count, event_capacity;
     base_arena event_texts;
@@ -168,6 +176,8 @@ wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 /* The items of a STORED or LITERAL array. */
 wg_view lazy_view(const wg_array *array);
 uint64_t lazy_stored_bytes(const wg_array *array);
+/* The array with a tag; owned. */
+wg_array *lazy_tagged(wg_array *array, uint32_t tag);
 
 /* ---- node.c ---- */
 
@@ -229,6 +239,9 @@ struct lazy_level {
     int64_t frame;
 };
 
+/* A tape for a while, and back. NULL and an error. */
+wg_tape *lazy_tape_take(wg_lazy *lazy);
+void lazy_tape_give(wg_lazy *lazy, wg_tape *tape);
 lazy_level *lazy_level_open(wg_lazy *lazy, lazy_level_kind kind);
 /* No new values are carried; what still is behaves as what it carries. */
 void lazy_level_close(lazy_level *level);

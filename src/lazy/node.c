@@ -146,6 +146,30 @@ static bool infer(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t c
     return lazy_fail_with(lazy, &told, NULL);
 }
 
+/* Elementwise rows without attributes over operands of one kind and shape answer that shape, and a kind that depends on row and kind alone:
+ * what the rule once answered is remembered. WG_KIND_COUNT: ask the rule. */
+static wg_kind remembered_kind(const wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, uint32_t attribute_count)
+{
+    if (attribute_count || !count || count > 3 || (unsigned)op >= WG_OP_COUNT) return WG_KIND_COUNT;
+    const wg_array *first = operands[0];
+    for (uint32_t i = 1; i < count; i++) {
+        const wg_array *other = operands[i];
+        if (other->kind != first->kind || other->rank != first->rank) return WG_KIND_COUNT;
+        for (uint32_t axis = 0; axis < first->rank; axis++)
+            if (lazy_shape(other)[axis] != lazy_shape(first)[axis]) return WG_KIND_COUNT;
+    }
+    uint8_t entry = lazy->kinds[op][count - 1][first->kind];
+    return entry ? (wg_kind)(entry - 1) : WG_KIND_COUNT;
+}
+
+static void remember_kind(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, uint32_t attribute_count, wg_kind kind)
+{
+    if (attribute_count || !count || count > 3 || wg_op_class_of(op) != WG_OP_CLASS_ELEMENT) return;
+    for (uint32_t i = 1; i < count; i++)
+        if (operands[i]->kind != operands[0]->kind) return;
+    lazy->kinds[op][count - 1][operands[0]->kind] = (uint8_t)(kind + 1);
+}
+
 static wg_array *pending_node(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
                               uint32_t attribute_count, uint32_t tag, const lazy_known *known, uint64_t hash)
 {
@@ -153,12 +177,19 @@ static wg_array *pending_node(wg_lazy *lazy, wg_op op, wg_array *const *operands
     uint32_t rank;
     int64_t inferred[WG_MAX_RANK], volume = 1;
     const int64_t *shape = inferred;
-    if (known) {
+    wg_kind remembered = known ? WG_KIND_COUNT : remembered_kind(lazy, op, operands, operand_count, attribute_count);
+    if (remembered != WG_KIND_COUNT) {
+        kind = remembered;
+        rank = operands[0]->rank;
+        shape = lazy_shape(operands[0]);
+    } else if (known) {
         kind = known->kind;
         rank = known->rank;
         shape = known->shape;
     } else if (!infer(lazy, op, operands, operand_count, attributes, attribute_count, &kind, &rank, inferred)) {
         return NULL;
+    } else {
+        remember_kind(lazy, op, operands, operand_count, attribute_count, kind);
     }
     if (!grow_table(lazy)) return NULL;
     wg_array *node = lazy_node_new(lazy, LAZY_PENDING, rank, attribute_count, operand_count);
@@ -169,8 +200,7 @@ static wg_array *pending_node(wg_lazy *lazy, wg_op op, wg_array *const *operands
     for (uint32_t axis = 0; axis < rank; axis++) volume *= lazy_shape(node)[axis] = shape[axis];
     node->volume = volume;
     if (attribute_count) memcpy(lazy_attributes(node), attributes, attribute_count * sizeof *attributes);
-    wg_op_class class = wg_op_class_of(op);
-    node->heavy = class == WG_OP_CLASS_OTHER;
+    node->heavy = lazy->heavy[op];
     wg_array **own = lazy_operands(node);
     for (uint32_t i = 0; i < operand_count; i++) {
         own[i] = operands[i];
@@ -195,11 +225,8 @@ static wg_array *pending_node(wg_lazy *lazy, wg_op op, wg_array *const *operands
 #define HELD_FACTOR 8u
 #define HELD_LEAST ((uint64_t)1 << 16)
 
-static void mind_memory(wg_lazy *lazy)
+static void force(wg_lazy *lazy, bool nodes)
 {
-    bool nodes = lazy->figures.pending_bytes > lazy->pending_floor + PENDING_LIMIT;
-    bool leaves = lazy->held_bytes > HELD_LEAST && lazy->held_bytes > HELD_FACTOR * lazy->held_largest;
-    if ((!nodes && !leaves) || lazy->flushing) return;
     LAZY_TELL(lazy, .what = "forced", .reason = nodes ? "pending nodes passed 1 MiB" : "pending nodes alone keep 8 times their largest array",
               .nodes = (uint32_t)lazy->figures.pending, .bytes = nodes ? lazy->figures.pending_bytes : lazy->held_bytes);
     lazy->figures.forced++;
@@ -208,6 +235,13 @@ static void mind_memory(wg_lazy *lazy)
     lazy->error = before;
     lazy->pending_floor = lazy->figures.pending_bytes;
     lazy->held_largest = lazy->held_bytes; /* what is still held is what is needed */
+}
+
+static inline void mind_memory(wg_lazy *lazy)
+{
+    bool nodes = lazy->figures.pending_bytes > lazy->pending_floor + PENDING_LIMIT;
+    bool leaves = lazy->held_bytes > HELD_LEAST && lazy->held_bytes > HELD_FACTOR * lazy->held_largest;
+    if ((nodes || leaves) && !lazy->flushing) force(lazy, nodes);
 }
 
 /* ---- the call ---- */
@@ -301,6 +335,8 @@ wg_array *(wg_array_record)(wg_lazy *lazy, wg_op op, wg_array *const *operands, 
                             uint32_t attribute_count)
 {
     if (!lazy) return NULL;
+    if ((operand_count && !operands) || (attribute_count && !attributes))
+        return lazy_fail(lazy, WG_ARGUMENT, "operands or attributes are counted, but NULL"), NULL;
     for (uint32_t i = 0; i < operand_count; i++)
         if (!lazy_check(lazy, operands[i])) return NULL;
     return lazy_give(lazy, lazy_call(lazy, op, operands, operand_count, attributes, attribute_count, 0));

@@ -6,7 +6,6 @@
  * nodes read each other. A class is 0, 1, or which number it is: equal numbers share one. Numbers themselves are bound, not keyed. */
 #include <string.h>
 
-#include "base/hash.h"
 #include "lazy/lazy.h"
 
 /* ---- the walk ---- */
@@ -54,15 +53,10 @@ static bool walk(wg_lazy *lazy, wg_array *root)
     return true;
 }
 
-static bool begin_walk(wg_lazy *lazy)
+static void begin_walk(wg_lazy *lazy)
 {
     lazy->order_count = 0;
     lazy->epoch++;
-    if (lazy->epoch) return true;
-    /* Numbers of walks came round: nobody may look like met in this one. */
-    for (wg_array *node = lazy->pending; node; node = node->as.pending.next) node->epoch = 0;
-    lazy->epoch = 1;
-    return true;
 }
 
 /* ---- the key ---- */
@@ -134,7 +128,12 @@ static bool make_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, 
     }
     for (uint32_t i = 0; i < root_count; i++)
         if (!put(lazy, roots[i])) return false;
-    *hash = base_hash(lazy->key, lazy->key_count * sizeof *lazy->key, root_count);
+    uint64_t mixed = root_count;
+    for (uint32_t i = 0; i < lazy->key_count; i++) {
+        mixed = (mixed ^ lazy->key[i]) * 0x9e3779b97f4a7c15u;
+        mixed ^= mixed >> 29;
+    }
+    *hash = mixed ^ mixed >> 32;
     return true;
 }
 
@@ -158,32 +157,24 @@ static void tell_stored(wg_lazy *lazy, const wg_array *array)
               .bytes = (uint64_t)array->volume * base_kinds[array->kind].bytes);
 }
 
-/* Indexes of what is stored: the roots that pend, then the others. False without memory. */
-static bool choose_stored(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, uint32_t **stored, uint32_t *stored_count)
+/* Indexes of what is stored into lazy->stored: the roots that pend, then the others. False without memory. */
+static bool choose_stored(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
 {
-    uint32_t *list = base_allocate(lazy->allocator, (lazy->order_count + 1) * sizeof *list), used = 0;
-    if (!list) return lazy_fail_memory(lazy);
+    lazy->stored_count = 0;
+    if (!BASE_RESERVE(lazy->allocator, lazy->stored, lazy->stored_capacity, lazy->order_count)) return lazy_fail_memory(lazy);
     for (uint32_t i = 0; i < count; i++) {
-        bool again = false;
-        for (uint32_t k = 0; k < used && !again; k++) again = list[k] == arrays[i]->index;
-        if (arrays[i]->state == LAZY_PENDING && !again) list[used++] = arrays[i]->index;
+        if (arrays[i]->state != LAZY_PENDING || arrays[i]->chosen == lazy->epoch) continue;
+        arrays[i]->chosen = lazy->epoch;
+        lazy->stored[lazy->stored_count++] = arrays[i]->index;
     }
-    uint32_t roots = used;
     for (uint32_t i = 0; i < lazy->order_count; i++) {
-        bool root = false;
-        for (uint32_t k = 0; k < roots && !root; k++) root = list[k] == i;
-        if (root || !is_stored(lazy->order[i])) continue;
-        tell_stored(lazy, lazy->order[i]);
-        list[used++] = i;
+        wg_array *array = lazy->order[i];
+        if (array->chosen == lazy->epoch || !is_stored(array)) continue;
+        tell_stored(lazy, array);
+        array->chosen = lazy->epoch;
+        lazy->stored[lazy->stored_count++] = i;
     }
-    *stored = list;
-    *stored_count = used;
     return true;
-}
-
-static void unstore(wg_lazy *lazy, uint32_t *stored)
-{
-    base_free(lazy->allocator, stored, (lazy->order_count + 1) * sizeof *stored);
 }
 
 /* ---- the run ---- */
@@ -211,21 +202,10 @@ static bool run_stored(wg_lazy *lazy, const uint32_t *stored, uint32_t count)
 /* arrays are stored or pending. */
 static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
 {
-    if (!begin_walk(lazy)) return false;
-    bool pending = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (arrays[i]->state != LAZY_PENDING) continue;
-        pending = true;
-        if (!walk(lazy, arrays[i])) return false;
-    }
-    if (!pending) return true;
-    uint32_t *stored = NULL, stored_count = 0;
-    if (!choose_stored(lazy, arrays, count, &stored, &stored_count)) return false;
-    uint32_t order_count = lazy->order_count;
-    bool good = run_stored(lazy, stored, stored_count);
-    lazy->order_count = order_count;
-    unstore(lazy, stored);
-    return good;
+    begin_walk(lazy);
+    for (uint32_t i = 0; i < count; i++)
+        if (arrays[i]->state == LAZY_PENDING && !walk(lazy, arrays[i])) return false;
+    return !lazy->order_count || (choose_stored(lazy, arrays, count) && run_stored(lazy, lazy->stored, lazy->stored_count));
 }
 
 wg_array *lazy_readable(wg_lazy *lazy, wg_array *array)
@@ -253,7 +233,7 @@ bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
     wg_array *few[8], **plain = few;
     if (count > 8 && !(plain = base_allocate(lazy->allocator, count * sizeof *plain))) return lazy_fail_memory(lazy);
     bool good = true;
-    atomic_store(&lazy->stopped, false);
+    atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
     for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = lazy_readable(lazy, roots[i])) != NULL;
     good = good && run_plain(lazy, plain, count);
     if (plain != few) base_free(lazy->allocator, plain, count * sizeof *plain);
@@ -275,7 +255,7 @@ bool (wg_array_read)(wg_array *array, wg_view *view)
 {
     if (!array || !lazy_check(array->lazy, array)) return false;
     if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill");
-    atomic_store(&array->lazy->stopped, false);
+    atomic_store_explicit(&array->lazy->stopped, false, memory_order_relaxed);
     wg_array *plain = lazy_readable(array->lazy, array);
     if (!plain || (plain->state == LAZY_PENDING && !run_plain(array->lazy, &plain, 1))) return false;
     *view = lazy_view(plain);
@@ -334,6 +314,8 @@ bool wg_lazy_flush(wg_lazy *lazy)
         if (node->handles > node->scoped) kept[used++] = lazy_keep(node);
     lazy->flushing = true;
     bool good = lazy_run(lazy, kept, used);
+    /* One that fails keeps none of the others waiting: each by itself, those made first first. */
+    for (uint32_t i = used; !good && i-- > 0 && !atomic_load(&lazy->stopped);) lazy_run(lazy, &kept[i], 1);
     lazy->flushing = false;
     for (uint32_t i = 0; i < used; i++) lazy_release(kept[i]);
     base_free(lazy->allocator, kept, bytes);

@@ -112,7 +112,7 @@ static void scratch_free(scratch *s)
 {
     for (uint32_t i = 0; i < s->capacity; i++) lazy_unuse(s->arrays[i]);
     base_free(s->lazy->allocator, s->arrays, s->capacity * sizeof *s->arrays);
-    wg_tape_free(&s->tape);
+    lazy_tape_give(s->lazy, s->tape);
 }
 
 static bool scratch_source(scratch *s, wg_array *array, wg_value *value)
@@ -151,7 +151,7 @@ static bool scratch_results(scratch *s, const wg_value *values, wg_array **resul
 bool lazy_compose(wg_lazy *lazy, wg_recorder recorder, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,
                   uint32_t result_count)
 {
-    scratch s = {.lazy = lazy, .tape = wg_tape_new_kind(lazy->context, lazy->options.kind)};
+    scratch s = {.lazy = lazy, .tape = lazy_tape_take(lazy)};
     size_t bytes = ((size_t)operand_count + result_count + 1) * sizeof(wg_value);
     wg_value *values = base_allocate(lazy->allocator, bytes);
     bool good = (s.tape && values) || lazy_fail_memory(lazy);

@@ -7,13 +7,30 @@
 
 #include "lazy/lazy.h"
 
+wg_tape *lazy_tape_take(wg_lazy *lazy)
+{
+    wg_tape *tape = lazy->spare;
+    lazy->spare = NULL;
+    if (!tape && !(tape = wg_tape_new_kind(lazy->context, lazy->options.kind))) lazy_fail_memory(lazy);
+    return tape;
+}
+
+/* A tape that grew large gives its memory back. */
+#define SPARE_NODES 4096u
+
+void lazy_tape_give(wg_lazy *lazy, wg_tape *tape)
+{
+    if (tape && !lazy->spare && wg_tape_count(tape) <= SPARE_NODES && wg_tape_clear(tape)) lazy->spare = tape;
+    else wg_tape_free(&tape);
+}
+
 lazy_level *lazy_level_open(wg_lazy *lazy, lazy_level_kind kind)
 {
     lazy_level *level = base_allocate_zeroed(lazy->allocator, sizeof *level);
     if (!level) return lazy_fail_memory(lazy), NULL;
-    if (kind != LAZY_BATCH && !(level->tape = wg_tape_new_kind(lazy->context, lazy->options.kind))) {
+    if (kind != LAZY_BATCH && !(level->tape = lazy_tape_take(lazy))) {
         base_free(lazy->allocator, level, sizeof *level);
-        return lazy_fail_memory(lazy), NULL;
+        return NULL;
     }
     level->lazy = lazy;
     level->references = 1;
@@ -39,7 +56,7 @@ void lazy_level_release(lazy_level *level)
     for (uint32_t i = 0; i < level->count; i++) lazy_unuse(level->arrays[i]);
     base_free(level->lazy->allocator, level->arrays, level->capacity * sizeof *level->arrays);
     lazy_recorded_free(level);
-    wg_tape_free(&level->tape);
+    lazy_tape_give(level->lazy, level->tape);
     base_free(level->lazy->allocator, level, sizeof *level);
 }
 

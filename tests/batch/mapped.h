@@ -43,7 +43,8 @@ static const mapped_edge mapped_edges[] = {{0, {0}},    {1, {0}},       {1, {1}}
 /* ---- tensors ---- */
 
 /* Tensors of one kind and shape [rank] as one, side by side along a new axis. */
-static inline wg_tensor *mapped_stack(wg_kind kind, uint32_t rank, const int64_t *shape, wg_tensor *const *cells, int64_t count, uint32_t axis)
+static inline wg_tensor *mapped_stack(wg_kind kind, uint32_t rank, const int64_t *shape, wg_tensor *const *cells, int64_t count,
+                                      uint32_t axis)
 {
     int64_t whole[WG_MAX_RANK], outer = 1, inner = (int64_t)wg_kind_bytes(kind);
     for (uint32_t i = 0; i <= rank; i++) whole[i] = i == axis ? count : shape[i < axis ? i : i - 1];
@@ -52,7 +53,8 @@ static inline wg_tensor *mapped_stack(wg_kind kind, uint32_t rank, const int64_t
     wg_tensor *stack = wg_tensor_new(NULL, kind, rank + 1, whole, NULL, NULL);
     for (int64_t cell = 0; cell < count; cell++)
         for (int64_t o = 0; inner && o < outer; o++)
-            memcpy((char *)wg_tensor_data(stack) + (o * count + cell) * inner, (char *)wg_tensor_data(cells[cell]) + o * inner, (size_t)inner);
+            memcpy((char *)wg_tensor_data(stack) + (o * count + cell) * inner, (char *)wg_tensor_data(cells[cell]) + o * inner,
+                   (size_t)inner);
     return stack;
 }
 
@@ -63,7 +65,8 @@ static inline wg_tensor *mapped_rotate(const wg_tensor *tensor, int64_t by)
     size_t width = wg_kind_bytes(wg_tensor_kind(tensor));
     wg_tensor *turned = wg_tensor_new(NULL, wg_tensor_kind(tensor), wg_tensor_rank(tensor), wg_tensor_shape(tensor), NULL, NULL);
     for (int64_t i = 0; i < volume; i++)
-        memcpy((char *)wg_tensor_data(turned) + (size_t)((i + by) % volume) * width, (char *)wg_tensor_data(tensor) + (size_t)i * width, width);
+        memcpy((char *)wg_tensor_data(turned) + (size_t)((i + by) % volume) * width, (char *)wg_tensor_data(tensor) + (size_t)i * width,
+               width);
     return turned;
 }
 
@@ -143,7 +146,8 @@ static inline wg_tensor *mapped_expected(const mapped *m, int64_t count)
         results[cell] = wg_op_run(NULL, m->row.op, operands, m->row.operand_count, m->row.attributes, m->row.attribute_count, &error);
         if (!results[cell]) fail_msg("%s: %s", wg_op_name(m->row.op), error.message);
     }
-    expected = mapped_stack(wg_tensor_kind(results[0]), wg_tensor_rank(results[0]), wg_tensor_shape(results[0]), results, count, m->out_axis);
+    expected =
+        mapped_stack(wg_tensor_kind(results[0]), wg_tensor_rank(results[0]), wg_tensor_shape(results[0]), results, count, m->out_axis);
     for (int64_t cell = 0; cell < MAPPED_CELLS; cell++) wg_tensor_release(results[cell]);
     return expected;
 }

@@ -35,7 +35,8 @@ static inline void mapped_cells_free(mapped_cells *made, uint32_t count)
 }
 
 /* A run of the unmapped part for one cell. */
-static inline wg_run *mapped_run_cell(const wg_network *network, const random_graph *graph, wg_tensor *const *items_of_cell, wg_error *error)
+static inline wg_run *mapped_run_cell(const wg_network *network, const random_graph *graph, wg_tensor *const *items_of_cell,
+                                      wg_error *error)
 {
     wg_feed feeds[RANDOM_MOST];
     uint32_t fed = 0;
@@ -44,7 +45,8 @@ static inline wg_run *mapped_run_cell(const wg_network *network, const random_gr
         wg_node_facts facts;
         wg_network_node(network, graph->sources[i].position, &facts);
         if (facts.op == WG_OP_Input) feeds[fed++] = (wg_feed){graph->sources[i], wg_tensor_view(items_of_cell[i])};
-        else if (!wg_parameters_set(parameters, graph->sources[i], wg_tensor_retain(items_of_cell[i]), error)) fail_msg("%s", error->message);
+        else if (!wg_parameters_set(parameters, graph->sources[i], wg_tensor_retain(items_of_cell[i]), error))
+            fail_msg("%s", error->message);
     }
     wg_run_options options = {.size = sizeof options, .parameters = parameters, .feeds = feeds, .feed_count = fed};
     wg_run *run = parameters ? wg_network_forward(network, &options, error) : NULL;
@@ -56,7 +58,8 @@ static inline bool mapped_agrees(const wg_run *const *runs, const wg_run *whole,
 {
     wg_tensor *results[MAPPED_RUNS];
     for (int64_t cell = 0; cell < MAPPED_RUNS; cell++) results[cell] = (wg_tensor *)wg_run_of(runs[cell], plain, NULL);
-    wg_tensor *expected = mapped_stack(wg_tensor_kind(results[0]), wg_tensor_rank(results[0]), wg_tensor_shape(results[0]), results, MAPPED_RUNS, 0);
+    wg_tensor *expected =
+        mapped_stack(wg_tensor_kind(results[0]), wg_tensor_rank(results[0]), wg_tensor_shape(results[0]), results, MAPPED_RUNS, 0);
     int64_t at = test_differs(wg_run_of(whole, mapped, NULL), expected);
     wg_tensor_release(expected);
     if (at == -1) return true;
@@ -64,14 +67,15 @@ static inline bool mapped_agrees(const wg_run *const *runs, const wg_run *whole,
     return false;
 }
 
-static inline bool mapped_check_runs(random_graph *graph, const mapped_cells *made, const wg_symbol *plain, const wg_symbol *mapped, uint32_t count, char *why,
-                       size_t bytes)
+static inline bool mapped_check_runs(random_graph *graph, const mapped_cells *made, const wg_symbol *plain, const wg_symbol *mapped,
+                                     uint32_t count, char *why, size_t bytes)
 {
     wg_error error = {.code = WG_OK};
     wg_network *network = wg_tape_seal(&graph->tape, &error);
     wg_run *runs[MAPPED_RUNS] = {0}, *whole = network ? wg_network_forward(network, NULL, &error) : NULL;
     bool good = whole != NULL;
-    for (int64_t cell = 0; good && cell < MAPPED_RUNS; cell++) good = (runs[cell] = mapped_run_cell(network, graph, made->items[cell], &error)) != NULL;
+    for (int64_t cell = 0; good && cell < MAPPED_RUNS; cell++)
+        good = (runs[cell] = mapped_run_cell(network, graph, made->items[cell], &error)) != NULL;
     if (!good) snprintf(why, bytes, "%s", error.message);
     for (uint32_t i = 0; good && i < count; i++) good = mapped_agrees((const wg_run *const *)runs, whole, plain[i], mapped[i], why, bytes);
     for (int64_t cell = 0; cell < MAPPED_RUNS; cell++) wg_run_free(&runs[cell]);

@@ -83,7 +83,8 @@ static void shared_nodes_are_recorded_once(void **state)
     (void)state;
     wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
     wg_value x = items(tape, 1, TEST_SHAPE(3), 0.7), w = items(tape, 1, TEST_SHAPE(3), 0.2);
-    wg_value heavy = wg_exp(w), results[3] = {wg_mul(wg_sin(x), heavy), heavy, x}, mapped[3], frames = items(tape, 2, TEST_SHAPE(4, 3), 0.3);
+    wg_value heavy = wg_exp(w), results[3] = {wg_mul(wg_sin(x), heavy), heavy, x}, mapped[3],
+             frames = items(tape, 2, TEST_SHAPE(4, 3), 0.3);
     uint32_t before = wg_tape_count(tape);
     assert_true(wg_vmap(tape, results, 3, &x, &frames, NULL, 1, NULL, mapped));
     assert_int_equal(wg_tape_count(tape) - before, 4); /* sin, heavy spread, mul, heavy as a result */
@@ -118,7 +119,8 @@ static void a_layer_over_examples_is_one_product(void **state)
     (void)state;
     for (int turn = 0; turn < 2; turn++) {
         wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
-        wg_value x = items(tape, 2, TEST_SHAPE(2, 5), 0.7), w = items(tape, 2, TEST_SHAPE(5, 4), 0.2), v = items(tape, 2, TEST_SHAPE(3, 2), 0.4);
+        wg_value x = items(tape, 2, TEST_SHAPE(2, 5), 0.7), w = items(tape, 2, TEST_SHAPE(5, 4), 0.2),
+                 v = items(tape, 2, TEST_SHAPE(3, 2), 0.4);
         wg_value y = turn ? wg_matmul(v, x) : wg_softmax(wg_matmul(x, w), 1), frames = items(tape, 3, TEST_SHAPE(2, 6, 5), 0.3), mapped;
         uint32_t in_axis = 1, out_axis = 2;
         assert_true(wg_vmap(tape, &y, 1, &x, &frames, &in_axis, 1, &out_axis, &mapped));
@@ -215,8 +217,10 @@ static const wrong wrongs[] = {
     {"vmap needs at least one input and at least one result", WG_ARGUMENT, no_inputs},
     {"vmap: inputs, frames or results at NULL", WG_ARGUMENT, nothing_given},
     {"vmap: frame 0 is [2, 5] where its input, node 0, is [2, 5]: it must be that with the frame put in as axis 0", WG_SHAPE, wrong_shape},
-    {"vmap: frame 0 is [3, 2, 5] where its input, node 0, is [2, 5]: it must be that with the frame put in as axis 3", WG_SHAPE, wrong_axis},
-    {"vmap: frame 0 is [3, 2, 5] where its input, node 0, is [2, 5]: it must be that with the frame put in as axis 1", WG_SHAPE, wrong_place},
+    {"vmap: frame 0 is [3, 2, 5] where its input, node 0, is [2, 5]: it must be that with the frame put in as axis 3", WG_SHAPE,
+     wrong_axis},
+    {"vmap: frame 0 is [3, 2, 5] where its input, node 0, is [2, 5]: it must be that with the frame put in as axis 1", WG_SHAPE,
+     wrong_place},
     {"vmap: result 0, node 0, is [2, 5]: the frame cannot be its axis 3", WG_SHAPE, wrong_out},
     {"vmap: frame 0 is f64 and its input, node 0, is f32", WG_KIND, wrong_kind},
     {"vmap: node 0 is given as an input twice", WG_ARGUMENT, twice},

@@ -27,8 +27,12 @@ static model model_new(wg_context *context)
     wg_value sum = wg_add(total, wg_sum(y)), next = wg_name(wg_add(sum, half), "next");
     model m = {.x = wg_symbol_of(x), .w = wg_symbol_of(w), .b = wg_symbol_of(b), .y = wg_symbol_of(y), .constant = wg_symbol_of(constant),
                .total = wg_symbol_of(total), .next = wg_symbol_of(next)};
-    wg_entry_options main = {
-        .size = sizeof main, .name = "main", .roots = (wg_symbol[]){m.y, m.constant, m.b}, .root_count = 3, .observes = &m.x, .observe_count = 1};
+    wg_entry_options main = {.size = sizeof main,
+                             .name = "main",
+                             .roots = (wg_symbol[]){m.y, m.constant, m.b},
+                             .root_count = 3,
+                             .observes = &m.x,
+                             .observe_count = 1};
     wg_entry_options step = {.size = sizeof step, .name = "step", .roots = &m.y, .root_count = 1, .carries = &(wg_carry){m.next, m.total},
                              .carry_count = 1, .posture = WG_POSTURE_RETAIN, .strict_feeds = true};
     assert_true(wg_tape_declare(tape, &main) && wg_tape_declare(tape, &step));
@@ -65,7 +69,8 @@ static const wg_tensor *named(const wg_network *network, const wg_run *run, cons
 }
 
 /* Four cells of two rows, or another number of cells of another number of rows, under bindings. */
-static void check_cells(const model *m, const wg_network *mapped, int64_t cells, int64_t rows, const wg_binding *bindings, uint32_t binding_count)
+static void check_cells(const model *m, const wg_network *mapped, int64_t cells, int64_t rows, const wg_binding *bindings,
+                        uint32_t binding_count)
 {
     wg_tensor *parts[MAPPED_CELLS], *expected[MAPPED_CELLS];
     for (int64_t cell = 0; cell < cells; cell++) {
@@ -80,7 +85,8 @@ static void check_cells(const model *m, const wg_network *mapped, int64_t cells,
     wg_tensor *frames = mapped_stack(WG_KIND_F64, 2, TEST_SHAPE(rows, 3), parts, cells, 1);
     wg_tensor *whole = mapped_stack(WG_KIND_F64, 2, TEST_SHAPE(rows, 2), expected, cells, 0);
     wg_feed feed = {wg_network_symbol(mapped, "x"), wg_tensor_view(frames)};
-    wg_run_options options = {.size = sizeof options, .feeds = &feed, .feed_count = 1, .bindings = bindings, .binding_count = binding_count};
+    wg_run_options options = {
+        .size = sizeof options, .feeds = &feed, .feed_count = 1, .bindings = bindings, .binding_count = binding_count};
     wg_run *run = run_of(mapped, "main", &options);
     test_assert_same(named(mapped, run, "y"), whole, "y of the map");
     wg_run_free(&run);
@@ -219,7 +225,9 @@ static void what_does_not_fit_is_refused(void **state)
         {{.size = size, .inputs = &fine, .input_count = 0}, WG_ARGUMENT, "vmap: no input gets the frame"},
         {{.size = size, .extent = "n", .frame = 7}, WG_ARGUMENT, "vmap: the frame is 7 and the extent n is 2"},
         {{.size = size, .extent = "y", .frame = 7}, WG_NAME, "the name y is already taken"},
-        {{.size = size, .extent = "1"}, WG_ARGUMENT, "an extent needs a plain name (letters, digits, _ and dots) and a number of at least 0"},
+        {{.size = size, .extent = "1"},
+         WG_ARGUMENT,
+         "an extent needs a plain name (letters, digits, _ and dots) and a number of at least 0"},
         {{.size = size, .follow = &m.x, .follow_count = 1}, WG_ARGUMENT, "vmap: no room for the symbols to follow"},
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {

@@ -6,6 +6,7 @@
 #include "batch/mapped.h"
 
 #include "batch/batch.h"
+#include "support/dense.h"
 
 #define FORMS 3 /* calls of one row, kind and shape */
 
@@ -25,11 +26,13 @@ static void every_case(uint64_t seed, case_function check)
     test_draws draws = test_draws_new(seed);
     for (int op = 0; op < WG_OP_COUNT; op++) {
         uint32_t calls = 0, patterns = 0;
+        if (graph_row_is_host((wg_op)op)) continue; /* matrices of their own: host_rows_map */
         for (int kind = 0; kind < WG_KIND_COUNT; kind++) {
             if (!mapped_takes((wg_op)op, (wg_kind)kind)) continue;
             for (size_t i = 0; i < FORMS * MAPPED_EDGES; i++) {
                 mapped m;
-                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m)) continue;
+                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m))
+                    continue;
                 check(&draws, &m);
                 calls++;
                 patterns |= 1u << m.pattern;
@@ -38,19 +41,21 @@ static void every_case(uint64_t seed, case_function check)
         }
         int32_t arity = graph_rows[op].arity;
         uint32_t all = arity == 0 ? 0 : arity == 1 ? 0x2 : arity == 2 ? 0xe : 0xfe;
-        if ((patterns & all) != all || (all && calls < 10)) fail_msg("%s was called %u times, patterns %x", wg_op_name((wg_op)op), calls, patterns);
+        if ((patterns & all) != all || (all && calls < 10))
+            fail_msg("%s was called %u times, patterns %x", wg_op_name((wg_op)op), calls, patterns);
     }
 }
 
 /* Ends the tape and compares a value, under feeds and a binding, with what is expected. */
-static void expect(wg_tape *tape, wg_value value, const wg_feed *feeds, uint32_t feed_count, const wg_binding *binding, const wg_tensor *expected,
-                   const char *what)
+static void expect(wg_tape *tape, wg_value value, const wg_feed *feeds, uint32_t feed_count, const wg_binding *binding,
+                   const wg_tensor *expected, const char *what)
 {
     wg_error error = {.code = WG_OK};
     wg_symbol symbol = wg_symbol_of(value);
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network || !wg_network_verify(network, &error)) fail_msg("%s: %s", what, error.message);
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &symbol, .root_count = 1}, &error);
     wg_run_options options = {
         .size = sizeof options, .feeds = feeds, .feed_count = feed_count, .bindings = binding, .binding_count = binding != NULL};
     wg_run *run = entry ? wg_interpret(entry, &options, &error) : NULL;
@@ -104,6 +109,68 @@ static void every_row_follows_a_named_frame(void **state)
 {
     (void)state;
     every_case(2, check_named);
+}
+
+/* ---- host rows: matrices that each of them takes ---- */
+
+#define MATRICES 3
+#define SIDE 3
+
+/* [cells, SIDE, SIDE], each of full rank and positive definite by its lower triangle. */
+static wg_tensor *matrices(test_draws *draws, int64_t cells)
+{
+    wg_tensor *items = wg_tensor_new(NULL, WG_KIND_F64, 3, (int64_t[]){cells, SIDE, SIDE}, NULL, NULL);
+    double *numbers = wg_tensor_data(items);
+    for (int64_t i = 0; i < cells * SIDE * SIDE; i++) numbers[i] = (double)test_draw_below(draws, 1000) / 1000 - 0.5;
+    test_make_dominant(items);
+    return items;
+}
+
+/* Matrix `cell` of a frame, or the one that is shared. Owned. */
+static wg_tensor *matrix_of(const wg_tensor *frame, bool batched, int64_t cell)
+{
+    const double *numbers = wg_tensor_data(frame);
+    return wg_tensor_new(NULL, WG_KIND_F64, 2, (int64_t[]){SIDE, SIDE}, numbers + (batched ? cell : 0) * SIDE * SIDE, NULL);
+}
+
+static void check_host(test_draws *draws, wg_op op, uint32_t pattern)
+{
+    uint32_t arity = (uint32_t)wg_op_arity(op), attribute_count = op == WG_OP_SolveTriangle ? 3 : 0;
+    wg_size attributes[3] = {{1, 0}, {0, 0}, {0, 0}};
+    int64_t flat[3] = {1, 0, 0};
+    wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    wg_tensor *frames[2], *cells[MATRICES];
+    wg_value operands[2];
+    bool batched[2];
+    for (uint32_t i = 0; i < arity; i++) {
+        frames[i] = matrices(draws, MATRICES);
+        batched[i] = pattern >> i & 1;
+        operands[i] = wg_leaf(tape, batched[i] ? wg_tensor_retain(frames[i]) : matrix_of(frames[i], false, 0));
+    }
+    for (int64_t cell = 0; cell < MATRICES; cell++) {
+        const wg_tensor *of_cell[2] = {NULL, NULL};
+        for (uint32_t i = 0; i < arity; i++) of_cell[i] = matrix_of(frames[i], batched[i], cell);
+        assert_non_null(cells[cell] = wg_op_run(NULL, op, of_cell, arity, flat, attribute_count, NULL));
+        for (uint32_t i = 0; i < arity; i++) wg_tensor_release((wg_tensor *)of_cell[i]);
+    }
+    wg_tensor *expected = mapped_stack(wg_tensor_kind(cells[0]), wg_tensor_rank(cells[0]), wg_tensor_shape(cells[0]), cells, MATRICES, 0);
+    wg_value mapped = wg_record_mapped(tape, op, operands, batched, arity, attributes, attribute_count, wg_number(MATRICES));
+    expect(tape, mapped, NULL, 0, NULL, expected, wg_op_name(op));
+    wg_tensor_release(expected);
+    for (int64_t cell = 0; cell < MATRICES; cell++) wg_tensor_release(cells[cell]);
+    for (uint32_t i = 0; i < arity; i++) wg_tensor_release(frames[i]);
+}
+
+static void host_rows_map(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(11);
+    uint32_t checked = 0;
+    for (int op = 0; op < WG_OP_COUNT; op++) {
+        if (!graph_row_is_host((wg_op)op) || !test_row_is_here((wg_op)op)) continue;
+        for (uint32_t pattern = 1; pattern < 1u << wg_op_arity((wg_op)op); pattern++, checked++) check_host(&draws, (wg_op)op, pattern);
+    }
+    if (!checked) skip();
 }
 
 /* ---- maps of maps: rows that have batch axes already ---- */
@@ -165,8 +232,8 @@ static wg_value nested_record(const mapped *m, uint32_t outer_pattern, wg_tape *
         wg_tensor *wholes[OUTER];
         for (int64_t g = 0; g < OUTER; g++) wholes[g] = inner_operand(m, outer_pattern, i, g);
         inputs[count] = operands[i];
-        frames[count++] =
-            wg_input(tape, mapped_stack(wg_tensor_kind(wholes[0]), wg_tensor_rank(wholes[0]), wg_tensor_shape(wholes[0]), wholes, OUTER, 0));
+        frames[count++] = wg_input(
+            tape, mapped_stack(wg_tensor_kind(wholes[0]), wg_tensor_rank(wholes[0]), wg_tensor_shape(wholes[0]), wholes, OUTER, 0));
         for (int64_t g = 0; g < OUTER; g++) wg_tensor_release(wholes[g]);
     }
     if (!wg_vmap(tape, &inner, 1, inputs, frames, NULL, count, NULL, &outer)) fail_msg("%s", wg_tape_error(tape)->message);
@@ -259,25 +326,71 @@ static void what_rules_refuse(void **state)
     wg_value x = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){frame, wg_number(3)});
     batch_call call = {tape, WG_OP_Neg, &x, &(bool){true}, 1, NULL, 0, frame};
     assert_true(wg_is_poison(batch_shared_cells(&call)));
-    assert_string_equal(wg_tape_error(tape)->message, "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
+    assert_string_equal(wg_tape_error(tape)->message,
+                        "neg is mapped cell by cell, which takes a plain number of cells, not a named extent");
     wg_tape_free(&tape);
     tape = wg_tape_new(NULL);
-    call = (batch_call){.tape = tape, .op = WG_OP_Iota, .frame = wg_number(2)};
+    wg_size iota[] = {wg_number(1), wg_number(3), wg_number(0), wg_number(WG_KIND_I64)};
+    call = (batch_call){.tape = tape, .op = WG_OP_Iota, .attributes = iota, .attribute_count = 4, .frame = wg_number(2)};
     assert_true(wg_is_poison(batch_record(&call)));
     assert_int_equal(wg_tape_error(tape)->code, WG_INTERNAL);
     wg_tape_free(&tape);
+    assert_false(wg_op_is_mapped_by_cells(WG_OP_COUNT));
+    assert_false(wg_op_is_mapped_by_cells(WG_OP_MatMul));
     assert_false(batch_is_cell_by_cell(WG_OP_COUNT));
+}
+
+typedef struct wrong {
+    const char *message;
+    wg_code code;
+    wg_op op;
+    uint32_t operand_count, batched, attribute_count;
+    int64_t attributes[8], frame;
+} wrong;
+
+static const wrong wrongs[] = {
+    {"add takes 2 operands, not 1", WG_ARGUMENT, WG_OP_Add, 1, 1, 0, {0}, 3},
+    {"reshape needs all of shape", WG_ARGUMENT, WG_OP_Reshape, 1, 1, 2, {5, 1}, 3},
+    {"gather needs positions of kind i64 or i32, not f32", WG_KIND, WG_OP_Gather, 2, 1, 4, {0}, 3},
+    {"slice has fewer parameters than it was given", WG_ARGUMENT, WG_OP_Slice, 2, 3, 8, {0}, 3},
+    {"sum_along has no axis 1 in [4]", WG_ARGUMENT, WG_OP_SumAlong, 1, 1, 2, {1, -1}, 3},
+    {"add cannot combine [4] and [3, 4]: shapes differ; broadcast one explicitly", WG_SHAPE, WG_OP_Add, 2, 1, 0, {0}, 3},
+    {"neg: batched operand 0 of shape [3, 4] has no frame of 5 in front", WG_SHAPE, WG_OP_Neg, 1, 1, 0, {0}, 5},
+    {"neg: no operand is batched", WG_ARGUMENT, WG_OP_Neg, 1, 0, 0, {0}, 3},
+};
+
+/* The public call of a row, by a caller who may be wrong about it. */
+static void a_wrong_call_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        const wrong *w = &wrongs[i];
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(3, 4), 1)), at = x;
+        if (w->op == WG_OP_Slice) at = wg_input(tape, test_tensor_fill(WG_KIND_I64, 1, TEST_SHAPE(3), 0));
+        wg_size sizes[8];
+        for (int j = 0; j < 8; j++) sizes[j] = wg_number(w->attributes[j]);
+        bool batched[2] = {w->batched & 1, w->batched >> 1};
+        wg_value mapped = wg_record_mapped(tape, w->op, (wg_value[2]){x, at}, batched, w->operand_count, sizes, w->attribute_count,
+                                           wg_number(w->frame));
+        assert_true(wg_is_poison(mapped));
+        assert_string_equal(wg_tape_error(tape)->message, w->message);
+        assert_int_equal(wg_tape_error(tape)->code, w->code);
+        wg_tape_free(&tape);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_maps),
+        cmocka_unit_test(host_rows_map),
         cmocka_unit_test(every_row_follows_a_named_frame),
         cmocka_unit_test(every_row_maps_twice),
         cmocka_unit_test(every_row_maps_cell_by_cell),
         cmocka_unit_test(rules_record_whole_arrays),
         cmocka_unit_test(what_rules_refuse),
+        cmocka_unit_test(a_wrong_call_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

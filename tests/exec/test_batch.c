@@ -14,7 +14,8 @@ static void hold(wg_tape *tape, const wg_symbol *roots, uint32_t count, const ch
     char why[4096] = "";
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network) fail_msg("%s: %s", what, error.message);
-    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
     if (!entry) fail_msg("%s: %s", what, error.message);
     if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s: %s", what, why);
     wg_entry_free(&entry);
@@ -36,7 +37,8 @@ static void maps_of_every_row(void **state)
                 mapped m;
                 wg_value frames[RANDOM_OPERANDS];
                 int64_t frame = (int64_t[]){3, 4, 1, 0}[test_draw_below(&draws, 4)];
-                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m)) continue;
+                if (!mapped_new(&draws, (wg_op)op, (wg_kind)kind, &mapped_edges[i % MAPPED_EDGES], 1 + test_draw_below(&draws, 7), &m))
+                    continue;
                 roots[count++] = wg_symbol_of(mapped_record(&m, &draws, tape, wg_number(frame), frames));
                 mapped_free(&m);
             }

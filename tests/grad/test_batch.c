@@ -182,7 +182,8 @@ static void a_jacobian_is_one_pass(void **state)
     uint32_t counts[2];
     for (int turn = 0; turn < 2; turn++) {
         wg_tape *tape = wg_tape_new(NULL);
-        wg_value x = wg_input_fill(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(turn ? 40 : 5)}, 0.5), y = wg_sin(wg_mul(x, wg_reverse(x, 0)));
+        wg_value x = wg_input_fill(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(turn ? 40 : 5)}, 0.5),
+                 y = wg_sin(wg_mul(x, wg_reverse(x, 0)));
         uint32_t before = wg_tape_count(tape);
         assert_false(wg_is_poison(wg_jacobian(tape, y, x)));
         counts[turn] = wg_tape_count(tape) - before;
@@ -199,7 +200,8 @@ static void a_jacobian_follows_named_extents(void **state)
         wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
         wg_size n = wg_extent(tape, "n", 2);
         wg_value x = wg_input_fill(tape, WG_KIND_F64, 1, &n, 0.5), w = wg_iota(tape, WG_KIND_F64, 1, &n, 0);
-        wg_value y = wg_mul(wg_add(w, wg_fill_like(w, 1)), wg_mul(x, x)), j = wg_jacobian(tape, turn ? wg_reshape(wg_sum(y), 0, NULL) : y, x);
+        wg_value y = wg_mul(wg_add(w, wg_fill_like(w, 1)), wg_mul(x, x)),
+                 j = wg_jacobian(tape, turn ? wg_reshape(wg_sum(y), 0, NULL) : y, x);
         wg_tensor *result;
         wg_run_options options = {.size = sizeof options, .bindings = &(wg_binding){"n", 4}, .binding_count = 1};
         results_of(tape, &j, 1, &options, &result);

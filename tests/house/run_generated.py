@@ -141,7 +141,7 @@ def fish_completion():
 # ---- docs/ops.md ----
 
 ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key"}
-KINDS = {"FLOATS": "floats", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ANY": "any"}
+KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ANY": "any"}
 RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own"}
 TERMS = {"ZERO": "0", "NONE": "none", "SAME": "t", "NEG": "-t", "MUL": "c*t", "DIV": "t/c", "ROW": "row of t"}
 LETTERS = "abcdefgh"
@@ -181,7 +181,7 @@ def ops_page():
             (attributes if macro == "ATTRIBUTE" else terms).setdefault(fields[0], []).append(fields)
     text = (ROOT / "docs/ops.md.in").read_text().replace("@COUNT@", str(len(rows)))
     body, last = [], None
-    for family, (name, word, arity, roles, accepts, result, _, _, _, _, _, _, doc) in rows:
+    for family, (name, word, arity, roles, accepts, result, _, order, _, _, _, _, doc) in rows:
         if family != last:
             title, _, about = family.partition(": ")
             body.append(f"\n## {title.capitalize()}\n" + (f"\n{about[0].upper() + about[1:]}.\n" if about else "") +
@@ -189,7 +189,7 @@ def ops_page():
             last = family
         letters = [f"{LETTERS[i]} {ROLES[role]}" if len(set(roles)) > 1 else LETTERS[i] for i, role in enumerate(roles)]
         cells = [f"`{word}`", name, "one or more" if arity == "-1" else ", ".join(letters) or "-", KINDS[accepts] if "d" in roles else "-", RESULTS[result],
-                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])), doc.replace("|", "\\|")]
+                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])), doc.replace("|", "\\|") + ("; host" if order == "HOST" else "")]
         body.append("| " + " | ".join(cells) + " |")
     return text.replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
 

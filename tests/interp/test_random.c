@@ -59,7 +59,7 @@ static void test_every_row_is_drawn(void **state)
     for (uint64_t seed = 0; seed < 200; seed++)
         random_graph_hold("an entry and its network", seed, 5 + (uint32_t)(seed * 13 % 196), kinds[seed % 4], entry_is_network, counts);
     for (int op = 0; op < WG_OP_COUNT; op++)
-        if (!counts[op]) fail_msg("%s is never drawn", wg_op_name((wg_op)op));
+        if (!counts[op] && !graph_row_is_host((wg_op)op)) fail_msg("%s is never drawn", wg_op_name((wg_op)op));
 }
 
 /* A planted fault: "no graph has a Tanh". */
@@ -77,9 +77,9 @@ static void test_shrinking(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
-        uint32_t count, fewest = random_graph_smallest(seed, 300, WG_KIND_F32, has_no_tanh, &count);
+        uint32_t count, fewest = random_graph_smallest(seed, 900, WG_KIND_F32, has_no_tanh, &count);
         random_graph before = random_graph_new(seed, fewest - 1, WG_KIND_F32), at = random_graph_new(seed, fewest, WG_KIND_F32);
-        assert_true(fewest < 300);
+        assert_true(fewest < 900);
         assert_true(has_no_tanh(&count, &before, (char[16]){0}, 16));
         assert_false(has_no_tanh(&count, &at, (char[16]){0}, 16));
         random_graph_free(&before);
