@@ -135,7 +135,9 @@ static void what_does_not_fit_says_so(void **state)
     FAILS(wg_array_dot(o->y, o->y), WG_SHAPE, "dot: axis 1 of [3, 4] and axis 0 of [3, 4] differ");
     FAILS(wg_array_tensordot(o->y, o->m, (int32_t[]){0}, (int32_t[]){0}, 1), WG_SHAPE, "tensordot: axis 0 of [3, 4] and axis 0 of [4, 3] differ");
     FAILS(wg_array_cross(o->v, o->v, 0), WG_SHAPE, "cross takes vectors of extent 3");
-    FAILS(wg_array_matrix_power(o->y, 2), WG_SHAPE, "matrix_power takes square matrices");
+    FAILS(wg_array_matrix_power(o->y, 2), WG_SHAPE, "[3, 4]");
+    FAILS(wg_array_solve(o->y, o->y), WG_SHAPE, "[3, 4]");
+    FAILS(wg_array_solve(o->q, o->s), WG_SHAPE, "solve takes matrices on the last two axes, not [3, 3] and []");
     FAILS(wg_array_einsum("ij,jk->ik", same, 2), WG_SHAPE, "einsum: axis 0 of operand 2, [3, 4], has extent 3 where another one of its name has 4");
     FAILS(wg_array_einsum("ijk,jk->i", two, 2), WG_SHAPE, "operand 1 has 3 letters for [3, 4]");
     FAILS(wg_array_einsum("ij", two, 2), WG_ARGUMENT, "there are more operands than it names");
