@@ -62,6 +62,8 @@ WG_API wg_array *wg_array_bitcast(wg_array *a, wg_kind kind);
     WG_API wg_array *wg_array_##name(wg_array *a, wg_array *b); \
     WG_API wg_array *wg_array_##name##_scalar(wg_array *a, double b);
 #define TERNARY(name, Row, doc) WG_API wg_array *wg_array_##name(wg_array *a, wg_array *b, wg_array *c);
+/* Dense algebra: docs/dense-algebra.md has the conventions. A vector b [n] gives a vector, where a has no other axes before its matrix. */
+#define MATRICES(name, Row, doc) WG_API wg_array *wg_array_##name(wg_array *a, wg_array *b);
 /* Reductions: over axes [count], in any order, each once; NULL, 0 (WG_ALL_AXES): all. `keep` leaves them with extent 1. No axes (a pointer and 0): item by item. */
 #define REDUCTION(name, doc) WG_API wg_array *wg_array_##name(wg_array *a, const int32_t *axes, uint32_t count, bool keep);
 #define COMPOSED(name, doc) WG_API wg_array *wg_array_##name(wg_array *a);
@@ -161,7 +163,8 @@ WG_API wg_array *wg_array_broadcast_to(wg_array *a, uint32_t rank, const int64_t
 WG_API bool wg_array_broadcast_arrays(wg_array *const *arrays, uint32_t count, wg_array **results);
 /* The shape of several shapes broadcast; shape has room for WG_MAX_RANK extents. */
 WG_API bool wg_array_broadcast_shape(wg_array *const *arrays, uint32_t count, uint32_t *rank, int64_t *shape);
-/* A row: repeated along a new axis. */
+/* Rows: one item to a shape, and an array repeated along a new axis. */
+WG_API wg_array *wg_array_broadcast(wg_array *a, uint32_t rank, const int64_t *shape);
 WG_API wg_array *wg_array_broadcast_along(wg_array *a, int32_t axis, int64_t extent);
 /* Axes turned round; NULL, 0: all. */
 WG_API wg_array *wg_array_flip(wg_array *a, const int32_t *axes, uint32_t count);
@@ -222,7 +225,7 @@ static inline wg_index wg_index_all(void) { return wg_index_of(WG_INDEX_SLICE, W
 static inline wg_index wg_index_rest(void) { return wg_index_of(WG_INDEX_REST, 0, 0, 1, NULL); }
 /* A new axis of extent 1. */
 static inline wg_index wg_index_new_axis(void) { return wg_index_of(WG_INDEX_NEW_AXIS, 0, 0, 1, NULL); }
-/* Positions of an axis, or a mask of as many axes as it has. Several arrays (and positions beside them) are broadcast; where they stand side by side the axes of the
+/* Positions of an axis, or a mask of as many axes as it has (at least one). Several arrays (and positions beside them) are broadcast; where they stand side by side the axes of the
  * result replace theirs, else they come first: NumPy's rule. */
 static inline wg_index wg_index_by(wg_array *array) { return wg_index_of(WG_INDEX_ARRAY, 0, 0, 1, array); }
 
@@ -292,7 +295,7 @@ WG_API wg_array *wg_array_argpartition(wg_array *a, int64_t k, int32_t axis);
 WG_API wg_array *wg_array_searchsorted(wg_array *sorted, wg_array *values, bool right);
 /* The row of it: side "left" or "right". */
 WG_API wg_array *wg_array_bins(wg_array *values, wg_array *bounds, const char *side);
-/* The number i with bounds[i-1] <= a < bounds[i] (right: < and <=) of ascending or (by their first and last, read at the call) descending bounds. */
+/* The number i with bounds[i-1] <= a < bounds[i] (right: < and <=) of ascending bounds, or of descending ones as NumPy has it. */
 WG_API wg_array *wg_array_digitize(wg_array *a, wg_array *bounds, bool right);
 /* For each item of y [..] its first position in x [n], n where there is none. */
 WG_API wg_array *wg_array_first_index(wg_array *x, wg_array *y);
@@ -333,8 +336,10 @@ WG_API wg_array *wg_array_trace(wg_array *a, int64_t offset, int32_t axis1, int3
 /* Vectors of extent 3 along an axis (counted in the broadcast shape). */
 WG_API wg_array *wg_array_cross(wg_array *a, wg_array *b, int32_t axis);
 WG_API wg_array *wg_array_kron(wg_array *a, wg_array *b);
-/* [.., n, n] to a whole power, at least 0. */
-WG_API wg_array *wg_array_matrix_power(wg_array *a, uint32_t power);
+/* [.., n, n] to a power: 0 identities, negative of the inverse. */
+WG_API wg_array *wg_array_matrix_power(wg_array *a, int64_t power);
+/* solve by one triangle of a alone (lower unless upper), transposed or not; unit: its diagonal is taken for ones. */
+WG_API wg_array *wg_array_solve_triangular(wg_array *a, wg_array *b, bool upper, bool transposed, bool unit);
 
 /* ---- compositions of compose.h ------------------------------------------------------------------------------------------------------------------- */
 
@@ -364,7 +369,7 @@ WG_API wg_array *wg_array_absent(void);
 
 /* ---- draws: keys u32 [.., 2] (wg_generator_key) ----------------------------------------------------------------------------------------------------- */
 
-/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", "bits" (integers). */
+/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", "exponential", "bits" (integers). */
 WG_API wg_array *wg_array_draw(wg_array *key, const char *distribution, wg_kind kind, uint32_t rank, const int64_t *shape);
 WG_API wg_array *wg_array_key_split(wg_array *key, int64_t count);
 WG_API wg_array *wg_array_key_fold(wg_array *key, wg_array *number);
@@ -373,6 +378,14 @@ WG_API wg_array *wg_array_uniform(wg_array *key, wg_kind kind, uint32_t rank, co
 WG_API wg_array *wg_array_normal(wg_array *key, wg_kind kind, uint32_t rank, const int64_t *shape, double mean, double deviation);
 /* bool: true with a probability. */
 WG_API wg_array *wg_array_bernoulli(wg_array *key, double probability, uint32_t rank, const int64_t *shape);
+/* Draws with parameters [K.., ..], which are broadcast to each other (broadcast_to makes room for more draws): as in ops.h. */
+WG_API wg_array *wg_array_draw_integers(wg_array *key, wg_array *low, wg_array *high);
+WG_API wg_array *wg_array_draw_gamma(wg_array *key, wg_array *shape);
+WG_API wg_array *wg_array_draw_log_gamma(wg_array *key, wg_array *shape);
+WG_API wg_array *wg_array_draw_gamma_slope(wg_array *key, wg_array *shape, bool logarithm);
+WG_API wg_array *wg_array_draw_poisson(wg_array *key, wg_array *mean);
+WG_API wg_array *wg_array_draw_binomial(wg_array *key, wg_array *count, wg_array *p);
+WG_API wg_array *wg_array_draw_truncated(wg_array *key, wg_array *from, wg_array *to);
 /* The numbers 0 .. n - 1 in any order, i64 [n]; and the positions of an axis in any order. */
 WG_API wg_array *wg_array_permutation(wg_array *key, int64_t n);
 WG_API wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis);
@@ -386,7 +399,7 @@ WG_API wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis);
 #include "wengert/arrays.def"
 #define WG_ARRAY_BINARY(function, a, b) (function)(a, b)
 #else
-#define WG_ARRAY_BINARY(function, a, b) _Generic((b), wg_array *: (function), default: (function##_scalar))(a, b)
+#define WG_ARRAY_BINARY(function, a, b) _Generic((b), wg_array *: (function), void *: (function), default: (function##_scalar))(a, b)
 #endif
 
 #ifndef WG_NO_SITES

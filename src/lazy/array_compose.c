@@ -10,7 +10,7 @@ typedef struct composition {
     wg_value (*with_number)(wg_value a, double number);
     uint32_t axis;
     double number;
-    int64_t groups;
+    int64_t whole; /* groups of channels, a power */
     const wg_window *window;
     bool has[3]; /* optional operands that are given */
 } composition;
@@ -121,9 +121,18 @@ wg_array *wg_array_batch_norm(wg_array *x, wg_array *scale, wg_array *shift, dou
     return given[0];
 }
 
+/* ---- matrices ---- */
+
+RECORDER(matrix_power, wg_matrix_power(operands[0], how->whole))
+
+wg_array *wg_array_matrix_power(wg_array *a, int64_t power)
+{
+    return COMPOSE(record_matrix_power, (&(composition){.whole = power}), a);
+}
+
 /* ---- windows ---- */
 
-RECORDER(conv2d, wg_conv2d_general(operands[0], operands[1], how->has[0] ? operands[2] : WG_ABSENT, how->window, how->groups))
+RECORDER(conv2d, wg_conv2d_general(operands[0], operands[1], how->has[0] ? operands[2] : WG_ABSENT, how->window, how->whole))
 RECORDER(max_pool, wg_max_pool_general(operands[0], how->window))
 RECORDER(avg_pool, wg_avg_pool_general(operands[0], how->window))
 
@@ -135,7 +144,7 @@ static bool needs_window(const wg_array *a, const wg_window *window, const char 
 wg_array *wg_array_conv2d(wg_array *x, wg_array *filters, wg_array *bias, const wg_window *window, int64_t groups)
 {
     if (!needs_window(x, window, "conv2d")) return NULL;
-    composition how = {.window = window, .groups = groups, .has = {bias != &absent}};
+    composition how = {.window = window, .whole = groups, .has = {bias != &absent}};
     return compose(record_conv2d, &how, (wg_array *[]){x, filters, bias}, how.has[0] ? 3 : 2);
 }
 

@@ -189,6 +189,15 @@ bool wg_array_broadcast_arrays(wg_array *const *arrays, uint32_t count, wg_array
     return lazy_end_all(lazy, results, count);
 }
 
+wg_array *wg_array_broadcast(wg_array *a, uint32_t rank, const int64_t *shape)
+{
+    if (!a || !lazy_check(a->lazy, a)) return NULL;
+    if (a->volume != 1)
+        return lazy_fail(a->lazy, WG_SHAPE, "broadcast spreads one item, not %s; use broadcast_to", BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
+    wg_lazy *lazy = LAZY_BEGIN(a);
+    return lazy ? lazy_end(lazy, wg_array_broadcast_to(wg_array_reshape(a, 0, NULL), rank, shape)) : NULL;
+}
+
 wg_array *wg_array_broadcast_along(wg_array *a, int32_t axis, int64_t extent)
 {
     uint32_t place;

@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "lazy/array_call.h"
 
-/* [.., n] with `axes` axes of a product behind the batch. */
-static bool batch_shape(wg_lazy *lazy, const wg_array *a, const wg_array *b, uint32_t *rank, int64_t *shape)
+/* The axes before the matrices of both, broadcast. */
+static bool batch_shape(wg_lazy *lazy, const char *call, const wg_array *a, const wg_array *b, uint32_t *rank, int64_t *shape)
 {
     uint32_t left = a->rank - 2u, right = b->rank - 2u;
     *rank = left > right ? left : right;
@@ -15,7 +15,7 @@ static bool batch_shape(wg_lazy *lazy, const wg_array *a, const wg_array *b, uin
         int64_t x = i <= left ? lazy_shape(a)[left - i] : 1, y = i <= right ? lazy_shape(b)[right - i] : 1;
         if (x != y && x != 1 && y != 1) {
             const char *first = BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), *second = BASE_SHAPE_TEXT(b->rank, lazy_shape(b));
-            return lazy_fail(lazy, WG_SHAPE, "matmul cannot broadcast the axes before the matrices of %s and %s", first, second);
+            return lazy_fail(lazy, WG_SHAPE, "%s cannot broadcast the axes before the matrices of %s and %s", call, first, second);
         }
         shape[*rank - i] = x == 1 ? y : x;
     }
@@ -45,7 +45,7 @@ static wg_array *matrix_product(wg_lazy *lazy, wg_array *a, wg_array *b)
 {
     int64_t batch[WG_MAX_RANK];
     uint32_t rank;
-    if (!a || !b || !batch_shape(lazy, a, b, &rank, batch)) return NULL;
+    if (!a || !b || !batch_shape(lazy, "matmul", a, b, &rank, batch)) return NULL;
     bool fits = lazy_shape(a)[a->rank - 1] == lazy_shape(b)[b->rank - 2];
     if (fits && b->rank == 2 && a->rank > 2) return rows_product(a, b);
     wg_array *left = spread_batch(a, rank, batch), *right = spread_batch(b, rank, batch);
@@ -205,20 +205,31 @@ wg_array *wg_array_kron(wg_array *a, wg_array *b)
     return lazy_end(lazy, wg_array_reshape(wg_array_mul(wide, narrow), rank, shape));
 }
 
-wg_array *wg_array_matrix_power(wg_array *a, uint32_t power)
+/* ---- matrices and right sides ---- */
+
+static wg_array *by_matrices(wg_op op, wg_array *a, wg_array *b, const int64_t *attributes, uint32_t attribute_count)
 {
-    wg_lazy *lazy = LAZY_BEGIN(a);
+    const char *call = wg_op_text(op);
+    wg_lazy *lazy = LAZY_BEGIN(a, b);
     if (!lazy) return NULL;
-    int64_t n = a->rank < 2 ? -1 : lazy_shape(a)[a->rank - 1];
-    if (n < 0 || lazy_shape(a)[a->rank - 2] != n) {
-        lazy_fail(lazy, WG_SHAPE, "matrix_power takes square matrices [.., n, n], not %s", BASE_SHAPE_TEXT(a->rank, lazy_shape(a)));
-        return lazy_end(lazy, NULL);
+    bool vector = b->rank == 1 && a->rank == 2, good = true;
+    wg_array *right = vector ? wg_array_expand_dims(b, (int32_t[]){1}, 1) : b;
+    if (a->rank < 2 || !right || right->rank < 2) {
+        const char *first = BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), *second = BASE_SHAPE_TEXT(b->rank, lazy_shape(b));
+        good = lazy_fail(lazy, WG_SHAPE, "%s takes matrices on the last two axes, not %s and %s", call, first, second);
     }
-    if (!power) return lazy_end(lazy, lazy_spread(wg_array_eye(lazy, (wg_kind)a->kind, n, n, 0), a->rank, lazy_shape(a), "matrix_power"));
-    wg_array *result = NULL, *square = a;
-    for (; power && square; power >>= 1) {
-        if (power & 1) result = result ? wg_array_matmul(result, square) : square;
-        if (power > 1) square = wg_array_matmul(square, square);
-    }
-    return lazy_end(lazy, square ? result : NULL);
+    int64_t batch[WG_MAX_RANK];
+    uint32_t rank;
+    if (!good || !batch_shape(lazy, call, a, right, &rank, batch)) return lazy_end(lazy, NULL);
+    wg_array *wide = spread_batch(a, rank, batch), *side = spread_batch(right, rank, batch), *x = lazy_row2(op, wide, side, attributes, attribute_count);
+    return lazy_end(lazy, vector && x ? wg_array_squeeze(x, (int32_t[]){-1}, 1) : x);
+}
+
+#define MATRICES(name, Row, doc) \
+    wg_array *wg_array_##name(wg_array *a, wg_array *b) { return by_matrices(WG_OP_##Row, a, b, NULL, 0); }
+#include "wengert/arrays.def"
+
+wg_array *wg_array_solve_triangular(wg_array *a, wg_array *b, bool upper, bool transposed, bool unit)
+{
+    return by_matrices(WG_OP_SolveTriangle, a, b, (int64_t[]){upper, transposed, unit}, 3);
 }
