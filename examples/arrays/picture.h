@@ -103,21 +103,27 @@ static inline void picture_shades(picture *p, int corner_x, int corner_y, wg_arr
     free(item);
 }
 
-/* The end of an example: writes the picture where the program was called with --out FILE, frees it, and says what failed, if anything. Answers main's result. */
-static inline int picture_end(picture *p, int argc, char **argv, wg_lazy *lazy)
+static inline bool picture_write(const picture *p, const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    size_t bytes = (size_t)p->width * (size_t)p->height * 3;
+    bool good = file && fprintf(file, "P6\n%d %d\n255\n", p->width, p->height) > 0 && fwrite(p->pixels, 1, bytes, file) == bytes;
+    if (file && fclose(file)) good = false;
+    return good;
+}
+
+/* The end of an example: says what failed, or writes the picture where the program was called with --out FILE; frees it. Answers main's result. */
+static inline int picture_end(picture *p, int argc, char **argv, const wg_lazy *lazy)
 {
     const wg_error *error = wg_lazy_error(lazy);
-    bool good = error->code == WG_OK;
-    if (!good) fprintf(stderr, "%s:%d: %s\n", error->file, (int)error->line, error->message);
-    if (good && argc == 3 && !strcmp(argv[1], "--out")) {
-        FILE *file = fopen(argv[2], "wb");
-        size_t bytes = (size_t)p->width * (size_t)p->height * 3;
-        good = file && fprintf(file, "P6\n%d %d\n255\n", p->width, p->height) > 0 && fwrite(p->pixels, 1, bytes, file) == bytes;
-        if (file && fclose(file)) good = false;
-        if (!good) fprintf(stderr, "%s cannot be written\n", argv[2]);
-    }
+    bool asked = argc == 3 && !strcmp(argv[1], "--out");
+    int result = 1;
+    if (error->code != WG_OK) fprintf(stderr, "%s:%d: %s\n", error->file, (int)error->line, error->message);
+    else if (argc > 1 && !asked) fprintf(stderr, "usage: %s [--out FILE.ppm]\n", argv[0]);
+    else if (asked && !picture_write(p, argv[2])) fprintf(stderr, "%s cannot be written\n", argv[2]);
+    else result = 0;
     free(p->pixels);
-    return good ? 0 : 1;
+    return result;
 }
 
 #endif
