@@ -8,21 +8,21 @@
 
 enum { SIDE = 96, PLATES = 4, STEPS = 8, ROUNDS = 60 };
 
-/* u shifted along an axis by one place, the edge repeated: what is on the other side of an insulated edge is as warm as the edge. */
-static wg_array *neighbours(wg_array *u, int32_t axis, bool forward)
+/* The plate seen from so many rows down and columns across, out of one with a margin. */
+static wg_array *seen_from(wg_array *margin, int64_t row, int64_t column)
 {
-    wg_array *rest = wg_array_narrow(u, axis, forward ? 1 : 0, SIDE - 1, 1), *edge = wg_array_narrow(u, axis, forward ? SIDE - 1 : 0, 1, 1);
-    return forward ? wg_array_concat((wg_array *[]){rest, edge}, 2, axis) : wg_array_concat((wg_array *[]){edge, rest}, 2, axis);
+    return wg_array_narrow(wg_array_narrow(margin, 0, row, SIDE, 1), 1, column, SIDE, 1);
 }
 
-/* u [side, side], a [] to u some steps later. */
+/* u [side, side], a [] to u some steps later. What is beyond an insulated edge is as warm as the edge. */
 static bool steps_of_one(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)user, (void)lazy;
     wg_array *u = inputs[0];
     for (int step = 0; step < STEPS; step++) {
-        wg_array *across = wg_array_add(neighbours(u, 1, false), neighbours(u, 1, true));
-        wg_array *down = wg_array_add(neighbours(u, 0, false), neighbours(u, 0, true));
+        wg_array *margin = wg_array_pad(u, (int64_t[]){1, 1}, (int64_t[]){1, 1}, "edge", 0);
+        wg_array *across = wg_array_add(seen_from(margin, 1, 0), seen_from(margin, 1, 2));
+        wg_array *down = wg_array_add(seen_from(margin, 0, 1), seen_from(margin, 2, 1));
         wg_array *bend = wg_array_sub(wg_array_add(across, down), wg_array_mul(u, 4));
         u = wg_array_add(u, wg_array_mul(bend, inputs[1]));
     }

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     wg_array *again = wg_array_add(wg_array_matmul(coordinates, first), mean);
     wg_array *distance = wg_array_sqrt(wg_array_mean(wg_array_square(wg_array_sub(again, spots)), WG_ALL_AXES, false));
 
-    wg_array *results[] = {mean, share, together, first, distance, spots, again}; /* one read: the factorisation is shared */
+    wg_array *results[] = {mean, share, together, first, distance, spots, again}; /* one read of all: what they share is computed once */
     wg_array_run(results, 7);
     double *shares = picture_items(share), *sums = picture_items(together), off = 0;
     wg_array_double(distance, &off);
