@@ -38,7 +38,9 @@ bool plan_is_number(const wg_graph *graph, uint32_t node, double number)
     const graph_payload *payload = plan_fill_of(graph, node);
     if (!payload) return false;
     wg_kind kind = (wg_kind)graph_node(graph, node)->kind;
-    return base_number_load(kind, payload->tensor->data, 0).u == base_number_from_double(kind, number).u;
+    base_number wanted;
+    return base_number_exact((base_number){.d = number}, WG_KIND_F64, kind, &wanted) &&
+           base_number_load(kind, payload->tensor->data, 0).u == wanted.u;
 }
 
 static bool cover(plan_matcher *m, uint32_t node)
