@@ -356,6 +356,7 @@ static bool build(rewriter *r, const source *from, uint32_t *kept)
     return good;
 }
 
+/* NULL without memory, or without a tape. */
 static rewriter *rewriter_new(const rewriter *settings, wg_tape *tape, bool rules)
 {
     rewriter *r = tape ? base_allocate_zeroed(settings->allocator, sizeof *r) : NULL;
@@ -383,10 +384,19 @@ static void rewriter_free(rewriter *r)
 /* More than any graph has been found to need: two do the work of most, and one more sees that nothing is left. */
 #define MOST_ROUNDS 8
 
-/* A tape for a round: of the graph's context, which tells no hook of what a rule tried. */
-static wg_tape *round_tape(const wg_graph *graph)
+/* A rewriter with a tape of its own: of the graph's context, whose hook hears nothing of what a rule tried. */
+static rewriter *round_new(const rewriter *settings)
 {
-    return wg_tape_new_kind((wg_context *)graph->context, graph->kind);
+    wg_tape *tape = wg_tape_new_kind((wg_context *)settings->tape->context, settings->tape->kind);
+    rewriter *r = rewriter_new(settings, tape, true);
+    if (!r) wg_tape_free(&tape);
+    return r;
+}
+
+static void round_free(rewriter *r)
+{
+    if (r) wg_tape_free(&r->tape);
+    rewriter_free(r);
 }
 
 static bool copy_last(const rewriter *settings, const source *from, wg_tape *to, uint32_t *kept)
@@ -403,21 +413,19 @@ static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint3
     rewriter *last = NULL;
     bool good = true, more = true;
     for (uint32_t round = 0; good && more && round < MOST_ROUNDS; round++) {
-        rewriter *r = rewriter_new(settings, round_tape(settings->tape), true);
+        rewriter *r = round_new(settings);
         good = r && build(r, &from, kept);
         if (good) {
             more = r->made > 0;
             from = (source){.graph = r->tape, .prefix = r->tape->nodes.count, .keep = kept, .keep_count = from.keep_count, .facts = r->facts};
         }
-        if (last) wg_tape_free(&last->tape);
-        rewriter_free(last);
+        round_free(last);
         last = r;
     }
     if (!good) graph_fail(to, last && last->tape->error.code ? last->tape->error.code : WG_MEMORY, "%s",
                           last && last->tape->error.code ? last->tape->error.message : "out of memory");
     good = good && copy_last(settings, &from, to, kept);
-    if (last) wg_tape_free(&last->tape);
-    rewriter_free(last);
+    round_free(last);
     return good;
 }
 
