@@ -70,7 +70,6 @@ uint32_t rewriter_attributes(const rewriter *r, uint32_t node, wg_size *attribut
 static inline bool rewriter_sole(const rewriter *r, uint32_t node) { return r->facts[node].readers <= 1; }
 static inline bool rewriter_quiet(const rewriter *r, uint32_t node) { return r->facts[node].quiet; }
 static inline bool rewriter_is_float(const rewriter *r, uint32_t node) { return base_kind_is_float((wg_kind)graph_node(r->tape, node)->kind); }
-static inline bool rewriter_is_integer(const rewriter *r, uint32_t node) { return base_kind_is_integer((wg_kind)graph_node(r->tape, node)->kind); }
 /* Same kind and, at every binding, the same shape. */
 bool rewriter_same_type(const rewriter *r, uint32_t a, uint32_t b);
 

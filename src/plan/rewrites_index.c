@@ -206,8 +206,7 @@ static uint32_t first_of_order(rewriter *r, const uint32_t *at, wg_op greatest, 
     if (!first || narrow[0].number != order[0].number || !rewriter_sole(r, at[A])) return WG_NONE;
     wg_size flat[2] = {order[0], narrow[GRAPH_ATTRIBUTE(Narrow, len)]};
     if (order[1].number) return rewriter_row(r, greatest, &x, 1, flat, 2);
-    if (!rewriter_is_integer(r, x)) return WG_NONE;
-    x = rewriter_map(r, WG_OP_Not, x);
+    x = rewriter_map(r, WG_OP_Not, x); /* which refuses floats */
     uint32_t found = rewriter_row(r, greatest, &x, 1, flat, 2);
     return items ? rewriter_map(r, WG_OP_Not, found) : found;
 }

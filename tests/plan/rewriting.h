@@ -4,6 +4,7 @@
 #ifndef TESTS_PLAN_REWRITING_H
 #define TESTS_PLAN_REWRITING_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct rewriting {
     uint32_t kept_count;
     wg_network *before, *after;
     uint32_t old[REWRITING_KEPT], new[REWRITING_KEPT];
+    uint64_t feed_seed; /* 0: inputs run with their recorded defaults */
     uint32_t event_count, bits_count;
     plan_rewrite_event events[REWRITING_EVENTS];
 } rewriting;
@@ -73,16 +75,46 @@ static inline uint32_t rewriting_again(const rewriting *w, bool bits)
     return again.event_count;
 }
 
-static inline wg_run *rewriting_run(const wg_network *network, const uint32_t *kept, uint32_t count, const wg_binding *bindings,
+#define REWRITING_FEEDS 128
+
+/* Items for each input of bound shape, the same for the same seed and order of inputs. Some are special. Owned by `items`. */
+static inline bool rewriting_feeds(const wg_network *network, uint64_t seed, wg_run_options *options, wg_feed *feeds, wg_tensor **items,
+                                   wg_error *error)
+{
+    static const double special[] = {-0.0, 0.0, INFINITY, -INFINITY, NAN, 1e-40, 1, -1};
+    test_draws draws = test_draws_new(seed);
+    wg_node_facts facts;
+    options->feeds = feeds;
+    for (uint32_t i = 0; seed && wg_network_node(network, i, &facts); i++) {
+        int64_t shape[WG_MAX_RANK];
+        if (facts.op != WG_OP_Input) continue;
+        wg_symbol symbol = wg_network_symbol_at(network, i);
+        if (!wg_network_bound_shape(network, symbol, options->bindings, options->binding_count, shape, error)) return false;
+        wg_tensor *tensor = test_tensor_draw(&draws, facts.kind, facts.rank, shape, -2, 2);
+        float *data = wg_tensor_data(tensor);
+        for (int64_t at = 0; facts.kind == WG_KIND_F32 && at < wg_tensor_volume(tensor); at++)
+            if (!test_draw_below(&draws, 8)) data[at] = (float)special[test_draw_below(&draws, 8)];
+        assert_true(options->feed_count < REWRITING_FEEDS);
+        feeds[options->feed_count] = (wg_feed){symbol, wg_tensor_view(tensor)};
+        items[options->feed_count++] = tensor;
+    }
+    return true;
+}
+
+static inline wg_run *rewriting_run(const wg_network *network, const uint32_t *kept, uint32_t count, uint64_t seed, const wg_binding *bindings,
                                     uint32_t binding_count, wg_error *error)
 {
+    static wg_feed feeds[REWRITING_FEEDS];
+    static wg_tensor *items[REWRITING_FEEDS];
     wg_symbol roots[REWRITING_KEPT];
     for (uint32_t i = 0; i < count; i++) roots[i] = wg_network_symbol_at(network, kept[i]);
     wg_entry_options options = {.size = sizeof options, .roots = roots, .root_count = count};
     wg_run_options run_options = {.size = sizeof run_options, .bindings = bindings, .binding_count = binding_count};
     wg_entry *entry = wg_entry_new(network, &options, error);
-    wg_run *run = entry ? wg_interpret(entry, &run_options, error) : NULL;
+    bool ready = entry && rewriting_feeds(network, seed, &run_options, feeds, items, error);
+    wg_run *run = ready ? wg_interpret(entry, &run_options, error) : NULL;
     wg_entry_free(&entry);
+    for (uint32_t i = 0; i < run_options.feed_count; i++) wg_tensor_release(items[i]);
     return run;
 }
 
@@ -92,8 +124,8 @@ static inline bool rewriting_agree(const rewriting *w, const wg_binding *binding
                                    size_t bytes)
 {
     wg_error old_error = {.code = WG_OK}, new_error = {.code = WG_OK};
-    wg_run *old = rewriting_run(w->before, w->old, w->kept_count, bindings, binding_count, &old_error);
-    wg_run *new = rewriting_run(w->after, w->new, w->kept_count, bindings, binding_count, &new_error);
+    wg_run *old = rewriting_run(w->before, w->old, w->kept_count, w->feed_seed, bindings, binding_count, &old_error);
+    wg_run *new = rewriting_run(w->after, w->new, w->kept_count, w->feed_seed, bindings, binding_count, &new_error);
     bool good = old && new, refused = !old && binding_count;
     if (!good) snprintf(why, bytes, "before: %.200s; after: %.200s", old ? "runs" : old_error.message, new ? "runs" : new_error.message);
     for (uint32_t i = 0; good && i < w->kept_count; i++) {

@@ -223,6 +223,7 @@ static void test_sessions(void **state)
     session s = {.w = &w};
     for (uint64_t seed = 0; seed < 600; seed++) {
         draw_session(&s, seed, 4 + (uint32_t)(seed % 50));
+        w.feed_seed = seed + 1;
         rewriting_make(&w, false);
         for (size_t i = 0; i < EXPECTED; i++) seen[i] = seen[i] || rewriting_applied(&w, expected[i]);
         bool good = rewriting_agree(&w, NULL, 0, 0, why, sizeof why);
