@@ -165,7 +165,6 @@ static graph_range range_iota(const range_call *call)
     wg_size extent = extent_of(call, call->node, graph_attribute(call->graph, call->node, GRAPH_ATTRIBUTE(Iota, axis)));
     graph_range range = positions_of(call, extent);
     if (!base_kind_is_float(kind_of(call))) return range;
-    range.below = UNBOUNDED;
     return range.high <= whole_limit(kind_of(call)) ? range : (graph_range){0, INFINITE, false, true, UNBOUNDED};
 }
 

@@ -108,8 +108,9 @@ typedef struct partial_reads partial_reads;
 /* What each of the first `prefix` nodes that is reached is read of, from the readers down: NULL without memory. */
 partial_reads *partial_reads_new(rewriter *r, const wg_graph *from, uint32_t prefix, const bool *reached, const uint32_t *keep, uint32_t keep_count,
                                  base_arena *memory);
-/* Builds a row node of `from` for what is read of it; map: the operands' nodes. */
-uint32_t partial_reads_build(partial_reads *reads, uint32_t position, const uint32_t *map);
+/* Builds a row node of `from` for what is read of it: sets map[position], which stays WG_NONE for a row that is built later, with the one
+ * that reads it. False without memory. */
+bool partial_reads_build(partial_reads *reads, uint32_t position, uint32_t *map);
 
 /* A size of another graph with the same extents. */
 bool rewriter_carry(rewriter *r, const wg_graph *from, wg_size size, wg_size *carried);

@@ -327,9 +327,10 @@ static bool build_nodes(rewriter *r, const source *from, partial_reads *reads, c
         map[position] = WG_NONE;
         if (!reached[position] && !fed) continue;
         r->root = from->facts ? from->facts[position].root : position;
-        map[position] = graph_rows[node->op].result == GRAPH_RESULT_SOURCE ? carry_source(r, from->graph, node)
-                                                                           : partial_reads_build(reads, position, map);
-        if (map[position] == WG_NONE) return false;
+        bool row = graph_rows[node->op].result != GRAPH_RESULT_SOURCE;
+        if (!row) map[position] = carry_source(r, from->graph, node);
+        if (row ? !partial_reads_build(reads, position, map) : map[position] == WG_NONE) return false;
+        if (map[position] == WG_NONE) continue;
         r->facts[map[position]].readers += readers[position];
         carry_marks(r, from->graph, node, map[position]);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/rewriter.h"
+#include "wengert/run.h"
 
 enum { ROOT, A, B };
 
@@ -67,6 +68,26 @@ uint32_t plan_rewrite_convert_constant(rewriter *r, const uint32_t *at)
     base_number item = base_number_convert(base_number_load(from, payload->tensor->data, 0), from, to, wrap);
     rewriter_shape(r, at[ROOT], shape);
     return rewriter_item(r, to, rewriter_node(r, at[ROOT])->rank, shape, item);
+}
+
+/* The oracle's item is every item. */
+uint32_t plan_rewrite_constant_row(rewriter *r, const uint32_t *at)
+{
+    const wg_node *node = rewriter_node(r, at[ROOT]);
+    const wg_tensor *items[3];
+    wg_size shape[WG_MAX_RANK];
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+        const graph_payload *payload = plan_fill_of(r->tape, rewriter_operand(r, at[ROOT], i));
+        if (!payload) return WG_NONE;
+        items[i] = payload->tensor;
+    }
+    wg_tensor *one = wg_op_run((wg_context *)r->tape->context, (wg_op)node->op, items, node->operand_count, NULL, 0, NULL);
+    if (!one) return WG_NONE;
+    graph_payload payload = {.form = GRAPH_PAYLOAD_FILL, .tensor = one, .manifest = WG_NONE};
+    rewriter_shape(r, at[ROOT], shape);
+    uint32_t result = rewriter_constant(r, (wg_kind)node->kind, node->rank, shape, &payload);
+    wg_tensor_release(one);
+    return result;
 }
 
 /* ---- one operand ---- */

@@ -142,6 +142,20 @@ uint32_t plan_rewrite_gather_affine(rewriter *r, const uint32_t *at)
     return rewriter_reshape(r, read, rewriter_node(r, at[ROOT])->rank, shape);
 }
 
+/* 0 is a start at every length; another one where lengths are plain. */
+uint32_t plan_rewrite_slice_constant(rewriter *r, const uint32_t *at)
+{
+    wg_size start = rewriter_constant_size(r, at[A]), len = rewriter_size(r, at[ROOT], GRAPH_ATTRIBUTE(Slice, len)), room;
+    uint32_t axis = (uint32_t)GET(r, at[ROOT], Slice, axis), x = rewriter_operand(r, at[ROOT], 0);
+    if (rewriter_node(r, at[A])->rank || !plan_fill_of(r->tape, at[A])) return WG_NONE;
+    if (!rewriter_subtract(r, rewriter_extent(r, x, axis), len, &room)) return WG_NONE;
+    bool clamps = GET(r, at[ROOT], Slice, outside) == GRAPH_OUTSIDE_CLAMP, inside = start.number == 0;
+    if (start.number < 0 && clamps) start.number = 0, inside = true;
+    if (!inside && (room.expression || (start.number > room.number && !clamps) || start.number < 0)) return WG_NONE;
+    if (!inside && start.number > room.number) start = room;
+    return rewriter_narrow(r, x, axis, start, len, 1);
+}
+
 /* ---- positions of positions ---- */
 
 /* Positions that go unread go unchecked too. */

@@ -165,6 +165,26 @@ uint32_t plan_rewrite_concat_one(rewriter *r, const uint32_t *at)
     return rewriter_node(r, at[ROOT])->operand_count == 1 ? at[A] : WG_NONE;
 }
 
+/* So many operands at most, so that a long chain of joins is not gone through again at each of them. */
+#define JOINED 16
+
+uint32_t plan_rewrite_concat_concat(rewriter *r, const uint32_t *at)
+{
+    uint32_t parts[JOINED], count = 0;
+    int64_t axis = GET(r, at[ROOT], Concat, axis);
+    bool joined = false;
+    for (uint32_t i = 0; i < rewriter_node(r, at[ROOT])->operand_count; i++) {
+        uint32_t operand = rewriter_operand(r, at[ROOT], i), inner = 1;
+        bool opened = rewriter_op(r, operand) == WG_OP_Concat && GET(r, operand, Concat, axis) == axis && rewriter_sole(r, operand);
+        if (opened) inner = rewriter_node(r, operand)->operand_count;
+        if (inner > JOINED - count) return WG_NONE;
+        for (uint32_t j = 0; j < inner; j++) parts[count++] = opened ? rewriter_operand(r, operand, j) : operand;
+        joined = joined || opened;
+    }
+    wg_size flat = wg_number(axis);
+    return joined ? rewriter_row(r, WG_OP_Concat, parts, count, &flat, 1) : WG_NONE;
+}
+
 /* From another axis, or from the axis's own start on, positions are what they were. */
 uint32_t plan_rewrite_narrow_iota(rewriter *r, const uint32_t *at)
 {

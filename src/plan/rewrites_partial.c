@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Partial reads: where every reader of a row reads the same part of it, only that part is computed. From the last node to the first each row
- * says which part of its operands it reads for the part that is read of itself; operands whose readers disagree are computed whole. The
- * nodes are then built with their parts, and Narrows stand only where a part ends. */
+ * Partial reads: where every reader of a row reads the same part of it, only that part is computed. From the last node to the first each
+ * row says which part of its operands it reads for the part that is read of itself; operands whose readers disagree are computed whole. The
+ * nodes are then built with their parts, and Narrows stand only where a part ends.
+ *
+ * A Gather or Slice reads a part too. Its positions may stand behind the rows that it reads through, so those elementwise rows are put off
+ * until it is reached, and are then built between what they read, gathered, and its own place. */
 #include <string.h>
 
 #include "plan/rewriter.h"
 
-/* A part of a value by axis; an axis without a bit in `axes` is read whole. */
+/* A part of a value by axis; an axis without a bit in `axes` is read whole. Or all that one Gather or Slice reads of it. */
 typedef struct part {
     uint32_t axes;
+    uint32_t through; /* position + 1 of that row; 0: none, the axes say it */
     rewriter_part of[WG_MAX_RANK];
 } part;
 
@@ -21,9 +25,15 @@ struct partial_reads {
     uint32_t prefix;
     const part **read; /* [prefix] what is read of a node, &WHOLE: all; NULL: nothing yet */
     base_arena *memory;
-    const graph_range *ranges; /* [prefix] of from */
+    uint32_t *first_put_off, *next_put_off; /* [prefix] position + 1 of the rows that a Gather or Slice reads through, ascending */
+    const graph_range *ranges; /* [prefix] of from; NULL: nothing is read in parts */
     bool failed;
 };
+
+static bool is_whole(const part *p)
+{
+    return !p->axes && !p->through;
+}
 
 /* ---- which part of an operand a row reads ---- */
 
@@ -152,10 +162,34 @@ static bool read_gathered(const reader *of, const part *wanted, uint32_t operand
     return true;
 }
 
+/* Rows of one item from one item of each operand. One operand is no constant, so that whoever reads through it still reads, and checks, there. */
+static bool is_elementwise(const reader *of)
+{
+    bool constant = true;
+    for (uint32_t i = 0; i < of->node->operand_count; i++) constant = constant && operand_node(of, i)->op == WG_OP_Leaf;
+    return graph_rows[of->node->op].order == GRAPH_ORDER_ELEMENT && !constant;
+}
+
+/* Whether a Gather or Slice that is read whole reads no more items than there are, at every binding, and puts none in. */
+static bool reads_through(const reader *of)
+{
+    rewriter *r = of->reads->r;
+    wg_size count = wg_number(1), extent, fewer;
+    if (of->node->op == WG_OP_Slice) return true;
+    int64_t axis = attribute(of, GRAPH_ATTRIBUTE(Gather, axis)), batch = attribute(of, GRAPH_ATTRIBUTE(Gather, batch));
+    graph_list whole = graph_list_at(of->reads->from, operand_node(of, 0)->shape), read = graph_list_at(of->reads->from, operand_node(of, 1)->shape);
+    if (attribute(of, GRAPH_ATTRIBUTE(Gather, outside)) == GRAPH_OUTSIDE_FILL || read.count > batch + 1) return false;
+    if (read.count > batch) count = (wg_size){read.numbers[batch], read.expressions ? read.expressions[batch] : 0};
+    extent = (wg_size){whole.numbers[axis], whole.expressions ? whole.expressions[axis] : 0};
+    return rewriter_carry(r, of->reads->from, count, &count) && rewriter_carry(r, of->reads->from, extent, &extent) &&
+           rewriter_subtract(r, extent, count, &fewer) && rewriter_never_negative(r, fewer);
+}
+
 /* Sets read to the part of an operand that is needed for a part of the result; false: a part of this result is no part of its operands. */
 static bool read_of(const reader *of, const part *wanted, uint32_t operand, part *read)
 {
     *read = WHOLE;
+    if (wanted->through) return *read = *wanted, is_elementwise(of);
     switch (of->node->op) {
     case WG_OP_Permute: return read_permuted(of, wanted, read);
     case WG_OP_Broadcast: return true;
@@ -176,10 +210,9 @@ static bool read_of(const reader *of, const part *wanted, uint32_t operand, part
     case WG_OP_TopKValues:
     case WG_OP_TopKPositions:
     case WG_OP_Concat: return beside_axis(of, wanted, attribute(of, 0), false, read);
-    default: break;
+    default: *read = *wanted;
     }
-    *read = *wanted;
-    return graph_rows[of->node->op].order == GRAPH_ORDER_ELEMENT;
+    return is_elementwise(of);
 }
 
 /* ---- the walk down ---- */
@@ -202,6 +235,7 @@ static bool read_narrowed(const reader *of, const part *wanted, part *read)
     if (!narrow_part(of, &own)) return false;
     uint32_t axis = (uint32_t)__builtin_ctz(own.axes);
     *read = *wanted;
+    if (wanted->through) return false;
     if (!has_axis(wanted, axis)) {
         read_axis(read, axis, &own.of[axis]);
         return true;
@@ -214,7 +248,7 @@ static bool read_narrowed(const reader *of, const part *wanted, part *read)
 
 static bool equal_parts(const part *a, const part *b)
 {
-    if (a->axes != b->axes) return false;
+    if (a->axes != b->axes || a->through != b->through) return false;
     for (uint32_t axis = 0; a->axes >> axis; axis++) {
         const rewriter_part *left = &a->of[axis], *right = &b->of[axis];
         if (!has_axis(a, axis)) continue;
@@ -223,18 +257,19 @@ static bool equal_parts(const part *a, const part *b)
     return true;
 }
 
-static void request(partial_reads *reads, uint32_t position, const part *wanted)
+/* wanted: of the arena already (kept), or of the caller. */
+static void request(partial_reads *reads, uint32_t position, const part *wanted, bool kept)
 {
     const part **read = &reads->read[position];
     if (*read == &WHOLE || (*read && equal_parts(*read, wanted))) return;
-    if (*read || !wanted->axes) {
+    if (*read || is_whole(wanted)) {
         *read = &WHOLE;
         return;
     }
-    part *kept = base_arena_take(reads->memory, sizeof *kept);
-    if (kept) *kept = *wanted;
-    else reads->failed = true;
-    *read = kept;
+    part *copy = kept ? NULL : base_arena_take(reads->memory, sizeof *copy);
+    if (copy) *copy = *wanted;
+    *read = kept ? wanted : copy;
+    reads->failed = reads->failed || !*read;
 }
 
 static bool part_of_operand(const reader *of, const part *wanted, uint32_t operand, part *read)
@@ -248,6 +283,20 @@ static const part *wanted_of(const partial_reads *reads, uint32_t position)
     return reads->ranges ? reads->read[position] : &WHOLE;
 }
 
+/* Whether a row is one that reads its first operand by positions, all of which are wanted. */
+static bool selects(const reader *of)
+{
+    return (of->node->op == WG_OP_Gather || of->node->op == WG_OP_Slice) && reads_through(of);
+}
+
+static void put_off(partial_reads *reads, uint32_t position)
+{
+    uint32_t through = reads->read[position]->through;
+    if (!through) return;
+    reads->next_put_off[position] = reads->first_put_off[through - 1];
+    reads->first_put_off[through - 1] = position + 1;
+}
+
 /* A row of which a part is read is whole after all, where it has no parts. */
 static void visit(partial_reads *reads, uint32_t position)
 {
@@ -255,20 +304,26 @@ static void visit(partial_reads *reads, uint32_t position)
     of.operands = graph_operands(reads->from, of.node);
     part read;
     bool apart = of.node->operand_count > 0;
-    for (uint32_t i = 0; apart && reads->read[position]->axes && i < of.node->operand_count; i++)
+    for (uint32_t i = 0; apart && !is_whole(reads->read[position]) && i < of.node->operand_count; i++)
         apart = part_of_operand(&of, reads->read[position], i, &read);
     if (!apart) reads->read[position] = &WHOLE;
+    put_off(reads, position);
+    const part *wanted = reads->read[position];
+    bool whole = is_whole(wanted) && of.node->op != WG_OP_Narrow, as_wanted = !whole && graph_rows[of.node->op].order == GRAPH_ORDER_ELEMENT;
+    bool through = whole && selects(&of);
     for (uint32_t i = 0; i < of.node->operand_count; i++) {
-        bool whole = !reads->read[position]->axes && of.node->op != WG_OP_Narrow;
-        if (whole || !part_of_operand(&of, reads->read[position], i, &read)) read = WHOLE;
-        request(reads, of.operands[i], &read);
+        if (whole || as_wanted || !part_of_operand(&of, wanted, i, &read)) read = WHOLE;
+        if (through && i == 0) read.through = position + 1;
+        request(reads, of.operands[i], as_wanted ? wanted : &read, as_wanted);
     }
 }
 
-static bool has_narrow(const wg_graph *from, uint32_t prefix, const bool *reached)
+static bool has_parts(const wg_graph *from, uint32_t prefix, const bool *reached)
 {
-    for (uint32_t position = 0; position < prefix; position++)
-        if (reached[position] && graph_node(from, position)->op == WG_OP_Narrow) return true;
+    for (uint32_t position = 0; position < prefix; position++) {
+        uint16_t op = graph_node(from, position)->op;
+        if (reached[position] && (op == WG_OP_Narrow || op == WG_OP_Gather || op == WG_OP_Slice)) return true;
+    }
     return false;
 }
 
@@ -276,15 +331,17 @@ partial_reads *partial_reads_new(rewriter *r, const wg_graph *from, uint32_t pre
                                  base_arena *memory)
 {
     partial_reads *reads = base_arena_take_zeroed(memory, sizeof *reads);
-    const part **read = base_arena_take_zeroed(memory, ((size_t)prefix + 1) * sizeof *read);
-    if (!reads || !read) return NULL;
-    *reads = (partial_reads){.r = r, .from = from, .prefix = prefix, .read = read, .memory = memory};
-    if (!r->rules || !has_narrow(from, prefix, reached)) return reads;
+    if (!reads) return NULL;
+    *reads = (partial_reads){.r = r, .from = from, .prefix = prefix, .memory = memory};
+    if (!r->rules || !has_parts(from, prefix, reached)) return reads;
     graph_range *ranges = base_arena_take(memory, ((size_t)prefix + 1) * sizeof *ranges);
-    if (!ranges) return NULL;
+    reads->read = base_arena_take_zeroed(memory, ((size_t)prefix + 1) * sizeof *reads->read);
+    reads->first_put_off = base_arena_take_zeroed(memory, ((size_t)prefix + 1) * sizeof *reads->first_put_off);
+    reads->next_put_off = base_arena_take_zeroed(memory, ((size_t)prefix + 1) * sizeof *reads->next_put_off);
+    if (!ranges || !reads->read || !reads->first_put_off || !reads->next_put_off) return NULL;
     graph_ranges(from, prefix, ranges);
     reads->ranges = ranges;
-    for (uint32_t i = 0; i < keep_count; i++) read[keep[i]] = &WHOLE;
+    for (uint32_t i = 0; i < keep_count; i++) reads->read[keep[i]] = &WHOLE;
     for (uint32_t position = prefix; position-- > 0 && !reads->failed;)
         if (reached[position]) visit(reads, position);
     return reads->failed ? NULL : reads;
@@ -304,7 +361,7 @@ static uint32_t narrowed(rewriter *r, uint32_t node, const part *p)
 static uint32_t operand_read(const reader *of, const part *wanted, uint32_t operand, const uint32_t *map, bool *apart)
 {
     part read;
-    bool whole = !wanted->axes && of->node->op != WG_OP_Narrow;
+    bool whole = !of->reads->ranges || (is_whole(wanted) && of->node->op != WG_OP_Narrow);
     uint32_t position = of->operands[operand];
     if (whole || !part_of_operand(of, wanted, operand, &read)) return map[position];
     if (of->reads->read[position]->axes) {
@@ -326,32 +383,87 @@ static void part_lengths(const wg_node *node, const part *wanted, wg_size *flat)
 }
 
 /* A Narrow was taken into what it reads: a row, of which less is computed now; or another Narrow, whose axis it shares or stands beside. */
-static void tell(const reader *of)
+static void tell_narrow(const reader *of)
 {
     const wg_node *below = operand_node(of, 0);
     if (below->op != WG_OP_Narrow) rewriter_tell(of->reads->r, REWRITER_ROW_partial_read);
     else if (graph_attribute(of->reads->from, below, 0) == attribute(of, 0)) rewriter_tell(of->reads->r, REWRITER_ROW_narrow_narrow);
 }
 
-uint32_t partial_reads_build(partial_reads *reads, uint32_t position, const uint32_t *map)
+/* Room for the operands of a row: of the caller, or more. NULL and r->failed without memory. */
+#define FEW 8
+
+static uint32_t *operand_room(rewriter *r, uint32_t count, uint32_t *few)
 {
+    uint32_t *operands = count > FEW ? base_allocate(r->allocator, count * sizeof *operands) : few;
+    if (operands) return operands;
+    graph_fail(r->tape, WG_MEMORY, "out of memory");
+    r->failed = true;
+    return NULL;
+}
+
+static uint32_t build_row(const reader *of, const part *wanted, const uint32_t *map)
+{
+    rewriter *r = of->reads->r;
+    wg_size flat[2 * WG_MAX_RANK];
+    uint32_t few[FEW], count = of->node->operand_count, attribute_count = rewriter_carry_attributes(r, of->reads->from, of->node, flat);
+    if (attribute_count == WG_NONE) return r->failed = true, WG_NONE;
+    uint32_t *operands = operand_room(r, count, few);
+    if (!operands) return WG_NONE;
+    bool apart = false, narrow = of->node->op == WG_OP_Narrow && of->reads->ranges;
+    for (uint32_t i = 0; i < count; i++) operands[i] = operand_read(of, wanted, i, map, &apart);
+    part_lengths(of->node, wanted, flat);
+    uint32_t result = narrow ? operands[0] : rewriter_row(r, (wg_op)of->node->op, operands, count, flat, attribute_count);
+    if (operands != few) base_free(r->allocator, operands, count * sizeof *operands);
+    if (narrow && apart && result != WG_NONE) tell_narrow(of);
+    return result;
+}
+
+/* What a Gather or Slice reads of one operand of a row that was put off: of a constant as much as it is. */
+static uint32_t selected(const reader *selector, uint32_t position, const uint32_t *map)
+{
+    partial_reads *reads = selector->reads;
     rewriter *r = reads->r;
+    wg_size flat[2 * WG_MAX_RANK], shape[WG_MAX_RANK];
+    const graph_payload *payload = rewriter_op(r, map[position]) == WG_OP_Leaf ? graph_payload_of(r->tape, rewriter_node(r, map[position])) : NULL;
+    if (payload && (payload->form == GRAPH_PAYLOAD_FILL || payload->form == GRAPH_PAYLOAD_SIZE)) {
+        graph_list list = graph_list_at(reads->from, selector->node->shape);
+        for (uint32_t i = 0; i < list.count; i++)
+            if (!rewriter_carry(r, reads->from, (wg_size){list.numbers[i], list.expressions ? list.expressions[i] : 0}, &shape[i])) return WG_NONE;
+        return rewriter_constant(r, (wg_kind)graph_node(reads->from, position)->kind, list.count, shape, payload);
+    }
+    uint32_t count = rewriter_carry_attributes(r, reads->from, selector->node, flat);
+    if (count == WG_NONE) return WG_NONE;
+    return rewriter_row(r, (wg_op)selector->node->op, (const uint32_t[]){map[position], map[selector->operands[1]]}, 2, flat, count);
+}
+
+/* Builds a row that was put off over what is selected of its operands; operands that were put off have that already. */
+static uint32_t build_put_off(const reader *selector, uint32_t position, const uint32_t *map)
+{
+    partial_reads *reads = selector->reads;
+    wg_size flat[2 * WG_MAX_RANK];
+    reader of = {reads, graph_node(reads->from, position), NULL};
+    of.operands = graph_operands(reads->from, of.node);
+    uint32_t operands[FEW], count = of.node->operand_count, attribute_count = rewriter_carry_attributes(reads->r, reads->from, of.node, flat);
+    if (attribute_count == WG_NONE) return WG_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t operand = of.operands[i];
+        bool there = reads->read[operand]->through;
+        operands[i] = there ? map[operand] : selected(selector, operand, map);
+    }
+    return rewriter_row(reads->r, (wg_op)of.node->op, operands, count, flat, attribute_count);
+}
+
+bool partial_reads_build(partial_reads *reads, uint32_t position, uint32_t *map)
+{
     reader of = {reads, graph_node(reads->from, position), NULL};
     of.operands = graph_operands(reads->from, of.node);
     const part *wanted = wanted_of(reads, position);
-    wg_size flat[2 * WG_MAX_RANK];
-    uint32_t few[8], *operands = few, count = of.node->operand_count, result;
-    uint32_t attribute_count = rewriter_carry_attributes(r, reads->from, of.node, flat);
-    if (attribute_count == WG_NONE) return r->failed = true, WG_NONE;
-    bool apart = false, narrow = of.node->op == WG_OP_Narrow && reads->ranges;
-    if (count > 8 && !(operands = base_allocate(r->allocator, count * sizeof *operands))) {
-        graph_fail(r->tape, WG_MEMORY, "out of memory");
-        return r->failed = true, WG_NONE;
-    }
-    for (uint32_t i = 0; i < count; i++) operands[i] = reads->ranges ? operand_read(&of, wanted, i, map, &apart) : map[of.operands[i]];
-    part_lengths(of.node, wanted, flat);
-    result = narrow ? operands[0] : rewriter_row(r, (wg_op)of.node->op, operands, count, flat, attribute_count);
-    if (operands != few) base_free(r->allocator, operands, count * sizeof *operands);
-    if (narrow && apart && result != WG_NONE) tell(&of);
-    return result;
+    if (wanted->through) return true;
+    uint32_t first = reads->ranges ? reads->first_put_off[position] : 0;
+    for (uint32_t at = first; at; at = reads->next_put_off[at - 1])
+        if ((map[at - 1] = build_put_off(&of, at - 1, map)) == WG_NONE) return false;
+    map[position] = first ? map[of.operands[0]] : build_row(&of, wanted, map);
+    if (first) rewriter_tell(reads->r, of.node->op == WG_OP_Slice ? REWRITER_ROW_partial_slice : REWRITER_ROW_partial_gather);
+    return map[position] != WG_NONE;
 }

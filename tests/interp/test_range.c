@@ -201,6 +201,10 @@ static void test_what_is_known(void **state)
     assert_range(wg_convert(wg_input_fill(tape, WG_KIND_U8, 1, &ten, 1), WG_KIND_I16), 0, 255, false, true);
     assert_range(wg_add(wg_iota(tape, WG_KIND_I8, 1, &ten, 0), 120.0), -128, 127, false, true);
     assert_range(wg_abs(wg_input_fill(tape, WG_KIND_I8, 1, &ten, 1)), -128, 127, false, true);
+    assert_range(wg_convert(wg_maximum(wg_minimum(x, 3.0), 2.0), WG_KIND_I32), 0, 3, false, true); /* NaN gives 0 */
+    wg_value most = wg_leaf_fill(tape, WG_KIND_F32, 1, &ten, INFINITY), least = wg_leaf_fill(tape, WG_KIND_F32, 1, &ten, -INFINITY);
+    assert_true(range_of(wg_add(most, least)).nan);
+    assert_true(range_of(wg_sub(most, most)).nan);
     assert_range(wg_floor(x), -INFINITY, INFINITY, true, true);
     assert_true(range_of(wg_sqrt(wg_exp(x))).low >= 0);
     assert_int_equal(wg_tape_error(tape)->code, WG_OK);
