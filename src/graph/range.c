@@ -132,9 +132,10 @@ static graph_range range_leaf(const range_call *call)
 {
     const graph_payload *payload = graph_payload_of(call->graph, call->node);
     if (payload->form == GRAPH_PAYLOAD_FILL) return of_number(call, base_number_load(kind_of(call), payload->tensor->data, 0));
-    if (payload->form != GRAPH_PAYLOAD_DENSE || payload->tensor->volume < 1 || payload->tensor->volume > READ_ITEMS) return range_kind(call);
+    int64_t count = payload->form == GRAPH_PAYLOAD_DENSE ? payload->tensor->volume : 0;
+    if (count < 1 || count > READ_ITEMS) return range_kind(call);
     graph_range range = of_number(call, base_number_load(kind_of(call), payload->tensor->data, 0));
-    for (int64_t i = 1; i < payload->tensor->volume; i++) {
+    for (int64_t i = 1; i < count; i++) {
         graph_range item = of_number(call, base_number_load(kind_of(call), payload->tensor->data, i));
         range = united(&range, &item);
     }
@@ -170,7 +171,8 @@ static graph_range range_iota(const range_call *call)
 
 static graph_range range_draw(const range_call *call)
 {
-    if (graph_attribute(call->graph, call->node, GRAPH_ATTRIBUTE(Draw, distribution)) != GRAPH_DISTRIBUTION_UNIFORM) return range_kind(call);
+    int64_t distribution = graph_attribute(call->graph, call->node, GRAPH_ATTRIBUTE(Draw, distribution));
+    if (distribution != GRAPH_DISTRIBUTION_UNIFORM) return range_kind(call);
     return (graph_range){0, 1, false, false, UNBOUNDED};
 }
 

@@ -16,7 +16,7 @@ uint32_t rewriter_map2(rewriter *r, wg_op op, uint32_t a, uint32_t b)
 wg_size rewriter_extent(const rewriter *r, uint32_t node, uint32_t axis)
 {
     graph_list shape = graph_list_at(r->tape, rewriter_node(r, node)->shape);
-    return (wg_size){shape.numbers[axis], shape.expressions ? shape.expressions[axis] : 0};
+    return rewriter_listed(shape, axis);
 }
 
 void rewriter_shape(const rewriter *r, uint32_t node, wg_size shape[WG_MAX_RANK])
@@ -29,7 +29,7 @@ uint32_t rewriter_attributes(const rewriter *r, uint32_t node, wg_size *attribut
     uint32_t place = rewriter_node(r, node)->attributes;
     if (!place) return 0;
     graph_list list = graph_list_at(r->tape, place);
-    for (uint32_t i = 0; i < list.count; i++) attributes[i] = (wg_size){list.numbers[i], list.expressions ? list.expressions[i] : 0};
+    for (uint32_t i = 0; i < list.count; i++) attributes[i] = rewriter_listed(list, i);
     return list.count;
 }
 

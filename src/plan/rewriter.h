@@ -36,7 +36,7 @@ typedef struct rewriter {
 
 #define REWRITER_PLACES 8
 
-/* The node for a call of a row on nodes of the tape; WG_NONE where an operand is or the row's rules refuse it (then nothing is recorded). */
+/* The node for a call of a row on nodes of the tape; WG_NONE where an operand is or the row's rules refuse it: nothing is recorded then. */
 uint32_t rewriter_row(rewriter *r, wg_op op, const uint32_t *operands, uint32_t operand_count, const wg_size *attributes,
                       uint32_t attribute_count);
 /* Rows of one and two operands without parameters. */
@@ -61,6 +61,11 @@ static inline wg_size rewriter_size(const rewriter *r, uint32_t node, uint32_t i
 {
     return graph_attribute_size(r->tape, graph_node(r->tape, node), index);
 }
+/* A size of a list with its expression. */
+static inline wg_size rewriter_listed(graph_list list, int64_t at)
+{
+    return (wg_size){list.numbers[at], list.expressions ? list.expressions[at] : 0};
+}
 /* The extent of an axis with its expression; the whole shape. */
 wg_size rewriter_extent(const rewriter *r, uint32_t node, uint32_t axis);
 void rewriter_shape(const rewriter *r, uint32_t node, wg_size shape[WG_MAX_RANK]);
@@ -69,7 +74,10 @@ uint32_t rewriter_attributes(const rewriter *r, uint32_t node, wg_size *attribut
 /* A node of at most one reader may be computed otherwise without being computed twice. */
 static inline bool rewriter_sole(const rewriter *r, uint32_t node) { return r->facts[node].readers <= 1; }
 static inline bool rewriter_quiet(const rewriter *r, uint32_t node) { return r->facts[node].quiet; }
-static inline bool rewriter_is_float(const rewriter *r, uint32_t node) { return base_kind_is_float((wg_kind)graph_node(r->tape, node)->kind); }
+static inline bool rewriter_is_float(const rewriter *r, uint32_t node)
+{
+    return base_kind_is_float((wg_kind)graph_node(r->tape, node)->kind);
+}
 /* Same kind and, at every binding, the same shape. */
 bool rewriter_same_type(const rewriter *r, uint32_t a, uint32_t b);
 
@@ -106,14 +114,15 @@ bool rewriter_compose(rewriter *r, const rewriter_part *inner, const rewriter_pa
 
 typedef struct partial_reads partial_reads;
 /* What each of the first `prefix` nodes that is reached is read of, from the readers down: NULL without memory. */
-partial_reads *partial_reads_new(rewriter *r, const wg_graph *from, uint32_t prefix, const bool *reached, const uint32_t *keep, uint32_t keep_count,
-                                 base_arena *memory);
+partial_reads *partial_reads_new(rewriter *r, const wg_graph *from, uint32_t prefix, const bool *reached, const uint32_t *keep,
+                                 uint32_t keep_count, base_arena *memory);
 /* Builds a row node of `from` for what is read of it: sets map[position], which stays WG_NONE for a row that is built later, with the one
  * that reads it. False without memory. */
 bool partial_reads_build(partial_reads *reads, uint32_t position, uint32_t *map);
 
-/* A size of another graph with the same extents. */
+/* A size, and each of a list of sizes, of another graph with the same extents. */
 bool rewriter_carry(rewriter *r, const wg_graph *from, wg_size size, wg_size *carried);
+bool rewriter_carry_list(rewriter *r, const wg_graph *from, graph_list list, wg_size *carried);
 /* All attributes of a node of another graph; answers how many, WG_NONE without memory. */
 uint32_t rewriter_carry_attributes(rewriter *r, const wg_graph *from, const wg_node *node, wg_size attributes[2 * WG_MAX_RANK]);
 /* Tells that a row of the table was applied. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Rounds of rewriting. A round builds what is reached again, operands first, on a tape of its own; a rule that matches at a new node has its
- * result take the node's place before anything reads it. What a rule asks of readers was counted in the round's source, so rounds follow one
- * another until none finds anything, a fixed number of times at most; the last result is then copied. Each round is linear. */
+ * Rounds of rewriting. A round builds what is reached again, operands first, on a tape of its own; a rule that matches at a new node has
+ * its result take the node's place before anything reads it. What a rule asks of readers was counted in the round's source, so rounds
+ * follow one another until none finds anything, a fixed number of times at most; the last result is then copied. Each round is linear. */
 #include "plan/rewrites.h"
 
 #include <string.h>
@@ -78,8 +78,10 @@ static bool equal(const rewriter *r, const wg_node *a, const wg_node *b)
     if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->operand_count != b->operand_count || a->shape != b->shape ||
         a->attributes != b->attributes)
         return false;
-    if (a->op == WG_OP_Leaf)
-        return !memcmp(graph_payload_of(r->tape, a)->tensor->data, graph_payload_of(r->tape, b)->tensor->data, wg_kind_bytes((wg_kind)a->kind));
+    if (a->op == WG_OP_Leaf) {
+        const wg_tensor *left = graph_payload_of(r->tape, a)->tensor, *right = graph_payload_of(r->tape, b)->tensor;
+        return !memcmp(left->data, right->data, wg_kind_bytes((wg_kind)a->kind));
+    }
     return !memcmp(graph_operands(r->tape, a), graph_operands(r->tape, b), a->operand_count * sizeof(uint32_t));
 }
 
@@ -243,10 +245,10 @@ bool rewriter_carry(rewriter *r, const wg_graph *from, wg_size size, wg_size *ca
     return carried->expression != 0;
 }
 
-static bool carry_list(rewriter *r, const wg_graph *from, graph_list list, wg_size *sizes)
+bool rewriter_carry_list(rewriter *r, const wg_graph *from, graph_list list, wg_size *carried)
 {
     for (uint32_t i = 0; i < list.count; i++)
-        if (!rewriter_carry(r, from, (wg_size){list.numbers[i], list.expressions ? list.expressions[i] : 0}, &sizes[i])) return false;
+        if (!rewriter_carry(r, from, rewriter_listed(list, i), &carried[i])) return false;
     return true;
 }
 
@@ -254,7 +256,7 @@ uint32_t rewriter_carry_attributes(rewriter *r, const wg_graph *from, const wg_n
 {
     if (!node->attributes) return 0;
     graph_list list = graph_list_at(from, node->attributes);
-    return carry_list(r, from, list, attributes) ? list.count : WG_NONE;
+    return rewriter_carry_list(r, from, list, attributes) ? list.count : WG_NONE;
 }
 
 static uint32_t carry_name(rewriter *r, const wg_graph *from, uint32_t name)
@@ -266,10 +268,11 @@ static uint32_t carry_source(rewriter *r, const wg_graph *from, const wg_node *n
 {
     graph_payload payload = *graph_payload_of(from, node);
     wg_size shape[WG_MAX_RANK], parts[WG_MAX_RANK];
-    bool good = carry_list(r, from, graph_list_at(from, node->shape), shape) && rewriter_carry(r, from, payload.size, &payload.size);
+    bool good = rewriter_carry_list(r, from, graph_list_at(from, node->shape), shape) &&
+                rewriter_carry(r, from, payload.size, &payload.size);
     if (good && payload.shard_parts) {
         graph_list list = graph_list_at(from, payload.shard_parts);
-        good = list.count <= WG_MAX_RANK && carry_list(r, from, list, parts);
+        good = list.count <= WG_MAX_RANK && rewriter_carry_list(r, from, list, parts);
         payload.shard_parts = good ? graph_intern_list(r->tape, list.count, parts) : 0;
     }
     if (!good) return refused(r);
@@ -418,7 +421,10 @@ static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint3
         good = r && build(r, &from, kept);
         if (good) {
             more = r->made > 0;
-            from = (source){.graph = r->tape, .prefix = r->tape->nodes.count, .keep = kept, .keep_count = from.keep_count, .facts = r->facts};
+            from.graph = r->tape;
+            from.prefix = r->tape->nodes.count;
+            from.keep = kept;
+            from.facts = r->facts;
         }
         round_free(last);
         last = r;

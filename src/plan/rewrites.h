@@ -19,7 +19,8 @@ typedef struct plan_rewrite_event {
  * neither nodes nor extents yet; extents, inputs and parameters keep their order (input i of the old is input i of the new, also when
  * nothing reads it), names and places go along. where [keep_count] receives the new value of each. bits: also rows that may move last bits.
  * log (NULL: none) is called for each rewrite made. What holds, holds for every binding of the extents that the old
- * graph has shapes for: no rule looks at the number of a named one. Linear in the nodes. False where `to` has an error: it is not fresh, or there is no memory. */
+ * graph has shapes for: no rule looks at the number of a named one. Linear in the nodes. False where `to` has an error: it is not fresh, or
+ * there is no memory. */
 bool plan_rewrite(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, uint32_t keep_count, bool bits,
                   void (*log)(void *user, const plan_rewrite_event *event), void *user, wg_tape *to, wg_value *where);
 

@@ -119,10 +119,11 @@ static bool inside(rewriter *r, const line *of, wg_size extent, rewriter_part *p
 {
     wg_size last, room, reach;
     bool down = of->step < 0;
-    if (!rewriter_subtract(r, of->len, wg_number(1), &last) || !rewriter_scale(r, last, of->step, &last) || !rewriter_add(r, of->start, last, &last))
-        return false;
+    bool fits = rewriter_subtract(r, of->len, wg_number(1), &last) && rewriter_scale(r, last, of->step, &last) &&
+                rewriter_add(r, of->start, last, &last);
+    if (!fits || !of->step) return false;
     *part = (rewriter_part){down ? last : of->start, of->len, down ? -of->step : of->step};
-    return of->step && rewriter_subtract(r, extent, part->start, &room) && rewriter_subtract(r, extent, wg_number(1), &reach) &&
+    return rewriter_subtract(r, extent, part->start, &room) && rewriter_subtract(r, extent, wg_number(1), &reach) &&
            rewriter_subtract(r, reach, down ? of->start : last, &reach) && rewriter_never_negative(r, part->start) &&
            rewriter_never_negative(r, room) && rewriter_never_negative(r, reach);
 }
@@ -208,16 +209,17 @@ uint32_t plan_rewrite_gather_top_k(rewriter *r, const uint32_t *at)
     return rewriter_row(r, WG_OP_TopKValues, &at[B], 1, flat, 2);
 }
 
-/* The first positions of an order along its axis. Both rows put equal items, and NaN, as the k greatest do when they descend. The bits of an
- * integer turned over are the integer in the opposite order, so the least are found as the greatest. */
+/* The first positions of an order along its axis. Both rows put equal items, and NaN, as the k greatest do when they descend. The bits of
+ * an integer turned over are the integer in the opposite order, so the least are found as the greatest. */
 static uint32_t first_of_order(rewriter *r, const uint32_t *at, wg_op greatest, bool items)
 {
     wg_size narrow[4], order[2];
     uint32_t x = rewriter_operand(r, at[A], 0);
     rewriter_attributes(r, at[ROOT], narrow);
     rewriter_attributes(r, at[A], order);
-    bool first = graph_size_equal(narrow[GRAPH_ATTRIBUTE(Narrow, start)], wg_number(0)) && narrow[GRAPH_ATTRIBUTE(Narrow, step)].number == 1;
-    if (!first || narrow[0].number != order[0].number || !rewriter_sole(r, at[A])) return WG_NONE;
+    bool first = graph_size_equal(narrow[GRAPH_ATTRIBUTE(Narrow, start)], wg_number(0));
+    if (!first || narrow[GRAPH_ATTRIBUTE(Narrow, step)].number != 1) return WG_NONE;
+    if (narrow[0].number != order[0].number || !rewriter_sole(r, at[A])) return WG_NONE;
     wg_size flat[2] = {order[0], narrow[GRAPH_ATTRIBUTE(Narrow, len)]};
     if (order[1].number) return rewriter_row(r, greatest, &x, 1, flat, 2);
     x = rewriter_map(r, WG_OP_Not, x); /* which refuses floats */

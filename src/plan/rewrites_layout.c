@@ -150,7 +150,8 @@ uint32_t plan_rewrite_narrow_pad(rewriter *r, const uint32_t *at)
 {
     rewriter_part part = part_of(r, at[ROOT]);
     uint32_t axis = (uint32_t)GET(r, at[ROOT], Narrow, axis), below = rewriter_operand(r, at[A], 0);
-    int64_t extent = rewriter_plain(rewriter_extent(r, below, axis)), first = rewriter_plain(rewriter_size(r, at[A], GRAPH_ATTRIBUTE(Pad, start))), start;
+    int64_t extent = rewriter_plain(rewriter_extent(r, below, axis)), start;
+    int64_t first = rewriter_plain(rewriter_size(r, at[A], GRAPH_ATTRIBUTE(Pad, start)));
     if (axis != GET(r, at[A], Pad, axis) || extent < 0 || first < 0 || !lies_within(&part, first, extent, &start)) return WG_NONE;
     return rewriter_narrow(r, below, axis, wg_number(start), part.len, part.step);
 }

@@ -53,6 +53,11 @@ static int64_t attribute(const reader *of, uint32_t index)
     return graph_attribute(of->reads->from, of->node, index);
 }
 
+static graph_list shape_of(const reader *of, const wg_node *node)
+{
+    return graph_list_at(of->reads->from, node->shape);
+}
+
 static void read_axis(part *p, uint32_t axis, const rewriter_part *of)
 {
     p->axes |= 1u << axis;
@@ -106,10 +111,9 @@ static bool read_reversed(const reader *of, const part *wanted, part *read)
     *read = *wanted;
     if (!has_axis(wanted, axis)) return true;
     const rewriter_part *p = &wanted->of[axis];
-    graph_list shape = graph_list_at(of->reads->from, of->node->shape);
     wg_size extent, room, span;
     if (p->step != 1 && rewriter_plain(p->len) < 1) return false;
-    return rewriter_carry(r, of->reads->from, (wg_size){shape.numbers[axis], shape.expressions ? shape.expressions[axis] : 0}, &extent) &&
+    return rewriter_carry(r, of->reads->from, rewriter_listed(shape_of(of, of->node), axis), &extent) &&
            rewriter_subtract(r, p->len, wg_number(1), &span) && rewriter_scale(r, span, p->step, &span) &&
            rewriter_add(r, span, p->start, &span) && rewriter_subtract(r, extent, wg_number(1), &room) &&
            rewriter_subtract(r, room, span, &read->of[axis].start);
@@ -118,12 +122,9 @@ static bool read_reversed(const reader *of, const part *wanted, part *read)
 /* Axes in front that a Reshape leaves as they are. */
 static bool read_reshaped(const reader *of, const part *wanted, part *read)
 {
-    const wg_node *a = operand_node(of, 0);
-    graph_list left = graph_list_at(of->reads->from, a->shape), right = graph_list_at(of->reads->from, of->node->shape);
+    graph_list left = shape_of(of, operand_node(of, 0)), right = shape_of(of, of->node);
     uint32_t same = 0;
-    while (same < left.count && same < right.count && left.numbers[same] == right.numbers[same] &&
-           (left.expressions ? left.expressions[same] : 0) == (right.expressions ? right.expressions[same] : 0))
-        same++;
+    while (same < left.count && same < right.count && graph_size_equal(rewriter_listed(left, same), rewriter_listed(right, same))) same++;
     *read = *wanted;
     return wanted->axes >> same == 0;
 }
@@ -140,8 +141,7 @@ static bool read_product(const reader *of, const part *wanted, uint32_t operand,
 static bool positions_inside(const reader *of, int64_t axis)
 {
     const graph_range *range = &of->reads->ranges[of->operands[1]];
-    graph_list shape = graph_list_at(of->reads->from, operand_node(of, 0)->shape);
-    wg_size extent = {shape.numbers[axis], shape.expressions ? shape.expressions[axis] : 0};
+    wg_size extent = rewriter_listed(shape_of(of, operand_node(of, 0)), axis);
     if (range->low < 0) return false;
     return graph_size_equal(range->below, extent) || (!extent.expression && range->high < (double)extent.number);
 }
@@ -162,7 +162,7 @@ static bool read_gathered(const reader *of, const part *wanted, uint32_t operand
     return true;
 }
 
-/* Rows of one item from one item of each operand. One operand is no constant, so that whoever reads through it still reads, and checks, there. */
+/* Rows of one item from one item of each operand. One operand is no constant: whoever reads through it still reads, and checks, there. */
 static bool is_elementwise(const reader *of)
 {
     bool constant = true;
@@ -177,10 +177,10 @@ static bool reads_through(const reader *of)
     wg_size count = wg_number(1), extent, fewer;
     if (of->node->op == WG_OP_Slice) return true;
     int64_t axis = attribute(of, GRAPH_ATTRIBUTE(Gather, axis)), batch = attribute(of, GRAPH_ATTRIBUTE(Gather, batch));
-    graph_list whole = graph_list_at(of->reads->from, operand_node(of, 0)->shape), read = graph_list_at(of->reads->from, operand_node(of, 1)->shape);
+    graph_list whole = shape_of(of, operand_node(of, 0)), read = shape_of(of, operand_node(of, 1));
     if (attribute(of, GRAPH_ATTRIBUTE(Gather, outside)) == GRAPH_OUTSIDE_FILL || read.count > batch + 1) return false;
-    if (read.count > batch) count = (wg_size){read.numbers[batch], read.expressions ? read.expressions[batch] : 0};
-    extent = (wg_size){whole.numbers[axis], whole.expressions ? whole.expressions[axis] : 0};
+    if (read.count > batch) count = rewriter_listed(read, batch);
+    extent = rewriter_listed(whole, axis);
     return rewriter_carry(r, of->reads->from, count, &count) && rewriter_carry(r, of->reads->from, extent, &extent) &&
            rewriter_subtract(r, extent, count, &fewer) && rewriter_never_negative(r, fewer);
 }
@@ -222,7 +222,8 @@ static bool narrow_part(const reader *of, part *own)
     rewriter *r = of->reads->r;
     wg_size flat[2 * WG_MAX_RANK];
     if (rewriter_carry_attributes(r, of->reads->from, of->node, flat) == WG_NONE) return of->reads->failed = true, false;
-    rewriter_part p = {flat[GRAPH_ATTRIBUTE(Narrow, start)], flat[GRAPH_ATTRIBUTE(Narrow, len)], flat[GRAPH_ATTRIBUTE(Narrow, step)].number};
+    rewriter_part p = {flat[GRAPH_ATTRIBUTE(Narrow, start)], flat[GRAPH_ATTRIBUTE(Narrow, len)],
+                       flat[GRAPH_ATTRIBUTE(Narrow, step)].number};
     *own = WHOLE;
     read_axis(own, (uint32_t)flat[0].number, &p);
     return true;
@@ -252,7 +253,8 @@ static bool equal_parts(const part *a, const part *b)
     for (uint32_t axis = 0; a->axes >> axis; axis++) {
         const rewriter_part *left = &a->of[axis], *right = &b->of[axis];
         if (!has_axis(a, axis)) continue;
-        if (left->step != right->step || !graph_size_equal(left->start, right->start) || !graph_size_equal(left->len, right->len)) return false;
+        bool same = left->step == right->step && graph_size_equal(left->start, right->start) && graph_size_equal(left->len, right->len);
+        if (!same) return false;
     }
     return true;
 }
@@ -309,7 +311,8 @@ static void visit(partial_reads *reads, uint32_t position)
     if (!apart) reads->read[position] = &WHOLE;
     put_off(reads, position);
     const part *wanted = reads->read[position];
-    bool whole = is_whole(wanted) && of.node->op != WG_OP_Narrow, as_wanted = !whole && graph_rows[of.node->op].order == GRAPH_ORDER_ELEMENT;
+    bool whole = is_whole(wanted) && of.node->op != WG_OP_Narrow;
+    bool as_wanted = !whole && graph_rows[of.node->op].order == GRAPH_ORDER_ELEMENT;
     bool through = whole && selects(&of);
     for (uint32_t i = 0; i < of.node->operand_count; i++) {
         if (whole || as_wanted || !part_of_operand(&of, wanted, i, &read)) read = WHOLE;
@@ -327,8 +330,8 @@ static bool has_parts(const wg_graph *from, uint32_t prefix, const bool *reached
     return false;
 }
 
-partial_reads *partial_reads_new(rewriter *r, const wg_graph *from, uint32_t prefix, const bool *reached, const uint32_t *keep, uint32_t keep_count,
-                                 base_arena *memory)
+partial_reads *partial_reads_new(rewriter *r, const wg_graph *from, uint32_t prefix, const bool *reached, const uint32_t *keep,
+                                 uint32_t keep_count, base_arena *memory)
 {
     partial_reads *reads = base_arena_take_zeroed(memory, sizeof *reads);
     if (!reads) return NULL;
@@ -425,12 +428,11 @@ static uint32_t selected(const reader *selector, uint32_t position, const uint32
     partial_reads *reads = selector->reads;
     rewriter *r = reads->r;
     wg_size flat[2 * WG_MAX_RANK], shape[WG_MAX_RANK];
-    const graph_payload *payload = rewriter_op(r, map[position]) == WG_OP_Leaf ? graph_payload_of(r->tape, rewriter_node(r, map[position])) : NULL;
+    const wg_node *node = rewriter_node(r, map[position]);
+    const graph_payload *payload = node->op == WG_OP_Leaf ? graph_payload_of(r->tape, node) : NULL;
     if (payload && (payload->form == GRAPH_PAYLOAD_FILL || payload->form == GRAPH_PAYLOAD_SIZE)) {
-        graph_list list = graph_list_at(reads->from, selector->node->shape);
-        for (uint32_t i = 0; i < list.count; i++)
-            if (!rewriter_carry(r, reads->from, (wg_size){list.numbers[i], list.expressions ? list.expressions[i] : 0}, &shape[i])) return WG_NONE;
-        return rewriter_constant(r, (wg_kind)graph_node(reads->from, position)->kind, list.count, shape, payload);
+        if (!rewriter_carry_list(r, reads->from, shape_of(selector, selector->node), shape)) return WG_NONE;
+        return rewriter_constant(r, (wg_kind)node->kind, selector->node->rank, shape, payload);
     }
     uint32_t count = rewriter_carry_attributes(r, reads->from, selector->node, flat);
     if (count == WG_NONE) return WG_NONE;
@@ -444,7 +446,8 @@ static uint32_t build_put_off(const reader *selector, uint32_t position, const u
     wg_size flat[2 * WG_MAX_RANK];
     reader of = {reads, graph_node(reads->from, position), NULL};
     of.operands = graph_operands(reads->from, of.node);
-    uint32_t operands[FEW], count = of.node->operand_count, attribute_count = rewriter_carry_attributes(reads->r, reads->from, of.node, flat);
+    uint32_t operands[FEW], count = of.node->operand_count;
+    uint32_t attribute_count = rewriter_carry_attributes(reads->r, reads->from, of.node, flat);
     if (attribute_count == WG_NONE) return WG_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t operand = of.operands[i];

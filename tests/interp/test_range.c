@@ -29,8 +29,8 @@ static bool escapes(const wg_tensor *items, const graph_range *range, int64_t be
         else if (range->whole && isfinite(item) && item != floor(item)) what = "is not whole";
         else if (below >= 0 && item >= (double)below) what = "is not below the size";
         if (!what) continue;
-        snprintf(why, bytes, "%s item %lld, %g, %s: [%g, %g]%s%s below %lld", wg_kind_name(kind), (long long)i, item, what, range->low, range->high,
-                 range->nan ? " or NaN" : "", range->whole ? " whole" : "", (long long)below);
+        snprintf(why, bytes, "%s item %lld, %g, %s: [%g, %g]%s%s below %lld", wg_kind_name(kind), (long long)i, item, what, range->low,
+                 range->high, range->nan ? " or NaN" : "", range->whole ? " whole" : "", (long long)below);
         return true;
     }
     return false;
@@ -96,8 +96,9 @@ static uint32_t below(drawn *d, uint32_t count)
 /* Constants at and around what kinds hold exactly, positions, and inputs. */
 static wg_value source(drawn *d, wg_kind kind)
 {
-    static const double numbers[] = {0, -0.0, 1, -1, 2, 0.5, 127, 128, -128, 255, 256, 257, 2047, 2049, 65504, 16777215, 16777217, 2147483647.0, -2147483648.0,
-                                     4294967295.0, 1e-40, 3e38, 0x1p53, -0x1p53, 0x1p62, 0x1p63, INFINITY, -INFINITY, NAN, -7, 100};
+    static const double numbers[] = {0, -0.0, 1, -1, 2, 0.5, 127, 128, -128, 255, 256, 257, 2047, 2049, 65504, 16777215, 16777217,
+                                     2147483647.0, -2147483648.0, 4294967295.0, 1e-40, 3e38, 0x1p53, -0x1p53, 0x1p62, 0x1p63,
+                                     INFINITY, -INFINITY, NAN, -7, 100};
     double number = numbers[below(d, sizeof numbers / sizeof *numbers)];
     uint32_t form = below(d, 5);
     if (form < 3) return wg_leaf_fill(d->tape, kind, 1, &d->n, number);
@@ -157,7 +158,8 @@ static void test_every_kind(void **state)
         for (int i = 0; i < 4; i++) {
             wg_binding binding = {"n", lengths[i]};
             wg_run_options options = {.size = sizeof options, .bindings = &binding, .binding_count = 1};
-            if (!all_within(network, &options, &lengths[i], why, sizeof why)) fail_msg("seed %llu, n = %d: %s", (unsigned long long)seed, (int)lengths[i], why);
+            if (!all_within(network, &options, &lengths[i], why, sizeof why))
+                fail_msg("seed %llu, n = %d: %s", (unsigned long long)seed, (int)lengths[i], why);
         }
         wg_network_release(&network);
     }
@@ -185,7 +187,8 @@ static void test_what_is_known(void **state)
     (void)state;
     wg_tape *tape = wg_tape_new(NULL);
     wg_size n = wg_extent(tape, "n", 5), ten = wg_number(10);
-    wg_value x = wg_input_fill(tape, WG_KIND_F32, 1, &ten, 1), i = wg_iota(tape, WG_KIND_I64, 1, &ten, 0), j = wg_iota(tape, WG_KIND_I64, 1, &n, 0);
+    wg_value x = wg_input_fill(tape, WG_KIND_F32, 1, &ten, 1);
+    wg_value i = wg_iota(tape, WG_KIND_I64, 1, &ten, 0), j = wg_iota(tape, WG_KIND_I64, 1, &n, 0);
     assert_range(x, -INFINITY, INFINITY, true, false);
     assert_range(wg_maximum(wg_minimum(x, 3.0), -2.0), -2, 3, true, false);
     assert_range(i, 0, 9, false, true);
@@ -213,6 +216,7 @@ static void test_what_is_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_every_kind), cmocka_unit_test(test_what_is_known)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_every_kind),
+                                       cmocka_unit_test(test_what_is_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,8 @@ MISS(partial_read,
     wg_value bad = wg_gather(FLOATS(4, 6), LOWS(5), 0); KEEP(wg_narrow(bad, 0, 1, 2)); wg_value x = wg_exp(FLOATS(4, 6));
     KEEP(wg_narrow(x, 0, 1, 2)); KEEP(wg_sum(x));)
 MATCH(partial_gather, wg_value x = FLOATS(9, 2), p = LOWS(3); KEEP(wg_gather(wg_mul(wg_exp(x), wg_add(wg_exp(x), 1.5)), p, 0));
-    KEEP(wg_gather_batch(wg_exp(FLOATS(3, 4)), LOWS(3, 2), 1, 1, "clamp", 0)); KEEP(wg_gather(wg_neg(wg_exp(x)), wg_arg_max(SMALL(9), 0), 0));)
+    KEEP(wg_gather_batch(wg_exp(FLOATS(3, 4)), LOWS(3, 2), 1, 1, "clamp", 0));
+    KEEP(wg_gather(wg_neg(wg_exp(x)), wg_arg_max(SMALL(9), 0), 0));)
 MISS(partial_gather, wg_value e = wg_exp(FLOATS(3, 2)); KEEP(wg_gather(wg_exp(FLOATS(3, 2)), LOWS(4), 0)); KEEP(wg_gather(e, LOWS(2), 0));
     KEEP(wg_sum(e)); KEEP(wg_gather_batch(wg_exp(FLOATS(5)), LONGS(3), 0, 0, "fill", 7));
     KEEP(wg_gather(wg_leaf_fill(w->tape, WG_KIND_F32, SIZES(3, 3), 1), LOWS(1), 1));)
@@ -151,7 +152,8 @@ MATCH(pad_nothing, KEEP(wg_neg(wg_pad(FLOATS(4), 0, 0, 4, 1)));)
 MISS(pad_nothing, KEEP(wg_neg(wg_pad(FLOATS(4), 0, 0, 5, 1)));)
 MATCH(concat_one, wg_value one = FLOATS(3); KEEP(wg_neg(wg_concat(&one, 1, 0)));)
 MISS(concat_one, wg_value two[] = {FLOATS(3), FLOATS(0)}; KEEP(wg_neg(wg_concat(two, 2, 0)));)
-MATCH(concat_concat, wg_value x = FLOATS(3), pair[] = {x, FLOATS(2)}, more[] = {SMALL(1), wg_concat(pair, 2, 0), x}; KEEP(wg_concat(more, 3, 0));)
+MATCH(concat_concat, wg_value x = FLOATS(3), pair[] = {x, FLOATS(2)}, more[] = {SMALL(1), wg_concat(pair, 2, 0), x};
+    KEEP(wg_concat(more, 3, 0));)
 MISS(concat_concat, wg_value x = FLOATS(2, 2), pair[] = {x, FLOATS(2, 2)}, other[] = {wg_concat(pair, 2, 0), FLOATS(4, 1)};
     KEEP(wg_concat(other, 2, 1)); wg_value read[] = {wg_concat(pair, 2, 0), x}; KEEP(wg_concat(read, 2, 0)); KEEP(read[0]);)
 MATCH(narrow_iota, wg_size n = N; wg_value i = counted(w, n); KEEP(i); KEEP(wg_narrow(i, 0, 0, 3));)
@@ -249,11 +251,13 @@ MATCH(gather_affine,
 MISS(gather_affine,
     wg_size n = N; wg_value x = FLOATS(9, 2); KEEP(wg_gather(x, LIST(1, 3, 4), 0));
     KEEP(wg_gather(named(w, n), counted(w, wg_number(5)), 0)); KEEP(wg_gather_batch(x, LIST(5, 7, 9), 0, 0, "clamp", 0));)
-MATCH(slice_constant, wg_size n = N; wg_value five = wg_leaf_fill(w->tape, WG_KIND_I64, 0, NULL, 5), zero = wg_leaf_fill(w->tape, WG_KIND_I64, 0, NULL, -2);
+MATCH(slice_constant, wg_size n = N; wg_value five = wg_leaf_fill(w->tape, WG_KIND_I64, 0, NULL, 5);
+    wg_value zero = wg_leaf_fill(w->tape, WG_KIND_I64, 0, NULL, -2);
     KEEP(wg_slice(FLOATS(7, 2), five, 0, 0, wg_number(4), "clamp")); KEEP(wg_slice(named(w, n), zero, 0, 0, n, "clamp"));
     KEEP(wg_slice(FLOATS(9), five, 0, 0, wg_number(4), "error"));)
 MISS(slice_constant, wg_size n = N; wg_value one = wg_leaf_fill(w->tape, WG_KIND_I64, 0, NULL, 1);
-    KEEP(wg_slice(named(w, n), one, 0, 0, wg_number(4), "clamp")); KEEP(wg_slice(FLOATS(9), wg_arg_max(SMALL(9), 0), 0, 0, wg_number(4), "clamp"));)
+    KEEP(wg_slice(named(w, n), one, 0, 0, wg_number(4), "clamp"));
+    KEEP(wg_slice(FLOATS(9), wg_arg_max(SMALL(9), 0), 0, 0, wg_number(4), "clamp"));)
 MATCH(gather_gather,
     KEEP(wg_gather(wg_gather_batch(FLOATS(9, 2), LONGS(6), 0, 0, "fill", 0.5), LOWS(3), 0));
     KEEP(wg_gather(wg_gather(FLOATS(9, 2), wg_arg_max(SMALL(6, 9), 1), 0), LOWS(3), 0));)

@@ -101,8 +101,8 @@ static inline bool rewriting_feeds(const wg_network *network, uint64_t seed, wg_
     return true;
 }
 
-static inline wg_run *rewriting_run(const wg_network *network, const uint32_t *kept, uint32_t count, uint64_t seed, const wg_binding *bindings,
-                                    uint32_t binding_count, wg_error *error)
+static inline wg_run *rewriting_run(const wg_network *network, const uint32_t *kept, uint32_t count, uint64_t seed,
+                                    const wg_binding *bindings, uint32_t binding_count, wg_error *error)
 {
     static wg_feed feeds[REWRITING_FEEDS];
     static wg_tensor *items[REWRITING_FEEDS];

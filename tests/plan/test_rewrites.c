@@ -21,7 +21,8 @@ static void hold(const char *name, const char *what, bool bits, rewriting *w, bo
     bool extents = w->before->extent_count > 0;
     for (int i = 0; i < (extents ? 3 : 1); i++) {
         if (i && !strcmp(what, "miss")) continue; /* a miss may tell a number from an extent of that number */
-        if (!rewriting_agree(w, bindings[i], i > 0, bits ? LAST_BITS : 0, why, sizeof why)) fail_msg("%s: its %s: binding %d: %s", name, what, i, why);
+        if (!rewriting_agree(w, bindings[i], i > 0, bits ? LAST_BITS : 0, why, sizeof why))
+            fail_msg("%s: its %s: binding %d: %s", name, what, i, why);
     }
     uint32_t again = rewriting_again(w, bits);
     if (again) fail_msg("%s: its %s is rewritten %u times more", name, what, again);

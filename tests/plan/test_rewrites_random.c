@@ -77,7 +77,9 @@ static bool same_shape(wg_value a, wg_value b)
 static wg_value fresh(session *s)
 {
     wg_size shape[2] = {s->lengths[below(s, 5)], s->lengths[below(s, 5)]};
-    return wg_input_fill(s->w->tape, WG_KIND_F32, 1 + below(s, 2), shape, (double)below(s, 9) / 4 - 1);
+    uint32_t rank = 1 + below(s, 2);
+    double number = (double)below(s, 9) / 4 - 1;
+    return (below(s, 4) ? wg_input_fill : wg_leaf_fill)(s->w->tape, WG_KIND_F32, rank, shape, number);
 }
 
 /* Another value of its shape, or a constant of it. */
@@ -209,15 +211,17 @@ static void draw_session(session *s, uint64_t seed, uint32_t calls)
     for (uint32_t i = 0; i < 3; i++) s->w->kept[s->w->kept_count++] = i ? any(s) : s->values[s->count - 1];
 }
 
-static const char *const expected[] = {"partial_read",  "spread_constant", "narrow_narrow", "gather_affine", "reverse_reverse", "convert_convert",
-                                       "narrow_concat", "sort_first",      "mul_one",       "neg_neg",       "narrow_spread",   "div_power_of_two"};
+static const char *const expected[] = {"partial_read",    "spread_constant", "narrow_narrow", "gather_affine", "reverse_reverse",
+                                       "convert_convert", "narrow_concat",   "sort_first",    "mul_one",       "neg_neg",
+                                       "narrow_spread",   "partial_gather",  "constant_row",  "div_power_of_two"};
 #define EXPECTED (sizeof expected / sizeof *expected)
 
 static void test_sessions(void **state)
 {
     (void)state;
     static rewriting w;
-    static const wg_binding bindings[][2] = {{{"n", 1}, {"m", 1}}, {{"n", 7}, {"m", 2}}, {{"n", 3}, {"m", 9}}, {{"n", 0}, {"m", 5}}, {{"n", 12}, {"m", 0}}};
+    static const wg_binding bindings[][2] = {{{"n", 1}, {"m", 1}}, {{"n", 7}, {"m", 2}}, {{"n", 3}, {"m", 9}}, {{"n", 0}, {"m", 5}},
+                                             {{"n", 12}, {"m", 0}}};
     char why[512];
     bool seen[EXPECTED] = {false};
     session s = {.w = &w};
@@ -227,7 +231,8 @@ static void test_sessions(void **state)
         rewriting_make(&w, false);
         for (size_t i = 0; i < EXPECTED; i++) seen[i] = seen[i] || rewriting_applied(&w, expected[i]);
         bool good = rewriting_agree(&w, NULL, 0, 0, why, sizeof why);
-        for (size_t i = 0; good && i < sizeof bindings / sizeof *bindings; i++) good = rewriting_agree(&w, bindings[i], 2, 0, why, sizeof why);
+        for (size_t i = 0; good && i < sizeof bindings / sizeof *bindings; i++)
+            good = rewriting_agree(&w, bindings[i], 2, 0, why, sizeof why);
         if (good && rewriting_again(&w, false)) good = snprintf(why, sizeof why, "more the second time") < 0;
         if (!good) {
             char *before = wg_network_describe(w.before), *after = wg_network_describe(w.after);
@@ -397,8 +402,9 @@ static void test_every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_sessions), cmocka_unit_test(test_what_goes_along),
-                                       cmocka_unit_test(test_a_used_tape_is_refused), cmocka_unit_test(test_work_is_linear),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_sessions),
+                                       cmocka_unit_test(test_what_goes_along), cmocka_unit_test(test_a_used_tape_is_refused),
+                                       cmocka_unit_test(test_work_is_linear),
                                        cmocka_unit_test(test_every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
