@@ -179,7 +179,8 @@ uint32_t plan_rewrite_gather_gather(rewriter *r, const uint32_t *at)
     uint32_t rank = rewriter_node(r, positions)->rank, chosen_rank = rewriter_node(r, chosen)->rank;
     if (rank < 1 || chosen_rank > 1) return WG_NONE;
     wg_size count = chosen_rank ? rewriter_extent(r, chosen, 0) : wg_number(1);
-    if (!rewriter_subtract(r, rewriter_extent(r, positions, 0), count, &fewer) || !rewriter_never_negative(r, fewer)) return WG_NONE;
+    bool less = rewriter_subtract(r, rewriter_extent(r, positions, 0), count, &fewer) && rewriter_never_negative(r, fewer);
+    if (chosen_rank && !less) return WG_NONE;
     uint32_t both = rewriter_row(r, WG_OP_Gather, (const uint32_t[]){positions, chosen}, 2, outer, 4);
     return rewriter_row(r, WG_OP_Gather, (const uint32_t[]){rewriter_operand(r, at[A], 0), both}, 2, inner, 4);
 }

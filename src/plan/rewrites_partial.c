@@ -170,7 +170,10 @@ static bool is_elementwise(const reader *of)
     return graph_rows[of->node->op].order == GRAPH_ORDER_ELEMENT && !constant;
 }
 
-/* Whether a Gather or Slice that is read whole reads no more items than there are, at every binding, and puts none in. */
+/* So few positions are worth reading for themselves, however long an axis of a named extent is. */
+#define FEW_POSITIONS 16
+
+/* Whether a Gather or Slice that is read whole reads no more items than there are, or few, and puts none in. */
 static bool reads_through(const reader *of)
 {
     rewriter *r = of->reads->r;
@@ -180,6 +183,7 @@ static bool reads_through(const reader *of)
     graph_list whole = shape_of(of, operand_node(of, 0)), read = shape_of(of, operand_node(of, 1));
     if (attribute(of, GRAPH_ATTRIBUTE(Gather, outside)) == GRAPH_OUTSIDE_FILL || read.count > batch + 1) return false;
     if (read.count > batch) count = rewriter_listed(read, batch);
+    if (rewriter_plain(count) >= 0 && count.number <= FEW_POSITIONS && whole.expressions && whole.expressions[axis]) return true;
     extent = rewriter_listed(whole, axis);
     return rewriter_carry(r, of->reads->from, count, &count) && rewriter_carry(r, of->reads->from, extent, &extent) &&
            rewriter_subtract(r, extent, count, &fewer) && rewriter_never_negative(r, fewer);

@@ -208,7 +208,7 @@ static void draw_session(session *s, uint64_t seed, uint32_t calls)
         s->count++;
     }
     for (uint32_t i = 0; i < calls && s->count < 250; i++) call(s);
-    for (uint32_t i = 0; i < 3; i++) s->w->kept[s->w->kept_count++] = i ? any(s) : s->values[s->count - 1];
+    for (uint32_t i = 0, count = 1 + below(s, 6); i < count; i++) s->w->kept[s->w->kept_count++] = i ? any(s) : s->values[s->count - 1];
 }
 
 static const char *const expected[] = {"partial_read",    "spread_constant", "narrow_narrow", "gather_affine", "reverse_reverse",
@@ -225,7 +225,7 @@ static void test_sessions(void **state)
     char why[512];
     bool seen[EXPECTED] = {false};
     session s = {.w = &w};
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < 3000; seed++) {
         draw_session(&s, seed, 4 + (uint32_t)(seed % 50));
         w.feed_seed = seed + 1;
         rewriting_make(&w, false);
