@@ -368,8 +368,7 @@ static rewriter *rewriter_new(const rewriter *settings, wg_tape *tape, bool rule
     *r = *settings;
     r->tape = tape;
     r->rules = rules;
-    r->matcher = (plan_matcher){.graph = tape, .allocator = r->allocator};
-    plan_matcher_index(&r->matcher, steps, sizeof steps / sizeof *steps);
+    r->matcher.graph = tape;
     return r;
 }
 
@@ -443,6 +442,8 @@ bool plan_rewrite(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, 
     if (!to->recording || to->nodes.count || to->extents.count || to->kind != graph->kind)
         return graph_fail(to, WG_TAPE, "a rewritten graph needs a new tape of its kind"), false;
     rewriter settings = {.tape = (wg_tape *)graph, .allocator = to->allocator, .bits = bits, .log = log, .user = user};
+    settings.matcher.allocator = to->allocator;
+    plan_matcher_index(&settings.matcher, steps, sizeof steps / sizeof *steps);
     uint32_t *kept = base_allocate(to->allocator, ((size_t)keep_count + 1) * sizeof *kept);
     if (!kept) return graph_fail(to, WG_MEMORY, "out of memory"), false;
     source from = {.graph = graph, .prefix = prefix, .keep = keep, .keep_count = keep_count};
