@@ -29,12 +29,6 @@ uint32_t plan_rewrite_exp_plus_minus_one(rewriter *r, const uint32_t *at)
     return rewriter_op(r, at[A]) == WG_OP_Exp && rewriter_sole(r, at[A]) ? rewriter_map(r, WG_OP_Expm1, below(r, at[A])) : WG_NONE;
 }
 
-uint32_t plan_rewrite_ln_sum_exp(rewriter *r, const uint32_t *at)
-{
-    if (GET(r, at[A], SumAlong, accumulate) != GRAPH_BY_RULE || !rewriter_sole(r, at[A]) || !rewriter_sole(r, at[B])) return WG_NONE;
-    return rewriter_with_axis(r, WG_OP_LogSumExp, below(r, at[B]), GET(r, at[A], SumAlong, axis));
-}
-
 uint32_t plan_rewrite_power_two(rewriter *r, const uint32_t *at)
 {
     return rewriter_map2(r, WG_OP_Mul, at[A], at[A]);

@@ -210,6 +210,16 @@ uint32_t plan_rewrite_gather_top_k(rewriter *r, const uint32_t *at)
     return rewriter_row(r, WG_OP_TopKValues, &at[B], 1, flat, 2);
 }
 
+/* Both take the first of equals, and the first NaN before all numbers. */
+uint32_t plan_rewrite_top_one(rewriter *r, const uint32_t *at)
+{
+    wg_size shape[WG_MAX_RANK];
+    if (rewriter_plain(rewriter_size(r, at[ROOT], GRAPH_ATTRIBUTE(TopKPositions, k))) != 1) return WG_NONE;
+    rewriter_shape(r, at[ROOT], shape);
+    uint32_t place = rewriter_with_axis(r, WG_OP_ArgMax, at[A], GET(r, at[ROOT], TopKPositions, axis));
+    return place == WG_NONE ? WG_NONE : rewriter_reshape(r, place, rewriter_node(r, at[ROOT])->rank, shape);
+}
+
 /* The first positions of an order along its axis. Both rows put equal items, and NaN, as the k greatest do when they descend. The bits of
  * an integer turned over are the integer in the opposite order, so the least are found as the greatest. */
 static uint32_t first_of_order(rewriter *r, const uint32_t *at, wg_op greatest, bool items)

@@ -258,7 +258,7 @@ def rewrites_page():
     body, last = [], None
     for family, name, roots, grade, reason in rows:
         if family != last:
-            body.append(f"\n## {family.capitalize()}\n\n| rewrite | at | bits | why it costs less |\n|---|---|---|---|")
+            body.append(f"\n## {family.capitalize()}\n\n| rewrite | at | bits | why |\n|---|---|---|---|")
             last = family
         body.append(f"| `{name}` | {', '.join(roots)} | {'the same' if grade == 'same' else 'last ones may move'} | {reason} |")
     text = (ROOT / "docs/rewrites.md.in").read_text()
