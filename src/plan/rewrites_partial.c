@@ -213,6 +213,7 @@ static bool read_of(const reader *of, const part *wanted, uint32_t operand, part
     case WG_OP_Grade:
     case WG_OP_TopKValues:
     case WG_OP_TopKPositions:
+    case WG_OP_Pad:
     case WG_OP_Concat: return beside_axis(of, wanted, attribute(of, 0), false, read);
     default: *read = *wanted;
     }

@@ -97,9 +97,10 @@ static void part_through_rows(rewriting *w)
     wg_value turned = narrow_step(wg_reverse(wg_permute(wg_exp(FLOATS(3, 7)), ORDER_OF(1, 0)), 0), 0, 1, 2, 3);
     wg_value sums = wg_narrow(wg_sum_along(wg_broadcast_along(wg_exp(FLOATS(3, 5)), 1, 4), 2), 0, 1, 2);
     wg_value pair[] = {wg_exp(FLOATS(4, 2)), SMALL(4, 3)}, joined = wg_narrow(wg_concat(pair, 2, 1), 0, 1, 2);
+    wg_value padded = wg_sum(wg_narrow(wg_pad(wg_exp(SMALL(4, 2)), 1, 1, 4, 0.5), 0, 1, 2));
     wg_value grades = wg_narrow(wg_grade(wg_reshape(wg_exp(FLOATS(3, 4)), 3, sizes(3, TEST_SHAPE(3, 2, 2))), 2, true), 0, 2, 1);
     wg_value both[] = {wg_reshape(gathered, 1, sizes(1, TEST_SHAPE(12))), wg_reshape(looked, 1, sizes(1, TEST_SHAPE(12)))};
-    wg_value rows[] = {product, wg_concat(both, 2, 0), turned, sums, joined, grades};
+    wg_value rows[] = {product, wg_concat(both, 2, 0), turned, sums, joined, wg_add(wg_sum(wg_convert(grades, WG_KIND_F32)), padded)};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) keep(w, rows[i]);
 }
 
