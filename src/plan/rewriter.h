@@ -28,7 +28,7 @@ typedef struct rewriter {
     graph_range *ranges;
     uint32_t facts_capacity, ranges_capacity;
     uint32_t *table, table_capacity; /* position + 1, open addressing by hash */
-    uint32_t root, depth, made;
+    uint32_t root, depth, made, built; /* rewrites made, nodes of the graph that is built again */
     void (*log)(void *user, const plan_rewrite_event *event);
     void *user;
     bool failed; /* without memory; tape->error says so */

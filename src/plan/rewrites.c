@@ -329,6 +329,7 @@ static bool build_nodes(rewriter *r, const source *from, partial_reads *reads, c
         bool fed = node->op == WG_OP_Input || node->op == WG_OP_Parameter;
         map[position] = WG_NONE;
         if (!reached[position] && !fed) continue;
+        r->built++;
         r->root = from->facts ? from->facts[position].root : position;
         bool row = graph_rows[node->op].result != GRAPH_RESULT_SOURCE;
         if (!row) map[position] = carry_source(r, from->graph, node);
@@ -419,7 +420,7 @@ static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint3
         rewriter *r = round_new(settings);
         good = r && build(r, &from, kept);
         if (good) {
-            more = r->made > 0;
+            more = r->made > 0 || r->tape->nodes.count < r->built; /* nodes that became one have fewer readers below */
             from.graph = r->tape;
             from.prefix = r->tape->nodes.count;
             from.keep = kept;
