@@ -301,14 +301,19 @@ static graph_range range_residue(const range_call *call)
     return settled(call, low, high, nan, a->whole && b->whole);
 }
 
-/* Halves aside, whole bounds hold: floor of a low bound, ceil of a high one. */
+/* Of bounds that fit; others, infinities among them, are whole. */
+static double toward_zero(double bound)
+{
+    return bound > -EXACT_INTEGERS && bound < EXACT_INTEGERS ? (double)(int64_t)bound : bound;
+}
+
+/* The whole numbers around the bounds hold, whichever way items are rounded. */
 static graph_range range_rounded(const range_call *call)
 {
     graph_range range = *operand(call, 0);
     if (range.whole) return range;
-    if (range.low - range.low == 0) range.low -= 1;
-    if (range.high - range.high == 0) range.high += 1;
-    return (graph_range){range.low, range.high, range.nan, true, UNBOUNDED};
+    double low = toward_zero(range.low), high = toward_zero(range.high);
+    return (graph_range){low > range.low ? low - 1 : low, high < range.high ? high + 1 : high, range.nan, true, UNBOUNDED};
 }
 
 static graph_range range_positive(const range_call *call)
@@ -354,14 +359,15 @@ static graph_range range_convert(const range_call *call)
     if (base_kinds[kind].class == BASE_CLASS_BOOL) return all;
     if (base_kind_is_float(kind)) return settled(call, a->low, a->high, a->nan, a->whole);
     bool wrap = graph_attribute(call->graph, call->node, GRAPH_ATTRIBUTE(Convert, wrap)) != 0;
-    double low = a->low, high = a->high;
+    double low = toward_zero(a->low), high = toward_zero(a->high);
     if (a->nan) low = low < 0 ? low : 0, high = high > 0 ? high : 0; /* NaN gives 0 */
     if (wrap && (low < all.low || high > all.high || endless(a))) return all;
-    if (!a->whole) low = low > 0 ? 0 : low, high = high < 0 ? 0 : high; /* toward zero */
     if (low > high) return all;
     low = low < all.low ? all.low : low > all.high ? all.high : low;
     high = high > all.high ? all.high : high < all.low ? all.low : high;
-    if ((low - low == 0 && (low < -EXACT_INTEGERS || low > EXACT_INTEGERS)) || (high - high == 0 && high > EXACT_INTEGERS)) return all;
+    if (low > EXACT_INTEGERS || high < -EXACT_INTEGERS) return all;
+    if (low < -EXACT_INTEGERS) low = -INFINITE;
+    if (high > EXACT_INTEGERS) high = INFINITE;
     bool same = !base_kind_is_float(from) && base_kinds[kind].bytes >= base_kinds[from].bytes;
     return (graph_range){low, high, false, true, same ? a->below : UNBOUNDED};
 }

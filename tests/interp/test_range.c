@@ -143,7 +143,7 @@ static void test_every_kind(void **state)
     (void)state;
     static const int64_t lengths[] = {5, 300, 0, 1};
     char why[512];
-    for (uint64_t seed = 0; seed < 400; seed++) {
+    for (uint64_t seed = 0; seed < 800; seed++) {
         wg_error error = {.code = WG_OK};
         drawn d = {.draws = test_draws_new(seed), .tape = wg_tape_new(NULL)};
         d.n = wg_extent(d.tape, "n", 5);
@@ -206,8 +206,11 @@ static void test_what_is_known(void **state)
     assert_range(wg_abs(wg_input_fill(tape, WG_KIND_I8, 1, &ten, 1)), -128, 127, false, true);
     assert_range(wg_convert(wg_maximum(wg_minimum(x, 3.0), 2.0), WG_KIND_I32), 0, 3, false, true); /* NaN gives 0 */
     wg_value most = wg_leaf_fill(tape, WG_KIND_F32, 1, &ten, INFINITY), least = wg_leaf_fill(tape, WG_KIND_F32, 1, &ten, -INFINITY);
+    assert_range(wg_convert(most, WG_KIND_U64), 0, INFINITY, false, true); /* saturates at a number */
     assert_true(range_of(wg_add(most, least)).nan);
     assert_true(range_of(wg_sub(most, most)).nan);
+    assert_range(wg_floor(wg_maximum(wg_minimum(x, 1.5), 0.5)), 0, 2, true, true);
+    assert_range(wg_convert(wg_floor(wg_maximum(wg_minimum(x, 1.5), 0.5)), WG_KIND_I8), 0, 2, false, true);
     assert_range(wg_floor(x), -INFINITY, INFINITY, true, true);
     assert_true(range_of(wg_sqrt(wg_exp(x))).low >= 0);
     assert_int_equal(wg_tape_error(tape)->code, WG_OK);
