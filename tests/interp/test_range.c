@@ -169,8 +169,8 @@ static void test_every_kind(void **state)
 
 static graph_range range_of(wg_value value)
 {
-    graph_range ranges[64];
-    assert_true(value.position < 64);
+    graph_range ranges[128];
+    assert_true(value.position < 128);
     graph_ranges(value.tape, value.position + 1, ranges);
     return ranges[value.position];
 }
