@@ -27,6 +27,10 @@
     float base_##name##_f32(float a, float b); \
     double base_##name##_f64(double a, double b);
 
+#define BASE_SCALAR_3(name)                             \
+    float base_##name##_f32(float a, float b, float c); \
+    double base_##name##_f64(double a, double b, double c);
+
 /* base_exp_f32, base_exp_f64 ...: every row of formulas.def */
 #define FORMULA(ENUM, name, arity) BASE_SCALAR_##arity(name)
 #define FORMULA_WIDENED(ENUM, name, arity, body) BASE_SCALAR_##arity(name)

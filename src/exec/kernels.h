@@ -118,15 +118,21 @@ typedef enum exec_block {
 #define FORMULA(ENUM, name, arity) EXEC_BLOCK_##ENUM,
 #define FORMULA_WIDENED(ENUM, name, arity, body) EXEC_BLOCK_##ENUM,
 #include "base/formulas.def"
+/* functions by routines, in the same kinds: EXEC_BLOCK_POLYGAMMA ... */
+#define ROUTINE(ENUM, name, arity) EXEC_BLOCK_##ENUM,
+#include "base/routines.def"
     EXEC_BLOCK_COUNT
 } exec_block;
 #define EXEC_BLOCK_FORMULAS EXEC_BLOCK_EXP /* the first of them */
+#define EXEC_BLOCK_ROUTINES EXEC_BLOCK_POLYGAMMA
 
 /* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item
  * for all i. The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in
  * the first cache. */
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 
+/* What every level answers for a routine; NULL where the kind is no float. */
+exec_block_function exec_routine(exec_block routine, wg_kind kind);
 /* What every level shares of exec_kernels.convert. */
 exec_block_function exec_convert_shared(wg_kind from, wg_kind to, bool wrap);
 
