@@ -111,13 +111,14 @@ void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equa
 
 static bool takes_scan(const exec_places *p) { return p->wanted <= FEW_WANTED || p->length <= FEW_LISTED; }
 
-static void scan(const exec_places *p, const void *wanted, int64_t *result, int64_t at, int64_t count)
+static void scan(const exec_places *p, const void *wanted, int64_t *result, int64_t at, int64_t count, const exec_pause *pause)
 {
     exec_ordering list = line_of(p->kind, p->list), questions = line_of(p->kind, wanted);
     uint64_t keys[SCANNED], asked[BATCH];
     load_keys_64(&questions, 0, at, count, asked);
     for (int64_t i = 0; i < count; i++) result[at + i] = p->length;
     for (int64_t first = 0; first < p->length; first += SCANNED) {
+        if (exec_stops(pause, first, SCANNED)) return;
         int64_t many = least(p->length - first, SCANNED);
         load_keys_64(&list, 0, first, many, keys);
         for (int64_t i = 0; i < count; i++) {
@@ -229,10 +230,11 @@ static void find_wide(const exec_places *p, const slot *slots, const void *wante
     })
 }
 
-void exec_first_index(const exec_places *p, const void *workspace, const void *wanted, int64_t *result, exec_range items)
+void exec_first_index(const exec_places *p, const void *workspace, const void *wanted, int64_t *result, exec_range items,
+                      const exec_pause *pause)
 {
     if (takes_scan(p))
-        for (int64_t at = items.first; at < items.end; at += BATCH) scan(p, wanted, result, at, least(items.end - at, BATCH));
+        for (int64_t at = items.first; at < items.end; at += BATCH) scan(p, wanted, result, at, least(items.end - at, BATCH), pause);
     else if (is_packed(p)) find_packed(p, workspace, wanted, result, items);
     else find_wide(p, workspace, wanted, result, items);
 }

@@ -298,7 +298,8 @@ typedef struct exec_places {
 } exec_places;
 size_t exec_places_bytes(const exec_places *places);
 void exec_places_list(const exec_places *places, void *workspace, const exec_pause *pause);
-void exec_first_index(const exec_places *places, const void *workspace, const void *wanted, int64_t *result, exec_range items);
+void exec_first_index(const exec_places *places, const void *workspace, const void *wanted, int64_t *result, exec_range items,
+                      const exec_pause *pause);
 /* Bins: how many of a list's items lie below each value (or are equal to it); the list made ready in the same way. */
 size_t exec_bins_bytes(wg_kind kind, int64_t length);
 void exec_bins_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause);

@@ -94,6 +94,7 @@ typedef struct search {
 } search;
 
 typedef struct search_work {
+    exec_run *run;
     const search *facts;
     exec_places places;
     void *workspace;
@@ -105,16 +106,16 @@ static void search_part(void *context, exec_range range, uint32_t thread)
 {
     const search_work *work = context;
     const exec_places *p = &work->places;
-    (void)thread;
+    exec_pause pause = exec_run_pause(work->run, thread);
     if (work->facts->bins) exec_bins(p->kind, p->length, work->workspace, work->facts->or_equal, work->wanted, work->result, range);
-    else exec_first_index(p, work->workspace, work->wanted, work->result, range);
+    else exec_first_index(p, work->workspace, work->wanted, work->result, range, &pause);
 }
 
 static void run_search(exec_run *run, const exec_stage *stage)
 {
     const search *s = stage->prepared;
     exec_pause pause = exec_run_pause(run, 0);
-    search_work work = {s, s->places, run->scratch + s->workspace_at, NULL, NULL};
+    search_work work = {run, s, s->places, run->scratch + s->workspace_at, NULL, NULL};
     work.places.list = exec_dense_items(run, &s->list);
     if (s->bins) exec_bins_list(s->places.kind, work.places.list, s->places.length, work.workspace, &pause);
     else exec_places_list(&work.places, work.workspace, &pause);

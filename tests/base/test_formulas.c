@@ -271,7 +271,7 @@ static void real_parts_are_the_principal_values(void **state)
     same_f64(base_real_pow_f64(-2, -infinity), 0.0);
     same_f64(base_real_pow_f64(-2, infinity), nan);
     same_f64(base_real_pow_f64(-0.0, -3), -infinity); /* as pow: -0 is not below 0 */
-    assert_true(base_real_pow_f32(-8, 1 / 3.0f) == 1);
+    assert_true(distance(base_real_pow_f64(-8, 1 / 3.0), 1) <= 0x1p-51);
     for (int i = 0; i < 400; i++) { /* above 0 it is the power */
         double x = i * 0.37, y = (i % 41 - 20) * 0.25;
         same_f64(base_real_pow_f64(x, y), base_pow_f64(x, y));

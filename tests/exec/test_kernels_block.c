@@ -235,11 +235,11 @@ static void test_operations(void **state)
             expected_f16[i] = base_f16_from_f32(base_##name##_f32 CHECK_HALF_##arity);                                                    \
         }                                                                                                                                 \
         FOR_EACH_LEVEL(kernels) {                                                                                                         \
-            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F32)(result, (const void *[]){x_f32, y_f32, z_f32}, scalars, count);                       \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F32)(result, (const void *[]){x_f32, y_f32, z_f32}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F32, result, expected_f32, count, #name);                                                                 \
-            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F64)(result, (const void *[]){x_f64, y_f64, z_f64}, scalars, count);                       \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F64)(result, (const void *[]){x_f64, y_f64, z_f64}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F64, result, expected_f64, count, #name);                                                                 \
-            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F16)(result, (const void *[]){x_f16, y_f16, z_f16}, scalars, count);                       \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F16)(result, (const void *[]){x_f16, y_f16, z_f16}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F16, result, expected_f16, count, #name);                                                                 \
         }                                                                                                                                 \
     }

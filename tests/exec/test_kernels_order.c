@@ -101,8 +101,8 @@ static void test_searching(void **state)
         exec_places places = {.kind = kind, .length = length, .wanted = many, .list = list};
         void *workspace = room((int64_t)exec_places_bytes(&places));
         exec_places_list(&places, workspace, NULL);
-        exec_first_index(&places, workspace, wanted, result, (exec_range){20, 60});
-        exec_first_index(&places, workspace, wanted, result, (exec_range){0, 20});
+        exec_first_index(&places, workspace, wanted, result, (exec_range){20, 60}, NULL);
+        exec_first_index(&places, workspace, wanted, result, (exec_range){0, 20}, NULL);
         for (int64_t i = 0; i < many; i++) {
             base_number x = base_number_load(kind, wanted, i);
             int64_t first = 0;
@@ -115,8 +115,8 @@ static void test_searching(void **state)
         }
         free(workspace);
         workspace = room((int64_t)exec_bins_bytes(kind, length));
-        if (trial % 2) exec_order(&(exec_ordering){.kind = kind, .extent = length, .inner = 1, .wanted = length, .items = list, .result = list},
-                                  (exec_range){0, 1}, sorting);
+        exec_ordering sorted = {.kind = kind, .extent = length, .inner = 1, .wanted = length, .items = list, .result = list};
+        if (trial % 2) exec_order(&sorted, (exec_range){0, 1}, sorting);
         exec_bins_list(kind, list, length, workspace, NULL);
         for (int or_equal = 0; or_equal < 2; or_equal++) {
             exec_bins(kind, length, workspace, or_equal, wanted, result, (exec_range){0, many});
