@@ -112,6 +112,8 @@ WG_API wg_value wg_gamma_p(wg_value a, wg_value x);
 WG_API wg_value wg_gamma_q(wg_value a, wg_value x);
 WG_API wg_value wg_gamma_density(wg_value a, wg_value x);
 WG_API wg_value wg_gamma_p_by_a(wg_value a, wg_value x);
+/* The x with P(a, x) = p for a > 0 and p in [0, 1], else NaN. */
+WG_API wg_value wg_gamma_p_inverse(wg_value a, wg_value p);
 
 /* ---- three operands [..], [..], [..] to [..] ---- */
 
@@ -314,6 +316,7 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_gamma_q(a, x) WG_SITE((wg_gamma_q)(a, x))
 #define wg_gamma_density(a, x) WG_SITE((wg_gamma_density)(a, x))
 #define wg_gamma_p_by_a(a, x) WG_SITE((wg_gamma_p_by_a)(a, x))
+#define wg_gamma_p_inverse(a, p) WG_SITE((wg_gamma_p_inverse)(a, p))
 #define wg_beta_i(a, b, x) WG_SITE((wg_beta_i)(a, b, x))
 #define wg_beta_density(a, b, x) WG_SITE((wg_beta_density)(a, b, x))
 #define wg_beta_i_by_a(a, b, x) WG_SITE((wg_beta_i_by_a)(a, b, x))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The incomplete gamma functions P and Q = 1 - P and the derivative of P by a. Four ways, each where it neither cancels nor takes many
+ * The incomplete gamma functions P and Q = 1 - P, the derivative of P by a, the inverse of P. Four ways, each where it neither cancels nor takes many
  * steps: the power series of P (DLMF 8.7.1) for x up to about a, the continued fraction of Q (DLMF 8.9.2) beyond, for large a around x the
  * uniform expansion of N. M. Temme, "The asymptotic expansion of the incomplete gamma functions" (1979; DLMF 8.12), and for small a and x
  * the power series of Q. The factor that they share is the density x^(a-1) e^-x / gamma(a). */
@@ -304,4 +304,38 @@ double base_gamma_p_by_a_f64(double a, double x)
     }
     series s = fraction(a, x);
     return -base_gamma_density_f64(a, x) * x * (s.sum * (base_ln_f64(x) - base_digamma_f64(a)) + s.by_a);
+}
+
+/* ---- the inverse ---------------------------------------------------------------------------------------------------------------- */
+
+/* Where to begin: the first term of the series for P, which is all of it where x is small, or the normal distribution's answer (E. B. Wilson
+ * and M. M. Hilferty, "The distribution of chi-square", 1931). */
+static double first_guess(double a, double p)
+{
+    double small = base_exp_f64((base_ln_f64(p) + base_lgamma_f64(a + 1)) / a);
+    if (a < 1 && small < 0.5) return small;
+    double z = 0x1.6a09e667f3bcdp+0 * base_erf_inverse_f64(2 * p - 1), root = 1 - 1 / (9 * a) + z / (3 * base_sqrt_f64(a));
+    double guess = a * root * root * root;
+    return root > 0.1 && guess < __builtin_inf() ? guess : small;
+}
+
+/* Halley's steps on P = p, or on Q = 1 - p above the median, where the differences are exact; halving where one leaves what is left. */
+double base_gamma_p_inverse_f64(double a, double p)
+{
+    double infinity = __builtin_inf(), low = 0, high = infinity;
+    if (!(a > 0) || !(a < infinity) || !(p >= 0) || !(p <= 1)) return __builtin_nan("");
+    if (p == 0 || p == 1) return p == 0 ? 0 : infinity;
+    double x = first_guess(a, p);
+    if (!(x > 0x1p-1000)) return x; /* the first term is all there is */
+    for (int n = 0; n < 100; n++) {
+        double rest = p > 0.5 ? (1 - p) - base_gamma_q_f64(a, x) : base_gamma_p_f64(a, x) - p;
+        if (rest > 0) high = x;
+        else low = x;
+        double newton = rest / base_gamma_density_f64(a, x), bend = 0.5 * newton * ((a - 1) / x - 1);
+        double next = x - newton / (1 - (bend < 0.5 && bend > -1 ? bend : 0));
+        if (absolute(newton) <= 0x1p-51 * x) return next;
+        if (!(next > low) || !(next < high)) next = high < infinity ? 0.5 * (low + high) : 2 * x;
+        x = next;
+    }
+    return x;
 }

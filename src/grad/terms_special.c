@@ -56,6 +56,19 @@ wg_value grad_factor_GammaPByA_1(const grad_site *site)
     return wg_mul(density, gamma_score(site));
 }
 
+/* P(a, y) = p all along: dP/da + density dy/da = 0, and density dy/dp = 1. */
+wg_value grad_factor_GammaPInverse_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0), y = grad_result(site);
+    wg_value slope = wg_neg(wg_gamma_p_by_a(a, y));
+    return wg_div(slope, wg_gamma_density(a, y));
+}
+
+wg_value grad_factor_GammaPInverse_1(const grad_site *site)
+{
+    return wg_gamma_density(grad_operand(site, 0), grad_result(site));
+}
+
 /* ---- beta: operands a, b, x ---- */
 
 static wg_value beta_of(const grad_site *site, wg_value (*row)(wg_value a, wg_value b, wg_value x))

@@ -34,7 +34,8 @@ typedef struct row {
 #define ROW2(name, limit) {#name, 2, limit, base_##name##_f32, base_##name##_f64, NULL, NULL, POINTS(name)},
 #define ROW3(name, limit) {#name, 3, limit, NULL, NULL, base_##name##_f32, base_##name##_f64, POINTS(name)},
 
-static const row rows[] = {ROW2(polygamma, 32) ROW2(gamma_p, 8) ROW2(gamma_q, 16) ROW2(gamma_p_by_a, 16) ROW3(beta_i, 128)
+static const row rows[] = {ROW2(polygamma, 32) ROW2(gamma_p, 8) ROW2(gamma_q, 16) ROW2(gamma_p_by_a, 16) ROW2(gamma_p_inverse, 16)
+                               ROW3(beta_i, 128)
                                ROW3(beta_i_by_a, 1024) ROW3(beta_i_by_b, 1024)};
 
 static float float_of(uint32_t bits)
@@ -164,6 +165,25 @@ static void edges_of_polygamma(void **state)
     same(base_polygamma_f64(2, nan), nan);
 }
 
+static void edges_of_the_inverse(void **state)
+{
+    (void)state;
+    const double infinity = __builtin_inf(), nan = __builtin_nan("");
+    same(base_gamma_p_inverse_f64(2, 0), 0.0);
+    same(base_gamma_p_inverse_f64(2, 1), infinity);
+    same(base_gamma_p_inverse_f64(2, 1.5), nan);
+    same(base_gamma_p_inverse_f64(2, -0.5), nan);
+    same(base_gamma_p_inverse_f64(0, 0.5), nan);
+    same(base_gamma_p_inverse_f64(infinity, 0.5), nan);
+    same(base_gamma_p_inverse_f64(2, nan), nan);
+    for (double a = 0x1p-3; a < 3000; a *= 1.7)
+        for (int i = 1; i < 64; i++) {
+            double p = i / 64.0, back = base_gamma_p_f64(a, base_gamma_p_inverse_f64(a, p));
+            if (size_of(back - p) > 0x1p-50 * (8 + 4 * base_sqrt_f64(a)) * p) /* an ulp of x is as many of P as the root of a */
+                fail_msg("gamma_p of gamma_p_inverse(%a, %a) is %a", a, p, back);
+        }
+}
+
 /* P + Q = 1, and both run on across the borders between their ways. */
 static void gamma_is_whole_and_monotone(void **state)
 {
@@ -196,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_met),     cmocka_unit_test(edges_of_gamma),
         cmocka_unit_test(edges_of_beta),      cmocka_unit_test(edges_of_polygamma),
+        cmocka_unit_test(edges_of_the_inverse),
         cmocka_unit_test(gamma_is_whole_and_monotone), cmocka_unit_test(beta_is_symmetric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
