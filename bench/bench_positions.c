@@ -2,7 +2,7 @@
  *
  * Rows that answer or follow positions: Where, FirstIndex, Bins and Gather over many items, in nanoseconds an item.
  *
- *   bench_positions [ITEMS] [SECONDS]     how many items (default 1e7), how long each line is measured (default 1); the fastest run counts
+ *   bench_positions [ITEMS] [SECONDS]     how many items (default 1e7), how long each line is measured (default 0.3); the fastest run counts
  *
  * On one thread, in time of the processor. Where's result is checked before it is timed. */
 #define _POSIX_C_SOURCE 200112L /* clock_gettime, setenv */
@@ -128,7 +128,7 @@ int main(int count, char **arguments)
 {
     setenv("WENGERT_THREADS", "1", 1);
     int64_t items = count > 1 ? (int64_t)strtod(arguments[1], NULL) : 10000000;
-    double seconds = count > 2 ? strtod(arguments[2], NULL) : 1;
+    double seconds = count > 2 ? strtod(arguments[2], NULL) : 0.3;
     figure_section("Positions (the fastest)");
     static const double shares[] = {0.01, 0.5, 0.99};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) where(items, shares[i], seconds);

@@ -249,22 +249,41 @@ int64_t exec_where_count(const uint8_t *condition, exec_range items)
     return count;
 }
 
-/* Eight at a time: none, or each position written where the next true one goes, and kept there if it is one. Near the end of the places
- * nothing may be written that is not kept. */
+typedef int64_t pair_of_places __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Where the bits of four flags are set; what follows is written over. */
+static const int64_t places_of_four[16][4] = {{0},    {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
+                                              {3},    {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
+static const uint8_t count_of_four[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+static int64_t *place_four(int64_t *to, int64_t first, uint32_t bits)
+{
+    const pair_of_places *places = (const pair_of_places *)places_of_four[bits];
+    ((pair_of_places *)to)[0] = places[0] + first;
+    ((pair_of_places *)to)[1] = places[1] + first;
+    return to + count_of_four[bits];
+}
+
+/* Eight at a time: none, or two fours of places written where the next goes, as many kept as there are. Near the end of the places nothing
+ * may be written that is not kept. */
 void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64_t *result)
 {
-    int64_t found = 0, i = items.first;
-    for (; items.end - i >= 8 && found + 8 <= count; i += 8) {
+    int64_t *to = result, *end = result + count, i = items.first;
+    for (; items.end - i >= 8 && end - to >= 8; i += 8) {
         uint64_t eight;
         memcpy(&eight, condition + i, sizeof eight);
         if (!eight) continue;
-        for (int64_t j = 0; j < 8; j++) {
-            result[found] = i + j;
-            found += condition[i + j] != 0;
-        }
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+        eight = __builtin_bswap64(eight);
+#endif
+        eight |= eight >> 4; /* any bit of a byte sets its lowest */
+        eight |= eight >> 2;
+        eight = (eight | eight >> 1) & 0x0101010101010101;
+        uint32_t bits = (uint32_t)(eight * 0x0102040810204080 >> 56); /* bit k is byte k */
+        to = place_four(place_four(to, i, bits & 15), i + 4, bits >> 4);
     }
-    for (; found < count; i++)
-        if (condition[i]) result[found++] = i;
+    for (; to < end; i++)
+        if (condition[i]) *to++ = i;
 }
 
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items)
