@@ -9,12 +9,28 @@
 
 static const wg_value nothing = {NULL, WG_NONE, 0};
 
-/* An operand through which a node moves: both are floats and the term is not constant. */
+static bool is_complex(const wg_graph *graph, const wg_node *node, uint32_t operand)
+{
+    wg_kind from = (wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind;
+    return base_kind_is_complex((wg_kind)node->kind) || base_kind_is_complex(from);
+}
+
+/* An operand through which a node moves: both are floats and the term is not constant. Complex numbers are followed too, so that a path
+ * through them is told (fail_complex); z / |z| is not constant. */
 static bool leads(const wg_graph *graph, const wg_node *node, uint32_t operand)
 {
     const graph_term *term = graph_row_term((wg_op)node->op, operand);
-    if (!term || term->form == GRAPH_TERM_ZERO || !base_kind_is_float((wg_kind)node->kind)) return false;
-    return base_kind_is_float((wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind);
+    bool turns = node->op == WG_OP_Sign && is_complex(graph, node, operand);
+    if (!term || (term->form == GRAPH_TERM_ZERO && !turns) || !base_kind_has_nan((wg_kind)node->kind)) return false;
+    return base_kind_has_nan((wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind);
+}
+
+/* A term that would be of complex numbers: the tape has its error. */
+static void fail_complex(const grad_pass *pass, uint32_t position)
+{
+    const wg_node *node = graph_node(pass->graph, position);
+    graph_fail(pass->tape, WG_UNSUPPORTED, "not supported: complex derivatives; node %u (%s %s) lies on the path, stop_gradient cuts it", position,
+               graph_rows[node->op].name, base_kinds[node->kind].name);
 }
 
 static void mark_moving(grad_pass *pass)
@@ -93,6 +109,10 @@ static void hand_down(grad_pass *pass, uint32_t position)
     const uint32_t *operands = graph_operands(pass->graph, node);
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (!pass->moves[operands[i]] || !leads(pass->graph, node, i)) continue;
+        if (is_complex(pass->graph, node, i)) {
+            fail_complex(pass, position);
+            return;
+        }
         grad_site site = site_of(pass, position, i);
         uint32_t first = pass->tape->nodes.count;
         wg_value contribution = grad_transpose(&site, pass->carried[position]);
@@ -122,6 +142,10 @@ static void hand_up(grad_pass *pass, uint32_t position)
     const uint32_t *operands = graph_operands(pass->graph, node);
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (pass->carried[operands[i]].position == WG_NONE || !leads(pass->graph, node, i)) continue;
+        if (is_complex(pass->graph, node, i)) {
+            fail_complex(pass, position);
+            return;
+        }
         grad_site site = site_of(pass, position, i);
         uint32_t first = pass->tape->nodes.count;
         wg_value contribution = grad_apply(&site, pass->carried[operands[i]]);

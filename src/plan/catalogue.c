@@ -225,6 +225,7 @@ static bool match_at(matcher *m, size_t pattern, uint32_t root)
 {
     m->places[ROOT] = root;
     m->covered_count = m->result_count = 0;
+    if (base_kind_is_complex((wg_kind)graph_node(m->graph, root)->kind)) return false; /* formulas are of numbers that are one float */
     if (!cover(m, root)) return false;
     for (const pattern_step *step = m->first[pattern]; step->action != STEP_PART; step++) {
         if (step->action != STEP_OPTION) {

@@ -178,6 +178,11 @@ static void scan_number(text_reader *reader)
     reader->now.form = TEXT_NUMBER;
     reader->now.length = number_length(reader, from);
     char after = at(reader, from + reader->now.length);
+    if (after == 'i' && !name_length(reader, from + reader->now.length + 1)) {
+        reader->now.form = TEXT_IMAGINARY;
+        reader->now.length++;
+        return;
+    }
     if (is_letter(after) || after == '.') {
         while (is_letter(after) || is_digit(after) || after == '.') after = at(reader, from + ++reader->now.length);
         bad(reader, reader->now.length, WG_SYNTAX, "neither a number nor a name; a number is digits, `.` digits, `e` exponent");
@@ -245,6 +250,7 @@ void text_next(text_reader *reader)
     if (is_letter(c)) {
         reader->now.form = TEXT_NAME;
         reader->now.length = name_length(reader, from);
+        if (text_is_word(reader, "infi") || text_is_word(reader, "nani")) reader->now.form = TEXT_IMAGINARY;
     } else if (is_digit(c)) scan_number(reader);
     else if (c == '"') scan_string(reader);
     else scan_symbol(reader, c);
