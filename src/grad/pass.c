@@ -26,11 +26,13 @@ static bool leads(const wg_graph *graph, const wg_node *node, uint32_t operand)
 }
 
 /* A term that would be of complex numbers: the tape has its error. */
-static void fail_complex(const grad_pass *pass, uint32_t position)
+static void fail_complex(const grad_pass *pass, uint32_t position, uint32_t operand)
 {
     const wg_node *node = graph_node(pass->graph, position);
-    graph_fail(pass->tape, WG_UNSUPPORTED, "not supported: complex derivatives; node %u (%s %s) lies on the path, stop_gradient cuts it", position,
-               graph_rows[node->op].name, base_kinds[node->kind].name);
+    wg_kind from = (wg_kind)graph_node(pass->graph, graph_operands(pass->graph, node)[operand])->kind;
+    bool of = base_kind_is_complex(from);
+    graph_fail(pass->tape, WG_UNSUPPORTED, "not supported: complex derivatives; node %u (%s %s %s) lies on the path, stop_gradient cuts it",
+               position, graph_rows[node->op].name, of ? "of" : "to", base_kinds[of ? from : (wg_kind)node->kind].name);
 }
 
 static void mark_moving(grad_pass *pass)
@@ -110,7 +112,7 @@ static void hand_down(grad_pass *pass, uint32_t position)
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (!pass->moves[operands[i]] || !leads(pass->graph, node, i)) continue;
         if (is_complex(pass->graph, node, i)) {
-            fail_complex(pass, position);
+            fail_complex(pass, position, i);
             return;
         }
         grad_site site = site_of(pass, position, i);
@@ -143,7 +145,7 @@ static void hand_up(grad_pass *pass, uint32_t position)
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (pass->carried[operands[i]].position == WG_NONE || !leads(pass->graph, node, i)) continue;
         if (is_complex(pass->graph, node, i)) {
-            fail_complex(pass, position);
+            fail_complex(pass, position, i);
             return;
         }
         grad_site site = site_of(pass, position, i);
@@ -154,12 +156,24 @@ static void hand_up(grad_pass *pass, uint32_t position)
     }
 }
 
+/* Marks what tangents of the targets are made of: what they depend on through operands that lead. */
+static void mark_needed(const grad_pass *pass, const uint32_t *targets, uint32_t target_count, bool *needed)
+{
+    for (uint32_t i = 0; i < target_count; i++) needed[targets[i]] = true;
+    for (uint32_t position = pass->prefix; position-- > 0;) {
+        const wg_node *node = graph_node(pass->graph, position);
+        const uint32_t *operands = graph_operands(pass->graph, node);
+        for (uint32_t i = 0; needed[position] && i < node->operand_count; i++)
+            needed[operands[i]] = needed[operands[i]] || leads(pass->graph, node, i);
+    }
+}
+
 bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents,
                        uint32_t count, wg_value *results)
 {
     bool *needed = base_arena_take_zeroed(&pass->scratch, pass->prefix);
     if (!needed) return graph_fail(pass->tape, WG_MEMORY, "out of memory"), false;
-    graph_closure(pass->graph, targets, target_count, needed);
+    mark_needed(pass, targets, target_count, needed);
     for (uint32_t i = 0; i < pass->prefix; i++) pass->carried[i] = nothing;
     for (uint32_t i = 0; i < count; i++)
         if (wrt[i] < pass->prefix) add_to(&pass->carried[wrt[i]], tangents[i]);

@@ -87,7 +87,7 @@ static bool primary(text_reader *reader, text_value *value)
         text_next(reader);
         return reader->now.form != TEXT_BAD;
     }
-    if (token.form == TEXT_IMAGINARY) {
+    if (text_is_imaginary(reader)) {
         *value = text_imaginary_here(reader);
         text_next(reader);
         return reader->now.form != TEXT_BAD;

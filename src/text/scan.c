@@ -250,7 +250,6 @@ void text_next(text_reader *reader)
     if (is_letter(c)) {
         reader->now.form = TEXT_NAME;
         reader->now.length = name_length(reader, from);
-        if (text_is_word(reader, "infi") || text_is_word(reader, "nani")) reader->now.form = TEXT_IMAGINARY;
     } else if (is_digit(c)) scan_number(reader);
     else if (c == '"') scan_string(reader);
     else scan_symbol(reader, c);
@@ -279,6 +278,11 @@ bool text_is_word(const text_reader *reader, const char *word)
 {
     return reader->now.form == TEXT_NAME && strlen(word) == reader->now.length &&
         !memcmp(text_slice(reader, reader->now), word, reader->now.length);
+}
+
+bool text_is_imaginary(const text_reader *reader)
+{
+    return reader->now.form == TEXT_IMAGINARY || text_is_word(reader, "infi") || text_is_word(reader, "nani");
 }
 
 bool text_expect(text_reader *reader, char symbol, const char *where)

@@ -71,7 +71,7 @@ static bool one_number(text_reader *reader, source *s)
 static bool unsigned_item(text_reader *reader, text_value *value)
 {
     bool word = text_is_word(reader, "inf") || text_is_word(reader, "nan") || text_is_word(reader, "true") || text_is_word(reader, "false");
-    if (reader->now.form == TEXT_IMAGINARY) {
+    if (text_is_imaginary(reader)) {
         *value = text_imaginary_here(reader);
         text_next(reader);
         return true;
@@ -92,7 +92,7 @@ static bool imaginary_part(text_reader *reader, text_value *value)
     bool minus = text_is_symbol(reader, '-');
     if (value->imaginary || (!minus && !text_is_symbol(reader, '+')) || sign.place.at != value->token.place.at + value->token.length) return true;
     text_next(reader);
-    if (reader->now.form != TEXT_IMAGINARY) {
+    if (!text_is_imaginary(reader)) {
         text_jump(reader, sign.place);
         return true;
     }

@@ -39,7 +39,7 @@ typedef enum text_form {
     TEXT_NAME,
     TEXT_STRING,
     TEXT_NUMBER,
-    TEXT_IMAGINARY, /* 2i, infi, nani: a number and its i */
+    TEXT_IMAGINARY, /* 2i: a number and its i; infi and nani are names */
     TEXT_ARROW,
     TEXT_SYMBOL,
     TEXT_BAD
@@ -200,6 +200,8 @@ static inline const char *text_slice(const text_reader *reader, text_token token
 bool text_is_symbol(const text_reader *reader, char symbol);
 /* A bare word that is `word`. */
 bool text_is_word(const text_reader *reader, const char *word);
+/* An imaginary part: digits and i, or one of the words infi, nani. */
+bool text_is_imaginary(const text_reader *reader);
 /* Takes a symbol or fails with "expected ..". */
 bool text_expect(text_reader *reader, char symbol, const char *where);
 bool text_expect_end_of_line(text_reader *reader);
