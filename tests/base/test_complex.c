@@ -65,7 +65,8 @@ static void assert_close(const char *name, wg_complex128 a, wg_complex128 got, j
     int digits = wide ? 53 : 24, least = wide ? -1021 : -125;
     double re = ulps(got.re, creall(want), digits, least), im = ulps(got.im, cimagl(want), digits, least);
     if (re <= most && im <= most) return;
-    fail_msg("%s(%a, %a) is (%a, %a), not (%La, %La): %g and %g ulps", name, a.re, a.im, got.re, got.im, creall(want), cimagl(want), re, im);
+    fail_msg("%s(%a, %a) is (%a, %a), not (%La, %La): %g and %g ulps", name, a.re, a.im, got.re, got.im, creall(want), cimagl(want), re,
+             im);
 }
 
 /* Around 1, around the unit circle, and over many magnitudes. */
@@ -103,7 +104,8 @@ static void test_functions(void **state)
 static void test_far_exponentials(void **state)
 {
     (void)state;
-    static const wg_complex128 far[] = {{709.9, 1.57}, {-720, 1.2}, {720, 0x1.921fb54442d18p+0}, {-745, 0.1}, {710.2, 2.9}, {700.0001, 0.3}};
+    static const wg_complex128 far[] = {{709.9, 1.57}, {-720, 1.2},  {720, 0x1.921fb54442d18p+0},
+                                        {-745, 0.1},   {710.2, 2.9}, {700.0001, 0.3}};
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         wg_complex128 a = far[i];
         assert_close("exp", a, base_complex_exp_c128(a), cexpl(judge_of(a)), 4, true);
@@ -185,9 +187,11 @@ static void test_powers(void **state)
 {
     (void)state;
     draws from = {0x9E3779B97F4A7C15u + 9};
-    wg_complex128 i = {0, 1}, square = base_complex_power_c128(i, (wg_complex128){2, 0}), back = base_complex_power_c128(i, (wg_complex128){-1, 0});
+    wg_complex128 i = {0, 1}, square = base_complex_power_c128(i, (wg_complex128){2, 0}),
+                  back = base_complex_power_c128(i, (wg_complex128){-1, 0});
     assert_true(square.re == -1 && square.im == 0 && back.re == 0 && back.im == -1);
-    wg_complex128 one = base_complex_power_c128((wg_complex128){NAN, 3}, (wg_complex128){0, 0}), none = base_complex_power_c128((wg_complex128){0, 0}, (wg_complex128){2.5, 1});
+    wg_complex128 one = base_complex_power_c128((wg_complex128){NAN, 3}, (wg_complex128){0, 0}),
+                  none = base_complex_power_c128((wg_complex128){0, 0}, (wg_complex128){2.5, 1});
     assert_true(one.re == 1 && one.im == 0 && none.re == 0 && none.im == 0);
     for (uint32_t k = 0; k < 20000; k++) {
         wg_complex128 a = drawn(&from, 1), b = drawn(&from, 1);
