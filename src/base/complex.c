@@ -127,10 +127,10 @@ float base_complex_magnitude_c64(wg_complex64 a)
 static double direction(double x) { return with_sign(is_infinite(x) ? 1 : 0, x); }
 static double without_nan(double x) { return is_nan(x) ? 0 : x; }
 
-static wg_complex128 product_again(wg_complex128 a, wg_complex128 b, bool overflown, wg_complex128 product)
+static wg_complex128 product_again(wg_complex128 a, wg_complex128 b, bool overflown)
 {
     bool a_infinite = is_infinite(a.re) || is_infinite(a.im), b_infinite = is_infinite(b.re) || is_infinite(b.im);
-    if (!a_infinite && !b_infinite && !overflown) return product;
+    if (!a_infinite && !b_infinite && !overflown) return nowhere();
     if (a_infinite) a = of_parts(direction(a.re), direction(a.im));
     if (b_infinite) b = of_parts(direction(b.re), direction(b.im));
     a = of_parts(without_nan(a.re), without_nan(a.im));
@@ -155,10 +155,6 @@ static wg_complex128 quotient_again(wg_complex128 a, wg_complex128 b, double div
     return quotient;
 }
 
-wg_complex64 base_complex_add_c64(wg_complex64 a, wg_complex64 b) { return (wg_complex64){a.re + b.re, a.im + b.im}; }
-wg_complex128 base_complex_add_c128(wg_complex128 a, wg_complex128 b) { return of_parts(a.re + b.re, a.im + b.im); }
-wg_complex64 base_complex_subtract_c64(wg_complex64 a, wg_complex64 b) { return (wg_complex64){a.re - b.re, a.im - b.im}; }
-wg_complex128 base_complex_subtract_c128(wg_complex128 a, wg_complex128 b) { return of_parts(a.re - b.re, a.im - b.im); }
 wg_complex64 base_complex_negate_c64(wg_complex64 a) { return (wg_complex64){-a.re, -a.im}; }
 wg_complex128 base_complex_negate_c128(wg_complex128 a) { return of_parts(-a.re, -a.im); }
 wg_complex64 base_complex_conjugate_c64(wg_complex64 a) { return (wg_complex64){a.re, -a.im}; }
@@ -167,24 +163,21 @@ wg_complex128 base_complex_conjugate_c128(wg_complex128 a) { return of_parts(a.r
 static wg_complex128 widened(wg_complex64 a) { return of_parts((double)a.re, (double)a.im); }
 static wg_complex64 rounded(wg_complex128 a) { return (wg_complex64){(float)a.re, (float)a.im}; }
 
-wg_complex64 base_complex_multiply_c64(wg_complex64 a, wg_complex64 b)
+/* What a single product overflows to is an infinity too: in the kind of the parts. */
+wg_complex64 base_complex_multiply_again_c64(wg_complex64 a, wg_complex64 b)
 {
-    float terms[4] = {a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re};
-    wg_complex64 product = {terms[0] - terms[1], terms[2] + terms[3]};
-    if (product.re == product.re || product.im == product.im) return product;
+    const float products[4] = {a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re};
     bool overflown = false;
-    for (int i = 0; i < 4; i++) overflown = overflown || is_infinite((double)terms[i]);
-    return rounded(product_again(widened(a), widened(b), overflown, widened(product)));
+    for (int i = 0; i < 4; i++) overflown = overflown || is_infinite((double)products[i]);
+    return rounded(product_again(widened(a), widened(b), overflown));
 }
 
-wg_complex128 base_complex_multiply_c128(wg_complex128 a, wg_complex128 b)
+wg_complex128 base_complex_multiply_again_c128(wg_complex128 a, wg_complex128 b)
 {
-    double terms[4] = {a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re};
-    wg_complex128 product = of_parts(terms[0] - terms[1], terms[2] + terms[3]);
-    if (!is_nan(product.re) || !is_nan(product.im)) return product;
+    const double products[4] = {a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re};
     bool overflown = false;
-    for (int i = 0; i < 4; i++) overflown = overflown || is_infinite(terms[i]);
-    return product_again(a, b, overflown, product);
+    for (int i = 0; i < 4; i++) overflown = overflown || is_infinite(products[i]);
+    return product_again(a, b, overflown);
 }
 
 /* In f64 products of f32 are exact, and nothing overflows. */

@@ -26,11 +26,21 @@
 #define BASE_COMPLEX_2(name)                                                    \
     wg_complex64 base_complex_##name##_c64(wg_complex64 a, wg_complex64 b);      \
     wg_complex128 base_complex_##name##_c128(wg_complex128 a, wg_complex128 b);
-BASE_COMPLEX_2(add)
-BASE_COMPLEX_2(subtract)
-/* (a.re b.re - a.im b.im) + (a.re b.im + a.im b.re) i, each product and each sum rounded; two NaN parts beside an infinity are made an
- * infinity again. */
-BASE_COMPLEX_2(multiply)
+/* The product of numbers whose plain product has two NaN parts: beside an infinity, an infinity again. */
+BASE_COMPLEX_2(multiply_again)
+
+/* Sums and differences part by part. (a.re b.re - a.im b.im) + (a.re b.im + a.im b.re) i, each product and each sum rounded. */
+#define BASE_COMPLEX_RING(name, T)                                                                                              \
+    static inline T base_complex_add_##name(T a, T b) { return (T){a.re + b.re, a.im + b.im}; }                                 \
+    static inline T base_complex_subtract_##name(T a, T b) { return (T){a.re - b.re, a.im - b.im}; }                            \
+    static inline T base_complex_multiply_##name(T a, T b)                                                                      \
+    {                                                                                                                           \
+        T product = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                                                     \
+        return product.re == product.re || product.im == product.im ? product : base_complex_multiply_again_##name(a, b);       \
+    }
+BASE_COMPLEX_RING(c64, wg_complex64)
+BASE_COMPLEX_RING(c128, wg_complex128)
+
 /* Scaled by powers of two, so that only results that overflow do. */
 BASE_COMPLEX_2(divide)
 BASE_COMPLEX_2(power)
