@@ -527,8 +527,8 @@ static wg_value direction_of_complex(wg_value x)
 
 static wg_value cut_complex(wg_value x)
 {
-    wg_value z = wg_stop_gradient(wg_complex(x, x));
-    return wg_add(wg_sum(wg_abs(z)), wg_sum(x));
+    wg_value z = wg_stop_gradient(wg_complex(x, x)), moving = wg_sum(x);
+    return wg_add(moving, wg_sum(wg_abs(z)));
 }
 
 static wg_value complex_aside(wg_value x)

@@ -122,12 +122,22 @@ static void wrong_key(wg_tape *t, wg_value x) { (void)t; wg_draw(x, "uniform", W
 static void wrong_source(wg_tape *t, wg_value x) { (void)x; wg_input_required(t, WG_KIND_F32, 1, ((wg_size[]){{-2, 0}})); }
 #define COMPLEX(t, kind) wg_input_required(t, kind, 1, ((wg_size[]){{3, 0}}))
 static void wrong_part(wg_tape *t, wg_value x) { (void)x; wg_convert(COMPLEX(t, WG_KIND_C64), WG_KIND_F32); }
-static void wrong_order_of_complex(wg_tape *t, wg_value x) { (void)x; wg_less(COMPLEX(t, WG_KIND_C64), COMPLEX(t, WG_KIND_C64)); }
+static void wrong_order_of_complex(wg_tape *t, wg_value x) { (void)x; wg_less(COMPLEX(t, WG_KIND_C64), 0.0); }
 static void wrong_sort(wg_tape *t, wg_value x) { (void)x; wg_sort(COMPLEX(t, WG_KIND_C128), 0, false); }
 static void wrong_maximum(wg_tape *t, wg_value x) { (void)x; wg_maximum(COMPLEX(t, WG_KIND_C64), 0.0); }
 static void wrong_complex_fold(wg_tape *t, wg_value x) { (void)x; wg_reduce(COMPLEX(t, WG_KIND_C64), "max", 0); }
-static void wrong_complex_sum(wg_tape *t, wg_value x) { (void)t; wg_matmul_accumulate(wg_complex(x, x), wg_complex(x, x), WG_KIND_C128); }
-static void wrong_parts(wg_tape *t, wg_value x) { (void)t; wg_complex(wg_convert(x, WG_KIND_F16), wg_convert(x, WG_KIND_F16)); }
+static void wrong_complex_sum(wg_tape *t, wg_value x)
+{
+    (void)t;
+    wg_value z = wg_complex(x, x);
+    wg_matmul_accumulate(z, z, WG_KIND_C128);
+}
+static void wrong_parts(wg_tape *t, wg_value x)
+{
+    (void)t;
+    wg_value half = wg_convert(x, WG_KIND_F16);
+    wg_complex(half, half);
+}
 static void wrong_whole(wg_tape *t, wg_value x) { (void)t; wg_real(x); }
 static void wrong_iota(wg_tape *t, wg_value x) { (void)x; wg_iota(t, WG_KIND_C64, 1, ((wg_size[]){{3, 0}}), 0); }
 static void wrong_name(wg_tape *t, wg_value x) { wg_name(x, "x"); wg_name(INPUT(t, 1), "x"); }
