@@ -4,7 +4,7 @@
 # cmake/dependencies.sh build|test|demo
 #
 # Looks for what a job needs and installs what is missing with apt-get, after saying what. WENGERT_OFFLINE=1 forbids installing:
-# then a missing tool is an error, and a missing picture library only a line that names what will be off.
+# then a missing tool is an error, and a missing library of pictures or of dense algebra only a line that names what will be off.
 set -eu
 
 missing=
@@ -31,16 +31,21 @@ look_for_build() {
     package libjpeg || optional="$optional libjpeg-dev"
 }
 
+# Opened at run time: what the linker of a build knows does not matter.
+lapacke() { ldconfig -p 2>/dev/null | grep -q 'liblapacke\.so\.3 ' || /sbin/ldconfig -p 2>/dev/null | grep -q 'liblapacke\.so\.3 '; }
+
 look_for_test() {
     look_for_build
     have c++ || case "$missing" in *build-essential*) ;; *) need build-essential ;; esac
     have python3 || need python3
     package cmocka || need libcmocka-dev
+    lapacke || optional="$optional liblapacke"
 }
 
 look_for_demo() {
     look_for_build
     have python3 || need python3
+    lapacke || optional="$optional liblapacke"
     for python in /usr/bin/python3 python3; do
         "$python" -c 'import numpy' 2>/dev/null && numpy=yes
     done
@@ -62,7 +67,7 @@ esac
 
 refuse() {
     if [ -z "$missing" ]; then
-        echo "Missing, so the command is built without what they read:$optional ($1)"
+        echo "Missing, so what they are for is off:$optional ($1)"
         exit 0
     fi
     echo "Missing Debian packages:$missing$optional ($1)" >&2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone.
+# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone; LAPACKE is opened at run time.
 #
 # The ABI rule: before 1.0 each minor release may change the ABI, so the SONAME ends in 0.MINOR; from 1.0 on it ends in MAJOR, and
 # within one MAJOR nothing that src/wengert.exports lists goes or changes.
@@ -10,7 +10,7 @@ else()
     set(wengert_abi "${PROJECT_VERSION_MAJOR}")
 endif()
 
-wengert_rooms_from(all library_rooms)
+wengert_rooms_from(nn library_rooms)
 set(library_objects "")
 foreach(room IN LISTS library_rooms)
     list(APPEND library_objects "$<TARGET_OBJECTS:${room}>")
@@ -21,12 +21,29 @@ add_library(wengert_static STATIC ${library_objects})
 set_target_properties(wengert_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}" EXPORT_NAME wengert)
 foreach(library wengert_shared wengert_static)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME wengert LINKER_LANGUAGE C)
-    target_link_libraries(${library} PUBLIC Threads::Threads)
+    target_link_libraries(${library} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
     target_include_directories(${library} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 endforeach()
+# libwengert-lazy: arrays that wait. It uses what libwengert exports, and has its own copy of the small helpers of base/.
+add_library(wengert_lazy_shared SHARED $<TARGET_OBJECTS:room_lazy>)
+add_library(wengert_lazy_static STATIC $<TARGET_OBJECTS:room_lazy>)
+set_target_properties(wengert_lazy_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}")
+foreach(kind shared static)
+    set_target_properties(wengert_lazy_${kind} PROPERTIES OUTPUT_NAME wengert-lazy LINKER_LANGUAGE C EXPORT_NAME wengert_lazy_${kind})
+    target_link_libraries(wengert_lazy_${kind} PUBLIC wengert_${kind})
+    target_include_directories(wengert_lazy_${kind} INTERFACE
+        "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+endforeach()
+set_target_properties(wengert_lazy_shared PROPERTIES EXPORT_NAME wengert_lazy)
+target_link_libraries(wengert_lazy_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
+target_link_options(wengert_lazy_shared PRIVATE -Wl,--exclude-libs,ALL)
+add_library(wengert::wengert_lazy ALIAS wengert_lazy_shared)
+add_library(wengert::wengert_lazy_static ALIAS wengert_lazy_static)
+
 if(NOT WENGERT_SANITIZE)
     target_link_options(wengert_shared PRIVATE -Wl,-z,defs)
+    target_link_options(wengert_lazy_shared PRIVATE -Wl,-z,defs)
 endif()
 
 add_library(wengert::wengert ALIAS wengert_shared)
@@ -34,4 +51,4 @@ add_library(wengert::wengert_static ALIAS wengert_static)
 
 # What `make` builds: the libraries, and the command (command.cmake adds it).
 add_custom_target(product)
-add_dependencies(product wengert_shared wengert_static)
+add_dependencies(product wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # The rooms of the library in the order in which they link, and one static library room_<name> for each that has sources. text stands above
-# exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels.
-set(wengert_rooms nn exec plan text grad compose interp graph base)
+# exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy is a library of its own, which
+# stands on libwengert.
+set(wengert_rooms lazy nn exec plan text grad batch compose interp graph base)
 
 # Kernels for one level of x86-64 carry the level at the end of their file's name; who calls them asks the processor first. GNU
 # vector extensions are allowed there and nowhere else.
@@ -32,7 +33,7 @@ function(wengert_room room)
     add_library(room_${room} STATIC ${sources})
     target_include_directories(room_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
     target_compile_definitions(room_${room} PRIVATE "WENGERT_VERSION=\"${PROJECT_VERSION}\"")
-    target_link_libraries(room_${room} PUBLIC Threads::Threads)
+    target_link_libraries(room_${room} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
 # The rooms with sources among `room` and those below it, top to bottom. A name that is no room of the library answers all of them.

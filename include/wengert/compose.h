@@ -101,6 +101,17 @@ WG_API wg_value wg_attention(wg_value q, wg_value k, wg_value v, wg_value mask, 
 /* The same where position i of t sees the positions 0 .. i of s. */
 WG_API wg_value wg_causal_attention(wg_value q, wg_value k, wg_value v, double scale);
 
+/* ---- matrices: on the last two axes, any batch axes before them ---- */
+
+WG_API wg_value wg_inverse(wg_value a);        /* [.., n, n], f32 or f64: solve against identities */
+WG_API wg_value wg_pseudo_inverse(wg_value a); /* [.., m, n] to [.., n, m], f32 or f64: least squares against identities */
+/* [.., n, n] to a power: 0 identities, negative of the inverse. */
+WG_API wg_value wg_matrix_power(wg_value a, int64_t power);
+WG_API wg_value wg_trace(wg_value a);              /* [.., m, n] to [..]: the sum of the diagonal */
+WG_API wg_value wg_outer(wg_value a, wg_value b);  /* [.., m] and [.., n] to [.., m, n]: each with each */
+/* [.., m, n] to [..]: the greatest singular value. WG_ARGUMENT where there is none. */
+WG_API wg_value wg_spectral_norm(wg_value a);
+
 /* ---- losses: answer [] ---- */
 
 /* logits [n, c] with targets [n, c] of floats (rows of weights; the mean by weight) or [n] of i64 or i32 labels (the mean over rows). */
@@ -153,6 +164,12 @@ WG_API wg_value wg_dropout(wg_value a, wg_value key, double rate);
 #define wg_embedding(table, positions) WG_SITE((wg_embedding)(table, positions))
 #define wg_attention(q, k, v, mask, scale) WG_SITE((wg_attention)(q, k, v, mask, scale))
 #define wg_causal_attention(q, k, v, scale) WG_SITE((wg_causal_attention)(q, k, v, scale))
+#define wg_inverse(a) WG_SITE((wg_inverse)(a))
+#define wg_pseudo_inverse(a) WG_SITE((wg_pseudo_inverse)(a))
+#define wg_matrix_power(a, power) WG_SITE((wg_matrix_power)(a, power))
+#define wg_trace(a) WG_SITE((wg_trace)(a))
+#define wg_outer(a, b) WG_SITE((wg_outer)(a, b))
+#define wg_spectral_norm(a) WG_SITE((wg_spectral_norm)(a))
 #define wg_cross_entropy(logits, targets) WG_SITE((wg_cross_entropy)(logits, targets))
 #define wg_mean_squared_error(a, b) WG_SITE((wg_mean_squared_error)(a, b))
 #define wg_binary_cross_entropy(logits, targets) WG_SITE((wg_binary_cross_entropy)(logits, targets))

@@ -25,8 +25,11 @@ WG_API wg_adjoints *wg_vjp(wg_tape *tape, wg_value target, wg_value seed, const 
 WG_API wg_value wg_jvp(wg_tape *tape, wg_value target, const wg_value *inputs, const wg_value *tangents, uint32_t count);
 /* The Hessian of a target [] applied to vectors: forward over reverse. products [count] receives d/dt grad(wrt + t vectors). */
 WG_API bool wg_hessian_vector(wg_tape *tape, wg_value target, const wg_value *wrt, const wg_value *vectors, uint32_t count, wg_value *products);
-/* The Jacobian [target volume, wrt volume] of a target, by the smaller side: a pass for each of its items, over extents as they are today. */
+/* The Jacobian [target volume, wrt volume] of a target: one recorded pass, mapped (batch.h) over the unit seeds of the side that is smaller
+ * today. Follows named extents. */
 WG_API wg_value wg_jacobian(wg_tape *tape, wg_value target, wg_value wrt);
+/* The Hessian [wrt volume, wrt volume] of a target []: the Jacobian of its gradient, forward over reverse. */
+WG_API wg_value wg_hessian(wg_tape *tape, wg_value target, wg_value wrt);
 
 WG_API void wg_adjoints_free(wg_adjoints **adjoints);
 WG_API uint32_t wg_adjoints_count(const wg_adjoints *adjoints);

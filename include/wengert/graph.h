@@ -25,6 +25,24 @@ WG_API const char *wg_op_text(wg_op op);
 /* The op with this text name; WG_OP_COUNT when there is none. */
 WG_API wg_op wg_op_from_text(const char *text);
 
+/* What a row does with items: a source gives them, an elementwise row works item by item, a layout row moves them, any other combines or finds. */
+typedef enum wg_op_class { WG_OP_CLASS_SOURCE, WG_OP_CLASS_ELEMENT, WG_OP_CLASS_LAYOUT, WG_OP_CLASS_OTHER } wg_op_class;
+WG_API wg_op_class wg_op_class_of(wg_op op);
+/* How many operands a row takes; -1: one or more. */
+WG_API int32_t wg_op_arity(wg_op op);
+/* Which flat attributes of a call are lengths (shapes, extents, starts, counts), bit i for attribute i; the others are structure. Lists follow their counts. */
+WG_API uint32_t wg_op_length_attributes(wg_op op, const int64_t *attributes, uint32_t attribute_count);
+
+/* The type of an operand. */
+typedef struct wg_type {
+    wg_kind kind;
+    uint32_t rank;
+    const int64_t *shape; /* [rank] */
+} wg_type;
+/* Kind and shape that a row answers, without recording it; attributes flat, as wg_record takes them. False and what the row's rule says otherwise. */
+WG_API bool wg_op_infer(wg_op op, const wg_type *operands, uint32_t operand_count, const int64_t *attributes, uint32_t attribute_count, wg_kind *kind,
+                        uint32_t *rank, int64_t shape[WG_MAX_RANK], wg_error *error);
+
 /* An append-only list of nodes under construction. Belongs to one thread. */
 typedef struct wg_tape wg_tape;
 /* A sealed, immutable network: structure, initial payloads, input defaults, names, entries. May be shared by threads. */
@@ -56,6 +74,9 @@ WG_API wg_tape *wg_tape_new(wg_context *context);
 WG_API wg_tape *wg_tape_new_kind(wg_context *context, wg_kind kind);
 /* Drops an unsealed tape and clears the handle; NULL inside is allowed. */
 WG_API void wg_tape_free(wg_tape **tape);
+/* Forgets everything recorded and any error, and keeps the memory for what is recorded next: values and symbols of before are stale. False, and nothing done,
+ * where a network, an entry or a plan holds the tape's nodes. */
+WG_API bool wg_tape_clear(wg_tape *tape);
 /* The first error; its code is WG_OK while there is none. */
 WG_API const wg_error *wg_tape_error(const wg_tape *tape);
 WG_API uint32_t wg_tape_count(const wg_tape *tape);
@@ -153,6 +174,11 @@ typedef struct wg_node_facts {
 } wg_node_facts;
 /* False beyond the network. */
 WG_API bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts);
+/* The same of a tape; pointers live until the tape is sealed or freed. */
+WG_API bool wg_tape_node(const wg_tape *tape, uint32_t position, wg_node_facts *facts);
+/* The recorded items of a source, owned: a dense tensor of its shape today, or one item [] where all are equal. NULL: it has none, or no memory. */
+WG_API wg_tensor *wg_tape_items(const wg_tape *tape, uint32_t position);
+WG_API wg_tensor *wg_network_items(const wg_network *network, uint32_t position);
 /* Whether a symbol is an input without a recorded default: every run must feed it. */
 WG_API bool wg_network_input_required(const wg_network *network, wg_symbol input);
 /* The extents by number: name and number today; false beyond. */
@@ -241,6 +267,9 @@ WG_API uint32_t wg_network_entry_count(const wg_network *network);
 WG_API const char *wg_network_entry_name(const wg_network *network, uint32_t index);
 /* The entry declared under a name, owned; NULL and an error that lists the names there are. */
 WG_API wg_entry *wg_network_entry(const wg_network *network, const char *name, wg_error *error);
+/* The nodes that were sealed when the entry was made, as of a network; their recorded items as wg_network_items answers them. */
+WG_API bool wg_entry_node(const wg_entry *entry, uint32_t position, wg_node_facts *facts);
+WG_API wg_tensor *wg_entry_items(const wg_entry *entry, uint32_t position);
 /* The keep-set: results in order. */
 WG_API uint32_t wg_entry_result_count(const wg_entry *entry);
 WG_API wg_symbol wg_entry_result(const wg_entry *entry, uint32_t index);

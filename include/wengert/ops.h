@@ -178,12 +178,43 @@ WG_API wg_value wg_first_index(wg_value x, wg_value y);
 /* For each item of x [..] the count of ascending bounds [n] below it (side "right": below or equal): i64 [..]. */
 WG_API wg_value wg_bins(wg_value x, wg_value bounds, const char *side);
 
-/* ---- generators; a key is u32 [2] ---- */
+/* ---- dense algebra: f32 or f64 matrices on the last two axes, any batch axes before them ----
+ *
+ * Computed by LAPACK, which is opened when the first such row runs: WG_UNSUPPORTED where it is not installed. The bits hold within one build
+ * and machine. A matrix that a row cannot take (singular, not positive definite, not finite) fails the run with WG_MATRIX, and error->item is
+ * its place in the batch. docs/dense-algebra.md has the conventions and what the derivatives need. */
+
+/* x of a x = b: a [.., n, n], b [.., n, k]: [.., n, k]. */
+WG_API wg_value wg_solve(wg_value a, wg_value b);
+/* The same by one triangle of a alone (lower unless upper), transposed or not; unit: its diagonal is taken for ones. */
+WG_API wg_value wg_solve_triangular(wg_value a, wg_value b, bool upper, bool transposed, bool unit);
+/* a [.., m, n], b [.., m, k]: the x [.., n, k] of least norm among those that bring a x nearest to b. */
+WG_API wg_value wg_least_squares(wg_value a, wg_value b);
+/* Lower L with L L^T = a, of the lower triangle of a [.., n, n]. */
+WG_API wg_value wg_cholesky(wg_value a);
+/* a [.., m, n] = Q R: [.., m, min] and [.., min, n], the diagonal of R not negative. */
+WG_API wg_value wg_qr_q(wg_value a);
+WG_API wg_value wg_qr_r(wg_value a);
+/* Of a [.., n, n]: [..]. The logarithm is of the magnitude; the sign is -1, 0 or 1. */
+WG_API wg_value wg_determinant(wg_value a);
+WG_API wg_value wg_log_determinant(wg_value a);
+WG_API wg_value wg_determinant_sign(wg_value a);
+/* a [.., m, n] = U S V^T: U [.., m, min], S [.., min] descending, V [.., n, min]. */
+WG_API wg_value wg_svd_u(wg_value a);
+WG_API wg_value wg_svd_s(wg_value a);
+WG_API wg_value wg_svd_v(wg_value a);
+/* Of the symmetric matrix that the lower triangle of a [.., n, n] gives: values [.., n] ascending, vectors [.., n, n] as columns. */
+WG_API wg_value wg_eigh_values(wg_value a);
+WG_API wg_value wg_eigh_vectors(wg_value a);
+
+/* ---- generators; a key is u32 [2], keys are u32 [K.., 2]: each has numbers of its own, those that it has alone ---- */
 
 WG_API wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis);
-/* distribution: "uniform" in [0, 1), "normal", or "bits" (integers). */
+/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", or "bits" (integers). */
 WG_API wg_value wg_draw(wg_value key, const char *distribution, wg_kind kind, uint32_t rank, const wg_size *shape);
+/* [K.., count, 2]. */
 WG_API wg_value wg_key_split(wg_value key, wg_size count);
+/* A number n [K..] folded into each key: [K.., 2]. */
 WG_API wg_value wg_key_fold(wg_value key, wg_value n);
 
 #ifdef __cplusplus
@@ -319,6 +350,20 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_scatter(a, positions, axis, extent) WG_SITE((wg_scatter)(a, positions, axis, WG_SIZE(extent)))
 #define wg_sort(a, axis, descending) WG_SITE((wg_sort)(a, axis, descending))
 #define wg_grade(a, axis, descending) WG_SITE((wg_grade)(a, axis, descending))
+#define wg_solve(a, b) WG_SITE((wg_solve)(a, b))
+#define wg_solve_triangular(a, b, upper, transposed, unit) WG_SITE((wg_solve_triangular)(a, b, upper, transposed, unit))
+#define wg_least_squares(a, b) WG_SITE((wg_least_squares)(a, b))
+#define wg_cholesky(a) WG_SITE((wg_cholesky)(a))
+#define wg_qr_q(a) WG_SITE((wg_qr_q)(a))
+#define wg_qr_r(a) WG_SITE((wg_qr_r)(a))
+#define wg_determinant(a) WG_SITE((wg_determinant)(a))
+#define wg_log_determinant(a) WG_SITE((wg_log_determinant)(a))
+#define wg_determinant_sign(a) WG_SITE((wg_determinant_sign)(a))
+#define wg_svd_u(a) WG_SITE((wg_svd_u)(a))
+#define wg_svd_s(a) WG_SITE((wg_svd_s)(a))
+#define wg_svd_v(a) WG_SITE((wg_svd_v)(a))
+#define wg_eigh_values(a) WG_SITE((wg_eigh_values)(a))
+#define wg_eigh_vectors(a) WG_SITE((wg_eigh_vectors)(a))
 #endif
 
 #endif

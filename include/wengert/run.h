@@ -61,6 +61,10 @@ WG_API char *wg_plan_report(const wg_plan *plan);
 /* The live series: elements alive at each step, in order. Borrowed; count is the number of steps. */
 WG_API const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count);
 
+/* The inputs that a plan schedules, in recorded order; {0, WG_NONE} beyond. */
+WG_API uint32_t wg_plan_input_count(const wg_plan *plan);
+WG_API wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index);
+
 typedef struct wg_plan_figures {
     uint32_t evaluated, total, readable;  /* nodes scheduled, nodes sealed, results */
     uint32_t steps, stages, buffers;
@@ -69,6 +73,7 @@ typedef struct wg_plan_figures {
     int64_t arena_bytes;                  /* what a session takes */
     int64_t largest_bytes;                /* the largest set of buffers alive at once in the chosen order */
     int64_t bound_bytes;                  /* no order could do with less: the largest single stage */
+    uint32_t host;                        /* nodes of host rows: where there are any, the bits hold on one machine */
 } wg_plan_figures;
 WG_API void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures);
 
@@ -85,6 +90,16 @@ typedef struct wg_pattern {
 WG_API uint32_t wg_plan_pattern_count(const wg_plan *plan);
 WG_API bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern);
 
+/* A stage: one pass over memory. Pointers are the plan's. */
+typedef struct wg_stage {
+    const char *kind;      /* "map", "copy", the row that a kernel serves, or the formula of an elected match */
+    const uint32_t *nodes; /* [node_count] that it computes, ascending */
+    uint32_t node_count;
+    int64_t read_bytes, written_bytes, scratch_bytes;
+} wg_stage;
+/* Stages in order of execution; false beyond. */
+WG_API bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *stage);
+
 /* ---- sessions: where runs happen ------------------------------------------------------------------------------------------------------ */
 
 /* One arena, the carried values, the stop flag, the last error. Entered by one thread at a time (WG_BUSY); sessions of one plan run in parallel. */
@@ -96,6 +111,7 @@ typedef struct wg_session_options {
     bool (*progress)(void *user, double share);
     void *progress_user;
     void *arena; /* memory of the caller's, wg_plan_figures.arena_bytes on a 64-byte boundary; NULL: the session's own */
+    bool arena_lent; /* no arena of its own: each run is lent one (wg_session_run_into) */
 } wg_session_options;
 
 WG_API wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_error *error);
@@ -105,6 +121,18 @@ WG_API bool wg_session_bind(wg_session *session, const wg_binding *bindings, uin
 /* One run. options->bindings must be empty (wg_session_bind). On failure, or when stopped (WG_CANCELLED), results are unreadable and carries stay as before.
  * Inputs and parameters are looked at before any row runs, so a missing feed is reported before a row that would fail, by the oracle too. */
 WG_API bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error);
+/* Memory of the caller's for one run. */
+typedef struct wg_run_memory {
+    size_t size;          /* sizeof(wg_run_memory) */
+    void *const *results; /* [results of the entry] where each goes, row-major, on a boundary of its item; NULL inside: not wanted */
+    void *arena;          /* of a session whose arena is lent: wg_session_arena_bytes on a 64-byte boundary */
+    void *const *inputs;  /* [wg_plan_input_count] items of each input, row-major, on a boundary of its item; the caller vouches for kinds and shapes. NULL: the
+                             options' feeds */
+} wg_run_memory;
+/* One run that leaves its results in the caller's memory, without a copy where the plan lets a stage write there. Nothing is readable by wg_session_read afterwards. */
+WG_API bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error);
+/* Bytes of the arena under the extents that are bound. */
+WG_API int64_t wg_session_arena_bytes(const wg_session *session);
 /* A declared value of the last run as a view [shape], borrowed until the next run. */
 WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error);
 /* A copy of it. */

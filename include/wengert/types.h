@@ -106,6 +106,8 @@ typedef struct wg_context wg_context;
  * after everything made with it. Where a function takes a context, NULL means the process's default one. */
 WG_API wg_context *wg_context_new(const wg_context_options *options, wg_error *error);
 WG_API void wg_context_free(wg_context *context);
+/* The process's default context. Never freed. */
+WG_API wg_context *wg_context_default(void);
 /* Memory from a context's allocator, zeroed; NULL on failure. Given back with the same bytes; NULL is allowed. */
 WG_API void *wg_allocate(const wg_context *context, size_t bytes);
 WG_API void wg_deallocate(const wg_context *context, void *block, size_t bytes);

@@ -4,6 +4,7 @@
 #ifndef WENGERT_WENGERT_H
 #define WENGERT_WENGERT_H
 
+#include "wengert/batch.h"   /* maps over a new axis */
 #include "wengert/compose.h" /* softmax, conv2d, cross_entropy .. as rows */
 #include "wengert/files.h"   /* .npy, safetensors */
 #include "wengert/grad.h"    /* derivatives */

@@ -190,6 +190,11 @@ const wg_context *base_context(const wg_context *context)
     return &default_context;
 }
 
+wg_context *wg_context_default(void)
+{
+    return (wg_context *)base_context(NULL);
+}
+
 const wg_allocator *base_allocator(const wg_context *context)
 {
     return &base_context(context)->allocator;

@@ -47,7 +47,7 @@ void base_free_aligned(const wg_allocator *allocator, void *block, size_t bytes)
 /* Makes room for `need` items in a growing array: doubles. `*items` may be NULL with capacity 0. */
 bool base_reserve(const wg_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_bytes);
 #define BASE_RESERVE(allocator, items, capacity, need) \
-    base_reserve((allocator), (void **)&(items), &(capacity), (need), sizeof *(items))
+    ((need) <= (capacity) || base_reserve((allocator), (void **)&(items), &(capacity), (need), sizeof *(items)))
 
 /* ---- arena: freed as a whole ------------------------------------------------------------------------------------------ */
 
@@ -84,11 +84,14 @@ void base_arena_free(base_arena *arena);
 typedef struct base_pool {
     const wg_allocator *allocator;
     uint32_t item_bytes, count;
+    uint32_t kept; /* chunks below it may be there, empty */
     unsigned char *chunks[BASE_POOL_CHUNKS];
 } base_pool;
 
 base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes);
 void base_pool_free(base_pool *pool);
+/* Drops all items and keeps their memory. */
+void base_pool_clear(base_pool *pool);
 /* Appends `run` zeroed items that stand side by side (skipping the rest of chunks that are too short); answers the first one's position,
  * WG_NONE on failure. */
 uint32_t base_pool_append(base_pool *pool, uint32_t run);

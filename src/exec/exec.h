@@ -8,7 +8,7 @@
  *   view.c         strides: factored axes, and copying what is not dense
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
- *                  run_index.c (positions), run_sort.c, run_draw.c (generators)
+ *                  run_index.c (positions), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: elected matches
  *   kernels.h      the loops themselves; pool.h the threads
@@ -117,6 +117,7 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
 #define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
+#define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
 
 struct exec_run {
     const exec_kernels *kernels;

@@ -25,6 +25,7 @@
 #define ORDER_SCATTER(Name) exec_call_##Name
 #define ORDER_SORT(Name) exec_call_##Name
 #define ORDER_RANDOM(Name) exec_call_##Name
+#define ORDER_HOST(Name) exec_call_##Name
 
 static const exec_call_function calls[WG_OP_COUNT] = {
 #define OP(Name, text, arity, roles, accepts, result, shape, order, ...) [WG_OP_##Name] = RESULT_##result(Name, order),

@@ -151,6 +151,7 @@ enum { MAP_OF_Complex = EXEC_BLOCK_COUNT, MAP_OF_Real = EXEC_BLOCK_COUNT, MAP_OF
 #define MAP_LAYOUT(Name)
 #define MAP_SCATTER(Name)
 #define MAP_SORT(Name)
+#define MAP_HOST(Name)
 #define MAP_RANDOM(Name)
 static const uint16_t map_blocks[WG_OP_COUNT] = {
 #define OP(Name, text, arity, roles, accepts, result, shape, order, ...) MAP_##order(Name)

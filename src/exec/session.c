@@ -13,6 +13,7 @@
 #include "base/tensor.h"
 #include "grad/grad.h"
 #include "graph/binding.h"
+#include "graph/dense.h"
 #include "graph/parameters.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -29,7 +30,7 @@ static bool enter(const wg_session *session, wg_error *error)
 
 static void leave(const wg_session *session)
 {
-    atomic_store(&((wg_session *)session)->busy, false);
+    atomic_store_explicit(&((wg_session *)session)->busy, false, memory_order_release);
 }
 
 /* Copies the first error to the caller's, with the entry's name. Answers false. */
@@ -209,8 +210,12 @@ static bool session_fill(wg_session *session, wg_error *error)
         session->arena = session->options.arena;
         session->arena_bytes = (size_t)bytes;
     }
-    if (!arena_reserve(session, bytes, error)) return false;
-    place_arena(session);
+    if (session->options.arena_lent) {
+        if (session->options.arena) return base_fail(error, WG_ARGUMENT, "an arena is given or lent a run, not both");
+    } else {
+        if (!arena_reserve(session, bytes, error)) return false;
+        place_arena(session);
+    }
     exec_sources_moved(session);
     return true;
 }
@@ -245,7 +250,7 @@ void wg_session_free(wg_session **handle)
     *handle = NULL;
     exec_sources_free(session);
     if (session->laid.layout) laid_free(&session->laid);
-    if (!session->options.arena) base_free_aligned(session->allocator, session->arena, session->arena_bytes);
+    if (!session->options.arena && !session->options.arena_lent) base_free_aligned(session->allocator, session->arena, session->arena_bytes);
     base_arena_free(&session->memory);
     wg_plan *plan = session->plan;
     base_free(session->allocator, session, sizeof *session);
@@ -261,7 +266,8 @@ bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t b
     exec_laid laid;
     static const wg_binding none = {0};
     bool good = laid_make(session, bindings ? bindings : &none, binding_count, &laid, &inner);
-    if (good && !arena_reserve(session, laid.layout->arena_bytes, &inner)) {
+    bool lent = session->options.arena_lent;
+    if (good && !lent && !arena_reserve(session, laid.layout->arena_bytes, &inner)) {
         laid_free(&laid);
         good = false;
     }
@@ -270,7 +276,8 @@ bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t b
         exec_laid before = session->laid;
         session->laid = laid;
         if (laid.layout == &laid.own) session->laid.layout = &session->laid.own;
-        place_arena(session);
+        if (lent) session->arena = NULL; /* bases are placed by the next run */
+        else place_arena(session);
         exec_sources_moved(session);
         if (before.layout != &session->plan->layout) before.layout = &before.own;
         laid_free(&before);
@@ -286,6 +293,8 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     if (run->failed_axis == EXEC_FAILED_WHERE) graph_fail_where(&inner, run->failed_item, run->failed_position);
+    else if (run->failed_axis == EXEC_FAILED_MATRIX)
+        graph_fail_matrix(&inner, run->failed_item, (base_lapack_fault)run->failed_position);
     else graph_fail_position(&inner, run->failed_item, run->failed_position, run->failed_axis, run->failed_extent);
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }
@@ -319,7 +328,7 @@ static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
         exec_run_stage_done(run, stage);
     }
     base_floats_restore(floats);
-    if (atomic_load(&session->stop)) return base_fail(error, WG_CANCELLED, "the run was stopped");
+    if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
     return run->failed_node == WG_NONE || fail_position(session, run, error);
 }
 
@@ -339,28 +348,105 @@ static bool check_run(const wg_session *session, const wg_run_options *options, 
            base_fail(error, WG_ARGUMENT, "a session's run takes no bindings; bind them with wg_session_bind");
 }
 
-bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error)
+/* ---- results in the caller's memory ---- */
+
+/* The stage that makes a result writes it where the caller wants it; what is a view, a source or shared is copied after the run. */
+static void place_results(wg_session *session, const wg_run_memory *memory)
+{
+    const plan_layout *layout = session->laid.layout;
+    for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
+        exec_result *result = &session->laid.results[i];
+        const plan_buffer *buffer = &layout->buffers[result->value.buffer];
+        result->placed = memory->results[i] && buffer->place == PLAN_PLACE_ARENA && buffer->node == result->value.node && result->value.dense &&
+                         result->value.offset == 0;
+        for (uint32_t before = 0; before < i; before++)
+            result->placed = result->placed && session->laid.results[before].value.buffer != result->value.buffer;
+        if (result->placed) session->laid.bases[result->value.buffer] = memory->results[i];
+    }
+}
+
+static void copy_results(wg_session *session, const wg_run_memory *memory)
+{
+    for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
+        const exec_result *result = &session->laid.results[i];
+        const exec_value *value = &result->value;
+        if (result->placed || !memory->results[i] || !value->volume) continue;
+        exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
+        char *from = session->laid.bases[value->buffer] + value->offset * walk.width;
+        exec_walk_gather(session->kernels, &walk, from, 0, value->volume, memory->results[i]);
+        session->kernels->canonical_nan(value->kind, memory->results[i], value->volume);
+    }
+}
+
+/* The arena takes its places back. */
+static void unplace_results(wg_session *session)
+{
+    const plan_layout *layout = session->laid.layout;
+    for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
+        const exec_result *result = &session->laid.results[i];
+        if (result->placed) session->laid.bases[result->value.buffer] = session->arena + layout->buffers[result->value.buffer].offset;
+    }
+}
+
+static bool check_memory(wg_session *session, const wg_run_memory *memory, wg_error *error)
+{
+    bool lent = session->options.arena_lent;
+    if (memory && memory->inputs && (session->parameter_count || session->plan->entry.carry_count))
+        return base_fail(error, WG_ARGUMENT, "an entry with parameters or carries takes feeds, not places of inputs");
+    if (!memory) return !lent || base_fail(error, WG_ARGUMENT, "this session's arena is lent: run it by wg_session_run_into");
+    if (memory->size != sizeof *memory || !memory->results) return base_fail(error, WG_ARGUMENT, "wg_run_memory.size is not this version's, or it has no results");
+    if (!lent) return true;
+    if ((!memory->arena && session->laid.layout->arena_bytes) || (uintptr_t)memory->arena % BASE_ALIGNMENT)
+        return base_fail(error, WG_ARGUMENT, "the arena lent is NULL or not on a boundary of %d bytes", BASE_ALIGNMENT);
+    if (session->arena == memory->arena && session->arena) return true;
+    session->arena = memory->arena;
+    session->arena_bytes = (size_t)session->laid.layout->arena_bytes;
+    place_arena(session);
+    return true;
+}
+
+/* memory NULL: results stay in the arena and are readable. */
+static bool run_session(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error)
 {
     if (!enter(session, error)) return false;
     wg_error inner;
-    inner.code = WG_OK;
     wg_error_clear(&inner);
     session->readable = false;
-    atomic_store(&session->stop, false);
-    bool good = check_run(session, options, &inner);
+    atomic_store_explicit(&session->stop, false, memory_order_release);
+    bool good = check_run(session, options, &inner) && check_memory(session, memory, &inner);
     if (good) {
         /* Whoever steps a table while it is read is told so. */
         atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
         if (readers) atomic_fetch_add(readers, 1);
         exec_run run = run_of(session);
-        good = exec_sources_begin(session, options, &inner) && run_stages(session, &run, &inner);
-        good = exec_sources_end(session, good, &inner);
+        if (memory) place_results(session, memory);
+        bool at = memory && memory->inputs;
+        good = (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, &inner);
+        if (good && memory) copy_results(session, memory);
+        good = exec_sources_end(session, good, memory == NULL, &inner);
         if (!good) undo_changes(&run);
+        if (memory) unplace_results(session);
         if (readers) atomic_fetch_sub(readers, 1);
     }
-    session->readable = good;
+    session->readable = good && !memory;
     leave(session);
     return good || tell(session, &inner, error);
+}
+
+bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error)
+{
+    return run_session(session, options, NULL, error);
+}
+
+bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error)
+{
+    if (!memory) return base_fail(error, WG_ARGUMENT, "a run into memory needs the memory");
+    return run_session(session, options, memory, error);
+}
+
+int64_t wg_session_arena_bytes(const wg_session *session)
+{
+    return session ? session->laid.layout->arena_bytes : 0;
 }
 
 void wg_session_stop(wg_session *session)

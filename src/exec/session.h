@@ -42,6 +42,7 @@ typedef struct exec_carry {
 typedef struct exec_result {
     exec_value value;
     int64_t strides[WG_MAX_RANK]; /* bytes */
+    bool placed; /* the run under way makes it in the caller's memory */
 } exec_result;
 
 /* Everything that a layout decides. */
@@ -92,8 +93,10 @@ void exec_sources_moved(wg_session *session);
 void exec_sources_free(wg_session *session);
 /* Says where every input and parameter is for a run, and where results that are carried go. */
 bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_error *error);
-/* After a run: keeps what may be read, lets go of feeds; succeeded: carried values move on. */
-bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error);
+/* The same for an entry without parameters and carries: inputs [input_count] stand where the caller says. */
+bool exec_sources_begin_at(wg_session *session, void *const *inputs, wg_error *error);
+/* After a run: keeps what may be read (where anything may), lets go of feeds; succeeded: carried values move on. */
+bool exec_sources_end(wg_session *session, bool succeeded, bool readable, wg_error *error);
 /* Ready for a value to be written: place `which` of a carried input. */
 bool exec_input_room(wg_session *session, exec_input *input, int which, wg_error *error);
 /* The recorded default of an input. */

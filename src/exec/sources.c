@@ -359,6 +359,23 @@ bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_e
     }
 }
 
+/* What a caller vouches for is read where it is; items whose bits a row reads must hold the one NaN, and are copied where they do not. */
+bool exec_sources_begin_at(wg_session *session, void *const *inputs, wg_error *error)
+{
+    for (uint32_t i = 0; i < session->input_count; i++) {
+        exec_input *input = &session->inputs[i];
+        char **base = &session->laid.bases[input->buffer];
+        wg_kind kind = (wg_kind)graph_node(session->plan->graph, input->node)->kind;
+        input->feed = NULL;
+        *base = input->volume ? inputs[i] : (char *)nothing;
+        if (!has_other_nan(kind, input->watched, inputs[i], input->volume)) continue;
+        wg_view view = {inputs[i], kind, graph_node(session->plan->graph, input->node)->rank, input->shape, NULL};
+        if (!copy_feed(session, input, &view, error)) return false;
+        *base = input->room;
+    }
+    return true;
+}
+
 /* What a caller may read of a feed after the run is the session's own copy. */
 static bool keep_feed(wg_session *session, exec_input *input, wg_error *error)
 {
@@ -369,12 +386,12 @@ static bool keep_feed(wg_session *session, exec_input *input, wg_error *error)
     return true;
 }
 
-bool exec_sources_end(wg_session *session, bool succeeded, wg_error *error)
+bool exec_sources_end(wg_session *session, bool succeeded, bool readable, wg_error *error)
 {
     exec_laid *laid = &session->laid;
     for (uint32_t i = 0; i < session->input_count; i++) {
         exec_input *input = &session->inputs[i];
-        if (succeeded && input->feed && input->watched && input->buffer != WG_NONE) succeeded = keep_feed(session, input, error);
+        if (succeeded && readable && input->feed && input->watched && input->buffer != WG_NONE) succeeded = keep_feed(session, input, error);
         input->feed = NULL;
     }
     if (!succeeded) return false;

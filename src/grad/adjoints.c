@@ -5,6 +5,7 @@
 
 #include "base/kind.h"
 #include "grad/grad.h"
+#include "wengert/batch.h"
 
 struct wg_adjoints {
     wg_allocator allocator; /* adjoints may outlive the tape */
@@ -213,55 +214,78 @@ bool wg_hessian_vector(wg_tape *tape, wg_value target, const wg_value *wrt, cons
 
 /* ---- Jacobians ---- */
 
-/* A constant of value's shape that is 1 at one item, 0 elsewhere. */
-static wg_value unit(wg_value value, int64_t item)
+/* [count, shape of like ..]: cell i is 1 at item i, 0 elsewhere. */
+static wg_value unit_seeds(wg_value like, wg_size count)
 {
-    wg_tape *tape = value.tape;
-    wg_kind kind = wg_value_kind(value);
-    wg_tensor *items = wg_tensor_new((wg_context *)tape->context, kind, wg_value_rank(value), wg_value_shape(value), NULL, &tape->error);
-    if (!items) return graph_poison(tape);
-    base_number_store(kind, wg_tensor_data(items), item, (base_number){.d = 1});
-    return wg_leaf(tape, items);
+    wg_tape *tape = like.tape;
+    wg_size square[2] = {count, count}, shape[WG_MAX_RANK + 1] = {count};
+    uint32_t rank = wg_value_rank(like);
+    for (uint32_t axis = 0; axis < rank; axis++) shape[1 + axis] = wg_value_size(like, axis);
+    wg_value row = wg_iota(tape, WG_KIND_I64, 2, square, 0);
+    wg_value column = wg_iota(tape, WG_KIND_I64, 2, square, 1);
+    wg_value units = wg_convert(wg_equal(row, column), wg_value_kind(like));
+    return wg_reshape(units, rank + 1, shape);
 }
 
-/* One pass for each item of the smaller side: its row (reverse) or its column (forward), flat. */
-static bool jacobian_parts(grad_pass *pass, wg_value target, wg_value wrt, bool rows, uint32_t count, wg_value *parts)
+/* A value of like's type that no constant is: what one pass is seeded with, and the units replace. */
+static wg_value placeholder(wg_value like)
 {
-    int64_t target_volume = wg_value_volume(target), wrt_volume = wg_value_volume(wrt);
-    wg_size flat[2] = {wg_number(rows ? 1 : target_volume), wg_number(rows ? wrt_volume : 1)};
-    for (uint32_t i = 0; i < count; i++) {
-        wg_value seed = unit(rows ? target : wrt, i);
-        if (wg_is_poison(seed)) return false;
-        bool good = rows ? grad_pass_reverse(pass, target.position, seed, &wrt.position, 1, &parts[i])
-                         : grad_pass_forward(pass, &target.position, 1, &wrt.position, &seed, 1, &parts[i]);
-        if (!good) return false;
-        parts[i] = wg_reshape(parts[i], 2, flat);
-    }
-    return true;
+    wg_size shape[WG_MAX_RANK];
+    uint32_t rank = wg_value_rank(like);
+    for (uint32_t axis = 0; axis < rank; axis++) shape[axis] = wg_value_size(like, axis);
+    return wg_input_required(like.tape, wg_value_kind(like), rank, shape);
 }
 
-static wg_value jacobian_of_parts(wg_tape *tape, wg_value target, wg_value wrt, bool rows, uint32_t count, wg_value *parts)
+static wg_size volume_of(wg_value value)
+{
+    wg_size volume = wg_number(1);
+    for (uint32_t axis = 0; axis < wg_value_rank(value); axis++) volume = wg_size_multiply(value.tape, volume, wg_value_size(value, axis));
+    return volume;
+}
+
+/* One pass from a placeholder: the cotangent of wrt (rows) or the tangent of the target. */
+static bool one_pass(wg_tape *tape, wg_value target, wg_value wrt, bool rows, wg_value seed, wg_value *derivative)
+{
+    grad_pass pass = {.graph = tape, .tape = tape, .prefix = seed.position};
+    bool good = grad_pass_begin(&pass, &wrt.position, 1);
+    if (good && rows) good = grad_pass_reverse(&pass, target.position, seed, &wrt.position, 1, derivative);
+    else if (good) good = grad_pass_forward(&pass, &target.position, 1, &wrt.position, &seed, 1, derivative);
+    grad_pass_end(&pass);
+    return good;
+}
+
+/* The pass mapped over the unit seeds of the side that it starts from: its rows (reverse) or its columns (forward), flat. */
+static wg_value map_units(wg_tape *tape, wg_value target, wg_value wrt, bool rows)
+{
+    wg_value from = rows ? target : wrt, to = rows ? wrt : target, derivative, mapped;
+    wg_size flat[2] = {volume_of(from), volume_of(to)};
+    wg_value seed = placeholder(from);
+    if (wg_is_poison(seed) || !one_pass(tape, target, wrt, rows, seed, &derivative)) return graph_poison(tape);
+    wg_value units = unit_seeds(from, flat[0]);
+    if (wg_is_poison(units) || !wg_vmap(tape, &derivative, 1, &seed, &units, NULL, 1, NULL, &mapped)) return graph_poison(tape);
+    wg_value lines = wg_reshape(mapped, 2, flat);
+    return rows ? lines : wg_transpose(lines);
+}
+
+static wg_value jacobian(wg_tape *tape, wg_value target, wg_value wrt, bool rows)
 {
     grad_mark mark = grad_mark_of(tape);
-    grad_pass pass = {.graph = tape, .tape = tape, .prefix = mark.nodes};
-    bool good = grad_pass_begin(&pass, &wrt.position, 1) && jacobian_parts(&pass, target, wrt, rows, count, parts);
-    grad_pass_end(&pass);
-    wg_value jacobian = good ? wg_concat(parts, count, rows ? 0 : 1) : graph_poison(tape);
-    good = !wg_is_poison(jacobian) && grad_share(tape, mark, &wrt.position, 1, &jacobian, 1);
-    return good ? jacobian : graph_poison(tape);
+    wg_value matrix = map_units(tape, target, wrt, rows);
+    bool good = !wg_is_poison(matrix) && grad_share(tape, mark, &wrt.position, 1, &matrix, 1);
+    return good ? matrix : graph_poison(tape);
 }
 
 wg_value wg_jacobian(wg_tape *tape, wg_value target, wg_value wrt)
 {
     if (!check_all(tape, &target, 1, "the target") || !check_all(tape, &wrt, 1, "the wrt")) return graph_poison(tape);
-    int64_t target_volume = wg_value_volume(target), wrt_volume = wg_value_volume(wrt);
-    bool rows = target_volume <= wrt_volume;
-    int64_t count = rows ? target_volume : wrt_volume;
-    if (count == 0) return wg_leaf_fill(tape, wg_value_kind(target), 2, (wg_size[2]){wg_number(target_volume), wg_number(wrt_volume)}, 0);
-    size_t bytes = (size_t)count * sizeof(wg_value);
-    wg_value *parts = count < WG_NONE ? base_allocate(tape->allocator, bytes) : NULL;
-    if (!parts) return graph_fail(tape, WG_MEMORY, "out of memory"), graph_poison(tape);
-    wg_value jacobian = jacobian_of_parts(tape, target, wrt, rows, (uint32_t)count, parts);
-    base_free(tape->allocator, parts, bytes);
-    return jacobian;
+    return jacobian(tape, target, wrt, wg_value_volume(target) <= wg_value_volume(wrt));
+}
+
+wg_value wg_hessian(wg_tape *tape, wg_value target, wg_value wrt)
+{
+    wg_adjoints *adjoints = wg_differentiate(tape, target, &wrt, 1);
+    if (!adjoints) return graph_poison(tape);
+    wg_value gradient = wg_adjoints_gradient(adjoints, 0);
+    wg_adjoints_free(&adjoints);
+    return jacobian(tape, gradient, wrt, false);
 }

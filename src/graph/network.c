@@ -90,10 +90,9 @@ wg_symbol wg_network_symbol_at(const wg_network *network, uint32_t position)
     return network && position < network->count ? (wg_symbol){network->graph->family, position} : (wg_symbol){0, WG_NONE};
 }
 
-bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts)
+static bool node_facts(const wg_graph *graph, uint32_t count, uint32_t position, wg_node_facts *facts)
 {
-    if (!network || position >= network->count) return false;
-    const wg_graph *graph = network->graph;
+    if (position >= count || !facts) return false;
     const wg_node *node = graph_node(graph, position);
     graph_list attributes = node->attributes ? graph_list_at(graph, node->attributes) : (graph_list){0};
     const graph_site *site = graph_node_site(graph, node);
@@ -111,6 +110,47 @@ bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts
                              .line = site ? site->line : 0,
                              .origin = node->origin};
     return true;
+}
+
+bool wg_network_node(const wg_network *network, uint32_t position, wg_node_facts *facts)
+{
+    return network && node_facts(network->graph, network->count, position, facts);
+}
+
+bool wg_tape_node(const wg_tape *tape, uint32_t position, wg_node_facts *facts)
+{
+    return tape && node_facts(tape, tape->nodes.count, position, facts);
+}
+
+static wg_tensor *source_items(const wg_graph *graph, uint32_t count, uint32_t position)
+{
+    if (position >= count || graph_rows[graph_node(graph, position)->op].result != GRAPH_RESULT_SOURCE) return NULL;
+    const wg_node *node = graph_node(graph, position);
+    const graph_payload *payload = graph_payload_of(graph, node);
+    if (payload->form == GRAPH_PAYLOAD_FILL) return wg_tensor_retain(payload->tensor);
+    if (payload->form == GRAPH_PAYLOAD_SIZE)
+        return wg_tensor_fill((wg_context *)graph->context, (wg_kind)node->kind, 0, NULL, (double)payload->size.number, NULL);
+    return payload->form == GRAPH_PAYLOAD_DENSE ? wg_tensor_retain(payload->tensor) : NULL;
+}
+
+bool wg_entry_node(const wg_entry *entry, uint32_t position, wg_node_facts *facts)
+{
+    return entry && node_facts(entry->graph, entry->prefix, position, facts);
+}
+
+wg_tensor *wg_entry_items(const wg_entry *entry, uint32_t position)
+{
+    return entry ? source_items(entry->graph, entry->prefix, position) : NULL;
+}
+
+wg_tensor *wg_tape_items(const wg_tape *tape, uint32_t position)
+{
+    return tape ? source_items(tape, tape->nodes.count, position) : NULL;
+}
+
+wg_tensor *wg_network_items(const wg_network *network, uint32_t position)
+{
+    return network ? source_items(network->graph, network->count, position) : NULL;
 }
 
 bool wg_network_extent(const wg_network *network, uint32_t index, const char **name, int64_t *number)

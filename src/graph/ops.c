@@ -396,6 +396,38 @@ wg_value wg_bins(wg_value x, wg_value bounds, const char *side)
     return RECORD(Bins, operands, attributes);
 }
 
+/* ---- dense algebra ---- */
+
+wg_value wg_solve(wg_value a, wg_value b)
+{
+    return binary(WG_OP_Solve, a, b);
+}
+
+wg_value wg_solve_triangular(wg_value a, wg_value b, bool upper, bool transposed, bool unit)
+{
+    wg_value operands[2] = {a, b};
+    if (!graph_check_values(a.tape, operands, 2)) return graph_poison(a.tape);
+    wg_size attributes[3] = {PLAIN(upper), PLAIN(transposed), PLAIN(unit)};
+    return RECORD(SolveTriangle, operands, attributes);
+}
+
+wg_value wg_least_squares(wg_value a, wg_value b)
+{
+    return binary(WG_OP_LeastSquares, a, b);
+}
+
+UNARY(cholesky, Cholesky)
+UNARY(qr_q, QrQ)
+UNARY(qr_r, QrR)
+UNARY(determinant, Determinant)
+UNARY(log_determinant, LogDeterminant)
+UNARY(determinant_sign, DetSign)
+UNARY(svd_u, SvdU)
+UNARY(svd_s, SvdS)
+UNARY(svd_v, SvdV)
+UNARY(eigh_values, EighValues)
+UNARY(eigh_vectors, EighVectors)
+
 /* ---- generators ---- */
 
 wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis)

@@ -119,6 +119,7 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
 {
     switch (graph_rows[op].accepts) {
     case GRAPH_FLOATS: return base_kind_is_float(kind);
+    case GRAPH_WIDE: return kind == WG_KIND_F32 || kind == WG_KIND_F64;
     case GRAPH_NUMBERS: return base_kind_is_float(kind) || base_kind_is_integer(kind);
     case GRAPH_INTEGERS: return base_kind_is_integer(kind);
     case GRAPH_LOGIC: return kind == WG_KIND_BOOL || base_kind_is_integer(kind);
@@ -126,7 +127,6 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
     case GRAPH_ANALYTIC: return base_kind_is_float(kind) || base_kind_is_complex(kind);
     case GRAPH_ALGEBRA: return base_kind_is_float(kind) || base_kind_is_integer(kind) || base_kind_is_complex(kind);
     case GRAPH_COMPLEX: return base_kind_is_complex(kind);
-    case GRAPH_PARTS: return base_kind_whole(kind) != kind;
     case GRAPH_ANY: return true;
     }
     return false;
@@ -135,6 +135,11 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
 bool graph_row_checks_items(wg_op op)
 {
     return op == WG_OP_Where || strchr(graph_rows[op].roles, 'p');
+}
+
+bool graph_row_is_host(wg_op op)
+{
+    return graph_rows[op].order == GRAPH_ORDER_HOST;
 }
 
 wg_kind graph_accumulation_kind(wg_kind kind)

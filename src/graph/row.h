@@ -58,6 +58,7 @@ typedef struct graph_attribute_row {
 
 typedef enum graph_accepts {
     GRAPH_FLOATS,
+    GRAPH_WIDE,
     GRAPH_NUMBERS,
     GRAPH_INTEGERS,
     GRAPH_LOGIC,
@@ -65,7 +66,6 @@ typedef enum graph_accepts {
     GRAPH_ANALYTIC,
     GRAPH_ALGEBRA,
     GRAPH_COMPLEX,
-    GRAPH_PARTS,
     GRAPH_ANY
 } graph_accepts;
 
@@ -91,7 +91,8 @@ typedef enum graph_order {
     GRAPH_ORDER_LAYOUT,
     GRAPH_ORDER_SCATTER,
     GRAPH_ORDER_SORT,
-    GRAPH_ORDER_RANDOM
+    GRAPH_ORDER_RANDOM,
+    GRAPH_ORDER_HOST /* a library of the system decides: the bits hold on one machine */
 } graph_order;
 
 typedef enum graph_term_form { GRAPH_TERM_ZERO, GRAPH_TERM_NONE, GRAPH_TERM_SAME, GRAPH_TERM_NEG, GRAPH_TERM_MUL, GRAPH_TERM_DIV, GRAPH_TERM_ROW } graph_term_form;
@@ -161,6 +162,8 @@ const graph_term *graph_row_term(wg_op op, uint32_t operand);
 bool graph_row_reads(wg_op op, uint32_t operand);
 /* Can a run of this row fail by what its operands hold: positions, or how many are true? */
 bool graph_row_checks_items(wg_op op);
+/* Are this row's bits those of a library of the system, and so of one machine? */
+bool graph_row_is_host(wg_op op);
 /* Does a d operand of this row take the kind? */
 bool graph_row_accepts(wg_op op, wg_kind kind);
 /* The kind in which a contraction or sum accumulates `kind` unless told. */

@@ -415,13 +415,108 @@ bool graph_shape_where(graph_call *call)
     return put(call, call->attributes[0]);
 }
 
+/* ---- dense algebra: matrices on the last two axes ---- */
+
+static bool check_matrix(graph_call *call, bool square)
+{
+    const graph_type *a = &call->operands[0];
+    if (a->rank < 2) return base_fail(call->error, WG_SHAPE, "%s takes matrices [.., m, n], not %s", ROW(call), SHAPE(a));
+    if (!square || a->numbers[a->rank - 1] == a->numbers[a->rank - 2]) return true;
+    return base_fail(call->error, WG_SHAPE, "%s takes square matrices [.., n, n], not %s", ROW(call), SHAPE(a));
+}
+
+/* The lesser of the matrix's extents; which one that is may not depend on a binding. */
+static bool lesser(graph_call *call, wg_size *size)
+{
+    const graph_type *a = &call->operands[0];
+    wg_size m = size_of(a, a->rank - 2), n = size_of(a, a->rank - 1);
+    if (m.expression != n.expression)
+        return base_fail(call->error, WG_SIZE,
+                         "%s of %s: the lesser of two extents is no polynomial; use plain sizes, or one named extent for both", ROW(call), SHAPE(a));
+    *size = m.number <= n.number ? m : n;
+    return true;
+}
+
+/* a [.., m, n] and b [.., m, k] to [.., n, k]. */
+bool graph_shape_least_squares(graph_call *call)
+{
+    const graph_type *a = &call->operands[0], *b = &call->operands[1];
+    if (!check_matrix(call, false)) return false;
+    bool fits = a->rank == b->rank && a->numbers[a->rank - 2] == b->numbers[b->rank - 2];
+    for (uint32_t axis = 0; fits && axis + 2 < a->rank; axis++) fits = a->numbers[axis] == b->numbers[axis];
+    if (!fits)
+        return base_fail(call->error, WG_SHAPE, "%s takes a [.., m, n] and b [.., m, k] of the same batch axes, not %s and %s", ROW(call),
+                         SHAPE(a), SHAPE(b));
+    for (uint32_t axis = 0; axis + 2 < a->rank; axis++) {
+        wg_size size = size_of(a, axis);
+        if (!put(call, size.expression ? size : size_of(b, axis))) return false;
+    }
+    return put(call, size_of(a, a->rank - 1)) && put(call, size_of(b, b->rank - 1));
+}
+
+bool graph_shape_solve(graph_call *call)
+{
+    return check_matrix(call, true) && graph_shape_least_squares(call);
+}
+
+bool graph_shape_square(graph_call *call)
+{
+    return check_matrix(call, true) && put_axes(call, &call->operands[0], 0, call->operands[0].rank);
+}
+
+bool graph_shape_drop_matrix(graph_call *call)
+{
+    return check_matrix(call, true) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 2);
+}
+
+bool graph_shape_square_diagonal(graph_call *call)
+{
+    return check_matrix(call, true) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 1);
+}
+
+bool graph_shape_tall(graph_call *call)
+{
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 1) &&
+           put(call, size);
+}
+
+bool graph_shape_wide(graph_call *call)
+{
+    const graph_type *a = &call->operands[0];
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, a, 0, a->rank - 2) && put(call, size) &&
+           put(call, size_of(a, a->rank - 1));
+}
+
+bool graph_shape_right_tall(graph_call *call)
+{
+    const graph_type *a = &call->operands[0];
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, a, 0, a->rank - 2) && put(call, size_of(a, a->rank - 1)) &&
+           put(call, size);
+}
+
+bool graph_shape_diagonal(graph_call *call)
+{
+    wg_size size;
+    return check_matrix(call, false) && lesser(call, &size) && put_axes(call, &call->operands[0], 0, call->operands[0].rank - 2) &&
+           put(call, size);
+}
+
 /* ---- generators ---- */
+
+/* The axes of keys [.., 2] before a key: each has its own result. */
+static bool put_keys(graph_call *call)
+{
+    return put_axes(call, &call->operands[0], 0, call->operands[0].rank - 1);
+}
 
 bool graph_shape_shaped(graph_call *call)
 {
     bool iota = call->op == WG_OP_Iota;
     uint32_t at = iota ? 0 : 1; /* Draw's shape stands behind its distribution */
-    if (!put_sizes(call, at)) return false;
+    if (!(iota || put_keys(call)) || !put_sizes(call, at)) return false;
     if (iota) {
         int64_t axis = call->attributes[1 + call->rank].number;
         if (axis >= 0 && axis < (int64_t)call->rank) return true;
@@ -435,14 +530,15 @@ bool graph_shape_shaped(graph_call *call)
 
 bool graph_shape_key_split(graph_call *call)
 {
-    return put(call, call->attributes[0]) && put(call, plain(2));
+    return put_keys(call) && put(call, call->attributes[0]) && put(call, plain(2));
 }
 
 bool graph_shape_key_fold(graph_call *call)
 {
-    if (call->operands[1].rank)
-        return base_fail(call->error, WG_SHAPE, "key_fold takes one number: %s is not of rank 0", SHAPE(&call->operands[1]));
-    return put(call, plain(2));
+    const graph_type *keys = &call->operands[0], *numbers = &call->operands[1];
+    bool fits = keys->rank == numbers->rank + 1 && !memcmp(keys->numbers, numbers->numbers, numbers->rank * sizeof *numbers->numbers);
+    if (!fits) return base_fail(call->error, WG_SHAPE, "key_fold takes one number a key: %s are not those of keys %s", SHAPE(numbers), SHAPE(keys));
+    return put_keys(call) && put(call, plain(2));
 }
 
 /* ---- kinds and the whole ---- */
@@ -467,8 +563,8 @@ static bool check_operands(graph_call *call)
                 return base_fail(call->error, WG_KIND, "%s needs positions of kind i64 or i32, not %s", row->text, kind);
             break;
         case 'k':
-            if (a->kind != WG_KIND_U32 || a->rank != 1 || a->numbers[0] != 2)
-                return base_fail(call->error, WG_KIND, "%s needs a key, u32 [2], not %s %s", row->text, kind, SHAPE(a));
+            if (a->kind != WG_KIND_U32 || a->rank < 1 || a->numbers[a->rank - 1] != 2)
+                return base_fail(call->error, WG_KIND, "%s needs keys, u32 [.., 2], not %s %s", row->text, kind, SHAPE(a));
             break;
         default:
             if (!graph_row_accepts(call->op, a->kind)) return base_fail(call->error, WG_KIND, "%s does not take %s", row->text, kind);

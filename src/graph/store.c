@@ -273,6 +273,27 @@ void graph_release(wg_graph *graph)
     base_free(graph->allocator, graph, sizeof *graph);
 }
 
+bool wg_tape_clear(wg_tape *tape)
+{
+    if (!tape || !tape->recording || atomic_load(&tape->references) != 1) return false;
+    for (uint32_t i = 0; i < tape->payloads.count; i++) wg_tensor_release(((graph_payload *)base_pool_at(&tape->payloads, i))->tensor);
+    base_pool *pools[] = {&tape->nodes, &tape->words, &tape->payloads, &tape->names, &tape->extents, &tape->sites, &tape->entries};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) base_pool_clear(pools[i]);
+    base_arena_free(&tape->arena);
+    tape->arena = base_arena_new(tape->allocator);
+    if (tape->list_table) memset(tape->list_table, 0, tape->list_capacity * sizeof *tape->list_table);
+    if (tape->name_table) memset(tape->name_table, 0, tape->name_capacity * sizeof *tape->name_table);
+    tape->list_count = tape->name_count = 0;
+    tape->family = new_family();
+    tape->generation++;
+    tape->program = "";
+    tape->chips = 1;
+    tape->sited = 0;
+    tape->error_told = false;
+    wg_error_clear(&tape->error);
+    return base_pool_append(&tape->words, 1) != WG_NONE; /* place 0 is no list; its chunk is there */
+}
+
 void wg_tape_free(wg_tape **tape)
 {
     if (!tape || !*tape) return;

@@ -4,7 +4,9 @@
  *
  * Draw of a kind that base/random.h does not name: uniform f16 and bf16 are the top 11 and 8 bits of the index's word times 2^-11 and 2^-8,
  * so that no item rounds up to 1; normal f16 and bf16 round the f32. Bits of 8 and 16 bits are the low ones of the index's word; bits of 64
- * are the words 2 i (low) and 2 i + 1 (high). */
+ * are the words 2 i (low) and 2 i + 1 (high).
+ *
+ * Keys are [K.., 2]; each has a result of its own, with indices from 0. */
 #include <string.h>
 
 #include "base/random.h"
@@ -22,11 +24,16 @@ bool interp_Iota(const interp_row_call *call)
     return true;
 }
 
-static base_key key_of(const wg_view *view)
+static base_key key_at(const wg_view *keys, int64_t place)
 {
     base_key key;
-    memcpy(key.words, view->data, sizeof key.words);
+    memcpy(key.words, (const char *)keys->data + (size_t)place * sizeof key.words, sizeof key.words);
     return key;
+}
+
+static int64_t key_count(const wg_view *keys)
+{
+    return interp_view_volume(keys) / 2;
 }
 
 static base_number draw_uniform(base_key key, uint64_t index, wg_kind kind)
@@ -47,11 +54,13 @@ static base_number draw_bits(base_key key, uint64_t index, wg_kind kind)
 
 bool interp_Draw(const interp_row_call *call)
 {
-    base_key key = key_of(&call->operands[0]);
+    const wg_view *keys = &call->operands[0];
     wg_kind kind = call->result.kind;
     int64_t distribution = call->attributes[GRAPH_ATTRIBUTE(Draw, distribution)], count = interp_view_volume(&call->result);
+    int64_t each = count ? count / key_count(keys) : 0;
     for (int64_t i = 0; i < count; i++) {
-        uint64_t index = (uint64_t)i;
+        base_key key = key_at(keys, i / each);
+        uint64_t index = (uint64_t)(i % each);
         base_number number;
         if (distribution == GRAPH_DISTRIBUTION_UNIFORM) number = draw_uniform(key, index, kind);
         else if (distribution == GRAPH_DISTRIBUTION_BITS) number = draw_bits(key, index, kind);
@@ -63,19 +72,23 @@ bool interp_Draw(const interp_row_call *call)
 
 bool interp_KeySplit(const interp_row_call *call)
 {
-    base_key key = key_of(&call->operands[0]);
+    const wg_view *keys = &call->operands[0];
+    int64_t count = call->result.shape[call->result.rank - 2], all = interp_view_volume(&call->result) / 2;
     uint32_t *result = call->result.data;
-    for (int64_t child = 0; child < call->result.shape[0]; child++) {
-        base_key split = base_key_split(key, (uint64_t)child);
-        memcpy(result + 2 * child, split.words, sizeof split.words);
+    for (int64_t i = 0; i < all; i++) {
+        base_key split = base_key_split(key_at(keys, i / count), (uint64_t)(i % count));
+        memcpy(result + 2 * i, split.words, sizeof split.words);
     }
     return true;
 }
 
 bool interp_KeyFold(const interp_row_call *call)
 {
-    const wg_view *number = &call->operands[1];
-    base_key folded = base_key_fold(key_of(&call->operands[0]), (uint64_t)base_number_load(number->kind, number->data, 0).i);
-    memcpy(call->result.data, folded.words, sizeof folded.words);
+    const wg_view *keys = &call->operands[0], *numbers = &call->operands[1];
+    uint32_t *result = call->result.data;
+    for (int64_t i = 0; i < key_count(keys); i++) {
+        base_key folded = base_key_fold(key_at(keys, i), (uint64_t)base_number_load(numbers->kind, numbers->data, i).i);
+        memcpy(result + 2 * i, folded.words, sizeof folded.words);
+    }
     return true;
 }

@@ -37,6 +37,13 @@ const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count)
     return plan ? plan->licence.series : NULL;
 }
 
+static uint32_t host_nodes(const wg_plan *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->count; i++) count += graph_row_is_host((wg_op)plan_node(plan, i)->op);
+    return count;
+}
+
 void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
 {
     if (figures) *figures = (wg_plan_figures){0};
@@ -52,7 +59,29 @@ void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
                                  .peak_node = plan->licence.peak_node,
                                  .arena_bytes = plan->layout.arena_bytes,
                                  .largest_bytes = plan->layout.largest_bytes,
-                                 .bound_bytes = plan->layout.bound_bytes};
+                                 .bound_bytes = plan->layout.bound_bytes,
+                                 .host = host_nodes(plan)};
+}
+
+/* ---- inputs ---- */
+
+static bool is_input(const wg_plan *plan, uint32_t index)
+{
+    return graph_node(plan->graph, plan->closure[index])->op == WG_OP_Input;
+}
+
+uint32_t wg_plan_input_count(const wg_plan *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; plan && i < plan->count; i++) count += is_input(plan, i);
+    return count;
+}
+
+wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index)
+{
+    for (uint32_t i = 0; plan && i < plan->count; i++)
+        if (is_input(plan, i) && index-- == 0) return (wg_symbol){plan->graph->family, plan->closure[i]};
+    return (wg_symbol){0, WG_NONE};
 }
 
 /* ---- patterns ---- */
@@ -154,20 +183,50 @@ static void put_writes(const wg_plan *plan, const plan_stage *stage, base_string
     }
 }
 
+static const char *stage_kind(const wg_plan *plan, const plan_stage *stage)
+{
+    switch (stage->kind) {
+    case PLAN_STAGE_PATTERN: return plan_pattern_formula(plan->matches[stage->match].pattern);
+    case PLAN_STAGE_CALL: return graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text;
+    case PLAN_STAGE_MAP: break;
+    }
+    return stage->instruction_count ? "map" : "copy";
+}
+
+bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *facts)
+{
+    if (!plan || !facts || index >= plan->stage_count) return false;
+    const plan_stage *stage = &plan->stages[index];
+    *facts = (wg_stage){.kind = stage_kind(plan, stage),
+                        .nodes = stage->nodes,
+                        .node_count = stage->node_count,
+                        .scratch_bytes = plan->layout.scratch[index]};
+    for (uint32_t r = 0; r < stage->read_count; r++) facts->read_bytes += buffer_of(plan, stage->reads[r].source)->bytes;
+    for (uint32_t w = 0; w < stage->write_count; w++) facts->written_bytes += buffer_of(plan, stage->writes[w].node)->bytes;
+    return true;
+}
+
 static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
 {
     const plan_stage *stage = &plan->stages[s];
-    const char *kind = stage->kind == PLAN_STAGE_PATTERN ? plan_pattern_formula(plan->matches[stage->match].pattern)
-                       : stage->kind == PLAN_STAGE_CALL  ? graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text
-                       : stage->instruction_count        ? "map"
-                                                         : "copy";
-    base_string_printf(text, "  %4u %s of", s, kind);
+    base_string_printf(text, "  %4u %s of", s, stage_kind(plan, stage));
     for (uint32_t i = 0; i < stage->node_count; i++)
         base_string_printf(text, "%s %u %s", i ? "," : "", stage->nodes[i], graph_rows[graph_node(plan->graph, stage->nodes[i])->op].name);
     if (plan->layout.scratch[s]) base_string_printf(text, "; scratch %lld bytes", (long long)plan->layout.scratch[s]);
     base_string_puts(text, "\n");
     put_reads(plan, stage, text);
     put_writes(plan, stage, text);
+}
+
+/* Exact holds on one machine where a library of the system computes a row. */
+static void put_host(const wg_plan *plan, base_string *text)
+{
+    uint32_t put = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        wg_op op = (wg_op)plan_node(plan, i)->op;
+        if (graph_row_is_host(op)) base_string_printf(text, "%s%u %s", put++ ? ", " : "host rows: ", plan->closure[i], graph_rows[op].name);
+    }
+    if (put) base_string_puts(text, "; their bits hold within this build and on this machine\n");
 }
 
 static void put_layout(const wg_plan *plan, base_string *text)
@@ -189,6 +248,7 @@ char *wg_plan_report(const wg_plan *plan)
     put_elections(plan, &text);
     base_string_printf(&text, "stages: %u for %u nodes\n", plan->stage_count, plan->count);
     for (uint32_t s = 0; s < plan->stage_count; s++) put_stage(plan, s, &text);
+    put_host(plan, &text);
     put_layout(plan, &text);
     return base_text_take(&text);
 }

@@ -116,14 +116,20 @@ static bool check_text(const wg_network *network, wg_error *error)
     return good;
 }
 
-static bool check_named(const tool_call *call, running *r, const char *name, uint64_t seed, wg_error *error)
+/* host: adds the nodes of host rows to it. */
+static bool check_named(const tool_call *call, running *r, const char *name, uint64_t seed, uint32_t *host, wg_error *error)
 {
     r->entry = name ? wg_network_entry(r->model.network, name, error) : tool_model_entry(call, &r->model, error);
     bool good = r->entry && check_entry(r, seed, error);
     if (!good && name) base_error_note(error, "in the entry %s", name);
+    wg_plan_figures figures;
+    wg_plan_figures_of(r->plan, &figures);
+    *host += figures.host;
     if (good && !call->json) {
         uint32_t results = wg_entry_result_count(r->entry);
-        printf("entry %s: %u result%s, plan and oracle the same bits\n", name ? name : "(last node)", results, results == 1 ? "" : "s");
+        printf("entry %s: %u result%s, plan and oracle the same bits", name ? name : "(last node)", results, results == 1 ? "" : "s");
+        if (figures.host) printf("; holds %u host row%s: bits hold on this machine", figures.host, figures.host == 1 ? "" : "s");
+        puts("");
     }
     wg_session_free(&r->session);
     wg_plan_release(&r->plan);
@@ -146,15 +152,15 @@ int verb_check(const tool_call *call)
     }
     r.options = (wg_run_options){.size = sizeof r.options, .parameters = r.model.parameters, .feeds = r.feeds.feeds, .feed_count = r.feeds.count};
     const char *only = tool_value(call, "entry");
-    uint32_t entries = good ? wg_network_entry_count(r.model.network) : 0, checked = 0;
+    uint32_t entries = good ? wg_network_entry_count(r.model.network) : 0, checked = 0, host = 0;
     for (uint32_t i = 0; good && i < entries; i++) {
         const char *name = wg_network_entry_name(r.model.network, i);
         if (only && strcmp(only, name)) continue;
-        good = check_named(call, &r, name, (uint64_t)seed, &error);
+        good = check_named(call, &r, name, (uint64_t)seed, &host, &error);
         checked++;
     }
-    if (good && !checked) good = check_named(call, &r, only, (uint64_t)seed, &error);
-    if (good && call->json) printf("{\"wengert\": 1, \"nodes\": %u, \"entries\": %u, \"same\": true}\n", wg_network_count(r.model.network), checked ? checked : 1);
+    if (good && !checked) good = check_named(call, &r, only, (uint64_t)seed, &host, &error);
+    if (good && call->json) printf("{\"wengert\": 1, \"nodes\": %u, \"entries\": %u, \"host\": %u, \"same\": true}\n", wg_network_count(r.model.network), checked ? checked : 1, host);
     running_close(&r);
     return good ? TOOL_DONE : tool_fail(call, &error);
 }

@@ -87,9 +87,9 @@ static int print_plan_json(const tool_call *call, const wg_plan *plan, wg_error 
     wg_plan_figures_of(plan, &f);
     base_string_printf(&text,
                        "{\"wengert\": 1, \"evaluated\": %u, \"total\": %u, \"readable\": %u, \"steps\": %u, \"stages\": %u, \"buffers\": %u, \"peak\": %lld, \"peak_node\": %u, "
-                       "\"retain_all\": %lld, \"arena_bytes\": %lld, \"largest_bytes\": %lld, \"bound_bytes\": %lld, \"patterns\": [",
+                       "\"retain_all\": %lld, \"arena_bytes\": %lld, \"largest_bytes\": %lld, \"bound_bytes\": %lld, \"host\": %u, \"patterns\": [",
                        f.evaluated, f.total, f.readable, f.steps, f.stages, f.buffers, (long long)f.peak, f.peak_node, (long long)f.retain_all,
-                       (long long)f.arena_bytes, (long long)f.largest_bytes, (long long)f.bound_bytes);
+                       (long long)f.arena_bytes, (long long)f.largest_bytes, (long long)f.bound_bytes, f.host);
     wg_pattern pattern;
     for (uint32_t i = 0; i < wg_plan_pattern_count(plan) && wg_plan_pattern(plan, i, &pattern); i++) {
         if (i) base_string_puts(&text, ", ");

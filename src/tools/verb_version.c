@@ -3,6 +3,7 @@
  * wengert version: what this build is, and which optional parts it has. */
 #include <string.h>
 
+#include "base/lapack.h"
 #include "exec/kernels.h"
 #include "tools/tools.h"
 
@@ -10,33 +11,40 @@ typedef struct part {
     const char *name;
     bool here;
     const char *how; /* to get it */
+    bool (*opens)(void); /* of a part that is looked for at run time; NULL: `here` says it */
 } part;
 
 static const part parts[] = {
 #ifdef HAVE_ZLIB
-    {"gzip", true, ""},
+    {"gzip", true, "", NULL},
 #else
-    {"gzip", false, "install zlib1g-dev and build again"},
+    {"gzip", false, "install zlib1g-dev and build again", NULL},
 #endif
 #ifdef HAVE_PNG
-    {"png", true, ""},
+    {"png", true, "", NULL},
 #else
-    {"png", false, "install libpng-dev and build again"},
+    {"png", false, "install libpng-dev and build again", NULL},
 #endif
 #ifdef HAVE_JPEG
-    {"jpeg", true, ""},
+    {"jpeg", true, "", NULL},
 #else
-    {"jpeg", false, "install libjpeg-dev and build again"},
+    {"jpeg", false, "install libjpeg-dev and build again", NULL},
 #endif
+    {"lapacke", false, "install " BASE_LAPACK_PACKAGE " for the rows of dense algebra", base_lapack_is_here},
 };
 
 #define PARTS (sizeof parts / sizeof *parts)
+
+static bool is_here(const part *of)
+{
+    return of->opens ? of->opens() : of->here;
+}
 
 static void print_json(const char *level, unsigned threads)
 {
     printf("{\"wengert\": 1, \"version\": \"%s\", \"semantics\": %d, \"licence\": \"Apache-2.0 OR MIT\", \"simd\": \"%s\", \"threads\": %u, \"parts\": {", WENGERT_VERSION, WG_SEMANTICS,
            level, threads);
-    for (size_t i = 0; i < PARTS; i++) printf("%s\"%s\": %s", i ? ", " : "", parts[i].name, parts[i].here ? "true" : "false");
+    for (size_t i = 0; i < PARTS; i++) printf("%s\"%s\": %s", i ? ", " : "", parts[i].name, is_here(&parts[i]) ? "true" : "false");
     fputs("}}\n", stdout);
 }
 
@@ -49,6 +57,9 @@ int verb_version(const tool_call *call)
         return TOOL_DONE;
     }
     printf("wengert %s, semantics %d, licence Apache-2.0 OR MIT\nkernels %s, %u thread%s\n", WENGERT_VERSION, WG_SEMANTICS, level, context->threads, context->threads == 1 ? "" : "s");
-    for (size_t i = 0; i < PARTS; i++) printf("%-5s %s%s\n", parts[i].name, parts[i].here ? "yes" : "off: ", parts[i].how);
+    for (size_t i = 0; i < PARTS; i++) {
+        bool here = is_here(&parts[i]);
+        printf("%-7s %s%s\n", parts[i].name, here ? "yes" : "off: ", here ? "" : parts[i].how);
+    }
     return TOOL_DONE;
 }

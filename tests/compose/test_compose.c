@@ -376,7 +376,8 @@ static void poison_is_quiet(void **state)
         wg_conv2d_general(p, p, p, &window, 1), wg_max_pool(p, 2, 2), wg_max_pool_general(p, &window), wg_avg_pool(p, 2, 2),
         wg_avg_pool_general(p, &window), wg_linear(p, p, p), wg_embedding(p, p), wg_attention(p, p, p, p, 1),
             wg_causal_attention(p, p, p, 1),
-        wg_cross_entropy(p, p), wg_mean_squared_error(p, p), wg_binary_cross_entropy(p, p), wg_dropout(p, p, 0.5)};
+        wg_cross_entropy(p, p), wg_mean_squared_error(p, p), wg_binary_cross_entropy(p, p), wg_dropout(p, p, 0.5),
+        wg_inverse(p), wg_pseudo_inverse(p), wg_matrix_power(p, 2), wg_trace(p), wg_outer(p, p), wg_spectral_norm(p)};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) assert_true(wg_is_poison(results[i]));
     assert_string_equal(wg_tape_error(tape)->message, first);
     assert_int_equal(wg_tape_count(tape), 2);

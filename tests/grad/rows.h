@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "support/dense.h"
 #include "support/tensors.h"
 
 #define ROWS_MOST_OPERANDS 3
@@ -31,8 +32,10 @@ typedef struct rows_shape {
 } rows_shape;
 
 static const rows_shape rows_shapes[] = {{0, {0}},    {1, {1}},    {1, {2}},       {1, {5}},       {2, {3, 4}},   {2, {4, 3}},
-                                         {2, {2, 3}}, {2, {2, 5}}, {3, {2, 3, 4}}, {3, {2, 2, 4}}, {3, {2, 4, 3}}};
+                                         {2, {2, 3}}, {2, {2, 5}}, {3, {2, 3, 4}}, {3, {2, 2, 4}}, {3, {2, 4, 3}},
+                                         {2, {3, 3}}, {3, {2, 3, 3}}};
 #define ROWS_SHAPES ((uint32_t)(sizeof rows_shapes / sizeof *rows_shapes))
+#define ROWS_SQUARES 2 /* the last ones, of dense algebra alone */
 
 static const int64_t rows_sizes[] = {1, 2, 3, 5, 0, 7};
 static const int64_t rows_lists[][4] = {{2, 3, 4}, {1, 12}, {2, 5, 1}, {3, 2, 3, 4}, {0}, {1, 2}};
@@ -112,12 +115,20 @@ static bool rows_fits(const rows_call *call)
     return graph_infer(&rule) && rule.kind == WG_KIND_F64 && rule.volume > 0;
 }
 
+/* Dense algebra differs by whether a matrix is wide, square or tall. */
+static uint32_t rows_proportion(const rows_shape *shape)
+{
+    if (shape->rank < 2) return 0;
+    int64_t m = shape->numbers[shape->rank - 2], n = shape->numbers[shape->rank - 1];
+    return m < n ? 1 : m == n ? 2 : 3;
+}
+
 /* The calls of a row over `operand_count` operands, appended to calls [ROWS_MOST_CALLS]. */
 static uint32_t rows_find(wg_op op, uint32_t operand_count, rows_call *calls, uint32_t count)
 {
     uint32_t attributes, limits[ROWS_MOST_SLOTS], at[ROWS_MOST_SLOTS] = {0}, slots = 0;
     const graph_attribute_row *rows = graph_row_attributes(op, &attributes);
-    for (uint32_t i = 0; i < operand_count; i++) limits[slots++] = ROWS_SHAPES;
+    for (uint32_t i = 0; i < operand_count; i++) limits[slots++] = graph_row_is_host(op) ? ROWS_SHAPES : ROWS_SHAPES - ROWS_SQUARES;
     for (uint32_t i = 0; i < attributes; i++) limits[slots++] = rows_choices(&rows[i]);
     for (bool more = true; more;) {
         rows_call call = {.op = op, .operand_count = operand_count};
@@ -125,6 +136,7 @@ static uint32_t rows_find(wg_op op, uint32_t operand_count, rows_call *calls, ui
             call.shapes[i] = at[i];
             call.kind_of_call = call.kind_of_call * 4 + rows_shapes[at[i]].rank;
         }
+        if (graph_row_is_host(op)) call.kind_of_call = call.kind_of_call * 4 + rows_proportion(&rows_shapes[at[0]]);
         for (uint32_t i = 0; i < attributes; i++) rows_put(&call, &rows[i], at[operand_count + i]);
         uint32_t alike = 0;
         for (uint32_t i = 0; i < count; i++) alike += calls[i].op == op && calls[i].kind_of_call == call.kind_of_call;
@@ -165,8 +177,11 @@ static wg_tensor *rows_operand(test_draws *draws, const rows_call *call, uint32_
     case 'p': return test_tensor_draw(draws, WG_KIND_I64, shape->rank, shape->numbers, outside ? -2 : 0, outside ? 8 : 2);
     case 'c': return test_tensor_draw(draws, WG_KIND_BOOL, shape->rank, shape->numbers, 0, 2);
     case 'k': return test_tensor_draw(draws, WG_KIND_U32, shape->rank, shape->numbers, 0, 100);
-    default: return test_tensor_draw(draws, WG_KIND_F64, shape->rank, shape->numbers, row->low, row->high);
+    default: break;
     }
+    wg_tensor *items = test_tensor_draw(draws, WG_KIND_F64, shape->rank, shape->numbers, row->low, row->high);
+    if (graph_row_is_host(call->op) && operand == 0) test_make_dominant(items);
+    return items;
 }
 
 #endif

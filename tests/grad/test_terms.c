@@ -228,7 +228,7 @@ static void test_every_row(void **state)
 {
     (void)state;
     for (int op = 0; op < WG_OP_COUNT; op++)
-        if (op != WG_OP_Trigamma) test_row((wg_op)op);
+        if (op != WG_OP_Trigamma && test_row_is_here((wg_op)op)) test_row((wg_op)op);
 }
 
 int main(void)

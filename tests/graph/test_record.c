@@ -163,7 +163,7 @@ static const wrong wrongs[] = {
     {"reduce does not know the word \"mean\"", WG_ARGUMENT, wrong_word},
     {"reduce op=sub is strictly ordered: write order=right", WG_ARGUMENT, wrong_fold},
     {"bitcast cannot turn f32 into f64: their widths differ", WG_KIND, wrong_bits},
-    {"draw needs a key, u32 [2], not f32 [3, 4]", WG_KIND, wrong_key},
+    {"draw needs keys, u32 [.., 2], not f32 [3, 4]", WG_KIND, wrong_key},
     {"an extent of -2 is below 0", WG_SHAPE, wrong_source},
     {"convert cannot make f32 of c64: take its real, imag or abs first", WG_KIND, wrong_part},
     {"less does not take c64", WG_KIND, wrong_order_of_complex},

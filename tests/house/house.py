@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("TESTED_BUILD", ROOT / "build"))
-LIBRARY_ROOMS = "nn text exec plan grad compose interp graph base".split()
+LIBRARY_ROOMS = "nn text exec plan grad batch compose interp graph base".split()
 
 
 class Report:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """docs/adding-an-op.md, followed to the letter: a copy of the tree gets the row of the page, each step's complaint comes before the
-step, and the generated tests pass after the last one. Two planted faults must turn them red.
+step, and the generated tests pass after the last one. Three planted faults must turn them red.
 
 What sees none of the files that the page changes is not compiled again: those objects are the build's own."""
 import concurrent.futures
@@ -16,13 +16,15 @@ from house import BUILD, LIBRARY_ROOMS, ROOT, Report, run
 PAGE = ROOT / "docs" / "adding-an-op.md"
 STEP = re.compile(r"^Complaint: `(?P<complaint>[^`]+)`$|^```add (?P<file>\S+) after (?P<after>[^\n]+)\n(?P<lines>.*?)^```$", re.M | re.S)
 ROOMS = [room for room in LIBRARY_ROOMS if room != "nn"]
-TESTS = ["tests/interp/test_rows.c", "tests/grad/test_terms.c", "tests/exec/test_equivalence_rows.c", "tests/text/test_canonical.c"]
+TESTS = ["tests/interp/test_rows.c", "tests/grad/test_terms.c", "tests/batch/test_rules.c", "tests/exec/test_equivalence_rows.c",
+         "tests/text/test_canonical.c"]
 # A program of somebody who uses the row.
 USER = '#include "wengert/wengert.h"\nwg_value user(wg_value x);\nwg_value user(wg_value x) { return wg_square(wg_square(x)); }\n'
 FLAGS = ["-std=c11", "-O0", "-ffp-contract=off", "-fno-math-errno", "-fPIC", '-DWENGERT_VERSION="0"', '-DTEST_DATA_DIR="tests"',
          '-DTESTED_COMMAND=""', "-Iinclude", "-Isrc", "-Itests"]
 COMPILER = (["ccache"] if shutil.which("ccache") else []) + ["cc"]
 FAULTS = [("src/grad/terms_arithmetic.c", "    return wg_add(a, a);\n}\n", "    return a;\n}\n", "tests/grad/test_terms.c"),
+          ("src/batch/rules.def", "RULE(Square, same)", "RULE(Square, none)", "tests/batch/test_rules.c"),
           ("src/exec/kernel_blocks.inc", "VECTOR_1(block_square, T, S, V, x *x)", "VECTOR_1(block_square, T, S, V, x + x)",
            "tests/exec/test_equivalence_rows.c")]
 

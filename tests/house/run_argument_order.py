@@ -28,7 +28,7 @@ def calls(code):
 
 
 report = Report()
-sources = [path for room in ("compose", "grad", "nn", "text") for path in sorted((ROOT / "src" / room).glob("*.[ch]"))]
+sources = [path for room in ("compose", "batch", "grad", "nn", "text") for path in sorted((ROOT / "src" / room).glob("*.[ch]"))]
 headers = sorted((ROOT / "include" / "wengert").glob("*.h"))
 recorders = set()
 for path in sources + headers:

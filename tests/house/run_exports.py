@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What libwengert exports, needs and weighs.
+"""What the libraries export, need and weigh.
 
-Its dynamic symbols are the sorted lines of src/wengert.exports, each starts with wg_ and is found by dlsym, and each function that
-the public headers declare is among them. It needs libc and threads alone. `--write` rewrites the list."""
+The dynamic symbols of libwengert are the sorted lines of src/wengert.exports, those of libwengert-lazy the lines of src/wengert-lazy.exports;
+each starts with wg_ and is found by dlsym, and each function that the library's public headers declare is among them. libwengert needs libc
+and threads alone, libwengert-lazy libwengert too. `--write` rewrites the lists."""
 import ctypes
 import pathlib
 import re
@@ -13,10 +14,12 @@ import tempfile
 
 from house import BUILD, ROOT, Report, run
 
-LIST = ROOT / "src" / "wengert.exports"
-LIBRARY = BUILD / "libwengert.so"
+# The public headers of libwengert-lazy; every other one is libwengert's.
+LAZY_HEADERS = {"array.h", "lazy.h"}
+LIBRARIES = {"wengert": BUILD / "libwengert.so", "wengert-lazy": BUILD / "libwengert-lazy.so"}
 STRIPPED_LIMIT = 2 * 1024 * 1024
-NEEDED = re.compile(r"^(libc|libpthread|ld-linux[-a-z0-9_]*|ld64)\.so\.\d+$")
+NEEDED = {"wengert": re.compile(r"^(libc|libpthread|ld-linux[-a-z0-9_]*|ld64)\.so\.\d+$")}
+NEEDED["wengert-lazy"] = re.compile(NEEDED["wengert"].pattern + r"|^libwengert\.so\.\d+(\.\d+)?$")
 DECLARED = re.compile(r'visibility\s*\(\s*"default"\s*\)\s*\)\s*\)[^;{}]*?\b(wg_\w+)\s*\)?\s*\(')
 
 
@@ -26,67 +29,77 @@ def symbols(path, *options):
     return sorted(set(names))
 
 
-def declared():
-    """The functions that the public headers declare, macros expanded."""
-    headers = sorted((ROOT / "include" / "wengert").glob("*.h"))
-    text = "".join(f'#include "wengert/{path.name}"\n' for path in headers)
-    with tempfile.TemporaryDirectory() as directory:
-        source = pathlib.Path(directory, "all.c")
-        source.write_text(text)
-        expanded = run(["cc", "-std=c11", "-E", "-P", f"-I{ROOT / 'include'}", source])
-    return sorted(set(DECLARED.findall(expanded.stdout)))
+def list_of(name):
+    return ROOT / "src" / f"{name}.exports"
 
 
-def check_list(report, exported):
-    listed = LIST.read_text().split() if LIST.exists() else []
-    for name in sorted(set(exported) - set(listed)):
-        report.check(False, f"{name} is exported but not in src/wengert.exports; if it should be, run `make exports`")
-    for name in sorted(set(listed) - set(exported)):
-        report.check(False, f"{name} is in src/wengert.exports but not exported; an ABI break unless it never was released")
-    report.check(listed == sorted(listed), "src/wengert.exports is not sorted; run `make exports`")
-    for name in exported:
-        report.check(name.startswith("wg_"), f"{name} is exported and does not start with wg_; make it hidden")
+def declared(name):
+    """The functions that the library's public headers declare, macros expanded: what all declare less what the others do."""
+    def functions(headers):
+        text = "".join(f'#include "wengert/{header}"\n' for header in headers)
+        with tempfile.TemporaryDirectory() as directory:
+            source = pathlib.Path(directory, "all.c")
+            source.write_text(text)
+            expanded = run(["cc", "-std=c11", "-E", "-P", f"-I{ROOT / 'include'}", source])
+        return set(DECLARED.findall(expanded.stdout))
+
+    headers = sorted(path.name for path in (ROOT / "include" / "wengert").glob("*.h"))
+    core = functions([header for header in headers if header not in LAZY_HEADERS])
+    return sorted(core if name == "wengert" else functions([header for header in headers if header in LAZY_HEADERS]) - core)
 
 
-def check_declared(report, exported):
-    names = declared()
+def check_list(report, name, exported):
+    path = list_of(name)
+    listed = path.read_text().split() if path.exists() else []
+    for symbol in sorted(set(exported) - set(listed)):
+        report.check(False, f"{symbol} is exported but not in {path.name}; if it should be, run `make exports`")
+    for symbol in sorted(set(listed) - set(exported)):
+        report.check(False, f"{symbol} is in {path.name} but not exported; an ABI break unless it never was released")
+    report.check(listed == sorted(listed), f"{path.name} is not sorted; run `make exports`")
+    for symbol in exported:
+        report.check(symbol.startswith("wg_"), f"{symbol} is exported and does not start with wg_; make it hidden")
+
+
+def check_declared(report, name, exported):
+    names = declared(name)
     report.check(names, "no declaration was found in the public headers")
-    for name in names:
-        report.check(name in exported, f"{name} is declared in a public header and not exported")
-    for name in sorted(set(exported) - set(names)):
-        report.check(False, f"{name} is exported and no public header declares it")
-    library = ctypes.CDLL(str(LIBRARY))
-    for name in names:
-        report.check(hasattr(library, name), f"dlsym does not find {name}")
+    for symbol in names:
+        report.check(symbol in exported, f"{symbol} is declared in a public header and lib{name} does not export it")
+    for symbol in sorted(set(exported) - set(names)):
+        report.check(False, f"{symbol} is exported and no public header declares it")
+    library = ctypes.CDLL(str(LIBRARIES[name]))
+    for symbol in names:
+        report.check(hasattr(library, symbol), f"dlsym does not find {symbol}")
 
 
-def check_needs(report):
-    dynamic = run(["readelf", "-dW", LIBRARY]).stdout
-    for name in re.findall(r"NEEDED.*\[(.+)\]", dynamic):
-        report.check(NEEDED.match(name), f"the library needs {name}; libc and threads are all it may need")
-    report.check(re.search(r"SONAME.*\[libwengert\.so\.\d+(\.\d+)?\]", dynamic), "the library has no SONAME libwengert.so.<abi>")
-    report.check(constructors() == 0, "the library runs code when it is loaded")
+def check_needs(report, name):
+    dynamic = run(["readelf", "-dW", LIBRARIES[name]]).stdout
+    for needed in re.findall(r"NEEDED.*\[(.+)\]", dynamic):
+        report.check(NEEDED[name].match(needed), f"lib{name} needs {needed}; libc, threads and libwengert are all it may need")
+    soname = rf"SONAME.*\[lib{name}\.so\.\d+(\.\d+)?\]"
+    report.check(re.search(soname, dynamic), f"the library has no SONAME lib{name}.so.<abi>")
+    report.check(constructors(LIBRARIES[name]) == 0, f"lib{name} runs code when it is loaded")
     # libc has a few of libm's functions (ldexp, frexp, ...) too: those come from libc here, and depend on nothing of libm.
     libm = run(["cc", "-print-file-name=libm.so.6"]).stdout.strip()
     libc = run(["cc", "-print-file-name=libc.so.6"]).stdout.strip()
     functions = set(symbols(libm, "--defined-only")) - set(symbols(libc, "--defined-only"))
     report.check(len(functions) > 100, f"the symbols of {libm} cannot be read")
-    for name in sorted(functions & set(symbols(LIBRARY, "--undefined-only"))):
-        report.check(False, f"the library calls {name} of libm")
+    for symbol in sorted(functions & set(symbols(LIBRARIES[name], "--undefined-only"))):
+        report.check(False, f"lib{name} calls {symbol} of libm")
 
 
-def constructors():
+def constructors(library):
     """Entries of .init_array beyond those of the C runtime: its own, and the compiler's look at the processor."""
-    sections = run(["readelf", "-SW", LIBRARY]).stdout
+    sections = run(["readelf", "-SW", library]).stdout
     size = re.search(r"\.init_array\s+INIT_ARRAY\s+\w+\s+\w+\s+(\w+)", sections)
-    runtime = 1 + ("__cpu_indicator_init" in run(["nm", LIBRARY]).stdout)
+    runtime = 1 + ("__cpu_indicator_init" in run(["nm", library]).stdout)
     return max(0, int(size[1], 16) // ctypes.sizeof(ctypes.c_void_p) - runtime) if size else 0
 
 
 def check_size(report):
     with tempfile.TemporaryDirectory() as directory:
         copy = pathlib.Path(directory, "libwengert.so")
-        shutil.copyfile(LIBRARY, copy)
+        shutil.copyfile(LIBRARIES["wengert"], copy)
         run(["strip", copy])
         size = copy.stat().st_size
     print(f"libwengert stripped: {size:,} bytes")
@@ -94,16 +107,21 @@ def check_size(report):
 
 
 def main():
-    exported = symbols(LIBRARY, "--defined-only")
     if "--write" in sys.argv[1:]:
-        LIST.write_text("".join(name + "\n" for name in exported))
-        print(f"{LIST.relative_to(ROOT)}: {len(exported)} symbols")
+        for name, library in LIBRARIES.items():
+            exported = symbols(library, "--defined-only")
+            list_of(name).write_text("".join(symbol + "\n" for symbol in exported))
+            print(f"{list_of(name).relative_to(ROOT)}: {len(exported)} symbols")
         return
     report = Report()
-    if report.check(LIBRARY.exists(), f"{LIBRARY} is not there"):
-        check_list(report, exported)
-        check_declared(report, exported)
-        check_needs(report)
+    for name, library in LIBRARIES.items():
+        if not report.check(library.exists(), f"{library} is not there"):
+            continue
+        exported = symbols(library, "--defined-only")
+        check_list(report, name, exported)
+        check_declared(report, name, exported)
+        check_needs(report, name)
+    if LIBRARIES["wengert"].exists():
         check_size(report)
     report.finish()
 

@@ -141,8 +141,8 @@ def fish_completion():
 # ---- docs/ops.md ----
 
 ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key"}
-KINDS = {"FLOATS": "floats", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ORDERED": "ordered", "ANALYTIC": "floats, complex",
-         "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "PARTS": "f32, f64", "ANY": "any"}
+KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ORDERED": "ordered", "ANALYTIC": "floats, complex",
+         "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "ANY": "any"}
 RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own", "PART": "of the parts",
            "WHOLE": "complex"}
 TERMS = {"ZERO": "0", "NONE": "none", "SAME": "t", "NEG": "-t", "MUL": "c*t", "DIV": "t/c", "ROW": "row of t"}
@@ -183,7 +183,7 @@ def ops_page():
             (attributes if macro == "ATTRIBUTE" else terms).setdefault(fields[0], []).append(fields)
     text = (ROOT / "docs/ops.md.in").read_text().replace("@COUNT@", str(len(rows)))
     body, last = [], None
-    for family, (name, word, arity, roles, accepts, result, _, _, _, _, _, _, doc) in rows:
+    for family, (name, word, arity, roles, accepts, result, _, order, _, _, _, _, doc) in rows:
         if family != last:
             title, _, about = family.partition(": ")
             body.append(f"\n## {title.capitalize()}\n" + (f"\n{about[0].upper() + about[1:]}.\n" if about else "") +
@@ -191,7 +191,7 @@ def ops_page():
             last = family
         letters = [f"{LETTERS[i]} {ROLES[role]}" if len(set(roles)) > 1 else LETTERS[i] for i, role in enumerate(roles)]
         cells = [f"`{word}`", name, "one or more" if arity == "-1" else ", ".join(letters) or "-", KINDS[accepts] if "d" in roles else "-", RESULTS[result],
-                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])), doc.replace("|", "\\|")]
+                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])), doc.replace("|", "\\|") + ("; host" if order == "HOST" else "")]
         body.append("| " + " | ".join(cells) + " |")
     return text.replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
 
@@ -249,7 +249,29 @@ def api_page():
     return with_lists("docs/c-api.md", {"errors": "| code | name | meaning |\n|---|---|---|\n" + "".join(rows)})
 
 
-FILES = {"docs/man/wengert.1": man_page, "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
+# ---- the sites of calls on arrays ----
+
+CALL = re.compile(r"^WG_API (wg_array \*|bool )(wg_array_\w+)\(", re.M)
+
+
+def array_sites():
+    """A macro a call of array.h. Arguments stay together, so that lists in braces may stand among them."""
+    calls = [(name, "WG_READ_SITE" if result == "bool " else "WG_ARRAY_SITE") for result, name in CALL.findall((ROOT / "include/wengert/array.h").read_text())
+             if name != "wg_array_absent"]
+    pairs = []
+    for macro, fields, _ in tables.read("include/wengert/arrays.def"):
+        name = "wg_array_" + fields[0]
+        if macro == "BINARY":
+            pairs.append(name)
+            name += "_scalar"
+        calls.append((name, "WG_ARRAY_SITE"))
+    lines = [f"#define {name}(a, b) WG_ARRAY_SITE(WG_ARRAY_BINARY({name}, a, b))" for name in pairs]
+    lines += [f"#define {name}(...) {site}(({name})(__VA_ARGS__))" for name, site in calls]
+    return (f"/* {SPDX}\n *\n * The line of a call, noted by the call: macros that shadow the functions of array.h. Written by tests/house/run_generated.py. */\n"
+            "#ifndef WENGERT_ARRAY_SITES_H\n#define WENGERT_ARRAY_SITES_H\n\n#include \"wengert/array.h\"\n\n" + "\n".join(lines) + "\n\n#endif\n")
+
+
+FILES = {"include/wengert/array_sites.h": array_sites, "docs/man/wengert.1": man_page, "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
          "completions/wengert.fish": fish_completion, "docs/ops.md": ops_page, "docs/command.md": command_page,
          "docs/program-text.md": text_page, "docs/c-api.md": api_page}
 

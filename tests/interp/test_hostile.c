@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "graph/row.h"
+#include "support/dense.h"
 #include "support/random_graph.h"
 #include "wengert/ops.h"
 #include "wengert/run.h"
@@ -178,6 +179,7 @@ static void test_every_row(void **state)
     wg_context *context = limited_context();
     for (int op = 0; op < WG_OP_COUNT; op++) {
         uint32_t ran = 0;
+        if (!test_row_is_here((wg_op)op)) continue;
         for (uint64_t seed = 0; seed < rounds; seed++) ran += try_row(context, seed * WG_OP_COUNT + (uint64_t)op, (wg_op)op);
         bool source = graph_rows[op].result == GRAPH_RESULT_SOURCE;
         if (source ? ran : ran < rounds / 50) fail_msg("%s ran %u times of %u", wg_op_name((wg_op)op), ran, (unsigned)rounds);

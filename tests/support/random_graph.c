@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "graph/row.h"
 #include "graph/rules.h"
+#include "support/dense.h"
 #include "support/tensors.h"
 #include "wengert/run.h"
 
@@ -82,7 +83,9 @@ static void draw_shape(maker *m, uint32_t rank, int64_t *shape)
 
 static uint32_t fresh(maker *m, wg_op op, wg_kind kind, uint32_t rank, const int64_t *shape)
 {
-    return source(m, test_tensor_draw(&m->draws, kind, rank, shape, (double)graph_rows[op].low, (double)graph_rows[op].high), false);
+    wg_tensor *items = test_tensor_draw(&m->draws, kind, rank, shape, (double)graph_rows[op].low, (double)graph_rows[op].high);
+    if (graph_row_is_host(op)) test_make_dominant(items);
+    return source(m, items, false);
 }
 
 static uint32_t fresh_positions(maker *m, uint32_t rank, const int64_t *shape, double low, double high)
@@ -263,6 +266,17 @@ static bool shape_matmul(maker *m, attempt *a)
     return true;
 }
 
+/* A right-hand side of a matrix. */
+static bool shape_right_hand(maker *m, attempt *a)
+{
+    uint32_t left = a->operands[0], rank = wg_value_rank(m->values[left]);
+    int64_t shape[WG_MAX_RANK];
+    memcpy(shape, shape_of(m, left), rank * sizeof *shape);
+    shape[rank - 1] = below(m, 4);
+    a->operands[a->operand_count++] = of_type(m, a->op, wg_value_kind(m->values[left]), rank, shape);
+    return true;
+}
+
 static bool shape_concat(maker *m, attempt *a)
 {
     uint32_t first = a->operands[0], more = below(m, MOST_OPERANDS), rank = wg_value_rank(m->values[first]);
@@ -335,6 +349,9 @@ static bool shape_attributes(maker *m, attempt *a)
     case WG_OP_Reduce: SET(a, Reduce, order, GET(a, Reduce, op) >= GRAPH_FOLDING_SUB); return true;
     case WG_OP_Where: SET(a, Where, maximum, (int64_t)wg_value_volume(m->values[a->operands[0]])); return true;
     case WG_OP_MatMul: return shape_matmul(m, a);
+    case WG_OP_Solve:
+    case WG_OP_SolveTriangle:
+    case WG_OP_LeastSquares: return shape_right_hand(m, a);
     case WG_OP_Concat: return shape_concat(m, a);
     case WG_OP_Gather: return shape_gather(m, a);
     case WG_OP_Scatter: return shape_scatter(m, a);
@@ -351,17 +368,20 @@ static uint32_t least_rank(wg_op op)
 {
     uint32_t count;
     const graph_attribute_row *rows = graph_row_attributes(op, &count);
-    if (op == WG_OP_MatMul || op == WG_OP_Fold) return 2;
+    if (op == WG_OP_MatMul || op == WG_OP_Fold || graph_row_is_host(op)) return 2;
     for (uint32_t i = 0; i < count; i++)
         if (rows[i].type == GRAPH_AXIS && op != WG_OP_BroadcastAlong) return 1;
     return 0;
 }
 
-static uint32_t key(maker *m)
+/* A key [2], or keys [n, 2]. */
+static uint32_t keys(maker *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
         if (same_type(m, i, WG_KIND_U32, 1, TEST_SHAPE(2)) && chance(m, 50)) return i;
-    return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, 1, TEST_SHAPE(2), 0, 4e9), false);
+    bool many = chance(m, 40);
+    int64_t shape[2] = {many ? below(m, 4) : 2, 2};
+    return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, many ? 2 : 1, shape, 0, 4e9), false);
 }
 
 static bool draw_operands(maker *m, attempt *a)
@@ -380,8 +400,9 @@ static bool draw_operands(maker *m, attempt *a)
         a->operands[a->operand_count++] = of_type(m, WG_OP_And, WG_KIND_BOOL, rank, shape);
         for (uint32_t i = 1; row->roles[i]; i++) a->operands[a->operand_count++] = of_type(m, a->op, kind, rank, shape);
     } else if (row->roles[0] == 'k') {
-        a->operands[a->operand_count++] = key(m);
-        if (row->roles[1] == 'p') a->operands[a->operand_count++] = fresh_positions(m, 0, NULL, 0, 100);
+        uint32_t place = a->operands[a->operand_count++] = keys(m);
+        if (row->roles[1] == 'p')
+            a->operands[a->operand_count++] = fresh_positions(m, wg_value_rank(m->values[place]) - 1, shape_of(m, place), 0, 100);
     } else if (!rank) {
         rank = 1; /* Iota */
         shape[0] = 3;
@@ -461,7 +482,7 @@ random_graph random_graph_new(uint64_t seed, uint32_t nodes, wg_kind kind)
     assert_non_null(graph.tape);
     while (wg_tape_count(graph.tape) < nodes) {
         wg_op op = (wg_op)below(&m, WG_OP_COUNT);
-        if (graph_rows[op].result != GRAPH_RESULT_SOURCE) try_row(&m, op);
+        if (graph_rows[op].result != GRAPH_RESULT_SOURCE && !graph_row_is_host(op)) try_row(&m, op);
     }
     choose_roots(&m);
     if (wg_tape_error(graph.tape)->code) fail_msg("seed %llu: %s", (unsigned long long)seed, wg_tape_error(graph.tape)->message);

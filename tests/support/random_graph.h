@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Graphs drawn from the op table: every row that is no source, over operands of every kind that it takes, mostly of the tape's. A row is
+ * Graphs drawn from the op table: every row that is no source and no host row, over operands of every kind that it takes, mostly of the tape's. A row is
  * recorded only when the oracle's result for the sources' items is finite and small, so any executor and any derivative may be asked of any
  * node. A graph of fewer nodes is the beginning of one of more with the same seed. */
 #ifndef SUPPORT_RANDOM_GRAPH_H

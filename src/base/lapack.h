@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Factorisations of single matrices by LAPACK, through LAPACKE, which is opened when the first one is asked for and never linked to. What
+ * it answers depends on the LAPACK and BLAS that are installed and on the processor; here the conventions that LAPACK leaves open are
+ * fixed, so that one machine answers the same bits however often and by however many threads it is asked:
+ *
+ *   QR    the diagonal of R is not negative
+ *   SVD   singular values descend; of each column of U the first component of greatest magnitude is positive, and V's column follows it
+ *   eigh  eigenvalues ascend; of each eigenvector the first component of greatest magnitude is positive
+ *
+ * Matrices are dense and row-major, kind f32 or f64. A matrix that is factorised must be finite: iterations do not end for certain with a
+ * NaN. A right-hand side may hold anything. */
+#ifndef BASE_LAPACK_H
+#define BASE_LAPACK_H
+
+#include "base/diagnostic.h"
+
+typedef enum base_lapack_task {
+    BASE_LAPACK_SOLVE,           /* a [n, n] x = b [n, k] */
+    BASE_LAPACK_SOLVE_TRIANGLE,  /* one triangle of a [n, n], or its transpose, x = b [n, k] */
+    BASE_LAPACK_LEAST_SQUARES,   /* the shortest of the x [n, k] that bring a [m, n] x nearest to b [m, k] */
+    BASE_LAPACK_CHOLESKY,        /* lower L [n, n] with L L^T = a; reads the lower triangle */
+    BASE_LAPACK_QR_Q,            /* [m, min] */
+    BASE_LAPACK_QR_R,            /* [min, n] */
+    BASE_LAPACK_DETERMINANT,     /* one item */
+    BASE_LAPACK_LOG_DETERMINANT, /* ln of its magnitude */
+    BASE_LAPACK_DETERMINANT_SIGN,
+    BASE_LAPACK_SVD_U,           /* [m, min] */
+    BASE_LAPACK_SVD_S,           /* [min] */
+    BASE_LAPACK_SVD_V,           /* [n, min], columns */
+    BASE_LAPACK_EIGH_VALUES,     /* [n]; reads the lower triangle of a [n, n] */
+    BASE_LAPACK_EIGH_VECTORS     /* [n, n], columns; as before */
+} base_lapack_task;
+
+typedef enum base_lapack_fault {
+    BASE_LAPACK_DONE,
+    BASE_LAPACK_MISSING,      /* the library cannot be opened */
+    BASE_LAPACK_TOO_LARGE,    /* more than LAPACK's 32-bit sizes hold */
+    BASE_LAPACK_NOT_FINITE,   /* a NaN or an infinity in what is factorised */
+    BASE_LAPACK_SINGULAR,
+    BASE_LAPACK_NOT_POSITIVE, /* not positive definite */
+    BASE_LAPACK_NOT_CONVERGED
+} base_lapack_fault;
+
+typedef struct base_lapack_call {
+    base_lapack_task task;
+    wg_kind kind;          /* WG_KIND_F32 or WG_KIND_F64 */
+    int64_t rows, columns; /* of a */
+    int64_t sides;         /* columns of b; 0 without one */
+    bool upper, transposed, unit; /* of the triangle: which one, taken transposed, its diagonal taken for ones */
+} base_lapack_call;
+
+/* Opens the library unless that was tried before. */
+bool base_lapack_is_here(void);
+/* Whether a library of this name can be opened and has every routine that is needed. */
+bool base_lapack_opens(const char *library);
+/* The name of the library that is opened, and the package that has it. */
+#define BASE_LAPACK_LIBRARY "liblapacke.so.3"
+#define BASE_LAPACK_PACKAGE "liblapacke"
+
+/* Bytes of scratch that a call needs, on a BASE_ALIGNMENT boundary. 0 also where the call would answer BASE_LAPACK_TOO_LARGE. */
+int64_t base_lapack_scratch(const base_lapack_call *call);
+/* One matrix. b is NULL where the task has none; nothing overlaps. Any thread, between enter and leave. */
+base_lapack_fault base_lapack_run(const base_lapack_call *call, const void *a, const void *b, void *result, void *scratch);
+
+/* Around any number of calls of any number of threads: while somebody is between them, OpenBLAS (where that is the BLAS behind) works on
+ * the calling thread alone, whose results do not depend on a number of threads. */
+void base_lapack_enter(void);
+void base_lapack_leave(void);
+
+/* What a fault says, as in "the matrix is singular"; and its code. */
+const char *base_lapack_fault_text(base_lapack_fault fault);
+wg_code base_lapack_fault_code(base_lapack_fault fault);
+
+#endif

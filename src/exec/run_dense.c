@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A factorisation under
+ * way is not interrupted: a stop is served between matrices. */
+#include "exec/exec_call.h"
+#include "graph/dense.h"
+
+#define NO_FAULT INT64_MAX
+#define FAULTS 16 /* a failure is kept as item * FAULTS + fault, so that the least of them is the first matrix's */
+
+typedef struct dense_call {
+    uint32_t node;
+    graph_dense dense;
+    exec_dense operands[2];
+    uint32_t operand_count;
+    exec_value result;
+    bool canonical;
+    int64_t scratch_at, scratch_bytes;
+    double unit_cost;
+} dense_call;
+
+typedef struct dense_work {
+    exec_run *run;
+    const dense_call *facts;
+    const char *a, *b;
+    char *result;
+    atomic_llong first_fault;
+} dense_work;
+
+static void dense_part(void *context, exec_range range, uint32_t thread)
+{
+    dense_work *work = context;
+    const dense_call *d = work->facts;
+    char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
+    for (int64_t item = range.first; item < range.end; item++) {
+        if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */
+        base_lapack_fault fault = graph_dense_run(&d->dense, item, work->a, work->b, work->result, scratch);
+        if (fault) exec_least(&work->first_fault, item * FAULTS + (int64_t)fault);
+    }
+}
+
+static void run_dense(exec_run *run, const exec_stage *stage)
+{
+    const dense_call *d = stage->prepared;
+    dense_work work = {.run = run, .facts = d, .result = exec_items(run, &d->result)};
+    work.a = exec_dense_items(run, &d->operands[0]);
+    if (d->operand_count > 1) work.b = exec_dense_items(run, &d->operands[1]);
+    atomic_init(&work.first_fault, NO_FAULT);
+    base_lapack_enter();
+    exec_run_split(run, d->dense.items, 1, d->unit_cost, dense_part, &work);
+    base_lapack_leave();
+    int64_t fault = atomic_load(&work.first_fault);
+    if (fault != NO_FAULT) exec_run_fail_item(run, d->node, fault / FAULTS, fault % FAULTS, EXEC_FAILED_MATRIX, 0);
+    else exec_canonical_all(run, d->canonical, &d->result);
+}
+
+static bool prepare_dense(exec_call *call)
+{
+    dense_call *d = exec_call_take(call, sizeof *d);
+    if (!d) return false;
+    graph_type types[2];
+    d->node = call->node;
+    d->operand_count = call->operand_count;
+    for (uint32_t i = 0; i < call->operand_count; i++) {
+        const exec_value *operand = &call->operands[i];
+        types[i] = (graph_type){operand->kind, operand->rank, operand->shape, NULL};
+        d->operands[i] = exec_dense_of(call->build, operand);
+    }
+    d->result = call->result;
+    d->canonical = call->canonical;
+    d->dense = graph_dense_of(call->op, call->attributes, types, call->operand_count, call->result.volume);
+    double m = (double)d->dense.call.rows, n = (double)d->dense.call.columns;
+    d->unit_cost = m * n * ((m < n ? m : n) + (double)d->dense.call.sides) + 100;
+    d->scratch_bytes = d->dense.scratch;
+    d->scratch_at = exec_scratch_take(call->build, d->scratch_bytes * exec_scratch_pieces(call->build, d->dense.items, 1));
+    call->stage->run = run_dense;
+    call->stage->prepared = d;
+    call->stage->cost = d->unit_cost * (double)d->dense.items;
+    return true;
+}
+
+#define HOST(Name) \
+    bool exec_call_##Name(exec_call *call) { return prepare_dense(call); }
+
+HOST(Solve)
+HOST(SolveTriangle)
+HOST(LeastSquares)
+HOST(Cholesky)
+HOST(QrQ)
+HOST(QrR)
+HOST(Determinant)
+HOST(LogDeterminant)
+HOST(DetSign)
+HOST(SvdU)
+HOST(SvdS)
+HOST(SvdV)
+HOST(EighValues)
+HOST(EighVectors)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Dense algebra. These are host rows: what the installed LAPACK answers is their definition, so the oracle asks it too, one matrix after
+ * the other. */
+#include "graph/dense.h"
+#include "interp/items.h"
+
+static bool each_matrix(const interp_row_call *call)
+{
+    graph_type types[2];
+    for (uint32_t i = 0; i < call->operand_count; i++)
+        types[i] = (graph_type){call->operands[i].kind, call->operands[i].rank, call->operands[i].shape, NULL};
+    graph_dense dense = graph_dense_of(call->op, call->attributes, types, call->operand_count, interp_view_volume(&call->result));
+    char *scratch = base_arena_take(call->scratch, (size_t)dense.scratch + BASE_ALIGNMENT);
+    if (!scratch) return base_fail_memory(call->error);
+    scratch += (BASE_ALIGNMENT - (uintptr_t)scratch % BASE_ALIGNMENT) % BASE_ALIGNMENT;
+    base_lapack_fault fault = BASE_LAPACK_DONE;
+    base_lapack_enter();
+    int64_t item = 0;
+    for (; item < dense.items; item++) {
+        fault = graph_dense_run(&dense, item, call->operands[0].data, call->operand_count > 1 ? call->operands[1].data : NULL,
+                                call->result.data, scratch);
+        if (fault) break;
+    }
+    base_lapack_leave();
+    return !fault || graph_fail_matrix(call->error, item, fault);
+}
+
+#define HOST(Name) \
+    bool interp_##Name(const interp_row_call *call) { return each_matrix(call); }
+
+HOST(Solve)
+HOST(SolveTriangle)
+HOST(LeastSquares)
+HOST(Cholesky)
+HOST(QrQ)
+HOST(QrR)
+HOST(Determinant)
+HOST(LogDeterminant)
+HOST(DetSign)
+HOST(SvdU)
+HOST(SvdS)
+HOST(SvdV)
+HOST(EighValues)
+HOST(EighVectors)

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Stored arrays: own, borrowed, mapped; literals; facts. */
+#define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/tensor.h"
+#include "lazy/lazy.h"
+
+static wg_array *stored_node(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, int64_t volume)
+{
+    wg_array *array = lazy_node_new(lazy, LAZY_STORED, rank, 0, 0);
+    if (!array) return NULL;
+    array->kind = (uint8_t)kind;
+    array->volume = volume;
+    if (rank) memcpy(lazy_shape(array), shape, rank * sizeof *shape);
+    return array;
+}
+
+uint64_t lazy_stored_bytes(const wg_array *array)
+{
+    return (uint64_t)array->volume * base_kinds[array->kind].bytes;
+}
+
+wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor)
+{
+    wg_array *array = stored_node(lazy, tensor->kind, tensor->rank, tensor->shape, tensor->volume);
+    if (!array) return wg_tensor_release(tensor), NULL;
+    array->as.stored.tensor = tensor;
+    lazy->figures.stored_bytes += lazy_stored_bytes(array);
+    return array;
+}
+
+wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item)
+{
+    wg_array *array = lazy_node_new(lazy, LAZY_LITERAL, 0, 0, 0);
+    if (!array) return NULL;
+    array->kind = (uint8_t)kind;
+    array->volume = 1;
+    memcpy(array->as.literal.bits, item, base_kinds[kind].bytes);
+    return array;
+}
+
+wg_view lazy_view(const wg_array *array)
+{
+    wg_view view = {NULL, (wg_kind)array->kind, array->rank, lazy_shape(array), NULL};
+    if (array->state == LAZY_LITERAL) {
+        view.data = (void *)array->as.literal.bits;
+    } else if (array->as.stored.tensor) {
+        view.data = array->as.stored.tensor->data;
+    } else {
+        const lazy_borrowed *borrowed = array->as.stored.borrowed;
+        view.data = borrowed->data;
+        if (borrowed->strided) view.strides = borrowed->strides;
+    }
+    return view;
+}
+
+/* ---- making ---- */
+
+wg_array *wg_array_of(wg_lazy *lazy, wg_tensor *items)
+{
+    if (!lazy || !items) {
+        wg_tensor_release(items);
+        if (lazy) lazy_fail(lazy, WG_ARGUMENT, "an array of a tensor needs the tensor");
+        return NULL;
+    }
+    return lazy_give(lazy, lazy_stored(lazy, items));
+}
+
+wg_array *wg_array_copy(wg_lazy *lazy, const wg_view *items)
+{
+    if (!lazy) return NULL;
+    wg_error error = {.code = WG_OK};
+    wg_tensor *tensor = wg_tensor_copy(lazy->context, items, &error);
+    if (!tensor) return lazy_fail_with(lazy, &error, NULL), NULL;
+    return lazy_give(lazy, lazy_stored(lazy, tensor));
+}
+
+static bool check_view(const wg_view *view, int64_t *volume, wg_error *error)
+{
+    size_t bytes;
+    if (!view) return base_fail(error, WG_ARGUMENT, "borrowing needs a view");
+    if (!base_tensor_size(view->kind, view->rank, view->shape, volume, &bytes, error)) return false;
+    if (*volume && !view->data) return base_fail(error, WG_ARGUMENT, "the items of a view are NULL; give their address");
+    if (view->kind != WG_KIND_BOOL || !*volume) return true;
+    if (view->strides) return base_fail(error, WG_UNSUPPORTED, "bool items with strides are copied, not borrowed (wg_array_copy)");
+    int64_t wrong = base_items_not_bool(view->data, *volume);
+    return wrong < 0 || base_fail(error, WG_FORMAT, "item %lld of borrowed bool items is neither 0 nor 1", (long long)wrong);
+}
+
+static bool dense(const wg_view *view)
+{
+    int64_t step = base_kinds[view->kind].bytes;
+    for (uint32_t axis = view->rank; view->strides && axis-- > 0; step *= view->shape[axis])
+        if (view->shape[axis] > 1 && view->strides[axis] != step) return false;
+    return true;
+}
+
+static wg_array *borrow(wg_lazy *lazy, const wg_view *view, lazy_borrowed how, wg_error *error)
+{
+    int64_t volume;
+    if (!check_view(view, &volume, error)) return NULL;
+    lazy_borrowed *borrowed = base_allocate(lazy->allocator, sizeof *borrowed);
+    if (!borrowed) return base_fail_memory(error), NULL;
+    *borrowed = how;
+    atomic_init(&borrowed->references, 1);
+    borrowed->allocator = lazy->allocator;
+    borrowed->data = view->data;
+    borrowed->strided = !dense(view);
+    if (borrowed->strided) memcpy(borrowed->strides, view->strides, view->rank * sizeof *view->strides);
+    wg_array *array = stored_node(lazy, view->kind, view->rank, view->shape, volume);
+    if (!array) {
+        base_free(lazy->allocator, borrowed, sizeof *borrowed);
+        return base_fail_memory(error), NULL;
+    }
+    array->as.stored.borrowed = borrowed;
+    lazy->figures.stored_bytes += lazy_stored_bytes(array);
+    return array;
+}
+
+wg_array *wg_array_borrow(wg_lazy *lazy, const wg_view *items, void (*release)(void *user), void *user)
+{
+    wg_error error = {.code = WG_OK};
+    wg_array *array = lazy ? borrow(lazy, items, (lazy_borrowed){.release = release, .user = user}, &error) : NULL;
+    if (!array && release) release(user);
+    if (!array && lazy) lazy_fail_with(lazy, &error, NULL);
+    return lazy ? lazy_give(lazy, array) : NULL;
+}
+
+static void unmap(void *user)
+{
+    lazy_borrowed *borrowed = user;
+    munmap(borrowed->mapping, borrowed->mapping_bytes);
+}
+
+/* The pages of a file from `offset` on; the mapping begins at a page. */
+static bool map_file(const char *path, uint64_t offset, size_t bytes, lazy_borrowed *how, void **data, wg_error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat facts;
+    if (file < 0 || fstat(file, &facts)) {
+        if (file >= 0) close(file);
+        return base_fail(error, WG_FILE, "%s cannot be opened", path);
+    }
+    uint64_t size = (uint64_t)facts.st_size, page = (uint64_t)sysconf(_SC_PAGESIZE), first = offset / page * page;
+    bool good = offset <= size && bytes <= size - offset;
+    if (!good) base_fail(error, WG_FILE, "%s has %llu bytes: %zu are wanted from byte %llu on", path, (unsigned long long)size, bytes, (unsigned long long)offset);
+    how->mapping_bytes = (size_t)(offset - first) + bytes;
+    if (good) how->mapping = mmap(NULL, how->mapping_bytes, PROT_READ, MAP_PRIVATE, file, (off_t)first);
+    if (good && how->mapping == MAP_FAILED) good = base_fail(error, WG_FILE, "%s cannot be mapped", path);
+    close(file);
+    if (good) *data = (char *)how->mapping + (offset - first);
+    return good;
+}
+
+wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind kind, uint32_t rank, const int64_t *shape)
+{
+    if (!lazy) return NULL;
+    wg_error error = {.code = WG_OK};
+    int64_t volume;
+    size_t bytes;
+    lazy_borrowed how = {.release = NULL};
+    wg_view view = {.kind = kind, .rank = rank, .shape = shape};
+    bool good = path || base_fail(&error, WG_ARGUMENT, "mapping a file needs its path");
+    good = good && base_tensor_size(kind, rank, shape, &volume, &bytes, &error);
+    if (good && offset % base_kinds[kind].bytes) good = base_fail(&error, WG_ARGUMENT, "the offset %llu is not on a boundary of %s", (unsigned long long)offset, base_kinds[kind].name);
+    if (good && bytes) good = map_file(path, offset, bytes, &how, &view.data, &error);
+    wg_array *array = good ? borrow(lazy, &view, how, &error) : NULL;
+    if (array && how.mapping) {
+        array->as.stored.borrowed->release = unmap;
+        array->as.stored.borrowed->user = array->as.stored.borrowed;
+    } else if (how.mapping && good) {
+        munmap(how.mapping, how.mapping_bytes);
+    }
+    if (!array) return lazy_fail_with(lazy, &error, NULL), NULL;
+    return lazy_give(lazy, array);
+}
+
+static bool kind_known(wg_lazy *lazy, wg_kind kind)
+{
+    return (unsigned)kind < WG_KIND_COUNT || lazy_fail(lazy, WG_KIND, "%d is not a kind", (int)kind);
+}
+
+wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number)
+{
+    if (!lazy || !kind_known(lazy, kind)) return NULL;
+    wg_error error = {.code = WG_OK};
+    wg_tensor *one = wg_tensor_fill(lazy->context, kind, 0, NULL, number, &error);
+    if (!one) return lazy_fail_with(lazy, &error, NULL), NULL;
+    wg_array *array = lazy_literal(lazy, kind, one->data);
+    wg_tensor_release(one);
+    return lazy_give(lazy, array);
+}
+
+wg_array *wg_array_integer(wg_lazy *lazy, wg_kind kind, int64_t number)
+{
+    if (!lazy || !kind_known(lazy, kind)) return NULL;
+    if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return wg_array_number(lazy, kind, (double)number);
+    uint64_t item[2] = {0, 0};
+    base_number_store(kind, item, 0, base_number_convert((base_number){.i = number}, WG_KIND_I64, kind, false));
+    return lazy_give(lazy, lazy_literal(lazy, kind, item));
+}
+
+/* ---- facts ---- */
+
+static bool alive(const wg_array *array)
+{
+    return array && array->state != LAZY_FREE;
+}
+
+wg_lazy *wg_array_lazy(const wg_array *array) { return array ? array->lazy : NULL; }
+wg_kind wg_array_kind(const wg_array *array) { return alive(array) ? (wg_kind)array->kind : WG_KIND_COUNT; }
+uint32_t wg_array_rank(const wg_array *array) { return alive(array) ? array->rank : 0; }
+const int64_t *wg_array_shape(const wg_array *array) { return alive(array) ? lazy_shape(array) : NULL; }
+int64_t wg_array_volume(const wg_array *array) { return alive(array) ? array->volume : 0; }
+uint32_t wg_array_tag(const wg_array *array) { return alive(array) ? array->tag : 0; }
+
+bool wg_array_is_pending(const wg_array *array)
+{
+    while (alive(array) && array->state == LAZY_CARRIED) array = array->as.carried.inner;
+    return alive(array) && (array->state == LAZY_PENDING || array->state == LAZY_DEFERRED);
+}
+
+/* The same content in a node of its own. */
+static wg_array *stored_again(const wg_array *array)
+{
+    wg_lazy *lazy = array->lazy;
+    wg_array *again = lazy_node_new(lazy, (lazy_state)array->state, array->rank, 0, 0);
+    if (!again) return NULL;
+    again->kind = array->kind;
+    again->volume = array->volume;
+    memcpy(again->words, array->words, array->rank * sizeof *array->words);
+    again->as = array->as;
+    if (array->state == LAZY_LITERAL) return again;
+    wg_tensor_retain(again->as.stored.tensor);
+    if (again->as.stored.borrowed) atomic_fetch_add(&again->as.stored.borrowed->references, 1);
+    lazy->figures.stored_bytes += lazy_stored_bytes(again);
+    return again;
+}
+
+wg_array *wg_array_tagged(wg_array *array, uint32_t tag)
+{
+    if (!array || !lazy_check(array->lazy, array)) return NULL;
+    if (array->tag == tag) return lazy_give(array->lazy, lazy_keep(array));
+    wg_array *again;
+    switch ((lazy_state)array->state) {
+    case LAZY_PENDING:
+        again = lazy_call(array->lazy, (wg_op)array->op, lazy_operands(array), array->operand_count, lazy_attributes(array), array->attribute_count, tag);
+        return lazy_give(array->lazy, again);
+    case LAZY_CARRIED:
+        again = lazy_level_carry(array->as.carried.level, array->as.carried.inner, array->position);
+        break;
+    case LAZY_DEFERRED: return lazy_expand(array->lazy, array) ? wg_array_tagged(lazy_expand(array->lazy, array), tag) : NULL;
+    default: again = stored_again(array);
+    }
+    if (again) again->tag = tag;
+    return lazy_give(array->lazy, again);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Compiled functions. A first call with a signature runs the function under a recording level, over its real inputs; the level's tape, freed
+ * of what the arrays were, is the template. A later call binds its inputs and makes the template's calls again, without the function.
+ *
+ * The signature is what the function could see: kinds, tags, shapes, literal values, and the options. Shapes are keyed by their numbers, as a
+ * function in C may compute anything from them; the plan cache below keys lengths by class, so a retrace seldom plans again. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "lazy/lazy.h"
+
+#define MOST_TEMPLATES 8
+
+/* One call of a template. Places are positions of the tape; types are those that the trace had, and the signature says they hold again. */
+typedef struct template_call {
+    wg_op op;
+    wg_kind kind;
+    uint32_t place, rank, operand_count, attribute_count;
+    const uint32_t *operands;
+    const int64_t *shape, *attributes; /* of the tape */
+} template_call;
+
+typedef struct template {
+    struct template *next;
+    uint64_t hash;
+    uint64_t *key;
+    uint32_t key_count;
+    lazy_level *level;      /* a reference: the tape, keys and effects, and arrays where they are captured */
+    uint32_t *inputs;       /* [inputs] places */
+    uint32_t *outputs;      /* [outputs] places */
+    template_call *calls;   /* what outputs and effects need, in order */
+    uint32_t call_count;
+    wg_array **arrays;      /* [place_count] of the replay under way */
+    uint32_t place_count;
+    char *text;             /* the tape's dump, where replays are compared with traces */
+} template;
+
+struct wg_jit {
+    wg_lazy *lazy;
+    wg_function function;
+    uint64_t options_hash;
+    template *templates;
+    uint64_t *key;          /* of the call under way */
+    uint32_t key_count, key_capacity;
+    wg_jit_figures figures;
+};
+
+/* ---- the signature ---- */
+
+static bool put(wg_jit *jit, uint64_t word)
+{
+    if (!BASE_RESERVE(jit->lazy->allocator, jit->key, jit->key_capacity, jit->key_count + 1)) return lazy_fail_memory(jit->lazy);
+    jit->key[jit->key_count++] = word;
+    return true;
+}
+
+static bool make_key(wg_jit *jit, wg_array *const *inputs)
+{
+    jit->key_count = 0;
+    if (!put(jit, jit->options_hash)) return false;
+    for (uint32_t i = 0; i < jit->function.inputs; i++) {
+        const wg_array *input = inputs[i];
+        bool literal = input->state == LAZY_LITERAL;
+        if (!put(jit, (uint64_t)input->kind | (uint64_t)input->rank << 8 | (uint64_t)literal << 16 | (uint64_t)input->tag << 32)) return false;
+        for (uint32_t axis = 0; axis < input->rank; axis++)
+            if (!put(jit, (uint64_t)lazy_shape(input)[axis])) return false;
+        if (literal && (!put(jit, input->as.literal.bits[0]) || !put(jit, input->as.literal.bits[1]))) return false;
+    }
+    return true;
+}
+
+/* ---- making and freeing ---- */
+
+wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes)
+{
+    if (!lazy) return NULL;
+    if (!function || !function->call || !function->outputs || (options_bytes && !options))
+        return lazy_fail(lazy, WG_ARGUMENT, "a compiled function needs a function of at least one output, and its options"), NULL;
+    wg_jit *jit = base_allocate_zeroed(lazy->allocator, sizeof *jit);
+    if (!jit) return lazy_fail_memory(lazy), NULL;
+    jit->lazy = lazy;
+    jit->function = *function;
+    jit->options_hash = options_bytes ? base_hash(options, options_bytes, 1) : 0;
+    return jit;
+}
+
+static void free_template(wg_jit *jit, template *t)
+{
+    const wg_allocator *allocator = jit->lazy->allocator;
+    base_free(allocator, t->key, t->key_count * sizeof *t->key);
+    base_free(allocator, t->inputs, (jit->function.inputs + 1) * sizeof *t->inputs);
+    base_free(allocator, t->outputs, (jit->function.outputs + 1) * sizeof *t->outputs);
+    base_free(allocator, t->calls, (t->place_count + 1) * sizeof *t->calls);
+    base_free(allocator, t->arrays, (t->place_count + 1) * sizeof *t->arrays);
+    wg_text_free(t->text);
+    lazy_level_release(t->level);
+    base_free(allocator, t, sizeof *t);
+}
+
+void wg_jit_free(wg_jit **handle)
+{
+    if (!handle || !*handle) return;
+    wg_jit *jit = *handle;
+    *handle = NULL;
+    while (jit->templates) {
+        template *t = jit->templates;
+        jit->templates = t->next;
+        free_template(jit, t);
+    }
+    base_free(jit->lazy->allocator, jit->key, jit->key_capacity * sizeof *jit->key);
+    base_free(jit->lazy->allocator, jit, sizeof *jit);
+}
+
+void wg_jit_figures_of(const wg_jit *jit, wg_jit_figures *figures)
+{
+    if (figures) *figures = jit ? jit->figures : (wg_jit_figures){0};
+}
+
+/* ---- from a trace to a template ---- */
+
+static bool is_input(const template *t, uint32_t inputs, uint32_t place)
+{
+    for (uint32_t i = 0; i < inputs; i++)
+        if (t->inputs[i] == place) return true;
+    for (uint32_t i = 0; i < t->level->recorded_count; i++)
+        if (t->level->recorded[i].generator && t->level->recorded[i].position == place) return true;
+    return false;
+}
+
+/* Marks what outputs and effects need. */
+static void mark_needed(const template *t, uint32_t outputs, bool *needed)
+{
+    for (uint32_t i = 0; i < outputs; i++) needed[t->outputs[i]] = true;
+    for (uint32_t i = 0; i < t->level->recorded_count; i++)
+        for (uint32_t k = 0; k < t->level->recorded[i].count; k++) needed[t->level->recorded[i].operands[k]] = true;
+    wg_node_facts facts;
+    for (uint32_t place = t->place_count; place-- > 0;) {
+        if (!needed[place] || !wg_tape_node(t->level->tape, place, &facts)) continue;
+        for (uint32_t i = 0; i < facts.operand_count; i++) needed[facts.operands[i]] = true;
+    }
+}
+
+/* Captured sources keep their arrays; whatever else the trace computed is let go. */
+static void list_calls(template *t, uint32_t inputs, const bool *needed)
+{
+    lazy_level *level = t->level;
+    for (uint32_t place = 0; place < t->place_count; place++) {
+        wg_node_facts facts;
+        wg_tape_node(level->tape, place, &facts);
+        bool source = wg_op_class_of(facts.op) == WG_OP_CLASS_SOURCE;
+        bool captured = source && needed[place] && !is_input(t, inputs, place);
+        if (!captured && place < level->count && level->arrays[place]) {
+            lazy_unuse(level->arrays[place]);
+            level->arrays[place] = NULL;
+        }
+        if (source || !needed[place]) continue;
+        t->calls[t->call_count++] = (template_call){.op = facts.op,
+                                                    .kind = facts.kind,
+                                                    .place = place,
+                                                    .rank = facts.rank,
+                                                    .operand_count = facts.operand_count,
+                                                    .attribute_count = facts.attribute_count,
+                                                    .operands = facts.operands,
+                                                    .shape = facts.shape,
+                                                    .attributes = facts.attributes};
+    }
+}
+
+static template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *inputs, wg_array *const *outputs)
+{
+    const wg_allocator *allocator = jit->lazy->allocator;
+    template *t = base_allocate_zeroed(allocator, sizeof *t);
+    if (!t) return lazy_fail_memory(jit->lazy), NULL;
+    t->level = level;
+    level->references++;
+    t->inputs = base_allocate(allocator, (jit->function.inputs + 1) * sizeof *t->inputs);
+    t->outputs = base_allocate(allocator, (jit->function.outputs + 1) * sizeof *t->outputs);
+    bool good = t->inputs && t->outputs;
+    for (uint32_t i = 0; i < jit->function.inputs && good; i++) t->inputs[i] = inputs[i]->position;
+    for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (t->outputs[i] = lazy_level_position(level, outputs[i])) != WG_NONE;
+    t->key_count = jit->key_count;
+    t->hash = base_hash(jit->key, jit->key_count * sizeof *jit->key, 0);
+    t->place_count = wg_tape_count(level->tape);
+    t->key = base_allocate(allocator, t->key_count * sizeof *t->key);
+    t->calls = base_allocate(allocator, (t->place_count + 1) * sizeof *t->calls);
+    t->arrays = base_allocate_zeroed(allocator, (t->place_count + 1) * sizeof *t->arrays);
+    bool *needed = base_allocate_zeroed(allocator, (size_t)t->place_count + 1);
+    good = good && t->key && t->calls && t->arrays && needed;
+    if (good && jit->lazy->options.retrace) good = (t->text = wg_tape_describe(level->tape)) != NULL;
+    if (good) {
+        memcpy(t->key, jit->key, t->key_count * sizeof *t->key);
+        mark_needed(t, jit->function.outputs, needed);
+        list_calls(t, jit->function.inputs, needed);
+    }
+    base_free(allocator, needed, (size_t)t->place_count + 1);
+    if (good) return t;
+    free_template(jit, t);
+    return lazy_fail_memory(jit->lazy), NULL;
+}
+
+/* ---- the trace ---- */
+
+/* Runs the function over inputs of a new recording; carried [inputs] and outputs are owned. */
+static lazy_level *trace(wg_jit *jit, wg_array *const *inputs, wg_array **carried, wg_array **outputs)
+{
+    lazy_level *level = lazy_level_open(jit->lazy, LAZY_RECORDING);
+    bool good = level != NULL;
+    for (uint32_t i = 0; i < jit->function.inputs && good; i++) good = (carried[i] = lazy_level_input(level, inputs[i])) != NULL;
+    good = good && lazy_function_run(jit->lazy, &jit->function, carried, outputs);
+    for (uint32_t i = 0; i < jit->function.outputs && good; i++) {
+        wg_array *plain = lazy_resolve(jit->lazy, outputs[i]);
+        if (plain) lazy_keep(plain);
+        lazy_release(outputs[i]);
+        outputs[i] = plain;
+        good = plain != NULL;
+    }
+    if (good) return level;
+    if (level) {
+        lazy_level_close(level);
+        lazy_level_release(level);
+    }
+    return NULL;
+}
+
+static void stop(wg_jit *jit, const char *reason)
+{
+    jit->figures.stopped = reason;
+    LAZY_TELL(jit->lazy, .what = "stop", .reason = reason);
+}
+
+static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carried, wg_array *const *outputs)
+{
+    if (level->stopped) {
+        stop(jit, level->stopped);
+        return;
+    }
+    template *t = template_of(jit, level, carried, outputs);
+    if (!t) return; /* without memory the function is called the next time too */
+    LAZY_TELL(jit->lazy, .what = jit->figures.traces ? "retrace" : "trace", .nodes = t->call_count,
+              .reason = jit->figures.traces ? "inputs of another signature" : "the first call");
+    t->next = jit->templates;
+    jit->templates = t;
+    jit->figures.traces++;
+}
+
+static bool call_traced(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
+{
+    size_t bytes = (jit->function.inputs + 1) * sizeof(wg_array *);
+    wg_array **carried = base_allocate_zeroed(jit->lazy->allocator, bytes);
+    if (!carried) return lazy_fail_memory(jit->lazy);
+    lazy_level *level = trace(jit, inputs, carried, outputs);
+    if (level) {
+        add_template(jit, level, carried, outputs);
+        for (uint32_t i = 0; i < jit->function.outputs; i++) {
+            wg_array *inner = lazy_keep(lazy_level_inner(level, outputs[i]));
+            lazy_release(outputs[i]);
+            outputs[i] = inner;
+        }
+        lazy_level_close(level);
+    }
+    lazy_release_all(carried, jit->function.inputs);
+    lazy_level_release(level);
+    base_free(jit->lazy->allocator, carried, bytes);
+    return level != NULL;
+}
+
+/* ---- the replay ---- */
+
+static void place(template *t, uint32_t at, wg_array *array)
+{
+    if (t->arrays[at]) lazy_unuse(t->arrays[at]);
+    lazy_use(array);
+    t->arrays[at] = array;
+}
+
+static bool make_calls(wg_lazy *lazy, template *t, uint32_t *done, uint32_t end)
+{
+    for (; *done < t->call_count && t->calls[*done].place < end; ++*done) {
+        const template_call *call = &t->calls[*done];
+        wg_array *few[8], **operands = few;
+        size_t bytes = call->operand_count * sizeof *operands;
+        if (call->operand_count > 8 && !(operands = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
+        for (uint32_t i = 0; i < call->operand_count; i++) operands[i] = t->arrays[call->operands[i]];
+        lazy_known known = {call->kind, call->rank, call->shape};
+        wg_array *array = lazy_call_known(lazy, call->op, operands, call->operand_count, call->attributes, call->attribute_count, 0, &known);
+        if (operands != few) base_free(lazy->allocator, operands, bytes);
+        if (!array) return false;
+        place(t, call->place, array);
+        lazy_release(array);
+    }
+    return true;
+}
+
+static bool do_recorded(wg_lazy *lazy, template *t, uint32_t *done)
+{
+    for (uint32_t i = 0; i < t->level->recorded_count; i++) {
+        const lazy_recorded *recorded = &t->level->recorded[i];
+        if (recorded->generator) {
+            wg_array *key = wg_generator_key(recorded->generator);
+            if (!key) return false;
+            place(t, recorded->position, key);
+            if (!lazy->scope_count) lazy_release(key);
+            continue;
+        }
+        uint32_t last = 0;
+        wg_array **operands = base_allocate(lazy->allocator, (recorded->count + 1) * sizeof *operands);
+        if (!operands) return lazy_fail_memory(lazy);
+        for (uint32_t k = 0; k < recorded->count; k++) last = recorded->operands[k] > last ? recorded->operands[k] : last;
+        bool good = make_calls(lazy, t, done, last + 1);
+        for (uint32_t k = 0; k < recorded->count; k++) operands[k] = t->arrays[recorded->operands[k]];
+        good = good && wg_array_effect(lazy, recorded->run, recorded->user, operands, recorded->count);
+        base_free(lazy->allocator, operands, (recorded->count + 1) * sizeof *operands);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool replay(wg_jit *jit, template *t, wg_array *const *inputs, wg_array **outputs)
+{
+    wg_lazy *lazy = jit->lazy;
+    uint32_t done = 0;
+    jit->figures.replays++;
+    for (uint32_t i = 0; i < t->level->count && i < t->place_count; i++)
+        if (t->level->arrays[i]) place(t, i, t->level->arrays[i]);
+    for (uint32_t i = 0; i < jit->function.inputs; i++) place(t, t->inputs[i], inputs[i]);
+    bool good = do_recorded(lazy, t, &done) && make_calls(lazy, t, &done, UINT32_MAX);
+    for (uint32_t i = 0; i < jit->function.outputs && good; i++) outputs[i] = lazy_keep(t->arrays[t->outputs[i]]);
+    for (uint32_t i = 0; i < t->place_count; i++) {
+        if (!t->arrays[i]) continue;
+        lazy_unuse(t->arrays[i]);
+        t->arrays[i] = NULL;
+    }
+    LAZY_TELL(lazy, .what = "replay", .nodes = t->call_count);
+    return good;
+}
+
+static template *find(const wg_jit *jit)
+{
+    uint64_t hash = base_hash(jit->key, jit->key_count * sizeof *jit->key, 0);
+    for (template *t = jit->templates; t; t = t->next)
+        if (t->hash == hash && t->key_count == jit->key_count && !memcmp(t->key, jit->key, jit->key_count * sizeof *jit->key)) return t;
+    return NULL;
+}
+
+/* The debug switch: the function is traced again beside the replay, and must have recorded the same. */
+static bool compare(wg_jit *jit, const template *t, wg_array *const *inputs)
+{
+    size_t bytes = ((size_t)jit->function.inputs + jit->function.outputs + 1) * sizeof(wg_array *);
+    wg_array **carried = base_allocate_zeroed(jit->lazy->allocator, bytes), **outputs = carried + jit->function.inputs;
+    if (!carried) return lazy_fail_memory(jit->lazy);
+    lazy_level *level = trace(jit, inputs, carried, outputs);
+    bool good = level != NULL;
+    if (level) {
+        for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = lazy_level_position(level, outputs[i]) != WG_NONE;
+        char *text = wg_tape_describe(level->tape);
+        if (good && text && strcmp(text, t->text))
+            good = lazy_fail(jit->lazy, WG_DIFFERS, "a compiled function recorded something else for the same signature: it depends on more than "
+                                                    "its arguments and options");
+        wg_text_free(text);
+        lazy_level_close(level);
+    }
+    lazy_release_all(carried, jit->function.inputs + jit->function.outputs);
+    lazy_level_release(level);
+    base_free(jit->lazy->allocator, carried, bytes);
+    return good;
+}
+
+static bool call_jit(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
+{
+    jit->figures.calls++;
+    if (jit->figures.stopped) return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
+    if (!make_key(jit, inputs)) return false;
+    template *t = find(jit);
+    if (t) return (!t->text || compare(jit, t, inputs)) && replay(jit, t, inputs, outputs);
+    if (jit->figures.traces < MOST_TEMPLATES) return call_traced(jit, inputs, outputs);
+    stop(jit, "eight signatures were traced, and another one came");
+    return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
+}
+
+bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
+{
+    if (!jit) return false;
+    wg_lazy *lazy = jit->lazy;
+    if (!outputs || (jit->function.inputs && !inputs)) return lazy_fail(lazy, WG_ARGUMENT, "a call needs inputs and a place for outputs");
+    for (uint32_t i = 0; i < jit->function.outputs; i++) outputs[i] = NULL;
+    wg_array *few[8], **plain = few;
+    size_t bytes = jit->function.inputs * sizeof *plain;
+    if (jit->function.inputs > 8 && !(plain = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
+    bool good = true;
+    for (uint32_t i = 0; i < jit->function.inputs && good; i++)
+        good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
+    good = good && call_jit(jit, plain, outputs);
+    for (uint32_t i = 0; i < jit->function.outputs; i++)
+        if (!good) outputs[i] = NULL;
+        else if (!(outputs[i] = lazy_give(lazy, outputs[i]))) good = false;
+    if (plain != few) base_free(lazy->allocator, plain, bytes);
+    return good;
+}

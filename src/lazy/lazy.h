@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * lazy/: arrays that wait. Stands on the public headers, and on base/ for memory, text and hashes, so that it is a library of its own.
+ *
+ * Start with node.c (the one way a pending node comes to be: lazy_call), then read.c (what a read needs and its key), program.c (the plan
+ * cache: network, plan and sessions of a key), trace.c (levels that record what is called on a tape: derivatives and compiled functions)
+ * and template.c (the way back: nodes of a tape as calls), derivative.c, batch.c and jit.c (what levels are for), array.c (stored arrays),
+ * context.c (scopes, errors, memory of nodes), explain.c.
+ *
+ * A node is pending, stored, or carried by a level. lazy_call asks the newest level among its operands; the level's rule calls lazy_call
+ * again with what the level carries, so levels nest without knowing each other. Without a level the row's rule gives kind and shape, and
+ * the node is looked up among the pending ones: the same call on the same operands is the same node. */
+#ifndef LAZY_LAZY_H
+#define LAZY_LAZY_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "wengert/compose.h"
+#include "wengert/grad.h"
+#define WG_NO_SITES
+#include "wengert/lazy.h"
+
+typedef enum lazy_state {
+    LAZY_FREE,    /* in the slab's list */
+    LAZY_STORED,  /* its items are somewhere: tensor or borrowed */
+    LAZY_LITERAL, /* one item [], keyed by value: `literal` */
+    LAZY_PENDING, /* a row over operands */
+    LAZY_CARRIED, /* what a level carries: `inner`, seen by the level as node `position` of its tape, or batched */
+    LAZY_DEFERRED /* expanded into calls when it is first needed */
+} lazy_state;
+
+/* Items that somebody else owns. */
+typedef struct lazy_borrowed {
+    atomic_uint references;
+    const wg_allocator *allocator;
+    void (*release)(void *user);
+    void *user;
+    void *data;
+    void *mapping; /* of a file: its pages */
+    size_t mapping_bytes;
+    bool strided;
+    int64_t strides[WG_MAX_RANK];
+} lazy_borrowed;
+
+typedef struct lazy_level lazy_level;
+typedef struct lazy_deferred lazy_deferred;
+
+struct wg_array {
+    wg_lazy *lazy;
+    uint32_t handles;    /* references of callers */
+    uint32_t scoped;     /* of them: owned by scopes */
+    uint32_t uses;       /* pending nodes and levels that hold it */
+    uint16_t op;         /* PENDING */
+    uint8_t state, kind, rank;
+    bool heavy;          /* computing it again costs more than storing it: something other than elementwise and layout rows is below */
+    bool seen;           /* a read computed it without storing it */
+    bool interned;
+    uint32_t operand_count, attribute_count;
+    uint32_t tag;
+    uint32_t size_class; /* of the slab */
+    uint64_t epoch;      /* of the last walk that met it */
+    uint64_t chosen;     /* of the last walk that stored it */
+    uint32_t index;      /* in that walk */
+    uint32_t position;   /* CARRIED: the node of its level's tape */
+    uint32_t capturer, captured; /* the serial of the last level that captured it, and as which node of its tape */
+    int32_t line;
+    const char *file;
+    int64_t volume;
+    union {
+        struct { uint64_t hash; wg_array *next, *previous; } pending; /* neighbours among pending nodes */
+        struct { wg_tensor *tensor; lazy_borrowed *borrowed; } stored;
+        struct { uint64_t bits[2]; } literal;
+        struct { lazy_level *level; wg_array *inner; } carried;
+        struct { lazy_deferred *deferred; } later;
+    } as;
+    int64_t words[]; /* shape [rank], attributes, operands */
+};
+
+static inline int64_t *lazy_shape(const wg_array *array) { return (int64_t *)array->words; }
+static inline int64_t *lazy_attributes(const wg_array *array) { return (int64_t *)array->words + array->rank; }
+static inline wg_array **lazy_operands(const wg_array *array) { return (wg_array **)(array->words + array->rank + array->attribute_count); }
+
+/* ---- the context -------------------------------------------------------------------------------------------------------------------------- */
+
+#define LAZY_SIZE_CLASSES 48 /* 24 steps of 32 bytes, then powers of two */
+
+typedef struct lazy_program lazy_program;
+
+/* A node of the walk under way, and the operand to look at next. */
+typedef struct lazy_visit {
+    wg_array *array;
+    uint32_t next;
+} lazy_visit;
+
+struct wg_lazy {
+    const wg_allocator *allocator;
+    wg_lazy_options options;
+    wg_context *context;
+    wg_error error;
+    /* nodes */
+    struct lazy_slab *slabs;              /* blocks of nodes, newest first */
+    wg_array *free[LAZY_SIZE_CLASSES];
+    uint8_t kinds[WG_OP_COUNT][3][WG_KIND_COUNT]; /* 1 + what an elementwise row of 1 to 3 operands of one kind answers; 0: not asked yet */
+    bool heavy[WG_OP_COUNT];              /* neither elementwise nor layout nor a source */
+    wg_array **table;                     /* interned pending nodes, open addressing */
+    uint32_t table_capacity, table_count; /* count includes graves */
+    uint32_t table_live;
+    wg_array *pending;                    /* all pending nodes */
+    /* scopes */
+    wg_array **scoped;
+    uint32_t scoped_count, scoped_capacity;
+    uint32_t *scopes;
+    uint32_t scope_count, scope_capacity;
+    uint32_t scopes_missed;               /* opened without memory: innermost */
+    /* levels, newest first */
+    lazy_level *levels;
+    wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
+    uint32_t level_serial;
+    /* reads */
+    uint64_t epoch;
+    wg_array **order;                     /* of the walk under way: operands before their readers */
+    uint32_t order_count, order_capacity;
+    uint32_t *stored;                     /* of the read under way: which of order get their items */
+    uint32_t stored_count, stored_capacity;
+    lazy_visit *stack;
+    uint32_t stack_capacity;
+    uint64_t *key;
+    uint32_t key_count, key_capacity;
+    int64_t *numbers;                     /* the lengths of the key by class */
+    uint32_t number_count, number_capacity;
+    void *arena;                          /* lent to the session of a read */
+    size_t arena_bytes;
+    atomic_bool stopped;                  /* set by any thread, asked by the run under way */
+    /* the cache: chained by hash, most recently used first */
+    lazy_program **programs;
+    uint32_t program_capacity, program_count;
+    lazy_program *newest, *oldest, *last;
+    /* the memory limit */
+    uint64_t held_bytes, held_largest;    /* stored arrays that pending nodes alone keep */
+    uint64_t pending_floor;               /* pending bytes that the last flush left */
+    bool flushing;
+    wg_lazy_figures figures;
+    /* explain */
+    bool explain;
+    bool tells_at_end;                    /* the environment asked for it */
+    wg_event *events;
+    uint32_t event_count, event_capacity;
+    base_arena event_texts;
+};
+
+/* ---- context.c: memory of nodes, errors, scopes ---- */
+
+/* A node with room for its words; handles 1, everything else zeroed. NULL and an error without memory. */
+wg_array *lazy_node_new(wg_lazy *lazy, lazy_state state, uint32_t rank, uint32_t attribute_count, uint32_t operand_count);
+/* References: a caller's and a holder's. The last one gone frees the node, without recursion. */
+wg_array *lazy_keep(wg_array *array);
+void lazy_release(wg_array *array);
+void lazy_use(wg_array *array);
+void lazy_unuse(wg_array *array);
+/* Is this a living array of this context, or NULL (quietly)? */
+bool lazy_check(wg_lazy *lazy, const wg_array *array);
+/* Keeps the first error; answers false. */
+bool lazy_fail(wg_lazy *lazy, wg_code code, const char *format, ...) BASE_PRINTF(3, 4);
+bool lazy_fail_memory(wg_lazy *lazy);
+/* Keeps an error that a call below answered, with the place of a node where it has none. Answers false. */
+bool lazy_fail_with(wg_lazy *lazy, const wg_error *error, const wg_array *at);
+/* Hands an owned reference to the caller: to the innermost scope where one is open. NULL passes. */
+wg_array *lazy_give(wg_lazy *lazy, wg_array *array);
+
+/* ---- array.c: stored arrays ---- */
+
+/* Owned. Consumes the tensor also on failure. */
+wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor);
+wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
+/* The items of a STORED or LITERAL array. */
+wg_view lazy_view(const wg_array *array);
+uint64_t lazy_stored_bytes(const wg_array *array);
+
+/* ---- node.c ---- */
+
+/* The call of a row: owned; NULL and an error. Attributes flat. */
+wg_array *lazy_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
+                    uint32_t attribute_count, uint32_t tag);
+/* The same where the result's type is known: a replay's. shape NULL: it is not. */
+typedef struct lazy_known {
+    wg_kind kind;
+    uint32_t rank;
+    const int64_t *shape;
+} lazy_known;
+wg_array *lazy_call_known(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
+                          uint32_t attribute_count, uint32_t tag, const lazy_known *known);
+/* Carried values of levels that have ended are what they carried, deferred ones what they stand for. Borrowed; NULL and an error. */
+wg_array *lazy_resolve(wg_lazy *lazy, wg_array *array);
+/* The newest open level among operands; NULL: none. */
+lazy_level *lazy_newest_level(wg_array *const *operands, uint32_t count);
+/* A pending node becomes its result: takes the tensor. */
+void lazy_fulfil(wg_array *array, wg_tensor *tensor);
+/* Takes a pending node out of the table and the list and lets its operands go. */
+void lazy_node_leave(wg_array *array);
+
+/* ---- read.c ---- */
+
+/* Computes what is pending of roots, strips levels; roots [count] may repeat. */
+bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
+/* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
+wg_array *lazy_readable(wg_lazy *lazy, wg_array *array);
+
+/* ---- program.c: the plan cache ---- */
+
+/* The program of the key of the walk under way; made where there is none. Roots are indexes into lazy->order. NULL and an error. */
+lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash);
+/* Runs it over the leaves of the walk; results [root_count] are owned tensors. */
+bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results);
+void lazy_programs_free(wg_lazy *lazy);
+
+/* ---- trace.c: levels ---- */
+
+typedef enum lazy_level_kind { LAZY_DERIVATIVE, LAZY_RECORDING, LAZY_BATCH } lazy_level_kind;
+
+struct lazy_level {
+    wg_lazy *lazy;
+    lazy_level *older;
+    uint32_t references; /* its carried arrays, and the call that opened it */
+    uint32_t serial;
+    lazy_level_kind kind;
+    bool open;
+    /* DERIVATIVE, RECORDING */
+    wg_tape *tape;
+    uint32_t generation; /* of the tape's values */
+    wg_array **arrays; /* [tape count] what each node of the tape is; NULL: nothing yet */
+    uint32_t count, capacity;
+    const char *stopped; /* RECORDING: why it cannot be replayed */
+    struct lazy_recorded *recorded; /* RECORDING: keys and effects, in order (effect.c) */
+    uint32_t recorded_count, recorded_capacity;
+    /* BATCH */
+    int64_t frame;
+};
+
+/* A tape for a while, and back. NULL and an error. */
+wg_tape *lazy_tape_take(wg_lazy *lazy);
+void lazy_tape_give(wg_lazy *lazy, wg_tape *tape);
+lazy_level *lazy_level_open(wg_lazy *lazy, lazy_level_kind kind);
+/* No new values are carried; what still is behaves as what it carries. */
+void lazy_level_close(lazy_level *level);
+void lazy_level_release(lazy_level *level);
+/* The value of the level for an input: `inner` as a new source of its tape (batch: with the frame as axis 0). Owned. */
+wg_array *lazy_level_input(lazy_level *level, wg_array *inner);
+/* The node of the level's tape that an array is: its own, or a source that captures it. WG_NONE and an error. */
+uint32_t lazy_level_position(lazy_level *level, wg_array *array);
+/* A carried array over inner at a position of the tape. Owned. */
+wg_array *lazy_level_carry(lazy_level *level, wg_array *inner, uint32_t position);
+/* The rules of levels: see lazy_call. */
+wg_array *lazy_level_call(lazy_level *level, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
+                          uint32_t attribute_count, uint32_t tag);
+/* What the level carries of an array, or the array itself. Borrowed. */
+wg_array *lazy_level_inner(const lazy_level *level, wg_array *array);
+/* Notes that node `position` of the tape is array. */
+bool lazy_level_note(lazy_level *level, uint32_t position, wg_array *array);
+
+/* ---- template.c: nodes of a tape as calls ---- */
+
+/* Nodes to read: of a tape or of an entry. */
+typedef struct lazy_nodes {
+    const wg_tape *tape;   /* NULL: */
+    const wg_entry *entry;
+} lazy_nodes;
+/* Makes the nodes that `roots` [count positions] need, where arrays [beyond the greatest root] knows none yet, by lazy_call; arrays hold what
+ * they are given as uses. A source without an array is its recorded items. False and an error. */
+bool lazy_instantiate(wg_lazy *lazy, lazy_nodes nodes, wg_array **arrays, const uint32_t *roots, uint32_t count);
+/* wg_array_compose with owned results and nothing checked. */
+bool lazy_compose(wg_lazy *lazy, wg_recorder recorder, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,
+                  uint32_t result_count);
+/* The array of recorded items: one item is spread over shape. Owned; consumes the tensor. */
+wg_array *lazy_of_items(wg_lazy *lazy, wg_tensor *items, uint32_t rank, const int64_t *shape);
+/* shape [rank] filled with a number. Owned. */
+wg_array *lazy_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number);
+
+/* ---- derivative.c ---- */
+
+/* Calls a function in a scope of its own; outputs are owned, each checked. */
+bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs);
+void lazy_release_all(wg_array **arrays, uint32_t count);
+
+/* ---- effect.c: what a recording notes beside its tape ---- */
+
+/* A key taken from a generator, or an effect. */
+typedef struct lazy_recorded {
+    wg_generator *generator;  /* a reference; NULL: an effect */
+    uint32_t position;        /* the source of the tape that the key is */
+    wg_effect run;
+    void *user;
+    uint32_t *operands, count; /* [count] positions of the tape */
+} lazy_recorded;
+void lazy_recorded_free(lazy_level *level);
+/* The next key of a generator as a stored array; owned. */
+wg_array *lazy_generator_next(wg_generator *generator);
+bool lazy_effect_run(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count);
+
+/* ---- batch.c ---- */
+
+wg_array *lazy_batch_call(lazy_level *level, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
+                          uint32_t attribute_count, uint32_t tag);
+
+/* ---- deferred arrays: derivative.c ---- */
+
+struct lazy_deferred {
+    wg_array *(*expand)(wg_lazy *lazy, lazy_deferred *deferred); /* owned */
+    /* Its matrix product with an operand on the right (left: on the left), without expanding; NULL: none. Owned. */
+    wg_array *(*product)(wg_lazy *lazy, lazy_deferred *deferred, wg_array *other, bool left);
+    void (*drop)(lazy_deferred *deferred);
+    wg_array *expanded; /* a use; NULL: not yet */
+};
+/* What a deferred array stands for; other arrays pass. Borrowed; NULL and an error. */
+wg_array *lazy_expand(wg_lazy *lazy, wg_array *array);
+
+/* ---- explain.c ---- */
+
+void lazy_tell(wg_lazy *lazy, const wg_event *event);
+void lazy_events_free(wg_lazy *lazy);
+/* The last words of a context whose environment asked for them. */
+void lazy_explain_end(wg_lazy *lazy);
+#define LAZY_TELL(lazy, ...) \
+    do { \
+        if ((lazy)->explain) lazy_tell((lazy), &(wg_event){__VA_ARGS__}); \
+    } while (0)
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The plan cache: a program is the network, plan and sessions of one key. Least recently used ones go. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/tensor.h"
+#include "lazy/lazy.h"
+
+/* Sessions of one plan for different numbers: alternating lengths need no refill. */
+#define MOST_SESSIONS 4
+
+typedef struct lazy_session {
+    wg_session *session;
+    int64_t *numbers; /* [number_count] that it is bound to */
+    uint64_t used;    /* the read that used it last */
+} lazy_session;
+
+struct lazy_program {
+    uint64_t hash;
+    uint64_t *key;
+    int64_t *numbers;               /* [number_count] that the plan was made with */
+    uint32_t key_count, number_count, leaf_count, root_count;
+    lazy_program *next;             /* of the same slot */
+    lazy_program *newer, *older;
+    wg_network *network;
+    wg_entry *entry;
+    wg_plan *plan;
+    wg_symbol *leaves;              /* [leaf_count] inputs in order of the walk */
+    wg_feed *feeds;                 /* [leaf_count] of the run under way */
+    void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
+    uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
+    wg_binding *bindings;           /* [number_count], with names in `names` */
+    char (*names)[12];
+    uint32_t stages;
+    lazy_session sessions[MOST_SESSIONS];
+};
+
+/* ---- the list of programs ---- */
+
+static void unlink_program(wg_lazy *lazy, lazy_program *program)
+{
+    if (program->newer) program->newer->older = program->older;
+    else lazy->newest = program->older;
+    if (program->older) program->older->newer = program->newer;
+    else lazy->oldest = program->newer;
+    program->newer = program->older = NULL;
+}
+
+static void link_newest(wg_lazy *lazy, lazy_program *program)
+{
+    program->older = lazy->newest;
+    if (lazy->newest) lazy->newest->newer = program;
+    else lazy->oldest = program;
+    lazy->newest = program;
+}
+
+static void free_program(wg_lazy *lazy, lazy_program *program)
+{
+    const wg_allocator *allocator = lazy->allocator;
+    for (int i = 0; i < MOST_SESSIONS; i++) {
+        wg_session_free(&program->sessions[i].session);
+        base_free(allocator, program->sessions[i].numbers, program->number_count * sizeof(int64_t));
+    }
+    wg_plan_release(&program->plan);
+    wg_entry_free(&program->entry);
+    wg_network_release(&program->network);
+    base_free(allocator, program->key, program->key_count * sizeof *program->key);
+    base_free(allocator, program->numbers, program->number_count * sizeof *program->numbers);
+    base_free(allocator, program->leaves, program->leaf_count * sizeof *program->leaves);
+    base_free(allocator, program->feeds, program->leaf_count * sizeof *program->feeds);
+    base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
+    base_free(allocator, program->input_of, program->leaf_count * sizeof *program->input_of);
+    base_free(allocator, program->bindings, program->number_count * sizeof *program->bindings);
+    base_free(allocator, program->names, program->number_count * sizeof *program->names);
+    base_free(allocator, program, sizeof *program);
+}
+
+static void drop_oldest(wg_lazy *lazy)
+{
+    lazy_program *program = lazy->oldest;
+    lazy_program **at = &lazy->programs[program->hash & (lazy->program_capacity - 1)];
+    while (*at != program) at = &(*at)->next;
+    *at = program->next;
+    unlink_program(lazy, program);
+    if (lazy->last == program) lazy->last = NULL;
+    lazy->program_count--;
+    lazy->figures.cached = lazy->program_count;
+    free_program(lazy, program);
+}
+
+void lazy_programs_free(wg_lazy *lazy)
+{
+    while (lazy->oldest) drop_oldest(lazy);
+    base_free(lazy->allocator, lazy->programs, lazy->program_capacity * sizeof *lazy->programs);
+    lazy->programs = NULL;
+    lazy->program_capacity = 0;
+}
+
+static bool grow_slots(wg_lazy *lazy)
+{
+    if (lazy->program_count < lazy->program_capacity) return true;
+    uint32_t capacity = lazy->program_capacity ? 2 * lazy->program_capacity : 64;
+    lazy_program **slots = base_allocate_zeroed(lazy->allocator, capacity * sizeof *slots);
+    if (!slots) return lazy_fail_memory(lazy);
+    for (lazy_program *program = lazy->oldest; program; program = program->newer) {
+        lazy_program **slot = &slots[program->hash & (capacity - 1)];
+        program->next = *slot;
+        *slot = program;
+    }
+    base_free(lazy->allocator, lazy->programs, lazy->program_capacity * sizeof *slots);
+    lazy->programs = slots;
+    lazy->program_capacity = capacity;
+    return true;
+}
+
+/* ---- making one: the nodes of the walk as a network ---- */
+
+typedef struct builder {
+    wg_lazy *lazy;
+    wg_tape *tape;
+    wg_value *values;  /* [order_count] */
+    wg_size *sizes;    /* [number_count] the extents of the key's numbers */
+} builder;
+
+static wg_size size_of(const builder *b, int64_t number)
+{
+    for (uint32_t i = 0; i < b->lazy->number_count; i++)
+        if (b->lazy->numbers[i] == number) return b->sizes[i];
+    return wg_number(number);
+}
+
+static void sizes_of(const builder *b, const int64_t *numbers, uint32_t count, wg_size *sizes)
+{
+    for (uint32_t i = 0; i < count; i++) sizes[i] = size_of(b, numbers[i]);
+}
+
+static wg_value literal_value(builder *b, const wg_array *array)
+{
+    wg_view view = lazy_view(array);
+    wg_error error = {.code = WG_OK};
+    wg_tensor *tensor = wg_tensor_copy(b->lazy->context, &view, &error);
+    if (tensor) return (wg_leaf)(b->tape, tensor);
+    lazy_fail_with(b->lazy, &error, array);
+    return (wg_value){b->tape, WG_NONE, 0};
+}
+
+/* A literal spread over a shape is a constant of one item, which no stage need copy. */
+static bool is_full(const wg_array *array)
+{
+    return array->op == WG_OP_Broadcast && lazy_operands(array)[0]->state == LAZY_LITERAL && base_kind_is_float((wg_kind)array->kind);
+}
+
+static wg_value call_value(builder *b, const wg_array *array)
+{
+    wg_value few[8], *operands = few;
+    const wg_allocator *allocator = b->lazy->allocator;
+    wg_size attributes[2 * WG_MAX_RANK];
+    const int64_t *numbers = lazy_attributes(array);
+    if (is_full(array)) {
+        wg_view view = lazy_view(lazy_operands(array)[0]);
+        sizes_of(b, lazy_shape(array), array->rank, attributes);
+        return wg_leaf_fill(b->tape, (wg_kind)array->kind, array->rank, attributes, base_number_load(view.kind, view.data, 0).d);
+    }
+    uint32_t lengths = wg_op_length_attributes((wg_op)array->op, numbers, array->attribute_count);
+    for (uint32_t i = 0; i < array->attribute_count; i++) attributes[i] = lengths >> i & 1 ? size_of(b, numbers[i]) : wg_number(numbers[i]);
+    size_t bytes = array->operand_count * sizeof *operands;
+    if (array->operand_count > 8 && !(operands = base_allocate(allocator, bytes))) {
+        lazy_fail_memory(b->lazy);
+        return (wg_value){b->tape, WG_NONE, 0};
+    }
+    for (uint32_t i = 0; i < array->operand_count; i++) operands[i] = b->values[lazy_operands(array)[i]->index];
+    wg_value value;
+    if (array->operand_count) {
+        value = wg_record(b->tape, (wg_op)array->op, operands, array->operand_count, attributes, array->attribute_count);
+    } else {
+        value = wg_record(b->tape, (wg_op)array->op, NULL, 0, attributes, array->attribute_count);
+    }
+    if (operands != few) base_free(allocator, operands, bytes);
+    return value;
+}
+
+/* The place that a node has in the network: which of the walk it is. */
+#define NODE_FILE "(arrays)"
+
+static bool record_nodes(builder *b, lazy_program *program)
+{
+    wg_lazy *lazy = b->lazy;
+    uint32_t leaf = 0;
+    for (uint32_t i = 0; i < lazy->number_count; i++) b->sizes[i] = wg_extent(b->tape, program->names[i], lazy->numbers[i]);
+    for (uint32_t i = 0; i < lazy->order_count; i++) {
+        const wg_array *array = lazy->order[i];
+        wg_size shape[WG_MAX_RANK];
+        if (array->state == LAZY_STORED) {
+            sizes_of(b, lazy_shape(array), array->rank, shape);
+            b->values[i] = wg_input_required(b->tape, (wg_kind)array->kind, array->rank, shape);
+            program->leaves[leaf++] = wg_symbol_of(b->values[i]);
+        } else {
+            b->values[i] = array->state == LAZY_LITERAL ? literal_value(b, array) : call_value(b, array);
+        }
+        wg_at(b->values[i], NODE_FILE, (int)i + 1);
+        if (wg_is_poison(b->values[i])) return lazy_fail_with(lazy, wg_tape_error(b->tape), array);
+    }
+    return true;
+}
+
+static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
+{
+    wg_symbol few[8], *symbols = few;
+    size_t bytes = program->root_count * sizeof *symbols;
+    if (program->root_count > 8 && !(symbols = base_allocate(b->lazy->allocator, bytes))) return base_fail_memory(error), NULL;
+    for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(b->values[roots[i]]);
+    program->network = wg_tape_seal(&b->tape, error);
+    wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
+    program->entry = program->network ? wg_entry_new(program->network, &options, error) : NULL;
+    if (symbols != few) base_free(b->lazy->allocator, symbols, bytes);
+    return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
+}
+
+static void find_inputs(lazy_program *program)
+{
+    uint32_t count = wg_plan_input_count(program->plan);
+    for (uint32_t leaf = 0; leaf < program->leaf_count; leaf++) program->input_of[leaf] = WG_NONE;
+    for (uint32_t i = 0, leaf = 0; i < count; i++) { /* both in recorded order */
+        uint32_t position = wg_plan_input(program->plan, i).position;
+        while (program->leaves[leaf].position != position) leaf++;
+        program->input_of[leaf] = i;
+    }
+}
+
+static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots)
+{
+    const wg_allocator *allocator = lazy->allocator;
+    for (uint32_t i = 0; i < lazy->order_count; i++) program->leaf_count += lazy->order[i]->state == LAZY_STORED;
+    program->key = base_allocate(allocator, program->key_count * sizeof *program->key);
+    program->numbers = base_allocate(allocator, program->number_count * sizeof *program->numbers);
+    program->leaves = base_allocate(allocator, program->leaf_count * sizeof *program->leaves);
+    program->feeds = base_allocate(allocator, program->leaf_count * sizeof *program->feeds);
+    program->places = base_allocate(allocator, program->leaf_count * sizeof *program->places);
+    program->input_of = base_allocate(allocator, program->leaf_count * sizeof *program->input_of);
+    program->bindings = base_allocate(allocator, program->number_count * sizeof *program->bindings);
+    program->names = base_allocate(allocator, program->number_count * sizeof *program->names);
+    size_t value_bytes = (lazy->order_count + 1) * sizeof(wg_value), size_bytes = (program->number_count + 1) * sizeof(wg_size);
+    builder b = {.lazy = lazy,
+                 .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
+                 .values = base_allocate(allocator, value_bytes),
+                 .sizes = base_allocate(allocator, size_bytes)};
+    bool good = program->key && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
+                ((program->bindings && program->names && program->numbers) || !program->number_count) && b.tape && b.values && b.sizes;
+    if (!good) lazy_fail_memory(lazy);
+    for (uint32_t i = 0; good && i < program->number_count; i++) {
+        snprintf(program->names[i], sizeof program->names[i], "e%u", i);
+        program->bindings[i].extent = program->names[i];
+    }
+    if (good) memcpy(program->key, lazy->key, program->key_count * sizeof *program->key);
+    if (good && program->number_count) memcpy(program->numbers, lazy->numbers, program->number_count * sizeof *program->numbers);
+    good = good && record_nodes(&b, program);
+    wg_error error;
+    wg_error_clear(&error);
+    if (good && !(program->plan = plan_of(&b, program, roots, &error))) good = lazy_fail_with(lazy, &error, NULL);
+    if (good) find_inputs(program);
+    wg_tape_free(&b.tape);
+    base_free(allocator, b.values, value_bytes);
+    base_free(allocator, b.sizes, size_bytes);
+    return good;
+}
+
+static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
+{
+    while (lazy->program_count >= lazy->options.cached_plans) drop_oldest(lazy);
+    if (!grow_slots(lazy)) return NULL;
+    lazy_program *program = base_allocate_zeroed(lazy->allocator, sizeof *program);
+    if (!program) return lazy_fail_memory(lazy), NULL;
+    program->hash = hash;
+    program->key_count = lazy->key_count;
+    program->number_count = lazy->number_count;
+    program->root_count = root_count;
+    if (!fill_program(lazy, program, roots)) {
+        free_program(lazy, program);
+        return NULL;
+    }
+    lazy_program **slot = &lazy->programs[hash & (lazy->program_capacity - 1)];
+    program->next = *slot;
+    *slot = program;
+    link_newest(lazy, program);
+    lazy->figures.cached = ++lazy->program_count;
+    lazy->figures.plans++;
+    wg_plan_figures figures;
+    wg_plan_figures_of(program->plan, &figures);
+    program->stages = figures.stages;
+    LAZY_TELL(lazy, .what = "plan", .reason = "no plan of this structure is cached", .read = lazy->figures.reads + 1, .nodes = figures.evaluated,
+              .stages = figures.stages, .bytes = (uint64_t)figures.arena_bytes);
+    return program;
+}
+
+lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
+{
+    lazy_program *program = lazy->program_capacity ? lazy->programs[hash & (lazy->program_capacity - 1)] : NULL;
+    for (; program; program = program->next) {
+        if (program->hash != hash || program->key_count != lazy->key_count || program->number_count != lazy->number_count ||
+            program->root_count != root_count || memcmp(program->key, lazy->key, lazy->key_count * sizeof *lazy->key))
+            continue;
+        lazy->figures.hits++;
+        if (program != lazy->newest) {
+            unlink_program(lazy, program);
+            link_newest(lazy, program);
+        }
+        return program;
+    }
+    return make_program(lazy, roots, root_count, hash);
+}
+
+/* ---- running ---- */
+
+static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_error *error)
+{
+    for (uint32_t i = 0; i < program->number_count; i++) program->bindings[i].number = lazy->numbers[i];
+    if (!wg_session_bind(session->session, program->bindings, program->number_count, error)) return false;
+    memcpy(session->numbers, lazy->numbers, program->number_count * sizeof *session->numbers);
+    lazy->figures.refills++;
+    LAZY_TELL(lazy, .what = "refill", .reason = "lengths changed within their classes", .read = lazy->figures.reads + 1, .stages = program->stages);
+    return true;
+}
+
+/* A stop is asked for, not handed to a session: nobody else knows how long one lives. */
+static bool goes_on(void *user, double share)
+{
+    (void)share;
+    return !atomic_load_explicit(&((wg_lazy *)user)->stopped, memory_order_relaxed);
+}
+
+/* The session bound to these numbers; else a new one, or the one that was used the longest ago, bound to them. */
+static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *error)
+{
+    size_t bytes = program->number_count * sizeof(int64_t);
+    lazy_session *chosen = &program->sessions[0];
+    for (int i = 0; i < MOST_SESSIONS && program->sessions[i].session; i++)
+        if (!bytes || !memcmp(program->sessions[i].numbers, lazy->numbers, bytes)) return &program->sessions[i];
+    for (int i = 0; i < MOST_SESSIONS && chosen->session; i++)
+        if (!program->sessions[i].session || program->sessions[i].used < chosen->used) chosen = &program->sessions[i];
+    if (!chosen->session) {
+        if (bytes && !chosen->numbers && !(chosen->numbers = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error), NULL;
+        wg_session_options options = {.size = sizeof options, .arena_lent = true, .progress = goes_on, .progress_user = lazy};
+        if (!(chosen->session = wg_session_new(program->plan, &options, error))) return NULL;
+        if (bytes) memcpy(chosen->numbers, program->numbers, bytes);
+        if (!bytes || !memcmp(program->numbers, lazy->numbers, bytes)) return chosen;
+    }
+    return bind(lazy, program, chosen, error) ? chosen : NULL;
+}
+
+static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
+{
+    if ((size_t)bytes <= lazy->arena_bytes) return true;
+    size_t room = (size_t)bytes + (size_t)bytes / 2;
+    void *arena = base_allocate_aligned(lazy->allocator, room);
+    if (!arena) return base_fail_memory(error);
+    base_free_aligned(lazy->allocator, lazy->arena, lazy->arena_bytes);
+    lazy->arena = arena;
+    lazy->arena_bytes = room;
+    return true;
+}
+
+/* Where the leaves' items are; false where some must be fed, for their strides or for where they begin. */
+static bool place_inputs(wg_lazy *lazy, lazy_program *program)
+{
+    uint32_t leaf = 0;
+    for (uint32_t i = 0; i < lazy->order_count; i++) {
+        const wg_array *array = lazy->order[i];
+        if (array->state != LAZY_STORED) continue;
+        const lazy_borrowed *borrowed = array->as.stored.borrowed;
+        void *data = borrowed ? borrowed->data : array->as.stored.tensor->data;
+        if (borrowed && (borrowed->strided || (uintptr_t)data % base_kinds[array->kind].bytes)) return false;
+        uint32_t input = program->input_of[leaf++];
+        if (input != WG_NONE) program->places[input] = data;
+    }
+    return true;
+}
+
+static void feed(wg_lazy *lazy, lazy_program *program)
+{
+    uint32_t leaf = 0;
+    for (uint32_t i = 0; i < lazy->order_count; i++)
+        if (lazy->order[i]->state == LAZY_STORED) {
+            program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->order[i])};
+            leaf++;
+        }
+}
+
+static bool make_results(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, wg_tensor **results, wg_error *error)
+{
+    for (uint32_t i = 0; i < root_count; i++) {
+        const wg_array *root = lazy->order[roots[i]];
+        results[i] = base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
+        if (results[i]) continue;
+        while (i > 0) wg_tensor_release(results[--i]);
+        return false;
+    }
+    return true;
+}
+
+/* The place of an error in the network is a node of the walk: that node's place in the caller's program. */
+static bool fail_run(wg_lazy *lazy, wg_error *error)
+{
+    const wg_array *at = NULL;
+    if (!strcmp(error->file, NODE_FILE)) {
+        if (error->line > 0 && (uint32_t)error->line <= lazy->order_count) at = lazy->order[error->line - 1];
+        error->file[0] = 0;
+        error->line = 0;
+    }
+    return lazy_fail_with(lazy, error, at);
+}
+
+static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_tensor **results, wg_error *error)
+{
+    void *few[8], **places = few;
+    size_t bytes = program->root_count * sizeof *places;
+    if (program->root_count > 8 && !(places = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error);
+    for (uint32_t i = 0; i < program->root_count; i++) places[i] = results[i]->data;
+    static void *const none[1];
+    wg_run_options options = {.size = sizeof options, .feeds = program->feeds, .feed_count = program->leaf_count};
+    wg_run_memory memory = {.size = sizeof memory, .results = places, .arena = lazy->arena};
+    bool placed = place_inputs(lazy, program);
+    if (placed) memory.inputs = program->leaf_count ? program->places : none;
+    else feed(lazy, program);
+    bool good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the read was stopped");
+    good = good && wg_session_run_into(session->session, placed ? NULL : &options, &memory, error);
+    if (places != few) base_free(lazy->allocator, places, bytes);
+    return good;
+}
+
+/* A run and its stages: what each computes, and where its first node was called. */
+static void tell_run(wg_lazy *lazy, const lazy_program *program, double seconds)
+{
+    uint64_t read = lazy->figures.reads + 1;
+    wg_stage stage;
+    lazy_tell(lazy, &(wg_event){.what = "run", .read = read, .nodes = lazy->order_count, .stages = program->stages, .seconds = seconds});
+    for (uint32_t i = 0; wg_plan_stage(program->plan, i, &stage); i++) {
+        wg_event event = {.what = "stage", .detail = stage.kind, .read = read, .nodes = stage.node_count,
+                          .bytes = (uint64_t)(stage.read_bytes + stage.written_bytes)};
+        wg_node_facts facts;
+        bool placed = wg_network_node(program->network, stage.nodes[0], &facts) && facts.file && !strcmp(facts.file, NODE_FILE) &&
+                      facts.line > 0 && (uint32_t)facts.line <= lazy->order_count;
+        if (placed) {
+            event.file = lazy->order[facts.line - 1]->file;
+            event.line = lazy->order[facts.line - 1]->line;
+        }
+        lazy_tell(lazy, &event);
+    }
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results)
+{
+    wg_error error;
+    wg_error_clear(&error);
+    lazy_session *session = session_of(lazy, program, &error);
+    if (!session || !reserve_arena(lazy, wg_session_arena_bytes(session->session), &error)) return fail_run(lazy, &error);
+    if (!make_results(lazy, roots, root_count, results, &error)) return fail_run(lazy, &error);
+    session->used = lazy->figures.reads + 1;
+    lazy->last = program;
+    double before = lazy->explain ? seconds_now() : 0;
+    if (run(lazy, program, session, results, &error)) {
+        if (lazy->explain) tell_run(lazy, program, seconds_now() - before);
+        return true;
+    }
+    for (uint32_t i = 0; i < root_count; i++) wg_tensor_release(results[i]);
+    return fail_run(lazy, &error);
+}
+
+wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)
+{
+    return lazy && lazy->last ? wg_plan_retain(lazy->last->plan) : NULL;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Reads: what roots need, in order; the key of it; running its program; the nodes become their results.
+ *
+ * The key says what a plan may depend on: rows, structure attributes by value, lengths by their class, kinds, tags, literals by value, and how
+ * nodes read each other. A class is 0, 1, or which number it is: equal numbers share one. Numbers themselves are bound, not keyed. */
+#include <string.h>
+
+#include "lazy/lazy.h"
+
+/* ---- the walk ---- */
+
+static bool push(wg_lazy *lazy, uint32_t *depth, wg_array *array)
+{
+    if (!BASE_RESERVE(lazy->allocator, lazy->stack, lazy->stack_capacity, *depth + 1)) return lazy_fail_memory(lazy);
+    lazy->stack[(*depth)++] = (lazy_visit){array, 0};
+    return true;
+}
+
+static bool append(wg_lazy *lazy, wg_array *array)
+{
+    if (!BASE_RESERVE(lazy->allocator, lazy->order, lazy->order_capacity, lazy->order_count + 1)) return lazy_fail_memory(lazy);
+    array->epoch = lazy->epoch;
+    array->index = lazy->order_count;
+    lazy->order[lazy->order_count++] = array;
+    return true;
+}
+
+/* Appends what root needs and is not there yet, operands first. */
+static bool walk(wg_lazy *lazy, wg_array *root)
+{
+    uint32_t depth = 0;
+    if (root->epoch == lazy->epoch) return true;
+    if (!push(lazy, &depth, root)) return false;
+    while (depth) {
+        lazy_visit *top = &lazy->stack[depth - 1];
+        wg_array *array = top->array;
+        if (array->epoch == lazy->epoch) {
+            depth--;
+            continue;
+        }
+        uint32_t count = array->state == LAZY_PENDING ? array->operand_count : 0;
+        wg_array **operands = lazy_operands(array);
+        while (top->next < count && operands[top->next]->epoch == lazy->epoch) top->next++;
+        if (top->next < count) {
+            wg_array *operand = operands[top->next++];
+            if (!push(lazy, &depth, operand)) return false;
+            continue;
+        }
+        depth--;
+        if (!append(lazy, array)) return false;
+    }
+    return true;
+}
+
+static void begin_walk(wg_lazy *lazy)
+{
+    lazy->order_count = 0;
+    lazy->epoch++;
+}
+
+/* ---- the key ---- */
+
+static bool put(wg_lazy *lazy, uint64_t word)
+{
+    if (!BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, lazy->key_count + 1)) return lazy_fail_memory(lazy);
+    lazy->key[lazy->key_count++] = word;
+    return true;
+}
+
+/* The class of a length: itself where it is 0 or 1, else 2 + which number it is. WG_NONE without memory. */
+static uint32_t class_of(wg_lazy *lazy, int64_t number)
+{
+    if (number >= 0 && number <= 1) return (uint32_t)number;
+    for (uint32_t i = 0; i < lazy->number_count; i++)
+        if (lazy->numbers[i] == number) return 2 + i;
+    if (!BASE_RESERVE(lazy->allocator, lazy->numbers, lazy->number_capacity, lazy->number_count + 1)) return lazy_fail_memory(lazy), WG_NONE;
+    lazy->numbers[lazy->number_count] = number;
+    return 2 + lazy->number_count++;
+}
+
+enum { KEY_STORED = 1, KEY_LITERAL, KEY_PENDING };
+
+static bool put_source(wg_lazy *lazy, const wg_array *array)
+{
+    bool literal = array->state == LAZY_LITERAL;
+    uint64_t head = (literal ? KEY_LITERAL : KEY_STORED) | (uint64_t)array->kind << 8 | (uint64_t)array->rank << 16 | (uint64_t)array->tag << 32;
+    if (!put(lazy, head)) return false;
+    if (literal) return put(lazy, array->as.literal.bits[0]) && put(lazy, array->as.literal.bits[1]);
+    for (uint32_t axis = 0; axis < array->rank; axis++) {
+        uint32_t class = class_of(lazy, lazy_shape(array)[axis]);
+        if (class == WG_NONE || !put(lazy, class)) return false;
+    }
+    return true;
+}
+
+static bool put_call(wg_lazy *lazy, const wg_array *array)
+{
+    if (!BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, lazy->key_count + 2 + array->operand_count + array->attribute_count))
+        return lazy_fail_memory(lazy);
+    uint64_t *at = lazy->key + lazy->key_count;
+    *at++ = KEY_PENDING | (uint64_t)array->op << 8 | (uint64_t)array->operand_count << 24;
+    *at++ = (uint64_t)array->tag << 32 | array->attribute_count;
+    wg_array **operands = lazy_operands(array);
+    for (uint32_t i = 0; i < array->operand_count; i++) *at++ = operands[i]->index;
+    lazy->key_count = (uint32_t)(at - lazy->key);
+    if (!array->attribute_count) return true;
+    const int64_t *attributes = lazy_attributes(array);
+    uint32_t lengths = wg_op_length_attributes((wg_op)array->op, attributes, array->attribute_count);
+    for (uint32_t i = 0; i < array->attribute_count; i++) {
+        uint64_t word = (uint64_t)attributes[i];
+        if (lengths >> i & 1) {
+            uint32_t class = class_of(lazy, attributes[i]);
+            if (class == WG_NONE) return false;
+            word = class;
+        }
+        lazy->key[lazy->key_count++] = word;
+    }
+    return true;
+}
+
+static bool make_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t *hash)
+{
+    lazy->key_count = lazy->number_count = 0;
+    for (uint32_t i = 0; i < lazy->order_count; i++) {
+        const wg_array *array = lazy->order[i];
+        if (!(array->state == LAZY_PENDING ? put_call(lazy, array) : put_source(lazy, array))) return false;
+    }
+    for (uint32_t i = 0; i < root_count; i++)
+        if (!put(lazy, roots[i])) return false;
+    uint64_t mixed = root_count;
+    for (uint32_t i = 0; i < lazy->key_count; i++) {
+        mixed = (mixed ^ lazy->key[i]) * 0x9e3779b97f4a7c15u;
+        mixed ^= mixed >> 29;
+    }
+    *hash = mixed ^ mixed >> 32;
+    return true;
+}
+
+/* ---- what is stored ---- */
+
+/* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, or where this is the
+ * second read to compute it. */
+static bool is_stored(wg_array *array)
+{
+    if (array->state != LAZY_PENDING || array->handles <= array->scoped) return false;
+    if (array->heavy || array->seen) return true;
+    array->seen = true;
+    return false;
+}
+
+static void tell_stored(wg_lazy *lazy, const wg_array *array)
+{
+    LAZY_TELL(lazy, .what = "stored", .detail = wg_op_text((wg_op)array->op),
+              .reason = array->heavy ? "kept by somebody, and dearer to compute again than to store" : "kept by somebody, and computed for the second time",
+              .file = array->file, .line = array->line, .read = lazy->figures.reads + 1,
+              .bytes = (uint64_t)array->volume * base_kinds[array->kind].bytes);
+}
+
+/* Indexes of what is stored into lazy->stored: the roots that pend, then the others. False without memory. */
+static bool choose_stored(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
+{
+    lazy->stored_count = 0;
+    if (!BASE_RESERVE(lazy->allocator, lazy->stored, lazy->stored_capacity, lazy->order_count)) return lazy_fail_memory(lazy);
+    for (uint32_t i = 0; i < count; i++) {
+        if (arrays[i]->state != LAZY_PENDING || arrays[i]->chosen == lazy->epoch) continue;
+        arrays[i]->chosen = lazy->epoch;
+        lazy->stored[lazy->stored_count++] = arrays[i]->index;
+    }
+    for (uint32_t i = 0; i < lazy->order_count; i++) {
+        wg_array *array = lazy->order[i];
+        if (array->chosen == lazy->epoch || !is_stored(array)) continue;
+        tell_stored(lazy, array);
+        array->chosen = lazy->epoch;
+        lazy->stored[lazy->stored_count++] = i;
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
+static bool run_stored(wg_lazy *lazy, const uint32_t *stored, uint32_t count)
+{
+    uint64_t hash;
+    if (!make_key(lazy, stored, count, &hash)) return false;
+    lazy_program *program = lazy_program_of(lazy, stored, count, hash);
+    if (!program) return false;
+    wg_tensor *few[8], **results = few;
+    size_t bytes = count * sizeof *results;
+    if (count > 8 && !(results = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
+    bool good = lazy_program_run(lazy, program, stored, count, results);
+    if (good) {
+        lazy->figures.reads++;
+        for (uint32_t i = 0; i < count; i++) lazy_use(lazy->order[stored[i]]); /* none is retired before it has its result */
+        for (uint32_t i = 0; i < count; i++) lazy_fulfil(lazy->order[stored[i]], results[i]);
+        for (uint32_t i = 0; i < count; i++) lazy_unuse(lazy->order[stored[i]]);
+    }
+    if (results != few) base_free(lazy->allocator, results, bytes);
+    return good;
+}
+
+/* arrays are stored or pending. */
+static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
+{
+    begin_walk(lazy);
+    for (uint32_t i = 0; i < count; i++)
+        if (arrays[i]->state == LAZY_PENDING && !walk(lazy, arrays[i])) return false;
+    return !lazy->order_count || (choose_stored(lazy, arrays, count) && run_stored(lazy, lazy->stored, lazy->stored_count));
+}
+
+wg_array *lazy_readable(wg_lazy *lazy, wg_array *array)
+{
+    for (;;) {
+        if (array->state == LAZY_DEFERRED) {
+            if (!(array = lazy_expand(lazy, array))) return NULL;
+        } else if (array->state == LAZY_CARRIED) {
+            lazy_level *level = array->as.carried.level;
+            if (level->kind == LAZY_BATCH) {
+                lazy_fail(lazy, WG_ARGUMENT, level->open ? "a batched value has no items of its own to read: decide by wg_array_select, item by item"
+                                                         : "a value of a mapped function is used after the function has ended");
+                return NULL;
+            }
+            if (level->kind == LAZY_RECORDING && level->open && !level->stopped) level->stopped = "a value was read while it was recorded";
+            array = array->as.carried.inner;
+        } else {
+            return array;
+        }
+    }
+}
+
+bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
+{
+    wg_array *few[8], **plain = few;
+    if (count > 8 && !(plain = base_allocate(lazy->allocator, count * sizeof *plain))) return lazy_fail_memory(lazy);
+    bool good = true;
+    atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
+    for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = lazy_readable(lazy, roots[i])) != NULL;
+    good = good && run_plain(lazy, plain, count);
+    if (plain != few) base_free(lazy->allocator, plain, count * sizeof *plain);
+    return good;
+}
+
+/* ---- public ---- */
+
+bool (wg_array_run)(wg_array *const *roots, uint32_t count)
+{
+    if (!count) return true;
+    wg_lazy *lazy = roots && roots[0] ? roots[0]->lazy : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!roots || !lazy_check(lazy, roots[i])) return false;
+    return lazy_run(lazy, roots, count);
+}
+
+bool (wg_array_read)(wg_array *array, wg_view *view)
+{
+    if (!array || !lazy_check(array->lazy, array)) return false;
+    if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill");
+    atomic_store_explicit(&array->lazy->stopped, false, memory_order_relaxed);
+    wg_array *plain = lazy_readable(array->lazy, array);
+    if (!plain || (plain->state == LAZY_PENDING && !run_plain(array->lazy, &plain, 1))) return false;
+    *view = lazy_view(plain);
+    return true;
+}
+
+wg_tensor *wg_array_tensor(wg_array *array)
+{
+    wg_view view;
+    if (!(wg_array_read)(array, &view)) return NULL;
+    wg_array *plain = lazy_readable(array->lazy, array);
+    if (plain->state == LAZY_STORED && plain->as.stored.tensor) return wg_tensor_retain(plain->as.stored.tensor);
+    wg_error error = {.code = WG_OK};
+    wg_tensor *tensor = wg_tensor_copy(array->lazy->context, &view, &error);
+    if (!tensor) lazy_fail_with(array->lazy, &error, array);
+    return tensor;
+}
+
+static bool one_item(wg_array *array, wg_view *view)
+{
+    if (!array || !lazy_check(array->lazy, array)) return false;
+    if (array->volume != 1)
+        return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
+    if (base_kinds[array->kind].class == BASE_CLASS_COMPLEX)
+        return lazy_fail(array->lazy, WG_KIND, "a complex item is not one number: read its real and imaginary parts");
+    return (wg_array_read)(array, view);
+}
+
+bool (wg_array_double)(wg_array *array, double *number)
+{
+    wg_view view;
+    if (!one_item(array, &view)) return false;
+    *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_F64, false).d;
+    return true;
+}
+
+bool (wg_array_int64)(wg_array *array, int64_t *number)
+{
+    wg_view view;
+    if (!one_item(array, &view)) return false;
+    *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_I64, false).i;
+    return true;
+}
+
+bool wg_lazy_flush(wg_lazy *lazy)
+{
+    if (!lazy) return false;
+    uint32_t count = 0;
+    for (wg_array *node = lazy->pending; node; node = node->as.pending.next) count += node->handles > node->scoped;
+    if (!count) return true;
+    size_t bytes = count * sizeof(wg_array *);
+    wg_array **kept = base_allocate(lazy->allocator, bytes);
+    if (!kept) return lazy_fail_memory(lazy);
+    uint32_t used = 0;
+    for (wg_array *node = lazy->pending; node; node = node->as.pending.next)
+        if (node->handles > node->scoped) kept[used++] = lazy_keep(node);
+    lazy->flushing = true;
+    bool good = lazy_run(lazy, kept, used);
+    /* One that fails keeps none of the others waiting: each by itself, those made first first. */
+    for (uint32_t i = used; !good && i-- > 0 && !atomic_load(&lazy->stopped);) lazy_run(lazy, &kept[i], 1);
+    lazy->flushing = false;
+    for (uint32_t i = 0; i < used; i++) lazy_release(kept[i]);
+    base_free(lazy->allocator, kept, bytes);
+    return good;
+}
