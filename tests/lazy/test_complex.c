@@ -2,6 +2,7 @@
  *
  * Arrays of complex kinds: computed as in programs, and refused where a derivative would go through them. */
 #include "lazy/world.h"
+#include "wengert/array.h"
 
 static bool parts(wg_array *array, const float *items, int64_t count)
 {
@@ -16,18 +17,20 @@ static void complex_arrays_are_computed(void **state)
     (void)state;
     world w;
     world_open(&w, NULL, 1);
-    wg_array *x = counted(&w, 2, 1), *z = row2(w.lazy, WG_OP_Complex, x, x), *squared = mul(z, z), *total = sum(squared);
+    wg_array *x = counted(&w, 2, 1), *z = wg_array_complex(x, x), *squared = mul(z, z), *total = sum(squared);
     assert_true(parts(squared, (const float[]){0, 2, 0, 8}, 2));
     assert_true(parts(total, (const float[]){0, 10}, 1));
     double number;
     assert_false(wg_array_double(total, &number)); /* no single number */
     world_failed(&w, WG_KIND);
-    wg_array *real = row(w.lazy, WG_OP_Real, squared), *size = row(w.lazy, WG_OP_Abs, squared);
+    wg_array *real = wg_array_real(squared), *size = row(w.lazy, WG_OP_Abs, squared), *turned = wg_array_conj(squared);
+    wg_array *imaginary = wg_array_imag(turned);
     READS(real, 0, 0);
+    READS(imaginary, -2, -8);
     READS(size, 2, 8);
     assert_null(row2(w.lazy, WG_OP_Less, z, z));
     world_failed(&w, WG_KIND);
-    wg_array *all[] = {x, z, squared, total, real, size};
+    wg_array *all[] = {x, z, squared, total, real, size, turned, imaginary};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wg_array_release(all[i]);
     world_close(&w);
 }
