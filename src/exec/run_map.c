@@ -163,7 +163,8 @@ static bool same_items(uint16_t op) { return op == WG_OP_StopGradient || op == W
 static exec_block_function function_of(const exec_build *build, const exec_map_instruction *instruction)
 {
     const exec_kernels *kernels = build->kernels;
-    if (base_kind_is_complex(instruction->kind) || base_kind_is_complex(instruction->result_kind)) return exec_complex_function(instruction);
+    bool is_complex = base_kind_is_complex(instruction->kind) || base_kind_is_complex(instruction->result_kind);
+    if (is_complex) return exec_complex_function(instruction);
     if (instruction->op == WG_OP_Convert) return kernels->convert(instruction->kind, instruction->result_kind, instruction->wrap);
     exec_block block = (exec_block)map_blocks[instruction->op];
     return kernels->block(block, instruction->kind);

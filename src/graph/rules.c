@@ -655,8 +655,8 @@ static bool accumulated(graph_call *call)
     bool is_float = base_kind_is_float(kind);
     call->kind = kind;
     if (base_kind_is_complex(kind) && chosen == kind) return true;
-    if (base_kind_is_complex(kind) || base_kind_is_float(chosen) != is_float || (!is_float && !base_kind_is_integer(chosen)) || base_kinds[chosen].bytes < base_kinds[kind].bytes ||
-        (is_float && base_kinds[chosen].bytes < 4))
+    if (base_kind_is_complex(kind) || base_kind_is_float(chosen) != is_float || (!is_float && !base_kind_is_integer(chosen)) ||
+        base_kinds[chosen].bytes < base_kinds[kind].bytes || (is_float && base_kinds[chosen].bytes < 4))
         return base_fail(call->error, WG_KIND, "%s of %s cannot accumulate in %s", ROW(call), base_kinds[kind].name, base_kinds[chosen].name);
     call->kind = is_float ? kind : chosen;
     return true;
@@ -676,8 +676,8 @@ static bool infer_kind(graph_call *call)
     case GRAPH_RESULT_KIND:
         call->kind = (wg_kind)kind_attribute(call);
         if (call->op == WG_OP_Convert && base_kind_is_complex(call->operands[0].kind) && !base_kind_is_complex(call->kind))
-            return base_fail(call->error, WG_KIND, "convert cannot make %s of %s: take its real, imag or abs first", base_kinds[call->kind].name,
-                             base_kinds[call->operands[0].kind].name);
+            return base_fail(call->error, WG_KIND, "convert cannot make %s of %s: take its real, imag or abs first",
+                             base_kinds[call->kind].name, base_kinds[call->operands[0].kind].name);
         if (call->op == WG_OP_Iota && !graph_row_accepts(WG_OP_Iota, call->kind))
             return base_fail(call->error, WG_KIND, "iota cannot be of kind %s", base_kinds[call->kind].name);
         return true;

@@ -53,7 +53,8 @@ bool text_items_equal(const wg_tensor *tensor)
     const uint8_t *items = tensor->data;
     for (int64_t i = each; i < tensor->volume * each; i++) {
         int64_t first = i % each;
-        if (is_nan(tensor, first) ? !is_nan(tensor, i) : memcmp(items + (size_t)first * width, items + (size_t)i * width, width) != 0) return false;
+        bool same = memcmp(items + (size_t)first * width, items + (size_t)i * width, width) == 0;
+        if (is_nan(tensor, first) ? !is_nan(tensor, i) : !same) return false;
     }
     return tensor->volume > 0;
 }

@@ -89,8 +89,8 @@ static bool unsigned_item(text_reader *reader, text_value *value)
 static bool imaginary_part(text_reader *reader, text_value *value)
 {
     text_token sign = reader->now;
-    bool minus = text_is_symbol(reader, '-');
-    if (value->imaginary || (!minus && !text_is_symbol(reader, '+')) || sign.place.at != value->token.place.at + value->token.length) return true;
+    bool minus = text_is_symbol(reader, '-'), signs = minus || text_is_symbol(reader, '+');
+    if (value->imaginary || !signs || sign.place.at != value->token.place.at + value->token.length) return true;
     text_next(reader);
     if (!text_is_imaginary(reader)) {
         text_jump(reader, sign.place);
