@@ -29,6 +29,11 @@ static bool check_function(wg_lazy *lazy, const wg_function *function, const voi
     return function->outputs > 0 || lazy_fail(lazy, WG_ARGUMENT, "a function has at least one output");
 }
 
+static bool check_given(wg_lazy *lazy, const void *given, const char *what)
+{
+    return given || lazy_fail(lazy, WG_ARGUMENT, "%s are NULL", what);
+}
+
 /* Hands owned arrays on; all NULL where one cannot be. */
 static bool give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count)
 {
@@ -61,7 +66,7 @@ bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *con
 
 bool wg_function_call(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs)
 {
-    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && outputs &&
+    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, outputs, "outputs") &&
            lazy_function_run(lazy, function, inputs, outputs) && give_all(lazy, outputs, function->outputs);
 }
 
@@ -258,14 +263,15 @@ static bool reverse(wg_lazy *lazy, const wg_function *function, wg_array *const 
 
 bool wg_gradient(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, const bool *wanted, wg_array **values, wg_array **gradients)
 {
-    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && gradients &&
+    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, gradients, "gradients") &&
            reverse(lazy, function, inputs, wanted, NULL, true, values, gradients);
 }
 
 bool wg_function_vjp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *cotangents, wg_array **values,
                      wg_array **gradients)
 {
-    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && gradients && cotangents &&
+    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, gradients, "gradients") &&
+           check_given(lazy, cotangents, "cotangents") &&
            check_all(lazy, cotangents, function->outputs, false) && reverse(lazy, function, inputs, NULL, cotangents, false, values, gradients);
 }
 
@@ -303,7 +309,8 @@ static bool push_forward(traced_run *run, wg_array *const *tangents, wg_array **
 bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *tangents, wg_array **values,
                      wg_array **output_tangents)
 {
-    if (!check_function(lazy, function, inputs) || !check_all(lazy, inputs, function->inputs, true) || !tangents || !output_tangents ||
+    if (!check_function(lazy, function, inputs) || !check_all(lazy, inputs, function->inputs, true) || !check_given(lazy, tangents, "tangents") ||
+        !check_given(lazy, output_tangents, "output tangents") ||
         !check_all(lazy, tangents, function->inputs, false))
         return false;
     forget(values, function->outputs);
