@@ -289,8 +289,9 @@ bool wg_lazy_read_at(bool good, const char *file, int line)
 
 wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
 {
-    if (!array || !lazy->scope_count) return array;
-    if (!BASE_RESERVE(lazy->allocator, lazy->scoped, lazy->scoped_capacity, lazy->scoped_count + 1)) {
+    if (!array || (!lazy->scope_count && !lazy->scopes_missed)) return array;
+    /* In a scope that could not be opened nobody would own it. */
+    if (lazy->scopes_missed || !BASE_RESERVE(lazy->allocator, lazy->scoped, lazy->scoped_capacity, lazy->scoped_count + 1)) {
         lazy_release(array);
         lazy_fail_memory(lazy);
         return NULL;
