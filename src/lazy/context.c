@@ -301,6 +301,15 @@ wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
     return array;
 }
 
+bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (arrays[i] && !(arrays[i] = lazy_give(lazy, arrays[i]))) good = false;
+    for (uint32_t i = 0; i < count && !good; i++) arrays[i] = NULL; /* the scope still owns those that it took */
+    return good;
+}
+
 void wg_scope_open(wg_lazy *lazy)
 {
     if (!lazy) return;

@@ -34,15 +34,6 @@ static bool check_given(wg_lazy *lazy, const void *given, const char *what)
     return given || lazy_fail(lazy, WG_ARGUMENT, "%s are NULL", what);
 }
 
-/* Hands owned arrays on; all NULL where one cannot be. */
-static bool give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count)
-{
-    bool good = true;
-    for (uint32_t i = 0; i < count; i++)
-        if (arrays[i] && !(arrays[i] = lazy_give(lazy, arrays[i]))) good = false;
-    return good;
-}
-
 bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs)
 {
     uint32_t count = function->outputs;
@@ -67,7 +58,7 @@ bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *con
 bool wg_function_call(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs)
 {
     return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, outputs, "outputs") &&
-           lazy_function_run(lazy, function, inputs, outputs) && give_all(lazy, outputs, function->outputs);
+           lazy_function_run(lazy, function, inputs, outputs) && lazy_give_all(lazy, outputs, function->outputs);
 }
 
 /* ---- a traced run ---- */
@@ -183,7 +174,7 @@ static wg_array *primal(const traced_run *run, wg_array *array)
 static bool give_values(traced_run *run, wg_array **values)
 {
     for (uint32_t i = 0; values && i < run->function->outputs; i++) values[i] = primal(run, run->outputs[i]);
-    return !values || give_all(run->lazy, values, run->function->outputs);
+    return !values || lazy_give_all(run->lazy, values, run->function->outputs);
 }
 
 static void forget(wg_array **arrays, uint32_t count)
@@ -258,7 +249,9 @@ static bool reverse(wg_lazy *lazy, const wg_function *function, wg_array *const 
     good = good && fill_gradients(&run, gradients) && give_values(&run, values);
     if (!good) lazy_release_all(gradients, function->inputs);
     end_traced(&run);
-    return good && give_all(lazy, gradients, function->inputs);
+    if (good && lazy_give_all(lazy, gradients, function->inputs)) return true;
+    forget(values, function->outputs);
+    return false;
 }
 
 bool wg_gradient(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, const bool *wanted, wg_array **values, wg_array **gradients)
@@ -320,7 +313,9 @@ bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array *const
     bool good = push_forward(&run, tangents, output_tangents) && give_values(&run, values);
     if (!good) lazy_release_all(output_tangents, function->outputs);
     end_traced(&run);
-    return good && give_all(lazy, output_tangents, function->outputs);
+    if (good && lazy_give_all(lazy, output_tangents, function->outputs)) return true;
+    forget(values, function->outputs);
+    return false;
 }
 
 /* ---- functions made of functions ---- */

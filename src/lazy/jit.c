@@ -464,9 +464,6 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
     for (uint32_t i = 0; i < jit->function.inputs && good; i++)
         good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
     good = good && call_jit(jit, plain, outputs);
-    for (uint32_t i = 0; i < jit->function.outputs; i++)
-        if (!good) outputs[i] = NULL;
-        else if (!(outputs[i] = lazy_give(lazy, outputs[i]))) good = false;
     if (plain != few) base_free(lazy->allocator, plain, bytes);
-    return good;
+    return good && lazy_give_all(lazy, outputs, jit->function.outputs);
 }

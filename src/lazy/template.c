@@ -136,7 +136,9 @@ static bool scratch_source(scratch *s, wg_array *array, wg_value *value)
 static bool scratch_results(scratch *s, const wg_value *values, wg_array **results, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (wg_is_poison(values[i])) return lazy_fail_with(s->lazy, wg_tape_error(s->tape), NULL);
+        if (wg_is_poison(values[i]) || values[i].tape != s->tape)
+            return wg_tape_error(s->tape)->code ? lazy_fail_with(s->lazy, wg_tape_error(s->tape), NULL)
+                                                : lazy_fail(s->lazy, WG_ARGUMENT, "result %u of a composition is no value of its tape", i);
     if (!scratch_cover(s, wg_tape_count(s->tape))) return false;
     uint32_t few[8], *roots = few;
     size_t bytes = count * sizeof *roots;
@@ -173,11 +175,7 @@ bool wg_array_compose(wg_lazy *lazy, wg_recorder record, void *user, wg_array *c
     for (uint32_t i = 0; i < operand_count; i++)
         if (!lazy_check(lazy, operands[i])) return false;
     bool good = lazy_compose(lazy, record, user, operands, operand_count, results, result_count);
-    for (uint32_t i = 0; i < result_count; i++) {
-        if (!good) results[i] = NULL;
-        else if (!(results[i] = lazy_give(lazy, results[i]))) good = false;
-    }
-    return good;
+    return good && lazy_give_all(lazy, results, result_count);
 }
 
 /* ---- entries ---- */
@@ -238,9 +236,9 @@ static bool entry_results(entry_call *c, wg_array **results)
     if (!roots) return lazy_fail_memory(c->lazy);
     for (uint32_t i = 0; i < count; i++) roots[i] = wg_entry_result(c->entry, i).position;
     bool good = lazy_instantiate(c->lazy, (lazy_nodes){.entry = c->entry}, c->arrays, roots, count);
-    for (uint32_t i = 0; i < count; i++) results[i] = good ? lazy_give(c->lazy, lazy_keep(c->arrays[roots[i]])) : NULL;
+    for (uint32_t i = 0; i < count; i++) results[i] = good ? lazy_keep(c->arrays[roots[i]]) : NULL;
     base_free(c->lazy->allocator, roots, bytes);
-    return good;
+    return good && lazy_give_all(c->lazy, results, count);
 }
 
 bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *parameters, wg_array *const *inputs, uint32_t input_count,

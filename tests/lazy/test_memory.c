@@ -293,6 +293,23 @@ static void make_entry(void)
     assert_non_null(parameters);
 }
 
+/* Everything again where a scope owns what is answered. */
+static bool owned_by_scopes(world *w)
+{
+    wg_scope_open(w->lazy);
+    wg_array *x = stored(w, WG_KIND_F32, 2, TEST_SHAPE(2, 2), (float[]){1, 2, 3, 4}), *values[2], *outputs[2], *tangents[2], *gradient, *results[2];
+    bool good = x && wg_gradient(w->lazy, &cubes, &x, NULL, values, &gradient) && IS(gradient, 3, 12, 27, 48) && IS(values[0], 100);
+    good = good && wg_function_jvp(w->lazy, &cubes, &x, &x, values, tangents) && IS(tangents[0], 300);
+    good = good && wg_function_map(w->lazy, &cubes, &x, NULL, NULL, outputs) && IS(outputs[0], 9, 91);
+    good = good && wg_function_call(w->lazy, &cubes, &x, outputs) && wg_function_custom(w->lazy, &cubes, &(wg_function){rule, NULL, 4, 2}, &x, outputs);
+    good = good && wg_array_compose(w->lazy, record, NULL, &x, 1, results, 2) && wg_array_call(w->lazy, entry, NULL, NULL, 0, results);
+    wg_jit *jit = good ? wg_jit_new(w->lazy, &cubes, NULL, 0) : NULL;
+    good = jit && wg_jit_call(jit, &x, outputs) && wg_jit_call(jit, &x, outputs) && IS(outputs[0], 100);
+    wg_jit_free(&jit);
+    wg_scope_close(w->lazy);
+    return good;
+}
+
 #define TRIED(name) \
     static void name##_once(void **state) \
     { \
@@ -318,6 +335,7 @@ TRIED(rules)
 TRIED(compiled)
 TRIED(composed)
 TRIED(called)
+TRIED(owned_by_scopes)
 #define BOTH(name) cmocka_unit_test(name##_once), cmocka_unit_test(name##_from_there_on)
 
 /* ---- a context that cannot be made ---- */
@@ -348,7 +366,7 @@ int main(void)
     make_entry();
     const struct CMUnitTest tests[] = {
         BOTH(calls_and_reads), BOTH(refills),   BOTH(windows), BOTH(scoped), BOTH(flushed),  BOTH(borrowed), BOTH(gradients),
-        BOTH(forwards),        BOTH(jacobians), BOTH(maps),    BOTH(rules),  BOTH(compiled), BOTH(composed), BOTH(called),
+        BOTH(forwards),        BOTH(jacobians), BOTH(maps),    BOTH(rules),  BOTH(compiled), BOTH(composed), BOTH(called), BOTH(owned_by_scopes),
         cmocka_unit_test(a_context_without_memory),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
