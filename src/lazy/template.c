@@ -170,7 +170,8 @@ bool lazy_compose(wg_lazy *lazy, wg_recorder recorder, void *user, wg_array *con
 bool wg_array_compose(wg_lazy *lazy, wg_recorder record, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,
                       uint32_t result_count)
 {
-    if (!lazy || !record || !results) return lazy_fail(lazy, WG_ARGUMENT, "a composition needs what records it and a place for results");
+    if (!lazy || !record || !results || (operand_count && !operands))
+        return lazy_fail(lazy, WG_ARGUMENT, "a composition needs what records it, its operands and a place for results");
     for (uint32_t i = 0; i < result_count; i++) results[i] = NULL;
     for (uint32_t i = 0; i < operand_count; i++)
         if (!lazy_check(lazy, operands[i])) return false;
@@ -244,7 +245,8 @@ static bool entry_results(entry_call *c, wg_array **results)
 bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *parameters, wg_array *const *inputs, uint32_t input_count,
                    wg_array **results)
 {
-    if (!lazy || !entry || !results) return lazy_fail(lazy, WG_ARGUMENT, "calling an entry needs the entry and a place for its results");
+    if (!lazy || !entry || !results || (input_count && !inputs))
+        return lazy_fail(lazy, WG_ARGUMENT, "calling an entry needs the entry, its inputs and a place for its results");
     entry_call c = {.lazy = lazy, .entry = entry, .parameters = parameters};
     wg_node_facts facts;
     while (wg_entry_node(entry, c.count, &facts)) c.count++;

@@ -123,6 +123,56 @@ static void derived_lengths_follow(void **state)
     world_close(&w);
 }
 
+/* x [rows, count] in windows of 2 set 2 apart along axis 1. */
+static void read_windows(world *w, int64_t rows, int64_t count)
+{
+    wg_array *x = counted(w, rows * count, 0), *table = row_by(x, WG_OP_Reshape, (const int64_t[]){2, rows, count}, 3);
+    wg_array *apart = row_by(table, WG_OP_Unfold, (const int64_t[]){1, 2, 2, 1}, 4), *sums = sum_along(apart, 2);
+    wg_tensor *read = wg_array_tensor(sums);
+    assert_non_null(read);
+    int64_t windows = (count - 2) / 2 + 1;
+    assert_int_equal(wg_tensor_volume(read), rows * windows);
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t i = 0; i < windows; i++) assert_true(test_item(read, row * windows + i) == (double)(2 * (row * count + 2 * i) + 1));
+    wg_tensor_release(read);
+    wg_array *all[] = {x, table, apart, sums};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) wg_array_release(all[k]);
+}
+
+/* The number of windows set apart is no polynomial in a length: that length is of the structure, and the others are still free. */
+static void lengths_under_windows_are_pinned(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    seen before = look(&w);
+    read_windows(&w, 3, 8);
+    happened(&w, &before, 1, 0, 0);
+    read_windows(&w, 3, 9);
+    read_windows(&w, 3, 10);
+    happened(&w, &before, 2, 0, 0);
+    read_windows(&w, 3, 8);
+    happened(&w, &before, 0, 1, 0);
+    world_close(&w);
+}
+
+/* Rows beside the windows, as of a batch, refill. */
+static void lengths_beside_windows_are_free(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    seen before = look(&w);
+    for (int64_t rows = 3; rows < 7; rows++) {
+        wg_array *x = waves(&w, 2, TEST_SHAPE(rows, 8), 0), *apart = row_by(x, WG_OP_Unfold, (const int64_t[]){1, 2, 2, 1}, 4);
+        assert_true((wg_array_run)(&apart, 1));
+        wg_array_release(x);
+        wg_array_release(apart);
+    }
+    happened(&w, &before, 1, 3, 3);
+    world_close(&w);
+}
+
 static void scale(world *w, wg_kind kind, double number, uint32_t tag, int64_t count)
 {
     wg_tensor *items = wg_tensor_fill(w->context, kind, 1, &count, 3, NULL);
@@ -557,6 +607,8 @@ int main(void)
         cmocka_unit_test(other_lengths_refill_the_same_plan),
         cmocka_unit_test(classes_of_lengths_are_other_plans),
         cmocka_unit_test(derived_lengths_follow),
+        cmocka_unit_test(lengths_under_windows_are_pinned),
+        cmocka_unit_test(lengths_beside_windows_are_free),
         cmocka_unit_test(literals_kinds_and_tags_are_keyed),
         cmocka_unit_test(sharing_is_keyed),
         cmocka_unit_test(several_roots_share_their_work),
