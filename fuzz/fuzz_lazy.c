@@ -2,7 +2,8 @@
  *
  * Any bytes as a session of calls on arrays: rows with operands and attributes as they come, reads, releases, scopes, gradients, maps,
  * compiled functions, memory that runs out. What must hold: no crash, no leak, no array left; a failure has a code and a message; an array
- * reads what the oracle computes of the same rows, row by row; a function's value is the same by itself, under a derivative and compiled. */
+ * reads what the oracle computes of the same rows, row by row; a function's value is the same by itself, under a derivative and compiled.
+ */
 #include <string.h>
 
 #include "budget.h"
@@ -100,7 +101,8 @@ static void put(session *s, slot *slot, wg_array *array, wg_tensor *items, bool 
 static bool same_items(const wg_tensor *a, const wg_tensor *b)
 {
     if (a->kind != b->kind || a->rank != b->rank || (a->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape))) return false;
-    return !a->bytes || !memcmp(a->data, b->data, a->bytes) || base_kinds[a->kind].class == BASE_CLASS_FLOAT || base_kinds[a->kind].class == BASE_CLASS_COMPLEX;
+    return !a->bytes || !memcmp(a->data, b->data, a->bytes) || base_kinds[a->kind].class == BASE_CLASS_FLOAT ||
+           base_kinds[a->kind].class == BASE_CLASS_COMPLEX;
 }
 
 /* Floats: the same bits, all NaNs being one. */
@@ -152,7 +154,8 @@ static void source(session *s, stream *in, slot *to)
     bool complex = base_kinds[kind].class == BASE_CLASS_COMPLEX;
     for (int64_t i = 0; i < items->volume && kind != WG_KIND_BOOL; i++)
         if (!complex)
-            base_number_store(kind, items->data, i, base_number_convert((base_number){.i = (int64_t)(int8_t)take(in)}, WG_KIND_I64, kind, false));
+            base_number_store(kind, items->data, i,
+                              base_number_convert((base_number){.i = (int64_t)(int8_t)take(in)}, WG_KIND_I64, kind, false));
     wg_array *array;
     if (take(in) & 1) {
         wg_view view = wg_tensor_view(items);
@@ -444,7 +447,8 @@ static void begin(session *s, stream *in, program *p)
     s->context = wg_context_new(&options, NULL);
     demand(s->context != NULL);
     uint8_t byte = take(in);
-    wg_lazy_options settings = {.size = sizeof settings, .context = s->context, .same_bits_only = true, .retrace = byte & 1, .cached_plans = byte & 2 ? 2 : 0};
+    wg_lazy_options settings = {
+        .size = sizeof settings, .context = s->context, .same_bits_only = true, .retrace = byte & 1, .cached_plans = byte & 2 ? 2 : 0};
     s->lazy = wg_lazy_new(&settings, NULL);
     demand(s->lazy != NULL);
     *p = program_of(in);

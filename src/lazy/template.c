@@ -195,7 +195,7 @@ static bool place_parameters(entry_call *c)
         wg_error error = {.code = WG_OK};
         wg_symbol symbol = wg_parameters_symbol(c->parameters, i);
         wg_node_facts facts;
-        if (symbol.position >= c->count || !wg_entry_node(c->entry, symbol.position, &facts) || facts.op != WG_OP_Parameter)
+        if (symbol.family != wg_entry_result(c->entry, 0).family || symbol.position >= c->count || !wg_entry_node(c->entry, symbol.position, &facts) || facts.op != WG_OP_Parameter)
             return lazy_fail(c->lazy, WG_PARAMETERS, "the parameters are of another network than the entry");
         wg_tensor *payload = wg_parameters_of(c->parameters, symbol, &error);
         if (!payload) return lazy_fail_with(c->lazy, &error, NULL);

@@ -84,7 +84,8 @@ static void compositions_move(void **state)
     wg_network_release(&network);
     assert_true(wg_function_map(w.lazy, &f, &m, NULL, NULL, &mapped));
     for (int64_t i = 0; i < 3; i++) {
-        wg_array *row_alone = row_by(row_by(m, WG_OP_Narrow, (const int64_t[]){0, i, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){1, 5}, 2), *alone;
+        wg_array *row_alone = row_by(row_by(m, WG_OP_Narrow, (const int64_t[]){0, i, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){1, 5}, 2),
+                 *alone;
         assert_true(wg_function_call(w.lazy, &f, &row_alone, &alone));
         wg_array *cell = row_by(row_by(mapped, WG_OP_Narrow, (const int64_t[]){0, i, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){0}, 1);
         same(cell, alone, "a cell of a mapped composition");
@@ -108,8 +109,10 @@ static model model_new(void)
     model m = {NULL, NULL, NULL, {0}};
     wg_tape *tape = wg_tape_new(NULL);
     wg_size shape[1] = {wg_number(2)};
-    wg_value x = wg_name(wg_input_required(tape, WG_KIND_F32, 1, shape), "x"), w = wg_parameter(tape, test_tensor(WG_KIND_F32, 1, TEST_SHAPE(2), (double[]){10, 20}));
-    wg_value b = wg_name(wg_input(tape, test_tensor_fill(WG_KIND_F32, 1, TEST_SHAPE(2), 1)), "b"), product = wg_mul(x, w), y = wg_add(product, b), z = wg_sum(y);
+    wg_value x = wg_name(wg_input_required(tape, WG_KIND_F32, 1, shape), "x"),
+             w = wg_parameter(tape, test_tensor(WG_KIND_F32, 1, TEST_SHAPE(2), (double[]){10, 20}));
+    wg_value b = wg_name(wg_input(tape, test_tensor_fill(WG_KIND_F32, 1, TEST_SHAPE(2), 1)), "b"), product = wg_mul(x, w),
+             y = wg_add(product, b), z = wg_sum(y);
     wg_symbol roots[2] = {wg_symbol_of(y), wg_symbol_of(z)};
     m.weights = wg_symbol_of(w);
     m.network = wg_tape_seal(&tape, NULL);

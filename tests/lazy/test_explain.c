@@ -66,7 +66,9 @@ static void explanations_are_rows_text_and_json(void **state)
     assert_non_null(strstr(none, "[]"));
     wg_text_free(none);
     wg_lazy_explain(w.lazy, true);
-    wg_array *heavy = wg_array_at(matmul(row_by(x, WG_OP_Reshape, (const int64_t[]){2, 3, 1}, 3), row_by(x, WG_OP_Reshape, (const int64_t[]){2, 1, 3}, 3)), "a \"quoted\"\\\n\tname", 12);
+    wg_array *heavy = wg_array_at(
+        matmul(row_by(x, WG_OP_Reshape, (const int64_t[]){2, 3, 1}, 3), row_by(x, WG_OP_Reshape, (const int64_t[]){2, 1, 3}, 3)),
+        "a \"quoted\"\\\n\tname", 12);
     wg_array *total = sum(heavy);
     assert_true((wg_array_run)(&total, 1));
     wg_event event;

@@ -69,7 +69,8 @@ static void streams_are_split_and_folded(void **state)
     world w;
     world_open(&w, NULL, 1);
     wg_generator *a = wg_generator_new(w.lazy, 5), *b = wg_generator_new(w.lazy, 5), *plain = wg_generator_new(w.lazy, 5);
-    wg_generator *child = wg_generator_split(a), *twin = wg_generator_split(b), *fold = wg_generator_fold(a, 3), *other = wg_generator_fold(a, 4);
+    wg_generator *child = wg_generator_split(a), *twin = wg_generator_split(b), *fold = wg_generator_fold(a, 3),
+                 *other = wg_generator_fold(a, 4);
     wg_array *of_child[KEYS], *of_twin[KEYS], *of_fold[KEYS], *of_other[KEYS], *of_a[KEYS], *of_b[KEYS], *of_plain[KEYS];
     take(child, of_child, KEYS);
     take(a, of_a, KEYS);
@@ -154,9 +155,11 @@ static void each_cell_has_a_key_of_its_own(void **state)
     same(outputs[1], keys, "keys of cells");
     for (int64_t cell = 0; cell < 4; cell++) {
         wg_array *key = row_by(row_by(keys, WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){1, 2}, 2);
-        wg_array *one = row_by(rows, WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), *flat = row_by(one, WG_OP_Reshape, (const int64_t[]){1, 3}, 2);
+        wg_array *one = row_by(rows, WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4),
+                 *flat = row_by(one, WG_OP_Reshape, (const int64_t[]){1, 3}, 2);
         wg_array *alone = add(flat, draw(key, 3));
-        wg_array *of_map = row_by(row_by(outputs[0], WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){1, 3}, 2);
+        wg_array *of_map = row_by(row_by(outputs[0], WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), WG_OP_Reshape,
+                                  (const int64_t[]){1, 3}, 2);
         same(of_map, alone, "a cell");
     }
     wg_generator_free(&a);
@@ -181,7 +184,8 @@ static void draws_are_constants_of_a_derivative(void **state)
     world w;
     world_open(&w, NULL, 1);
     wg_generator *a = wg_generator_new(w.lazy, 4), *b = wg_generator_new(w.lazy, 4);
-    wg_array *x = counted(&w, 5, 1), *value, *gradient, *key = wg_generator_key(b), *noise = draw(key, 5), *twice = add(x, x), *expected = add(twice, noise);
+    wg_array *x = counted(&w, 5, 1), *value, *gradient, *key = wg_generator_key(b), *noise = draw(key, 5), *twice = add(x, x),
+             *expected = add(twice, noise);
     assert_true(wg_gradient(w.lazy, &(wg_function){noisy_sum, a, 1, 1}, &x, NULL, &value, &gradient));
     near(gradient, expected, 1e-6, "2 x + noise");
     wg_array *all[] = {x, value, gradient, key, noise, twice, expected};

@@ -99,7 +99,8 @@ static wg_array *row_of(wg_array *matrix, int64_t at)
 static wg_array *row_by_row(world *w, wg_function function, wg_array *matrix)
 {
     wg_array *parts[ROWS];
-    for (int64_t at = 0; at < ROWS; at++) parts[at] = row_by(value_of(w, function, row_of(matrix, at)), WG_OP_BroadcastAlong, (const int64_t[]){0, 1}, 2);
+    for (int64_t at = 0; at < ROWS; at++)
+        parts[at] = row_by(value_of(w, function, row_of(matrix, at)), WG_OP_BroadcastAlong, (const int64_t[]){0, 1}, 2);
     return (wg_array_record)(w->lazy, WG_OP_Concat, parts, ROWS, (const int64_t[]){0}, 1);
 }
 
@@ -206,7 +207,8 @@ static void products_with_jacobians_are_passes(void **state)
     wg_array *waiting = wg_function_jacobian(s.w.lazy, &grad, &s.x, 0, 0), *made = wg_function_jacobian(s.w.lazy, &grad, &s.x, 0, 0);
     assert_true(wg_array_is_pending(waiting));
     assert_int_equal(wg_array_rank(waiting), 2);
-    wg_array *v = waves(&s.w, 2, TEST_SHAPE(COLUMNS, 1), 5), *u = waves(&s.w, 2, TEST_SHAPE(1, COLUMNS), 6), *wide = waves(&s.w, 2, TEST_SHAPE(COLUMNS, 2), 7);
+    wg_array *v = waves(&s.w, 2, TEST_SHAPE(COLUMNS, 1), 5), *u = waves(&s.w, 2, TEST_SHAPE(1, COLUMNS), 6),
+             *wide = waves(&s.w, 2, TEST_SHAPE(COLUMNS, 2), 7);
     assert_true((wg_array_run)(&made, 1));
     near(matmul(waiting, v), matmul(made, v), 1e-6, "J v");
     near(matmul(u, waiting), matmul(u, made), 1e-6, "u J");
@@ -417,7 +419,8 @@ static void a_rule_with_shared_inputs(void **state)
     (void)state;
     stage s;
     begin(&s);
-    wg_array *a = row_by(counted(&s.w, 6, 1), WG_OP_Reshape, (const int64_t[]){2, 2, 3}, 3), *b = counted(&s.w, 3, 1), *inputs[2] = {a, b}, *gradients[2];
+    wg_array *a = row_by(counted(&s.w, 6, 1), WG_OP_Reshape, (const int64_t[]){2, 2, 3}, 3), *b = counted(&s.w, 3, 1), *inputs[2] = {a, b},
+             *gradients[2];
     int32_t axes[2] = {0, -1};
     assert_true(wg_gradient(s.w.lazy, &(wg_function){sum_of_mapped_shared, &(mapped_shared){axes}, 2, 1}, inputs, NULL, NULL, gradients));
     READS(gradients[0], 10, 20, 30, 10, 20, 30);
@@ -469,7 +472,8 @@ static void what_does_not_move_has_zeros_or_nothing(void **state)
     stage s;
     begin(&s);
     wg_function f = {several, NULL, 3, 5};
-    wg_array *inputs[3] = {counted(&s.w, 2, 3), counted(&s.w, 3, 1), stored(&s.w, WG_KIND_I32, 1, TEST_SHAPE(2), (int32_t[]){4, 5})}, *values[5], *gradients[3];
+    wg_array *inputs[3] = {counted(&s.w, 2, 3), counted(&s.w, 3, 1), stored(&s.w, WG_KIND_I32, 1, TEST_SHAPE(2), (int32_t[]){4, 5})},
+             *values[5], *gradients[3];
     assert_true(wg_gradient(s.w.lazy, &f, inputs, NULL, values, gradients));
     READS(values[0], 25);
     READS(values[1], 3, 4);
@@ -605,7 +609,8 @@ static void axes_of_a_map(void **state)
     begin(&s);
     derived d = {.shared = counted(&s.w, 2, 50)};
     wg_function f = {three_outputs, &d, 2, 3};
-    wg_array *a = row_by(counted(&s.w, 6, 1), WG_OP_Reshape, (const int64_t[]){2, 2, 3}, 3), *b = counted(&s.w, 2, 10), *inputs[2] = {a, b}, *outputs[3];
+    wg_array *a = row_by(counted(&s.w, 6, 1), WG_OP_Reshape, (const int64_t[]){2, 2, 3}, 3), *b = counted(&s.w, 2, 10), *inputs[2] = {a, b},
+             *outputs[3];
     assert_true(wg_function_map(s.w.lazy, &f, inputs, (const int32_t[]){1, -1}, (const int32_t[]){1, 0, 1}, outputs));
     READS(outputs[0], 1, 2, 3, 4, 5, 6);
     READS(outputs[1], 11, 15, 12, 16, 13, 17); /* [3, 2] */

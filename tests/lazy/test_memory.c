@@ -30,7 +30,8 @@ static void every_allocation_fails(scenario run, bool on)
         bool failed = w.failed;
         w.fails_at = 0;
         if (!failed) assert_true(good);
-        if (good && wg_lazy_error(w.lazy)->code) fail_msg("allocation %d: an error is kept of calls that were good: %s", (int)k, wg_lazy_error(w.lazy)->message);
+        if (good && wg_lazy_error(w.lazy)->code)
+            fail_msg("allocation %d: an error is kept of calls that were good: %s", (int)k, wg_lazy_error(w.lazy)->message);
         if (!good && wg_lazy_error(w.lazy)->code != WG_MEMORY)
             fail_msg("allocation %d: %s: %s", (int)k, wg_code_name(wg_lazy_error(w.lazy)->code), wg_lazy_error(w.lazy)->message);
         wg_lazy_error_clear(w.lazy);
@@ -59,7 +60,8 @@ static bool calls_and_reads(world *w)
 {
     wg_array *all[9] = {counted(w, 3, 1), counted(w, 3, 5)};
     bool good = all[0] && all[1];
-    good = good && (all[2] = add(all[0], all[1])) && (all[3] = wg_array_tagged(all[2], 3)) && (all[4] = wg_array_number(w->lazy, WG_KIND_F32, 2));
+    good = good && (all[2] = add(all[0], all[1])) && (all[3] = wg_array_tagged(all[2], 3)) &&
+           (all[4] = wg_array_number(w->lazy, WG_KIND_F32, 2));
     good = good && (all[5] = row_by(all[4], WG_OP_Broadcast, (const int64_t[]){1, 3}, 2)) && (all[6] = mul(all[2], all[5]));
     good = good && IS(all[6], 12, 16, 20) && IS(all[3], 6, 8, 10);
     let_go(all, 9);
@@ -153,8 +155,10 @@ static bool gradients(world *w)
 
 static bool forwards(world *w)
 {
-    wg_array *x = counted(w, 2, 1), *direction = x ? counted(w, 2, 1) : NULL, *values[2] = {NULL, NULL}, *tangents[2] = {NULL, NULL}, *product = NULL;
-    bool good = direction && wg_function_jvp(w->lazy, &cubes, &x, &direction, values, tangents) && IS(tangents[0], 27) && IS(tangents[1], 1, 2);
+    wg_array *x = counted(w, 2, 1), *direction = x ? counted(w, 2, 1) : NULL, *values[2] = {NULL, NULL}, *tangents[2] = {NULL, NULL},
+             *product = NULL;
+    bool good = direction && wg_function_jvp(w->lazy, &cubes, &x, &direction, values, tangents) && IS(tangents[0], 27) &&
+                IS(tangents[1], 1, 2);
     good = good && wg_function_hessian_vector(w->lazy, &cubes, &x, &direction, &product) && IS(product, 6, 24);
     let_go((wg_array *[]){x, direction, values[0], values[1], tangents[0], tangents[1], product}, 7);
     return good;
@@ -172,8 +176,8 @@ static bool jacobians(world *w)
 static bool maps(world *w)
 {
     wg_array *x = stored(w, WG_KIND_F32, 2, TEST_SHAPE(2, 2), (float[]){1, 2, 3, 4}), *outputs[2] = {NULL, NULL};
-    bool good = x && wg_function_map(w->lazy, &cubes, &x, (const int32_t[]){1}, (const int32_t[]){0, 1}, outputs) && IS(outputs[0], 28, 72) &&
-                IS(outputs[1], 1, 2, 3, 4);
+    bool good = x && wg_function_map(w->lazy, &cubes, &x, (const int32_t[]){1}, (const int32_t[]){0, 1}, outputs) &&
+                IS(outputs[0], 28, 72) && IS(outputs[1], 1, 2, 3, 4);
     let_go((wg_array *[]){x, outputs[0], outputs[1]}, 3);
     return good;
 }
@@ -206,7 +210,8 @@ static bool mapped_ruled(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_
 static bool rules(world *w)
 {
     wg_array *x = stored(w, WG_KIND_F32, 2, TEST_SHAPE(2, 2), (float[]){1, 2, 3, 4}), *gradient = NULL, *value = NULL;
-    bool good = x && wg_gradient(w->lazy, &(wg_function){mapped_ruled, NULL, 1, 1}, &x, NULL, &value, &gradient) && IS(gradient, 1, 1, 1, 1) && IS(value, 100);
+    bool good = x && wg_gradient(w->lazy, &(wg_function){mapped_ruled, NULL, 1, 1}, &x, NULL, &value, &gradient) &&
+                IS(gradient, 1, 1, 1, 1) && IS(value, 100);
     let_go((wg_array *[]){x, value, gradient}, 3);
     return good;
 }
@@ -297,11 +302,13 @@ static void make_entry(void)
 static bool owned_by_scopes(world *w)
 {
     wg_scope_open(w->lazy);
-    wg_array *x = stored(w, WG_KIND_F32, 2, TEST_SHAPE(2, 2), (float[]){1, 2, 3, 4}), *values[2], *outputs[2], *tangents[2], *gradient, *results[2];
+    wg_array *x = stored(w, WG_KIND_F32, 2, TEST_SHAPE(2, 2), (float[]){1, 2, 3, 4}), *values[2], *outputs[2], *tangents[2], *gradient,
+             *results[2];
     bool good = x && wg_gradient(w->lazy, &cubes, &x, NULL, values, &gradient) && IS(gradient, 3, 12, 27, 48) && IS(values[0], 100);
     good = good && wg_function_jvp(w->lazy, &cubes, &x, &x, values, tangents) && IS(tangents[0], 300);
     good = good && wg_function_map(w->lazy, &cubes, &x, NULL, NULL, outputs) && IS(outputs[0], 9, 91);
-    good = good && wg_function_call(w->lazy, &cubes, &x, outputs) && wg_function_custom(w->lazy, &cubes, &(wg_function){rule, NULL, 4, 2}, &x, outputs);
+    good = good && wg_function_call(w->lazy, &cubes, &x, outputs) &&
+           wg_function_custom(w->lazy, &cubes, &(wg_function){rule, NULL, 4, 2}, &x, outputs);
     good = good && wg_array_compose(w->lazy, record, NULL, &x, 1, results, 2) && wg_array_call(w->lazy, entry, NULL, NULL, 0, results);
     wg_jit *jit = good ? wg_jit_new(w->lazy, &cubes, NULL, 0) : NULL;
     good = jit && wg_jit_call(jit, &x, outputs) && wg_jit_call(jit, &x, outputs) && IS(outputs[0], 100);
@@ -365,9 +372,10 @@ int main(void)
 {
     make_entry();
     const struct CMUnitTest tests[] = {
-        BOTH(calls_and_reads), BOTH(refills),   BOTH(windows), BOTH(scoped), BOTH(flushed),  BOTH(borrowed), BOTH(gradients),
-        BOTH(forwards),        BOTH(jacobians), BOTH(maps),    BOTH(rules),  BOTH(compiled), BOTH(composed), BOTH(called), BOTH(owned_by_scopes),
-        cmocka_unit_test(a_context_without_memory),
+        BOTH(calls_and_reads), BOTH(refills),  BOTH(windows),         BOTH(scoped),
+        BOTH(flushed),         BOTH(borrowed), BOTH(gradients),       BOTH(forwards),
+        BOTH(jacobians),       BOTH(maps),     BOTH(rules),           BOTH(compiled),
+        BOTH(composed),        BOTH(called),   BOTH(owned_by_scopes), cmocka_unit_test(a_context_without_memory),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     wg_parameters_free(&parameters);

@@ -108,7 +108,8 @@ static void derived_lengths_follow(void **state)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         int64_t m = lengths[i][0], n = lengths[i][1];
         wg_array *a = counted(&w, m, 1), *b = counted(&w, n, 1), *c = counted(&w, m + n, 0), *d = counted(&w, m * n, 0);
-        wg_array *joined = (wg_array_record)(w.lazy, WG_OP_Concat, (wg_array *[]){a, b}, 2, (const int64_t[]){0}, 1), *moved = add(joined, c);
+        wg_array *joined = (wg_array_record)(w.lazy, WG_OP_Concat, (wg_array *[]){a, b}, 2, (const int64_t[]){0}, 1),
+                 *moved = add(joined, c);
         wg_array *table = row_by(d, WG_OP_Reshape, (const int64_t[]){2, m, n}, 3), *columns = sum_along(table, 0), *rest = mul(columns, b);
         assert_true((wg_array_run)((wg_array *[]){moved, rest}, 2));
         wg_tensor *one = wg_array_tensor(moved), *two = wg_array_tensor(rest);
@@ -275,7 +276,8 @@ static void kept_intermediates_are_stored(void **state)
     (void)state;
     world w;
     world_open(&w, NULL, 1);
-    wg_array *x = waves(&w, 2, TEST_SHAPE(8, 8), 0), *heavy = matmul(x, x), *cheap = neg(x), *one = add(heavy, cheap), *two = mul(heavy, cheap);
+    wg_array *x = waves(&w, 2, TEST_SHAPE(8, 8), 0), *heavy = matmul(x, x), *cheap = neg(x), *one = add(heavy, cheap),
+             *two = mul(heavy, cheap);
     assert_true(wg_array_run(&one, 1));
     assert_false(wg_array_is_pending(heavy));
     assert_true(wg_array_is_pending(cheap));
@@ -391,7 +393,8 @@ static void borrowed_items_are_read_where_they_are(void **state)
     assert_int_equal(released, 1);
     wg_array_release(turned);
     /* backwards, and one item everywhere */
-    wg_array *back = wg_array_borrow(w.lazy, &(wg_view){items + 3, WG_KIND_F32, 1, (int64_t[]){4}, (int64_t[]){-4}}, count_release, &released);
+    wg_array *back = wg_array_borrow(w.lazy, &(wg_view){items + 3, WG_KIND_F32, 1, (int64_t[]){4}, (int64_t[]){-4}}, count_release,
+                                     &released);
     wg_array *same_item = wg_array_borrow(w.lazy, &(wg_view){items + 5, WG_KIND_F32, 1, (int64_t[]){4}, (int64_t[]){0}}, NULL, NULL);
     wg_array *total = add(back, same_item);
     READS(total, 8, 7, 6, 5);
@@ -517,7 +520,8 @@ static void the_lowest_failure_is_told_at_any_thread_count(void **state)
         wg_array *positions = wg_array_of(w.lazy, items), *x = counted(&w, 10, 0);
         wg_array *first = wg_array_record(w.lazy, WG_OP_Gather, ((wg_array *[]){x, positions}), 2, ((int64_t[]){0, 0, 0, 0}), 4);
         int line = __LINE__ - 1;
-        wg_array *turned = row_by(positions, WG_OP_Reverse, (const int64_t[]){0}, 1), *second = gather(x, turned), *both = add(first, second);
+        wg_array *turned = row_by(positions, WG_OP_Reverse, (const int64_t[]){0}, 1), *second = gather(x, turned),
+                 *both = add(first, second);
         for (int again = 0; again < 3; again++) {
             assert_false((wg_array_run)(&both, 1));
             assert_int_equal(wg_lazy_error(w.lazy)->item, 31234);
