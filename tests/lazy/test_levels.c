@@ -700,6 +700,14 @@ static void a_function_that_fails_leaves_no_level_open(void **state)
     end(&s);
 }
 
+static bool square_total(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)user;
+    (void)lazy;
+    outputs[0] = sum(mul(inputs[0], inputs[0]));
+    return true;
+}
+
 /* A read that fails under levels still says where the call was. */
 static bool outside(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
@@ -727,6 +735,43 @@ static void places_are_kept_under_levels(void **state)
     assert_false((wg_array_run)(&mapped, 1));
     assert_string_equal(wg_lazy_error(s.w.lazy)->file, "caller.c");
     world_failed(&s.w, WG_BOUNDS);
+    end(&s);
+}
+
+/* An effect may itself call, read and run functions of the same context. */
+static bool busy_effect(void *user, const wg_view *items, uint32_t count)
+{
+    stage *s = user;
+    wg_array *copy = wg_array_copy(s->w.lazy, &items[0]), *gradient = NULL, *value = NULL;
+    bool good = count == 1 && copy && wg_gradient(s->w.lazy, &(wg_function){square_total, NULL, 1, 1}, &copy, NULL, &value, &gradient);
+    if (good) READS(gradient, 2, 4);
+    return good;
+}
+
+static bool with_busy_effect(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    outputs[0] = sum(inputs[0]);
+    return wg_array_effect(lazy, busy_effect, user, inputs, 1);
+}
+
+static void effects_may_call(void **state)
+{
+    (void)state;
+    stage s;
+    begin(&s);
+    wg_function f = {with_busy_effect, &s, 1, 1};
+    wg_array *x = counted(&s.w, 2, 1), *gradient, *out;
+    assert_true(wg_gradient(s.w.lazy, &f, &x, NULL, NULL, &gradient));
+    READS(gradient, 1, 1);
+    wg_jit *jit = wg_jit_new(s.w.lazy, &f, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_true(wg_jit_call(jit, &x, &out));
+        READS(out, 3);
+    }
+    wg_jit_figures figures;
+    wg_jit_figures_of(jit, &figures);
+    assert_null(figures.stopped);
+    wg_jit_free(&jit);
     end(&s);
 }
 
@@ -777,6 +822,7 @@ int main(void)
         cmocka_unit_test(a_function_that_fails_leaves_no_level_open),
         cmocka_unit_test(places_are_kept_under_levels),
         cmocka_unit_test(effects_under_levels),
+        cmocka_unit_test(effects_may_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
