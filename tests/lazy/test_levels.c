@@ -135,7 +135,7 @@ typedef struct stage {
 
 static void begin(stage *s)
 {
-    world_open(&s->w, NULL, 1);
+    world_open(&s->w, &(wg_lazy_options){.size = sizeof(wg_lazy_options), .same_bits_only = true}, 1);
     wg_scope_open(s->w.lazy);
     s->base = (derived){.shared = waves(&s->w, 1, TEST_SHAPE(COLUMNS), 2)};
     s->f = (wg_function){base_call, &s->base, 1, 1};

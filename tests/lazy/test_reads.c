@@ -174,6 +174,42 @@ static void lengths_beside_windows_are_free(void **state)
     world_close(&w);
 }
 
+/* Lengths that happen to fit each other today, and do not the next time: nothing may be planned from the coincidence. */
+static void coincidences_are_no_structure(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    const int64_t lengths[][3] = {{2, 3, 5}, {4, 5, 8}, {4, 6, 10}, {5, 7, 6}, {3, 4, 7}, {6, 9, 2}};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int64_t m = lengths[i][0], n = lengths[i][1], len = lengths[i][2];
+        wg_scope_open(w.lazy);
+        wg_array *a = counted(&w, m, 1), *b = counted(&w, n, m + 1);
+        wg_array *joined = (wg_array_record)(w.lazy, WG_OP_Concat, (wg_array *[]){a, b}, 2, (const int64_t[]){0}, 1); /* 1, 2, .. m + n */
+        wg_array *front = row_by(joined, WG_OP_Narrow, (const int64_t[]){0, 0, len, 1}, 4);
+        wg_array *padded = row_by(front, WG_OP_Pad, (const int64_t[]){0, 0, m + n, 0}, 4);
+        wg_array *back = row_by(row_by(joined, WG_OP_Reverse, (const int64_t[]){0}, 1), WG_OP_Narrow, (const int64_t[]){0, m, n, 1}, 4);
+        wg_array *positions = row_by(wg_array_integer(w.lazy, WG_KIND_I64, 0), WG_OP_Broadcast, (const int64_t[]){1, len}, 2);
+        wg_array *firsts = gather(joined, positions), *iota = (wg_array_record)(w.lazy, WG_OP_Iota, NULL, 0, (const int64_t[]){1, len, 0, WG_KIND_I64}, 4);
+        wg_array *same_front = gather(joined, iota);
+        wg_array *roots[] = {neg(front), neg(padded), neg(back), neg(firsts), neg(same_front)};
+        assert_true((wg_array_run)(roots, 5));
+        wg_tensor *items[5];
+        for (int k = 0; k < 5; k++) items[k] = wg_array_tensor(roots[k]);
+        for (int64_t k = 0; k < len; k++) {
+            assert_true(test_item(items[0], k) == -(double)(k + 1));
+            assert_true(test_item(items[3], k) == -1);
+            assert_true(test_item(items[4], k) == -(double)(k + 1));
+        }
+        for (int64_t k = 0; k < m + n; k++) assert_true(test_item(items[1], k) == (k < len ? -(double)(k + 1) : 0));
+        for (int64_t k = 0; k < n; k++) assert_true(test_item(items[2], k) == -(double)(n - k));
+        for (int k = 0; k < 5; k++) wg_tensor_release(items[k]);
+        wg_scope_close(w.lazy);
+    }
+    assert_true(world_figures(&w).refills > 0);
+    world_close(&w);
+}
+
 static void scale(world *w, wg_kind kind, double number, uint32_t tag, int64_t count)
 {
     wg_tensor *items = wg_tensor_fill(w->context, kind, 1, &count, 3, NULL);
@@ -611,6 +647,7 @@ int main(void)
         cmocka_unit_test(other_lengths_refill_the_same_plan),
         cmocka_unit_test(classes_of_lengths_are_other_plans),
         cmocka_unit_test(derived_lengths_follow),
+        cmocka_unit_test(coincidences_are_no_structure),
         cmocka_unit_test(lengths_under_windows_are_pinned),
         cmocka_unit_test(lengths_beside_windows_are_free),
         cmocka_unit_test(literals_kinds_and_tags_are_keyed),
