@@ -131,7 +131,7 @@ static void rows_of_rows_over_many_lengths(void **state)
         wg_tensor_release(between);
         random_row_free(&first);
     }
-    assert_true(read > 3000 && failed > 10);
+    if (read < 3000 || !failed) fail_msg("%u chains were read, %u failed: too few to tell", read, failed);
     world_close(&w);
 }
 
