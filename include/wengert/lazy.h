@@ -167,9 +167,9 @@ WG_API bool wg_function_map(wg_lazy *lazy, const wg_function *function, wg_array
 
 typedef struct wg_jit wg_jit;
 /* `function` may depend on its array arguments and on `options` [options_bytes] alone, which are hashed (copied). It is traced at a first call with a signature (kinds,
- * tags, shapes, values of literals) and replayed without being called afterwards; it is called afresh at every call once it reads a value, calls a function with a rule
- * of its own, splits a generator, calls itself, or is given a ninth signature (figures: stopped). A generator that it makes by itself is made anew by each call. NULL
- * without memory. */
+ * tags, shapes, values of literals) and replayed without being called afterwards. It is called afresh at every call once it reads a value, calls a function with a
+ * rule of its own, splits a generator, calls itself, captures what a level around it carries, or is given a ninth signature (figures: stopped). A generator that it
+ * makes by itself is made anew by each call. NULL without memory. */
 WG_API wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes);
 WG_API void wg_jit_free(wg_jit **jit);
 WG_API bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs);

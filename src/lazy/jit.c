@@ -238,6 +238,14 @@ static void stop(wg_jit *jit, const char *reason)
     LAZY_TELL(jit->lazy, .what = "stop", .reason = reason);
 }
 
+/* What a level around the call carries is another value the next time. */
+static bool captures_of_levels(const template *t)
+{
+    for (uint32_t place = 0; place < t->level->count; place++)
+        if (t->level->arrays[place] && t->level->arrays[place]->state >= LAZY_CARRIED) return true;
+    return false;
+}
+
 static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carried, wg_array *const *outputs)
 {
     if (level->stopped || jit->figures.stopped) {
@@ -248,6 +256,11 @@ static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carrie
     template *t = template_of(jit, level, carried, outputs);
     if (!t) { /* without memory this call has its outputs, and the next one is called too */
         jit->lazy->error = before;
+        return;
+    }
+    if (captures_of_levels(t)) {
+        free_template(jit, t);
+        stop(jit, "a value of a derivative, a map or a recording around it was captured");
         return;
     }
     LAZY_TELL(jit->lazy, .what = jit->figures.traces ? "retrace" : "trace", .nodes = t->call_count,

@@ -247,6 +247,59 @@ static void compiled_functions_at_every_level(void **state)
     end(&s);
 }
 
+/* A compiled function that captures a moving or batched value of its caller is called afresh: the next caller's is another one. */
+typedef struct capturing {
+    wg_jit *jit;
+    wg_array *captured;
+} capturing;
+
+static bool capture_call(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    const capturing *c = user;
+    (void)lazy;
+    outputs[0] = sum(mul(inputs[0], mul(c->captured, c->captured)));
+    return true;
+}
+
+static bool capturing_caller(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    capturing *c = user;
+    (void)lazy;
+    c->captured = inputs[0];
+    wg_array *ones = full_like(inputs[0], 1);
+    return wg_jit_call(c->jit, &ones, outputs);
+}
+
+static void captures_of_levels_are_not_recorded(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        stage s;
+        begin(&s);
+        capturing c = {NULL, NULL};
+        wg_jit *outer = NULL;
+        c.jit = wg_jit_new(s.w.lazy, &(wg_function){capture_call, &c, 1, 1}, NULL, 0);
+        wg_function f = {capturing_caller, &c, 1, 1};
+        if (how == 2) outer = wg_jit_new(s.w.lazy, &f, NULL, 0);
+        for (int i = 1; i < 4; i++) {
+            wg_array *x = counted(&s.w, 2, i), *out, *rows = row_by(x, WG_OP_Reshape, (const int64_t[]){2, 1, 2}, 3);
+            if (how == 0) {
+                assert_true(wg_gradient(s.w.lazy, &f, &x, NULL, NULL, &out));
+                READS(out, 2.0 * i, 2.0 * i + 2);
+            } else {
+                assert_true(how == 1 ? wg_function_map(s.w.lazy, &f, &rows, NULL, NULL, &out) : wg_jit_call(outer, &x, &out));
+                READS(out, i * i + (i + 1.0) * (i + 1));
+            }
+        }
+        wg_jit_figures figures;
+        wg_jit_figures_of(c.jit, &figures);
+        assert_non_null(strstr(figures.stopped, "captured"));
+        wg_jit_free(&c.jit);
+        wg_jit_free(&outer);
+        end(&s);
+    }
+}
+
 /* ---- control flow that depends on data ---- */
 
 /* Doubles x until its sum of squares is above 100; then the sum of squares. */
@@ -811,6 +864,7 @@ int main(void)
         cmocka_unit_test(jacobians_and_hessians_nest),
         cmocka_unit_test(products_with_jacobians_are_passes),
         cmocka_unit_test(compiled_functions_at_every_level),
+        cmocka_unit_test(captures_of_levels_are_not_recorded),
         cmocka_unit_test(a_derivative_follows_the_path_that_was_taken),
         cmocka_unit_test(a_rule_of_its_own_in_every_mode),
         cmocka_unit_test(a_rule_with_shared_inputs),
