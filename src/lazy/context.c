@@ -298,8 +298,9 @@ bool wg_lazy_read_at(bool good, const char *file, int line)
 
 wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
 {
-    if (!array || !lazy->scope_count) return array;
-    if (!BASE_RESERVE(lazy->allocator, lazy->scoped, lazy->scoped_capacity, lazy->scoped_count + 1)) {
+    if (!array || (!lazy->scope_count && !lazy->scopes_missed)) return array;
+    /* In a scope that could not be opened nobody would own it. */
+    if (lazy->scopes_missed || !BASE_RESERVE(lazy->allocator, lazy->scoped, lazy->scoped_capacity, lazy->scoped_count + 1)) {
         lazy_release(array);
         lazy_fail_memory(lazy);
         return NULL;
@@ -307,6 +308,15 @@ wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
     lazy->scoped[lazy->scoped_count++] = array;
     array->scoped++;
     return array;
+}
+
+bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (arrays[i] && !(arrays[i] = lazy_give(lazy, arrays[i]))) good = false;
+    for (uint32_t i = 0; i < count && !good; i++) arrays[i] = NULL; /* the scope still owns those that it took */
+    return good;
 }
 
 void wg_scope_open(wg_lazy *lazy)

@@ -167,6 +167,8 @@ bool lazy_fail_memory(wg_lazy *lazy);
 bool lazy_fail_with(wg_lazy *lazy, const wg_error *error, const wg_array *at);
 /* Hands an owned reference to the caller: to the innermost scope where one is open. NULL passes. */
 wg_array *lazy_give(wg_lazy *lazy, wg_array *array);
+/* All of them; false and all NULL where one cannot be handed over. NULL inside passes. */
+bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count);
 
 /* ---- array.c: stored arrays ---- */
 

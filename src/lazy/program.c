@@ -283,6 +283,22 @@ static bool rewrite(wg_lazy *lazy, lazy_program *program, wg_symbol *roots, wg_e
     return true;
 }
 
+/* An entry's results are its roots in order, each once: only a root that comes again is looked for. */
+static void find_results(lazy_program *program, const wg_symbol *symbols)
+{
+    uint32_t count = wg_entry_result_count(program->entry), found = 0;
+    for (uint32_t i = 0; i < program->root_count; i++) {
+        uint32_t at = found;
+        if (at < count && wg_entry_result(program->entry, at).position == symbols[i].position) {
+            found++;
+        } else {
+            at = 0;
+            while (wg_entry_result(program->entry, at).position != symbols[i].position) at++;
+        }
+        program->result_of[i] = at;
+    }
+}
+
 static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
 {
     wg_symbol few[8], *symbols = few;
@@ -293,10 +309,7 @@ static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots
     bool good = program->network && rewrite(b->lazy, program, symbols, error);
     wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
     program->entry = good ? wg_entry_new(program->network, &options, error) : NULL;
-    for (uint32_t i = 0; program->entry && i < program->root_count; i++) {
-        program->result_of[i] = 0;
-        while (wg_entry_result(program->entry, program->result_of[i]).position != symbols[i].position) program->result_of[i]++;
-    }
+    if (program->entry) find_results(program, symbols);
     if (symbols != few) base_free(b->lazy->allocator, symbols, bytes);
     return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
 }
@@ -490,10 +503,12 @@ static void feed(wg_lazy *lazy, lazy_program *program)
 /* Roots that are one node share its tensor. */
 static bool make_results(wg_lazy *lazy, const lazy_program *program, const uint32_t *roots, wg_tensor **results, wg_error *error)
 {
+    uint32_t made = 0;
     for (uint32_t i = 0; i < program->root_count; i++) {
         const wg_array *root = lazy->order[roots[i]];
-        uint32_t first = 0;
+        uint32_t first = program->result_of[i] == made ? i : 0;
         while (program->result_of[first] != program->result_of[i]) first++;
+        made += first == i;
         results[i] = first < i ? wg_tensor_retain(results[first])
                                : base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
         if (results[i]) continue;
