@@ -215,7 +215,8 @@ static wg_array *literal_as(wg_lazy *lazy, base_number number, wg_kind from, wg_
     base_number same;
     if (is_complex(kind) || base_kind_is_float(kind)) return wg_array_number(lazy, kind, base_number_to_double(from, number));
     if (!base_number_exact(number, from, kind, &same)) {
-        lazy_fail(lazy, WG_KIND, "%s: the number on one side has no place in kind %s of the other; convert that first", call, base_kinds[kind].name);
+        lazy_fail(lazy, WG_KIND, "%s: the number on one side has no place in kind %s of the other; convert that first", call,
+                  base_kinds[kind].name);
         return NULL;
     }
     uint64_t item[2] = {0, 0};
@@ -245,7 +246,8 @@ bool lazy_align(wg_lazy *lazy, const char *call, wg_array **operands, uint32_t c
 {
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
-    if (!lazy_agree(lazy, call, operands + first, count - first) || !lazy_common_shape(lazy, call, operands, count, &rank, shape)) return false;
+    if (!lazy_agree(lazy, call, operands + first, count - first) || !lazy_common_shape(lazy, call, operands, count, &rank, shape))
+        return false;
     for (uint32_t i = 0; i < count; i++)
         if (!(operands[i] = lazy_spread(operands[i], rank, shape, call))) return false;
     return true;

@@ -27,7 +27,8 @@ static wg_array *compose(wg_recorder record, composition *how, wg_array *const *
     return lazy && wg_array_compose(lazy, record, how, operands, count, &result, 1) ? result : NULL;
 }
 
-#define COMPOSE(record, how, ...) compose((record), (how), (wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
+#define COMPOSE(record, how, ...) \
+    compose((record), (how), (wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
 /* A recorder that answers one value. */
 #define RECORDER(name, expression)                                                                       \
     static bool record_##name(void *user, wg_tape *tape, const wg_value *operands, wg_value *results)    \
@@ -171,7 +172,10 @@ wg_array *wg_array_linear(wg_array *x, wg_array *w, wg_array *b)
     return compose(record_linear, &how, (wg_array *[]){x, w, b}, how.has[0] ? 3 : 2);
 }
 
-wg_array *wg_array_embedding(wg_array *table, wg_array *positions) { return COMPOSE(record_embedding, (&(composition){0}), table, positions); }
+wg_array *wg_array_embedding(wg_array *table, wg_array *positions)
+{
+    return COMPOSE(record_embedding, (&(composition){0}), table, positions);
+}
 
 wg_array *wg_array_attention(wg_array *q, wg_array *k, wg_array *v, wg_array *mask, double scale)
 {
@@ -191,7 +195,10 @@ RECORDER(mean_squared_error, wg_mean_squared_error(operands[0], operands[1]))
 RECORDER(binary_cross_entropy, wg_binary_cross_entropy(operands[0], operands[1]))
 RECORDER(dropout, wg_dropout(operands[0], operands[1], how->number))
 
-wg_array *wg_array_cross_entropy(wg_array *logits, wg_array *targets) { return COMPOSE(record_cross_entropy, (&(composition){0}), logits, targets); }
+wg_array *wg_array_cross_entropy(wg_array *logits, wg_array *targets)
+{
+    return COMPOSE(record_cross_entropy, (&(composition){0}), logits, targets);
+}
 wg_array *wg_array_mean_squared_error(wg_array *a, wg_array *b) { return COMPOSE(record_mean_squared_error, (&(composition){0}), a, b); }
 
 wg_array *wg_array_binary_cross_entropy(wg_array *logits, wg_array *targets)
@@ -199,4 +206,7 @@ wg_array *wg_array_binary_cross_entropy(wg_array *logits, wg_array *targets)
     return COMPOSE(record_binary_cross_entropy, (&(composition){0}), logits, targets);
 }
 
-wg_array *wg_array_dropout(wg_array *a, wg_array *key, double rate) { return COMPOSE(record_dropout, (&(composition){.number = rate}), a, key); }
+wg_array *wg_array_dropout(wg_array *a, wg_array *key, double rate)
+{
+    return COMPOSE(record_dropout, (&(composition){.number = rate}), a, key);
+}
