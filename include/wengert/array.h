@@ -43,6 +43,10 @@ extern "C" {
 #define WG_ALL_AXES NULL, 0u
 #define WG_INDEXES(...) WG_LIST(wg_index, __VA_ARGS__), WG_LIST_COUNT(wg_index, __VA_ARGS__)
 
+/* Stands for an optional operand that is not given (no other operand may be it). NULL does too, while the context keeps no error: then it is
+ * what a failed call answered. */
+WG_API wg_array *wg_array_absent(void);
+
 /* ---- kinds --------------------------------------------------------------------------------------------------------------------------- */
 
 /* The kind that holds both: bool gives way to every other, integers widen (u8 and i8: i16; u64 and a signed one: f64), an integer gives way
@@ -94,7 +98,7 @@ WG_API wg_array *wg_array_logaddexp(wg_array *a, wg_array *b); /* ln(exp a + exp
 WG_API wg_array *wg_array_copysign(wg_array *a, wg_array *b);  /* floats: |a| with the sign bit of b */
 WG_API wg_array *wg_array_nextafter(wg_array *a, wg_array *b); /* f32, f64: the neighbour of a toward b */
 WG_API wg_array *wg_array_lcm(wg_array *a, wg_array *b);       /* least common multiple; 0 with 0 */
-/* minimum(maximum(a, low), high); low or high may be absent (NULL). */
+/* minimum(maximum(a, low), high); low and high are optional. */
 WG_API wg_array *wg_array_clip(wg_array *a, wg_array *low, wg_array *high);
 WG_API wg_array *wg_array_clip_scalar(wg_array *a, double low, double high);
 /* bool [..]; of integers no NaN and no infinity. */
@@ -317,7 +321,7 @@ WG_API bool wg_array_unique(wg_array *a, wg_array **values, wg_array **first, wg
  * not NULL. Floats. */
 WG_API bool wg_array_histogram(wg_array *a, int64_t bins, double low, double high, wg_array **counts, wg_array **bounds);
 /* Counts (of weights [shape of a] their sums) of the integers 0 .. length - 1 in a; length -1: the greatest + 1, read at the call. Integers
- * outside are an error of the read. weights NULL: i64. */
+ * outside are an error of the read. weights are optional: without them i64. */
 WG_API wg_array *wg_array_bincount(wg_array *a, wg_array *weights, int64_t length);
 /* bool [shape of a]: is it an item of `of`? */
 WG_API wg_array *wg_array_is_in(wg_array *a, wg_array *of);
@@ -367,7 +371,7 @@ WG_API wg_array *wg_array_rms_norm(wg_array *x, wg_array *scale, double epsilon)
 WG_API wg_array *wg_array_batch_norm(wg_array *x, wg_array *scale, wg_array *shift, double epsilon, wg_array **mean, wg_array **variance);
 WG_API wg_array *wg_array_batch_norm_inference(wg_array *x, wg_array *mean, wg_array *variance, wg_array *scale, wg_array *shift,
                                                double epsilon);
-/* bias may be absent (wg_array_absent()); filters and windows as in compose.h. */
+/* bias, and below b and mask, are optional; filters and windows as in compose.h. */
 WG_API wg_array *wg_array_conv2d(wg_array *x, wg_array *filters, wg_array *bias, const wg_window *window, int64_t groups);
 WG_API wg_array *wg_array_max_pool(wg_array *x, const wg_window *window);
 WG_API wg_array *wg_array_avg_pool(wg_array *x, const wg_window *window);
@@ -379,8 +383,6 @@ WG_API wg_array *wg_array_cross_entropy(wg_array *logits, wg_array *targets);
 WG_API wg_array *wg_array_mean_squared_error(wg_array *a, wg_array *b);
 WG_API wg_array *wg_array_binary_cross_entropy(wg_array *logits, wg_array *targets);
 WG_API wg_array *wg_array_dropout(wg_array *a, wg_array *key, double rate);
-/* Stands for an optional operand that is not given; nothing else takes it. NULL would be an error's trace. */
-WG_API wg_array *wg_array_absent(void);
 
 /* ---- draws: keys u32 [.., 2] (wg_generator_key) -------------------------------------------------------------------------------------- */
 

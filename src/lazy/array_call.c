@@ -16,9 +16,22 @@ wg_lazy *lazy_begin_in(wg_lazy *lazy)
     return lazy->scope_count > before ? lazy : NULL;
 }
 
+static wg_array absent;
+
+wg_array *wg_array_absent(void) { return &absent; }
+
+bool lazy_optional(wg_lazy *lazy, wg_array **operand)
+{
+    if (!*operand) return !lazy->error.code;
+    if (*operand != &absent) return lazy_check(lazy, *operand);
+    *operand = NULL;
+    return true;
+}
+
 wg_lazy *lazy_begin(wg_array *const *operands, uint32_t count)
 {
     wg_lazy *lazy = NULL;
+    if (!operands) return NULL;
     for (uint32_t i = 0; i < count && !lazy; i++) lazy = operands[i] ? operands[i]->lazy : NULL;
     for (uint32_t i = 0; i < count; i++)
         if (!lazy || !lazy_check(lazy, operands[i])) return NULL;

@@ -227,7 +227,7 @@ wg_array *wg_array_clip(wg_array *a, wg_array *low, wg_array *high)
 {
     wg_lazy *lazy = LAZY_BEGIN(a);
     if (!lazy) return NULL;
-    wg_array *result = a;
+    wg_array *result = lazy_optional(lazy, &low) && lazy_optional(lazy, &high) ? a : NULL;
     if (low) result = wg_array_maximum(result, low);
     if (high) result = wg_array_minimum(result, high);
     return lazy_end(lazy, result);

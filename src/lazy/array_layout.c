@@ -71,6 +71,7 @@ wg_array *wg_array_expand_dims(wg_array *a, const int32_t *axes, uint32_t count)
     uint32_t rank = a->rank + count, from = 0;
     bool is_new[WG_MAX_RANK] = {false};
     int64_t shape[WG_MAX_RANK];
+    if (count && !axes) return lazy_fail(a->lazy, WG_ARGUMENT, "expand_dims is given %u axes that are NULL", count), NULL;
     if (count > WG_MAX_RANK || rank > WG_MAX_RANK)
         return lazy_fail(a->lazy, WG_SHAPE, "expand_dims: a rank of %u is above %d", rank, WG_MAX_RANK), NULL;
     for (uint32_t i = 0; i < count; i++) {

@@ -187,8 +187,9 @@ bool wg_array_histogram(wg_array *a, int64_t bins, double low, double high, wg_a
 
 wg_array *wg_array_bincount(wg_array *a, wg_array *weights, int64_t length)
 {
-    wg_lazy *lazy = weights ? LAZY_BEGIN(a, weights) : LAZY_BEGIN(a);
+    wg_lazy *lazy = LAZY_BEGIN(a);
     if (!lazy) return NULL;
+    if (!lazy_optional(lazy, &weights)) return lazy_end(lazy, NULL);
     wg_array *flat = wg_array_flatten(lazy_positions(a, 0, "bincount")), *greatest;
     if (weights && (weights->rank != a->rank || weights->volume != a->volume)) {
         const char *shape = BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), *other = BASE_SHAPE_TEXT(weights->rank, lazy_shape(weights));

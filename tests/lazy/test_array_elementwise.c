@@ -240,6 +240,9 @@ static void what_does_not_fit_says_so(void **state)
     assert_null(wg_array_add(NULL, NULL));
     assert_null(wg_array_neg(NULL));
     wg_lazy_error_clear(o->lazy);
+    assert_null(wg_array_clip(o->v, wg_array_add(o->x, o->n3b), NULL)); /* NULL of a failed call is no absence */
+    assert_null(wg_array_linear(o->y, o->m, wg_array_exp(NULL)));
+    wg_lazy_error_clear(o->lazy);
     assert_null(wg_array_add(wg_array_add(o->x, o->n3b), o->x)); /* the first error is kept */
     assert_non_null(strstr(wg_lazy_error(o->lazy)->message, "[2, 3, 4] and [3]"));
     assert_non_null(strstr(wg_lazy_error(o->lazy)->file, "test_array_elementwise.c"));
