@@ -410,9 +410,10 @@ WG_API wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis);
 #ifdef __cplusplus
 }
 
-/* C++: a number on the right by overloads. */
-#define BINARY(name, Row, doc) \
-    static inline wg_array *wg_array_##name(wg_array *a, double b) { return (wg_array_##name##_scalar)(a, b); }
+/* C++: a number on the right by overloads; the literal 0 is an int before it is a pointer. */
+#define BINARY(name, Row, doc)                                                                                \
+    static inline wg_array *wg_array_##name(wg_array *a, double b) { return (wg_array_##name##_scalar)(a, b); } \
+    static inline wg_array *wg_array_##name(wg_array *a, int b) { return (wg_array_##name##_scalar)(a, b); }
 #include "wengert/arrays.def"
 #define WG_ARRAY_BINARY(function, a, b) (function)(a, b)
 #else
