@@ -226,8 +226,10 @@ static bool is_complex(wg_kind kind) { return base_kinds[kind].class == BASE_CLA
 static wg_array *literal_as(wg_lazy *lazy, base_number number, wg_kind from, wg_kind kind, const char *call)
 {
     base_number same;
-    if (is_complex(kind) || base_kind_is_float(kind)) return wg_array_number(lazy, kind, base_number_to_double(from, number));
-    if (!base_number_exact(number, from, kind, &same)) {
+    if (is_complex(kind)) return wg_array_number(lazy, kind, base_number_to_double(from, number));
+    if (base_kind_is_float(kind)) {
+        same = base_number_convert(number, from, kind, false);
+    } else if (!base_number_exact(number, from, kind, &same)) {
         lazy_fail(lazy, WG_KIND, "%s: the number on one side has no place in kind %s of the other; convert that first", call,
                   base_kinds[kind].name);
         return NULL;
