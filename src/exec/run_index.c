@@ -314,30 +314,93 @@ bool exec_call_Update(exec_call *call)
 
 /* ---- Where ---- */
 
+#define WHERE_BLOCK 16384 /* items counted together */
+
 typedef struct where {
     uint32_t node;
     exec_dense condition;
     exec_value result;
+    int64_t blocks, counts_at; /* [blocks] of how many are true, then how many come before */
 } where;
+
+typedef struct where_work {
+    const where *facts;
+    const uint8_t *condition;
+    int64_t *before, *result;
+    int64_t found;
+} where_work;
+
+static exec_range block_of(const where *w, int64_t block)
+{
+    int64_t first = block * WHERE_BLOCK, left = w->condition.value.volume - first;
+    return (exec_range){first, first + (left < WHERE_BLOCK ? left : WHERE_BLOCK)};
+}
+
+static void count_part(void *context, exec_range range, uint32_t thread)
+{
+    const where_work *work = context;
+    (void)thread;
+    for (int64_t b = range.first; b < range.end; b++) work->before[b] = exec_where_count(work->condition, block_of(work->facts, b));
+}
+
+static void write_part(void *context, exec_range range, uint32_t thread)
+{
+    const where_work *work = context;
+    (void)thread;
+    for (int64_t b = range.first; b < range.end; b++) {
+        int64_t after = b + 1 < work->facts->blocks ? work->before[b + 1] : work->found;
+        exec_where(work->condition, block_of(work->facts, b), after - work->before[b], work->result + work->before[b]);
+    }
+}
+
+static void rest_part(void *context, exec_range range, uint32_t thread)
+{
+    const where_work *work = context;
+    (void)thread;
+    memset(work->result + work->found + range.first, 0xff, (size_t)(range.end - range.first) * sizeof *work->result); /* -1 */
+}
+
+/* The first true item that has no place: number `maximum` of them. */
+static int64_t beyond(const where_work *work, int64_t maximum)
+{
+    int64_t block = work->facts->blocks - 1;
+    while (work->before[block] > maximum) block--;
+    int64_t item = block * WHERE_BLOCK;
+    for (int64_t left = maximum - work->before[block]; left > 0 || !work->condition[item]; item++) left -= work->condition[item] != 0;
+    return item;
+}
 
 static void run_where(exec_run *run, const exec_stage *stage)
 {
     const where *w = stage->prepared;
-    const uint8_t *condition = (const uint8_t *)exec_dense_items(run, &w->condition);
-    int64_t *result = (int64_t *)(void *)exec_items(run, &w->result), maximum = w->result.volume;
-    exec_pause pause = exec_run_pause(run, 0);
-    int64_t beyond = exec_where(condition, w->condition.value.volume, result, maximum, &pause);
-    if (beyond >= 0) exec_run_fail_item(run, w->node, beyond, maximum, EXEC_FAILED_WHERE, 0);
+    int64_t maximum = w->result.volume;
+    where_work work = {w, (const uint8_t *)exec_dense_items(run, &w->condition), (int64_t *)(void *)(run->scratch + w->counts_at),
+                       (int64_t *)(void *)exec_items(run, &w->result), 0};
+    exec_run_split(run, w->blocks, 1, 0.25 * WHERE_BLOCK, count_part, &work);
+    if (atomic_load(run->stop)) return;
+    for (int64_t b = 0; b < w->blocks; b++) {
+        int64_t count = work.before[b];
+        work.before[b] = work.found;
+        work.found += count;
+    }
+    if (work.found > maximum) {
+        exec_run_fail_item(run, w->node, beyond(&work, maximum), maximum, EXEC_FAILED_WHERE, 0);
+        return;
+    }
+    exec_run_split(run, w->blocks, 1, WHERE_BLOCK, write_part, &work);
+    exec_run_split(run, maximum - work.found, 1024, 1, rest_part, &work);
 }
 
 bool exec_call_Where(exec_call *call)
 {
     where *w = exec_call_take(call, sizeof *w);
     if (!w) return false;
-    *w = (where){call->node, exec_dense_of(call->build, &call->operands[0]), call->result};
+    *w = (where){.node = call->node, .condition = exec_dense_of(call->build, &call->operands[0]), .result = call->result};
+    w->blocks = (call->operands[0].volume + WHERE_BLOCK - 1) / WHERE_BLOCK;
+    w->counts_at = exec_scratch_take(call->build, w->blocks * (int64_t)sizeof(int64_t));
     call->stage->run = run_where;
     call->stage->prepared = w;
-    call->stage->cost = (double)call->operands[0].volume;
+    call->stage->cost = 1.25 * (double)call->operands[0].volume + (double)call->result.volume;
     return true;
 }
 

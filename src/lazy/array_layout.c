@@ -174,6 +174,7 @@ wg_array *wg_array_broadcast_to(wg_array *a, uint32_t rank, const int64_t *shape
 
 bool wg_array_broadcast_shape(wg_array *const *arrays, uint32_t count, uint32_t *rank, int64_t *shape)
 {
+    if (!rank || !shape) return false;
     *rank = 0;
     if (!count) return true;
     wg_lazy *lazy = lazy_begin(arrays, count);

@@ -269,7 +269,26 @@ def array_sites():
             "#ifndef WENGERT_ARRAY_SITES_H\n#define WENGERT_ARRAY_SITES_H\n\n#include \"wengert/array.h\"\n\n" + "\n".join(lines) + "\n\n#endif\n")
 
 
-FILES = {"include/wengert/array_sites.h": array_sites, "docs/man/wengert.1": man_page, "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
+def rewrites_page():
+    rows = []
+    for macro, fields, family in tables.read("src/plan/rewrites.def"):
+        if macro in ("REWRITE", "SWEEP"):
+            name, root, grade, reason = fields
+            rows.append((family, name, [root], grade, reason))
+        elif macro == "ALSO":
+            rows[-1][2].append(fields[0])
+    body, last = [], None
+    for family, name, roots, grade, reason in rows:
+        if family != last:
+            body.append(f"\n## {family.capitalize()}\n\n| rewrite | at | bits | why |\n|---|---|---|---|")
+            last = family
+        body.append(f"| `{name}` | {', '.join(roots)} | {'the same' if grade == 'same' else 'last ones may move'} | {reason} |")
+    text = (ROOT / "docs/rewrites.md.in").read_text()
+    return text.replace("@COUNT@", str(len(rows))).replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
+
+
+FILES = {"include/wengert/array_sites.h": array_sites, "docs/rewrites.md": rewrites_page, "docs/man/wengert.1": man_page,
+         "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
          "completions/wengert.fish": fish_completion, "docs/ops.md": ops_page, "docs/command.md": command_page,
          "docs/program-text.md": text_page, "docs/c-api.md": api_page}
 
