@@ -132,6 +132,12 @@ WG_API wg_value wg_convert(wg_value a, wg_kind kind);
 WG_API wg_value wg_convert_wrap(wg_value a, wg_kind kind);
 /* The same bits as a kind of the same width. */
 WG_API wg_value wg_bitcast(wg_value a, wg_kind kind);
+/* a + b i: c64 of f32, c128 of f64. */
+WG_API wg_value wg_complex(wg_value a, wg_value b);
+/* The parts of a complex number, f32 of c64 and f64 of c128; its conjugate. */
+WG_API wg_value wg_real(wg_value a);
+WG_API wg_value wg_imag(wg_value a);
+WG_API wg_value wg_conj(wg_value a);
 
 /* ---- contraction and reduction ---- */
 
@@ -371,6 +377,10 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_select(condition, b, c) WG_SITE((wg_select)(condition, b, c))
 #define wg_convert(a, kind) WG_SITE((wg_convert)(a, kind))
 #define wg_bitcast(a, kind) WG_SITE((wg_bitcast)(a, kind))
+#define wg_complex(a, b) WG_SITE((wg_complex)(a, b))
+#define wg_real(a) WG_SITE((wg_real)(a))
+#define wg_imag(a) WG_SITE((wg_imag)(a))
+#define wg_conj(a) WG_SITE((wg_conj)(a))
 #define wg_matmul(a, b) WG_SITE((wg_matmul)(a, b))
 #define wg_sum(a) WG_SITE((wg_sum)(a))
 #define wg_sum_along(a, axis) WG_SITE((wg_sum_along)(a, axis))

@@ -12,6 +12,7 @@
  *   gather, scatter, slices, iota, draws  exec_indexing ...      kernel_index.c
  *   windows added back                    exec_folding           kernel_windows.c
  *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_radix.inc
+ *   complex items                         kernel_complex.h       kernel_complex.c, and the kernels of their parts
  *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
  *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h
  *

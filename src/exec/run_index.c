@@ -170,7 +170,7 @@ static void run_scatter(exec_run *run, const exec_stage *stage)
     int64_t slabs = i->call.batch * i->call.pre;
     exec_run_split(run, i->call.batch * i->call.each, 1024, 1, check_part, &work);
     if (told(&work)) return;
-    exec_run_split(run, i->result.volume * (int64_t)i->call.item_bytes, 4096, 0.25, clear_part, &work);
+    exec_run_split(run, i->result.volume * base_kinds[i->result.kind].bytes, 4096, 0.25, clear_part, &work);
     if (slabs == 1) exec_run_split(run, i->call.post, 64, 2 * (double)i->call.each, scatter_columns, &work);
     else exec_run_split(run, slabs, 1, 2 * (double)i->call.each * (double)i->call.post + 1, scatter_slabs, &work);
     exec_canonical_all(run, i->canonical, &i->result);
@@ -181,6 +181,11 @@ bool exec_call_Scatter(exec_call *call)
     indexing *i = indexing_of(call, &call->result, &call->operands[0], &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Scatter, axis)],
                               call->attributes[GRAPH_ATTRIBUTE(Scatter, batch)], call->attributes[GRAPH_ATTRIBUTE(Scatter, outside)]);
     if (!i) return false;
+    if (base_kind_is_complex(i->call.kind)) { /* sums and copies are those of the parts */
+        i->call.kind = base_kind_part(i->call.kind);
+        i->call.item_bytes /= 2;
+        i->call.post *= 2;
+    }
     moves_nothing(&i->call, call->result.volume);
     i->call.replace = call->attributes[GRAPH_ATTRIBUTE(Scatter, mode)] == GRAPH_MODE_REPLACE;
     i->workspace_bytes = ((int64_t)exec_scatter_bytes(&i->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
@@ -410,6 +415,7 @@ typedef struct window_sum {
     exec_dense items;
     exec_value result;
     exec_folding call;
+    int64_t rows;
     bool canonical;
 } window_sum;
 
@@ -431,9 +437,8 @@ static void run_window_sum(exec_run *run, const exec_stage *stage)
     window_work work = {run, w->call};
     work.call.items = exec_dense_items(run, &w->items);
     work.call.result = exec_items(run, &w->result);
-    int64_t rows = w->call.inner ? w->result.volume / w->call.inner : 0;
     int64_t line = w->call.inner == 1 && w->call.extent > 0 ? w->call.extent : 1; /* whole lines of single items are faster */
-    exec_run_split(run, rows, line, 4 * (double)w->call.inner + 4, window_part, &work);
+    exec_run_split(run, w->rows, line, 4 * (double)w->call.inner + 4, window_part, &work);
     exec_canonical_all(run, w->canonical, &w->result);
 }
 
@@ -447,10 +452,11 @@ bool exec_call_Fold(exec_call *call)
     w->items = exec_dense_of(call->build, &call->operands[0]);
     w->result = call->result;
     w->canonical = call->canonical;
-    w->call = (exec_folding){.kind = call->result.kind,
+    w->rows = parts.inner ? call->result.volume / parts.inner : 0;
+    w->call = (exec_folding){.kind = base_kind_part(call->result.kind), /* sums of complex items are those of their parts */
                              .windows = shape[axis],
                              .size = shape[axis + 1],
-                             .inner = parts.inner,
+                             .inner = base_kind_is_complex(call->result.kind) ? 2 * parts.inner : parts.inner,
                              .step = call->attributes[GRAPH_ATTRIBUTE(Fold, step)],
                              .dilation = call->attributes[GRAPH_ATTRIBUTE(Fold, dilation)],
                              .extent = parts.extent};

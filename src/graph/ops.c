@@ -70,6 +70,9 @@ UNARY(real_sqrt, RealSqrt)
 UNARY(real_ln, RealLn)
 UNARY(not, Not)
 UNARY(stop_gradient, StopGradient)
+UNARY(real, Real)
+UNARY(imag, Imag)
+UNARY(conj, Conj)
 BINARY(add, Add)
 BINARY(sub, Sub)
 BINARY(mul, Mul)
@@ -141,6 +144,11 @@ wg_value wg_bitcast(wg_value a, wg_kind kind)
 {
     wg_size attributes[1] = {PLAIN(kind)};
     return wg_record(a.tape, WG_OP_Bitcast, &a, 1, attributes, 1);
+}
+
+wg_value wg_complex(wg_value a, wg_value b)
+{
+    return binary(WG_OP_Complex, a, b);
 }
 
 static wg_value matmul(wg_value a, wg_value b, int64_t accumulate)

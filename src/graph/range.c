@@ -439,7 +439,7 @@ void graph_range_of(const wg_graph *graph, uint32_t position, graph_range *range
 {
     const wg_node *node = graph_node(graph, position);
     range_call call = {graph, node, graph_operands(graph, node), ranges};
-    ranges[position] = rules[node->op](&call);
+    ranges[position] = base_kind_is_complex((wg_kind)node->kind) ? range_kind(&call) : rules[node->op](&call); /* complex numbers have no order */
 }
 
 void graph_ranges(const wg_graph *graph, uint32_t prefix, graph_range *ranges)

@@ -171,7 +171,9 @@ static wg_array *mean_merged(const folding *f)
 wg_array *wg_array_mean(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
 {
     folding f;
-    return fold_floats(&f, "mean", a, axes, count, keep) ? fold_end(&f, mean_merged(&f)) : NULL;
+    if (!fold_begin(&f, "mean", a, axes, count, keep)) return NULL;
+    bool good = base_kinds[a->kind].class == BASE_CLASS_COMPLEX || lazy_wants_floats(a, "mean");
+    return fold_end(&f, good ? mean_merged(&f) : NULL);
 }
 
 /* The axis that a fold dropped put back, all copies: of `like` merged. */

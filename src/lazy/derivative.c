@@ -88,6 +88,13 @@ static void end_traced(traced_run *run)
     lazy_level_release(run->level);
 }
 
+/* An input that moves: a float, or a complex number that is asked for, whose derivative is then refused. */
+static bool input_moves(const wg_array *input, const bool *wanted, uint32_t index)
+{
+    wg_kind kind = (wg_kind)input->kind;
+    return wanted ? wanted[index] && base_kind_has_nan(kind) : base_kind_is_float(kind);
+}
+
 /* Runs the function over inputs of a new level (wanted NULL: all floats move). */
 static bool begin_traced(traced_run *run, wg_array *const *inputs, const bool *wanted)
 {
@@ -104,8 +111,7 @@ static bool begin_traced(traced_run *run, wg_array *const *inputs, const bool *w
     bool good = true;
     for (uint32_t i = 0; i < count && good; i++) {
         wg_array *input = lazy_resolve(lazy, inputs[i]);
-        bool moves = input && base_kind_is_float((wg_kind)input->kind) && (!wanted || wanted[i]);
-        run->inputs[i] = !input ? NULL : moves ? lazy_level_input(run->level, input) : lazy_keep(input);
+        run->inputs[i] = !input ? NULL : input_moves(input, wanted, i) ? lazy_level_input(run->level, input) : lazy_keep(input);
         good = run->inputs[i] != NULL;
     }
     good = good && lazy_function_run(lazy, run->function, run->inputs, run->outputs);
@@ -275,6 +281,8 @@ static bool tangent_values(traced_run *run, wg_array *const *tangents, wg_value 
 {
     *count = 0;
     for (uint32_t i = 0; i < run->function->inputs; i++) {
+        if (tangents[i] && base_kind_is_complex((wg_kind)run->inputs[i]->kind))
+            return lazy_fail(run->lazy, WG_UNSUPPORTED, "not supported: complex derivatives; input %u has a tangent", i);
         if (!tangents[i] || !moves(run, run->inputs[i])) continue;
         from[*count] = value_of(run, run->inputs[i]);
         if (!seed_value(run, tangents[i], run->inputs[i], "a tangent", &by[(*count)++])) return false;
@@ -291,7 +299,7 @@ static bool push_forward(traced_run *run, wg_array *const *tangents, wg_array **
     bool good = tangent_values(run, tangents, from, by, &count);
     for (uint32_t i = 0; i < run->function->outputs && good; i++) {
         wg_array *output = run->outputs[i];
-        if (!base_kind_is_float((wg_kind)output->kind)) continue;
+        if (!base_kind_has_nan((wg_kind)output->kind)) continue;
         output_tangents[i] = moves(run, output) && count ? array_of(run, wg_jvp(run->level->tape, value_of(run, output), from, by, count))
                                                          : zeros_like(run->lazy, output);
         good = output_tangents[i] != NULL;

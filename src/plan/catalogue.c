@@ -109,6 +109,7 @@ static bool find_matches(wg_plan *plan, plan_matcher *m, uint32_t *capacity)
 {
     for (uint32_t i = 0; i < plan->count; i++) {
         wg_op op = (wg_op)plan_node(plan, i)->op;
+        if (base_kind_is_complex((wg_kind)plan_node(plan, i)->kind)) continue; /* formulas are of numbers that are one float */
         for (uint32_t p = m->root_begin[op]; p < m->root_begin[op + 1]; p++)
             if (plan_match_at(m, m->of_root[p], plan->closure[i])) {
                 if (!add_match(plan, m, m->of_root[p], capacity)) return false;

@@ -149,6 +149,8 @@ static uint32_t rewritten(rewriter *r, uint32_t position)
 {
     plan_matcher *m = &r->matcher;
     wg_op op = rewriter_op(r, position);
+    bool moves = graph_rows[op].order == GRAPH_ORDER_LAYOUT;
+    if (!moves && base_kind_is_complex((wg_kind)rewriter_node(r, position)->kind)) return position; /* its laws are those of one float */
     for (uint32_t p = m->root_begin[op]; p < m->root_begin[op + 1]; p++) {
         uint32_t pattern = m->of_root[p], row = makers[pattern].row, at[REWRITER_PLACES];
         if (rows[row].bits && !r->bits) continue;

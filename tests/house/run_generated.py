@@ -141,8 +141,10 @@ def fish_completion():
 # ---- docs/ops.md ----
 
 ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key"}
-KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ANY": "any"}
-RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own"}
+KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ORDERED": "ordered", "ANALYTIC": "floats, complex",
+         "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "ANY": "any"}
+RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own", "PART": "of the parts",
+           "WHOLE": "complex"}
 TERMS = {"ZERO": "0", "NONE": "none", "SAME": "t", "NEG": "-t", "MUL": "c*t", "DIV": "t/c", "ROW": "row of t"}
 LETTERS = "abcdefgh"
 

@@ -64,7 +64,6 @@ static wg_value any_source(test_draws *draws, wg_tape *tape, char role)
     uint32_t rank = role == 'k' ? 1 : any_shape(draws, shape);
     wg_kind kind = role == 'k' ? WG_KIND_U32 : role == 'c' ? WG_KIND_BOOL : role == 'p' ? WG_KIND_I64 : WG_KIND_F32;
     if (role == 'd' && test_draw_below(draws, 3) == 0) kind = (wg_kind)test_draw_below(draws, WG_KIND_COUNT);
-    if (role == 'd' && (kind == WG_KIND_C64 || kind == WG_KIND_C128)) kind = WG_KIND_I32;
     return wg_leaf_fill(tape, kind, rank, shape, role == 'p' ? (double)any_number(draws, 3) : test_draw_below(draws, 3));
 }
 
