@@ -343,6 +343,10 @@ def main():
     for macro, fields, family in tables.read("include/wengert/ops.def"):
         if macro == "OP" and not family.startswith("sources"):
             report.check(re.search(rf"wg_value wg_{fields[1]}\(", recorded), f"ops.h declares no wg_{fields[1]}, which records {fields[0]}")
+    calls = set(re.findall(r"\bwg_array_\w+", array_sites()))
+    for macro, fields, family in tables.read("include/wengert/ops.def"):
+        if macro == "OP" and not family.startswith("sources"):
+            report.check(f"wg_array_{fields[1]}" in calls, f"neither array.h nor arrays.def has wg_array_{fields[1]}, which calls {fields[0]} on arrays")
     check_bash(report)
     check_syntax(report)
     report.finish()
