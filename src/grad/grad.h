@@ -96,6 +96,7 @@ struct grad_pass {
     base_arena scratch;
     bool *moves;       /* [prefix] does the node move with one of the wrt? */
     wg_value *carried; /* [prefix] its tangent or cotangent; position WG_NONE: none so far */
+    wg_value *gates;   /* [prefix] reverse: where its cotangent was chosen by a Select (bool, its shape); position WG_NONE: anywhere */
     /* the scan alone */
     const int64_t *extents;
     grad_value_function value;

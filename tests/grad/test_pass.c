@@ -91,6 +91,35 @@ static void the_winner_takes_the_gradient(void **state)
     }
 }
 
+/* What a Select did not choose has no slope, however steep it is there; behind rows that keep items in place, and differentiated again. */
+static void what_is_not_chosen_has_no_slope(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    wg_value x = ITEMS(tape, WG_KIND_F64, 0, 4, -1), zero = wg_fill_like(x, 0), inside = wg_greater(x, zero);
+    wg_value root = wg_sqrt(x), scaled = wg_mul(root, wg_fill_like(x, 3));
+    EXPECT_ITEMS(tape, gradient(wg_select(inside, scaled, zero), x), 0, 0.75, 0);
+
+    tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    x = ITEMS(tape, WG_KIND_F64, 0, 4, -1);
+    wg_value outside = wg_less_equal(x, wg_fill_like(x, 0)), logarithm = wg_ln(x);
+    EXPECT_ITEMS(tape, gradient(wg_select(outside, wg_neg(x), wg_mul(logarithm, logarithm)), x), -1, 2 * log(4) / 4, -1);
+
+    tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    x = ITEMS(tape, WG_KIND_F64, 0, 4);
+    zero = wg_fill_like(x, 0);
+    wg_value slope = gradient(wg_select(wg_greater(x, zero), wg_sqrt(x), zero), x);
+    EXPECT_ITEMS(tape, gradient(slope, x), 0, -1.0 / 32);
+
+    /* Where an ungated reader joins, its slope counts. */
+    tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    x = ITEMS(tape, WG_KIND_F64, 0, 4);
+    zero = wg_fill_like(x, 0);
+    root = wg_sqrt(x);
+    wg_value joined = gradient(wg_add(wg_select(wg_greater(x, zero), root, zero), root), x);
+    EXPECT_ITEMS(tape, wg_equal(joined, wg_fill_like(joined, INFINITY)), 1, 0);
+}
+
 static void powers_are_guarded(void **state)
 {
     (void)state;
@@ -501,6 +530,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_winner_takes_the_gradient),
+        cmocka_unit_test(what_is_not_chosen_has_no_slope),
         cmocka_unit_test(powers_are_guarded),
         cmocka_unit_test(folds_at_ties_and_zeros),
         cmocka_unit_test(replaced_rows_have_no_gradient),
