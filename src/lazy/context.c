@@ -402,6 +402,8 @@ void wg_lazy_free(wg_lazy **handle)
     FREE_LIST(lazy, scoped, scoped_capacity);
     FREE_LIST(lazy, scopes, scope_capacity);
     FREE_LIST(lazy, order, order_capacity);
+    FREE_LIST(lazy, leaves, leaf_capacity);
+    FREE_LIST(lazy, kept, kept_capacity);
     FREE_LIST(lazy, stored, stored_capacity);
     FREE_LIST(lazy, key, key_capacity);
     FREE_LIST(lazy, numbers, number_capacity);
