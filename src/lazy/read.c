@@ -89,13 +89,19 @@ static uint64_t hash_key(const uint64_t *key, uint32_t count)
 
 /* ---- the walk, which writes the key as it goes ---- */
 
-static bool make_room(wg_lazy *lazy, size_t words)
+static __attribute__((noinline)) bool grow_lists(wg_lazy *lazy, size_t words)
 {
     return (BASE_RESERVE(lazy->allocator, lazy->order, lazy->order_capacity, lazy->order_count + 1) &&
-            BASE_RESERVE(lazy->allocator, lazy->leaves, lazy->leaf_capacity, lazy->leaf_count + 1) &&
-            BASE_RESERVE(lazy->allocator, lazy->kept, lazy->kept_capacity, lazy->kept_count + 1) &&
+            BASE_RESERVE(lazy->allocator, lazy->leaves, lazy->leaf_capacity, lazy->order_count + 1) &&
+            BASE_RESERVE(lazy->allocator, lazy->kept, lazy->kept_capacity, lazy->order_count + 1) &&
             BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, lazy->key_count + (uint32_t)words)) ||
            lazy_fail_memory(lazy);
+}
+
+/* For one more node and its words. kept is the last of the lists to grow, and all are of one length at least: it has room where all have. */
+static inline bool make_room(wg_lazy *lazy, size_t words)
+{
+    return (lazy->order_count < lazy->kept_capacity && lazy->key_count + words <= lazy->key_capacity) || grow_lists(lazy, words);
 }
 
 static inline void append(wg_lazy *lazy, wg_array *array)
