@@ -204,12 +204,28 @@ WG_API wg_value wg_eigh_vectors(wg_value a);
 /* ---- generators; a key is u32 [2], keys are u32 [K.., 2]: each has numbers of its own, those that it has alone ---- */
 
 WG_API wg_value wg_iota(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, uint32_t axis);
-/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", or "bits" (integers). */
+/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", "exponential" (never 0), or "bits" (integers). */
 WG_API wg_value wg_draw(wg_value key, const char *distribution, wg_kind kind, uint32_t rank, const wg_size *shape);
 /* [K.., count, 2]. */
 WG_API wg_value wg_key_split(wg_value key, wg_size count);
 /* A number n [K..] folded into each key: [K.., 2]. */
 WG_API wg_value wg_key_fold(wg_value key, wg_value n);
+/* Draws with parameters [K.., ..], one item each: [K.., ..]. Parameters are not looked at before they are drawn from: what is out of range
+ * has an answer.
+ * Integers of one kind in [low, high), every one equally likely; low where high is not above it. No derivative. */
+WG_API wg_value wg_draw_integers(wg_value key, wg_value low, wg_value high);
+/* Gamma of a shape and scale 1, and its logarithm, which is finite where the number itself rounds to 0. Shape 0: 0; below 0: NaN. Differentiates
+ * once by the shape, as the number moves at one probability. */
+WG_API wg_value wg_draw_gamma(wg_value key, wg_value shape);
+WG_API wg_value wg_draw_log_gamma(wg_value key, wg_value shape);
+/* That derivative, of the number that the same key and shape give or of its logarithm; NaN where the shape is not positive and finite. */
+WG_API wg_value wg_draw_gamma_slope(wg_value key, wg_value shape, bool logarithm);
+/* i64 counts of a mean (floats); -1 where it is not in [0, 2^62]. No derivative. */
+WG_API wg_value wg_draw_poisson(wg_value key, wg_value mean);
+/* i64 successes of count (i64 or i32) trials of probability p (floats); -1 where count is negative or p not in [0, 1]. No derivative. */
+WG_API wg_value wg_draw_binomial(wg_value key, wg_value count, wg_value p);
+/* The standard normal between two ends, which may be infinite and in either order; NaN where one is. Differentiates by the ends. */
+WG_API wg_value wg_draw_truncated(wg_value key, wg_value from, wg_value to);
 
 #ifdef __cplusplus
 }

@@ -260,12 +260,21 @@ static void draw_wide_bits(base_key key, uint64_t *result, int64_t first, int64_
     for (int64_t i = 0; i < count; i++) result[first + i] = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
 }
 
-static void draw_half_normal(base_key key, wg_kind kind, uint16_t *result, int64_t first, int64_t count)
+static void draw_half(base_key key, exec_draw draw, wg_kind kind, uint16_t *result, int64_t first, int64_t count)
 {
-    float normal[DRAW_PIECE];
-    base_draw_normal_f32_run(key, (uint64_t)first, (uint64_t)count, normal);
-    for (int64_t i = 0; i < count; i++) result[first + i] = half_of(kind, normal[i]);
+    float wide[DRAW_PIECE];
+    (draw == EXEC_DRAW_NORMAL ? base_draw_normal_f32_run : base_draw_exponential_f32_run)(key, (uint64_t)first, (uint64_t)count, wide);
+    for (int64_t i = 0; i < count; i++) result[first + i] = half_of(kind, wide[i]);
 }
+
+typedef void (*run_f32)(base_key key, uint64_t first, uint64_t count, float *items);
+typedef void (*run_f64)(base_key key, uint64_t first, uint64_t count, double *items);
+static const run_f32 runs_f32[] = {[EXEC_DRAW_UNIFORM] = base_draw_uniform_f32_run,
+                                   [EXEC_DRAW_NORMAL] = base_draw_normal_f32_run,
+                                   [EXEC_DRAW_EXPONENTIAL] = base_draw_exponential_f32_run};
+static const run_f64 runs_f64[] = {[EXEC_DRAW_UNIFORM] = base_draw_uniform_f64_run,
+                                   [EXEC_DRAW_NORMAL] = base_draw_normal_f64_run,
+                                   [EXEC_DRAW_EXPONENTIAL] = base_draw_exponential_f64_run};
 
 static void draw_piece(base_key key, exec_draw draw, wg_kind kind, void *result, int64_t first, int64_t count)
 {
@@ -274,13 +283,13 @@ static void draw_piece(base_key key, exec_draw draw, wg_kind kind, void *result,
         if (wg_kind_bytes(kind) == 8) draw_wide_bits(key, result, first, count);
         else draw_words(key, kind, false, result, first, count);
     } else if (kind == WG_KIND_F32) {
-        (draw == EXEC_DRAW_UNIFORM ? base_draw_uniform_f32_run : base_draw_normal_f32_run)(key, from, many, (float *)result + first);
+        runs_f32[draw](key, from, many, (float *)result + first);
     } else if (kind == WG_KIND_F64) {
-        (draw == EXEC_DRAW_UNIFORM ? base_draw_uniform_f64_run : base_draw_normal_f64_run)(key, from, many, (double *)result + first);
+        runs_f64[draw](key, from, many, (double *)result + first);
     } else if (draw == EXEC_DRAW_UNIFORM) {
         draw_words(key, kind, true, result, first, count);
     } else {
-        draw_half_normal(key, kind, result, first, count);
+        draw_half(key, draw, kind, result, first, count);
     }
 }
 

@@ -261,7 +261,7 @@ int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int
 /* Items [first, end) of [outer, extent, inner]: each its place along extent. */
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items);
 /* Random items by their row-major index: the order of the words of `distribution`. */
-typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS } exec_draw;
+typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS, EXEC_DRAW_EXPONENTIAL } exec_draw;
 void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items);
 
 /* ---- order (one form for every level)

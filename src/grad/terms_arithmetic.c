@@ -289,3 +289,38 @@ wg_value grad_factor_Digamma_0(const grad_site *site)
 {
     return wg_trigamma(grad_operand(site, 0));
 }
+
+/* ---- draws ---- */
+
+wg_value grad_factor_DrawGamma_1(const grad_site *site)
+{
+    bool logarithm = grad_attribute(site, GRAPH_ATTRIBUTE(DrawGamma, logarithm));
+    wg_value key = grad_operand(site, 0);
+    return wg_draw_gamma_slope(key, grad_operand(site, 1), logarithm);
+}
+
+/* The truncated normal: F(x) = (1 - u) F(from) + u F(to), so dx = ((1 - u) f(from) dfrom + u f(to) dto) / f(x). */
+
+/* weight * f(end) / f(x), weight the u of the row or 1 - u. */
+static wg_value truncated_share(const grad_site *site, wg_value end)
+{
+    wg_size shape[WG_MAX_RANK];
+    wg_value key = grad_operand(site, 0), x = grad_result(site);
+    uint32_t rank = grad_result_shape(site, shape), before = wg_is_poison(key) ? 0 : wg_value_rank(key) - 1; /* the axes of keys */
+    wg_value top = wg_shift_right_scalar(wg_draw(key, "bits", WG_KIND_U64, rank - before, shape + before), 12);
+    wg_value weight = wg_mul_scalar(wg_add_scalar(wg_convert(top, WG_KIND_F64), 0.5), 0x1p-52);
+    if (site->operand == 1) weight = wg_add_scalar(wg_neg(weight), 1);
+    wg_value below = wg_sub(x, end), above = wg_add(x, end);
+    wg_value ratio = wg_exp(wg_mul_scalar(wg_mul(below, above), 0.5));
+    return wg_mul(wg_convert(weight, wg_value_kind(x)), ratio);
+}
+
+wg_value grad_factor_DrawTruncated_1(const grad_site *site)
+{
+    return truncated_share(site, grad_operand(site, 1));
+}
+
+wg_value grad_factor_DrawTruncated_2(const grad_site *site)
+{
+    return truncated_share(site, grad_operand(site, 2));
+}

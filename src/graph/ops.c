@@ -451,3 +451,44 @@ wg_value wg_key_fold(wg_value key, wg_value n)
 {
     return binary(WG_OP_KeyFold, key, n);
 }
+
+wg_value wg_draw_integers(wg_value key, wg_value low, wg_value high)
+{
+    return wg_record(key.tape, WG_OP_DrawIntegers, (const wg_value[]){key, low, high}, 3, NULL, 0);
+}
+
+static wg_value drawn_gamma(wg_op op, wg_value key, wg_value shape, bool logarithm)
+{
+    wg_size attribute = PLAIN(logarithm);
+    return wg_record(key.tape, op, (const wg_value[]){key, shape}, 2, &attribute, 1);
+}
+
+wg_value wg_draw_gamma(wg_value key, wg_value shape)
+{
+    return drawn_gamma(WG_OP_DrawGamma, key, shape, false);
+}
+
+wg_value wg_draw_log_gamma(wg_value key, wg_value shape)
+{
+    return drawn_gamma(WG_OP_DrawGamma, key, shape, true);
+}
+
+wg_value wg_draw_gamma_slope(wg_value key, wg_value shape, bool logarithm)
+{
+    return drawn_gamma(WG_OP_DrawGammaSlope, key, shape, logarithm);
+}
+
+wg_value wg_draw_poisson(wg_value key, wg_value mean)
+{
+    return binary(WG_OP_DrawPoisson, key, mean);
+}
+
+wg_value wg_draw_binomial(wg_value key, wg_value count, wg_value p)
+{
+    return wg_record(key.tape, WG_OP_DrawBinomial, (const wg_value[]){key, count, p}, 3, NULL, 0);
+}
+
+wg_value wg_draw_truncated(wg_value key, wg_value from, wg_value to)
+{
+    return wg_record(key.tape, WG_OP_DrawTruncated, (const wg_value[]){key, from, to}, 3, NULL, 0);
+}

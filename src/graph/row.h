@@ -41,7 +41,7 @@ enum graph_folding {
 };
 enum graph_direction { GRAPH_DIRECTION_TREE, GRAPH_DIRECTION_RIGHT };
 enum graph_side { GRAPH_SIDE_LEFT, GRAPH_SIDE_RIGHT };
-enum graph_distribution { GRAPH_DISTRIBUTION_UNIFORM, GRAPH_DISTRIBUTION_NORMAL, GRAPH_DISTRIBUTION_BITS };
+enum graph_distribution { GRAPH_DISTRIBUTION_UNIFORM, GRAPH_DISTRIBUTION_NORMAL, GRAPH_DISTRIBUTION_BITS, GRAPH_DISTRIBUTION_EXPONENTIAL };
 
 /* Silent values with a meaning: no silent value; what the kind rule answers. */
 #define GRAPH_ALWAYS INT64_MIN

@@ -58,19 +58,25 @@ static bool same_numbers(const graph_type *a, const graph_type *b)
     return a->rank == b->rank && !memcmp(a->numbers, b->numbers, a->rank * sizeof *a->numbers);
 }
 
-bool graph_shape_same(graph_call *call)
+/* The operands from one on have one shape, the result's. */
+static bool same_from(graph_call *call, uint32_t start)
 {
-    const graph_type *first = &call->operands[0];
-    for (uint32_t i = 1; i < call->operand_count; i++)
+    const graph_type *first = &call->operands[start];
+    for (uint32_t i = start + 1; i < call->operand_count; i++)
         if (!same_numbers(first, &call->operands[i]))
             return base_fail(call->error, WG_SHAPE, "%s cannot combine %s and %s: shapes differ; broadcast one explicitly", ROW(call), SHAPE(first),
                              SHAPE(&call->operands[i]));
     for (uint32_t axis = 0; axis < first->rank; axis++) {
         wg_size size = size_of(first, axis);
-        for (uint32_t i = 1; i < call->operand_count && !size.expression; i++) size = size_of(&call->operands[i], axis);
+        for (uint32_t i = start + 1; i < call->operand_count && !size.expression; i++) size = size_of(&call->operands[i], axis);
         if (!put(call, size)) return false;
     }
     return true;
+}
+
+bool graph_shape_same(graph_call *call)
+{
+    return same_from(call, 0);
 }
 
 bool graph_shape_bitcast(graph_call *call)
@@ -524,7 +530,7 @@ bool graph_shape_shaped(graph_call *call)
     }
     bool bits = call->attributes[0].number == GRAPH_DISTRIBUTION_BITS;
     if (bits ? base_kind_is_integer(call->kind) : base_kind_is_float(call->kind)) return true;
-    return base_fail(call->error, WG_KIND, "draw of %s cannot be of kind %s: uniform and normal are floats, bits integers",
+    return base_fail(call->error, WG_KIND, "draw of %s cannot be of kind %s: bits are integers, every other distribution floats",
                      graph_choice_word(GRAPH_DISTRIBUTION, call->attributes[0].number), base_kinds[call->kind].name);
 }
 
@@ -539,6 +545,16 @@ bool graph_shape_key_fold(graph_call *call)
     bool fits = keys->rank == numbers->rank + 1 && !memcmp(keys->numbers, numbers->numbers, numbers->rank * sizeof *numbers->numbers);
     if (!fits) return base_fail(call->error, WG_SHAPE, "key_fold takes one number a key: %s are not those of keys %s", SHAPE(numbers), SHAPE(keys));
     return put_keys(call) && put(call, plain(2));
+}
+
+bool graph_shape_drawn(graph_call *call)
+{
+    const graph_type *keys = &call->operands[0], *first = &call->operands[1];
+    uint32_t before = keys->rank - 1;
+    if (first->rank < before || memcmp(keys->numbers, first->numbers, before * sizeof *keys->numbers))
+        return base_fail(call->error, WG_SHAPE, "%s takes parameters for each key: %s does not begin as keys %s do", ROW(call), SHAPE(first),
+                         SHAPE(keys));
+    return same_from(call, 1);
 }
 
 /* ---- kinds and the whole ---- */

@@ -180,6 +180,8 @@ wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 /* The items of a STORED or LITERAL array. */
 wg_view lazy_view(const wg_array *array);
 uint64_t lazy_stored_bytes(const wg_array *array);
+/* The array with a tag; owned. */
+wg_array *lazy_tagged(wg_array *array, uint32_t tag);
 
 /* ---- node.c ---- */
 

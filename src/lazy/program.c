@@ -22,6 +22,7 @@ struct lazy_program {
     uint64_t hash;
     uint64_t *key;
     int64_t *numbers;               /* [number_count] that the plan was made with */
+    bool *pinned;                   /* [number_count] it holds for this number alone: a row's shape is no polynomial in it */
     uint32_t key_count, number_count, leaf_count, root_count;
     lazy_program *next;             /* of the same slot */
     lazy_program *newer, *older;
@@ -32,7 +33,8 @@ struct lazy_program {
     wg_feed *feeds;                 /* [leaf_count] of the run under way */
     void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
     uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
-    wg_binding *bindings;           /* [number_count], with names in `names` */
+    wg_binding *bindings;           /* [binding_count] of the numbers that are not pinned, with names in `names` */
+    uint32_t binding_count;
     char (*names)[12];
     uint32_t stages;
     lazy_session sessions[MOST_SESSIONS];
@@ -69,6 +71,7 @@ static void free_program(wg_lazy *lazy, lazy_program *program)
     wg_network_release(&program->network);
     base_free(allocator, program->key, program->key_count * sizeof *program->key);
     base_free(allocator, program->numbers, program->number_count * sizeof *program->numbers);
+    base_free(allocator, program->pinned, program->number_count * sizeof *program->pinned);
     base_free(allocator, program->leaves, program->leaf_count * sizeof *program->leaves);
     base_free(allocator, program->feeds, program->leaf_count * sizeof *program->feeds);
     base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
@@ -123,6 +126,8 @@ typedef struct builder {
     wg_tape *tape;
     wg_value *values;  /* [order_count] */
     wg_size *sizes;    /* [number_count] the extents of the key's numbers */
+    wg_error error;    /* of the last attempt to record them, */
+    const wg_array *failed; /* at this node */
 } builder;
 
 static wg_size size_of(const builder *b, int64_t number)
@@ -140,10 +145,8 @@ static void sizes_of(const builder *b, const int64_t *numbers, uint32_t count, w
 static wg_value literal_value(builder *b, const wg_array *array)
 {
     wg_view view = lazy_view(array);
-    wg_error error = {.code = WG_OK};
-    wg_tensor *tensor = wg_tensor_copy(b->lazy->context, &view, &error);
+    wg_tensor *tensor = wg_tensor_copy(b->lazy->context, &view, &b->error);
     if (tensor) return (wg_leaf)(b->tape, tensor);
-    lazy_fail_with(b->lazy, &error, array);
     return (wg_value){b->tape, WG_NONE, 0};
 }
 
@@ -168,7 +171,7 @@ static wg_value call_value(builder *b, const wg_array *array)
     for (uint32_t i = 0; i < array->attribute_count; i++) attributes[i] = lengths >> i & 1 ? size_of(b, numbers[i]) : wg_number(numbers[i]);
     size_t bytes = array->operand_count * sizeof *operands;
     if (array->operand_count > 8 && !(operands = base_allocate(allocator, bytes))) {
-        lazy_fail_memory(b->lazy);
+        base_fail_memory(&b->error);
         return (wg_value){b->tape, WG_NONE, 0};
     }
     for (uint32_t i = 0; i < array->operand_count; i++) operands[i] = b->values[lazy_operands(array)[i]->index];
@@ -189,7 +192,9 @@ static bool record_nodes(builder *b, lazy_program *program)
 {
     wg_lazy *lazy = b->lazy;
     uint32_t leaf = 0;
-    for (uint32_t i = 0; i < lazy->number_count; i++) b->sizes[i] = wg_extent(b->tape, program->names[i], lazy->numbers[i]);
+    wg_error_clear(&b->error);
+    for (uint32_t i = 0; i < lazy->number_count; i++)
+        b->sizes[i] = program->pinned[i] ? wg_number(lazy->numbers[i]) : wg_extent(b->tape, program->names[i], lazy->numbers[i]);
     for (uint32_t i = 0; i < lazy->order_count; i++) {
         const wg_array *array = lazy->order[i];
         wg_size shape[WG_MAX_RANK];
@@ -201,9 +206,43 @@ static bool record_nodes(builder *b, lazy_program *program)
             b->values[i] = array->state == LAZY_LITERAL ? literal_value(b, array) : call_value(b, array);
         }
         wg_at(b->values[i], NODE_FILE, (int)i + 1);
-        if (wg_is_poison(b->values[i])) return lazy_fail_with(lazy, wg_tape_error(b->tape), array);
+        if (!wg_is_poison(b->values[i])) continue;
+        b->failed = array;
+        if (!b->error.code) b->error = *wg_tape_error(b->tape);
+        return false;
     }
     return true;
+}
+
+static bool record_again(builder *b, lazy_program *program)
+{
+    return wg_tape_clear(b->tape) && record_nodes(b, program);
+}
+
+#define MOST_TRIED ((uint64_t)1 << 20) /* nodes that may be recorded to find which lengths stay free */
+
+/* Windows set apart by more than 1 have no count that is a polynomial in a length. Where such a row is met, lengths are pinned: first all, then
+ * each is freed that the others allow. */
+static bool pin_numbers(builder *b, lazy_program *program)
+{
+    uint32_t count = program->number_count;
+    memset(program->pinned, true, count * sizeof *program->pinned);
+    for (uint32_t i = 0; i < count && (uint64_t)count * b->lazy->order_count <= MOST_TRIED; i++) {
+        program->pinned[i] = false;
+        if (record_again(b, program)) continue;
+        if (b->error.code != WG_SIZE) return false;
+        program->pinned[i] = true;
+    }
+    return record_again(b, program);
+}
+
+/* like: another program of the same key, which had to pin lengths; NULL: none. */
+static bool record_program(builder *b, lazy_program *program, const lazy_program *like)
+{
+    if (like) memcpy(program->pinned, like->pinned, program->number_count * sizeof *program->pinned);
+    if (record_nodes(b, program)) return true;
+    bool good = b->error.code == WG_SIZE && program->number_count && pin_numbers(b, program);
+    return good || lazy_fail_with(b->lazy, &b->error, b->failed);
 }
 
 static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
@@ -230,12 +269,13 @@ static void find_inputs(lazy_program *program)
     }
 }
 
-static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots)
+static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, const lazy_program *like)
 {
     const wg_allocator *allocator = lazy->allocator;
     program->leaf_count = lazy->leaf_count;
     program->key = base_allocate(allocator, program->key_count * sizeof *program->key);
     program->numbers = base_allocate(allocator, program->number_count * sizeof *program->numbers);
+    program->pinned = base_allocate_zeroed(allocator, program->number_count * sizeof *program->pinned);
     program->leaves = base_allocate(allocator, program->leaf_count * sizeof *program->leaves);
     program->feeds = base_allocate(allocator, program->leaf_count * sizeof *program->feeds);
     program->places = base_allocate(allocator, program->leaf_count * sizeof *program->places);
@@ -248,15 +288,14 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
                  .values = base_allocate(allocator, value_bytes),
                  .sizes = base_allocate(allocator, size_bytes)};
     bool good = program->key && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
-                ((program->bindings && program->names && program->numbers) || !program->number_count) && b.tape && b.values && b.sizes;
+                ((program->bindings && program->names && program->numbers && program->pinned) || !program->number_count) && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
-    for (uint32_t i = 0; good && i < program->number_count; i++) {
-        snprintf(program->names[i], sizeof program->names[i], "e%u", i);
-        program->bindings[i].extent = program->names[i];
-    }
+    for (uint32_t i = 0; good && i < program->number_count; i++) snprintf(program->names[i], sizeof program->names[i], "e%u", i);
     if (good) memcpy(program->key, lazy->key, program->key_count * sizeof *program->key);
     if (good && program->number_count) memcpy(program->numbers, lazy->numbers, program->number_count * sizeof *program->numbers);
-    good = good && record_nodes(&b, program);
+    good = good && record_program(&b, program, like);
+    for (uint32_t i = 0; good && i < program->number_count; i++)
+        if (!program->pinned[i]) program->bindings[program->binding_count++].extent = program->names[i];
     wg_error error;
     wg_error_clear(&error);
     if (good && !(program->plan = plan_of(&b, program, roots, &error))) good = lazy_fail_with(lazy, &error, NULL);
@@ -267,20 +306,21 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     return good;
 }
 
-static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
+static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash, const lazy_program *like)
 {
-    while (lazy->program_count >= lazy->options.cached_plans) drop_oldest(lazy);
     if (!grow_slots(lazy)) return NULL;
+    bool windows = like != NULL;
     lazy_program *program = base_allocate_zeroed(lazy->allocator, sizeof *program);
     if (!program) return lazy_fail_memory(lazy), NULL;
     program->hash = hash;
     program->key_count = lazy->key_count;
     program->number_count = lazy->number_count;
     program->root_count = root_count;
-    if (!fill_program(lazy, program, roots)) {
+    if (!fill_program(lazy, program, roots, like)) {
         free_program(lazy, program);
         return NULL;
     }
+    while (lazy->program_count >= lazy->options.cached_plans) drop_oldest(lazy);
     lazy_program **slot = &lazy->programs[hash & (lazy->program_capacity - 1)];
     program->next = *slot;
     *slot = program;
@@ -290,18 +330,31 @@ static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t
     wg_plan_figures figures;
     wg_plan_figures_of(program->plan, &figures);
     program->stages = figures.stages;
-    LAZY_TELL(lazy, .what = "plan", .reason = "no plan of this structure is cached", .read = lazy->figures.reads + 1, .nodes = figures.evaluated,
+    LAZY_TELL(lazy, .what = "plan",
+              .reason = windows ? "windows set apart: a length under them is part of the structure" : "no plan of this structure is cached", .read = lazy->figures.reads + 1, .nodes = figures.evaluated,
               .stages = figures.stages, .bytes = (uint64_t)figures.arena_bytes);
     return program;
+}
+
+static bool holds_for(const lazy_program *program, const int64_t *numbers)
+{
+    for (uint32_t i = 0; i < program->number_count; i++)
+        if (program->pinned[i] && program->numbers[i] != numbers[i]) return false;
+    return true;
 }
 
 lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
 {
     lazy_program *program = lazy->program_capacity ? lazy->programs[hash & (lazy->program_capacity - 1)] : NULL;
+    const lazy_program *like = NULL;
     for (; program; program = program->next) {
         if (program->hash != hash || program->key_count != lazy->key_count || program->number_count != lazy->number_count ||
             program->root_count != root_count || memcmp(program->key, lazy->key, lazy->key_count * sizeof *lazy->key))
             continue;
+        if (!holds_for(program, lazy->numbers)) {
+            like = program;
+            continue;
+        }
         lazy->figures.hits++;
         if (program != lazy->newest) {
             unlink_program(lazy, program);
@@ -309,15 +362,17 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
         }
         return program;
     }
-    return make_program(lazy, roots, root_count, hash);
+    return make_program(lazy, roots, root_count, hash, like);
 }
 
 /* ---- running ---- */
 
 static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_error *error)
 {
-    for (uint32_t i = 0; i < program->number_count; i++) program->bindings[i].number = lazy->numbers[i];
-    if (!wg_session_bind(session->session, program->bindings, program->number_count, error)) return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < program->number_count; i++)
+        if (!program->pinned[i]) program->bindings[count++].number = lazy->numbers[i];
+    if (!wg_session_bind(session->session, program->bindings, count, error)) return false;
     memcpy(session->numbers, lazy->numbers, program->number_count * sizeof *session->numbers);
     lazy->figures.refills++;
     LAZY_TELL(lazy, .what = "refill", .reason = "lengths changed within their classes", .read = lazy->figures.reads + 1, .stages = program->stages);

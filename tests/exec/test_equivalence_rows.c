@@ -390,7 +390,7 @@ static void cases_generator(maker *m)
         record(m, (const wg_value[]){keys, positions(m, WG_KIND_I32, 1, TEST_SHAPE(70), -50, 50)}, 2, NULL, 0);
     if (m->op == WG_OP_KeyFold) record(m, (const wg_value[]){key, positions(m, WG_KIND_I64, 0, NULL, -50, 50)}, 2, NULL, 0);
     if (m->op != WG_OP_Draw) return;
-    for (int64_t distribution = 0; distribution < 3; distribution++) {
+    for (int64_t distribution = 0; distribution < 4; distribution++) {
         bool bits = distribution == GRAPH_DISTRIBUTION_BITS;
         if (bits ? !base_kind_is_integer(m->kind) : !base_kind_is_float(m->kind)) continue;
         RECORD(m, &key, 1, distribution, 2, 33, 129, m->kind);
@@ -401,6 +401,29 @@ static void cases_generator(maker *m)
         RECORD(m, &keys, 1, distribution, 1, 0, m->kind);
         RECORD(m, &none, 1, distribution, 1, 4, m->kind);
     }
+}
+
+/* Parameters of many sizes beside what operands are elsewhere: negative, NaN, beyond every range. */
+static void cases_drawn(maker *m)
+{
+    uint32_t words[2] = {test_draw_below(&m->draws, UINT32_MAX), test_draw_below(&m->draws, UINT32_MAX)};
+    wg_value operands[3] = {wg_input(m->tape, wg_tensor_new(NULL, WG_KIND_U32, 1, TEST_SHAPE(2), words, NULL))};
+    const char *roles = graph_rows[m->op].roles;
+    bool flag = m->op == WG_OP_DrawGamma || m->op == WG_OP_DrawGammaSlope;
+    for (uint32_t i = 0; i < FORM_COUNT; i++)
+        for (int64_t logarithm = 0; logarithm <= flag; logarithm++) {
+            uint32_t count = 1;
+            for (; roles[count]; count++)
+                operands[count] = roles[count] == 'p' ? positions(m, count % 2 ? WG_KIND_I64 : WG_KIND_I32, forms[i].rank, forms[i].shape, -2, 400)
+                                                      : operand(m, m->kind, forms[i].rank, forms[i].shape, (i + count) % 3);
+            record(m, operands, count, &logarithm, flag);
+        }
+    wg_value many[3] = {(wg_key_split)(operands[0], wg_number(5))};
+    uint32_t count = 1;
+    for (; roles[count]; count++)
+        many[count] = roles[count] == 'p' ? positions(m, WG_KIND_I64, 2, TEST_SHAPE(5, 99), -2, 400)
+                                          : operand(m, m->kind, 2, TEST_SHAPE(5, 99), count % 3);
+    record(m, many, count, (const int64_t[]){0}, flag);
 }
 
 static void cases_iota(maker *m)
@@ -462,6 +485,7 @@ static const struct {
     {graph_shape_unfold, cases_layout},      {graph_shape_fold, cases_fold},             {graph_shape_gather, cases_gather},
     {graph_shape_scatter, cases_scatter},    {graph_shape_slice, cases_slice},           {graph_shape_update, cases_slice},
     {graph_shape_where, cases_where},        {graph_shape_second, cases_list},           {graph_shape_bins, cases_list},
+    {graph_shape_drawn, cases_drawn},
     {graph_shape_shaped, cases_generator},   {graph_shape_key_split, cases_generator},   {graph_shape_key_fold, cases_generator},
     {graph_shape_solve, cases_matrices},     {graph_shape_least_squares, cases_matrices}, {graph_shape_square, cases_matrices},
     {graph_shape_drop_matrix, cases_matrices}, {graph_shape_square_diagonal, cases_matrices}, {graph_shape_tall, cases_matrices},

@@ -224,11 +224,13 @@ static void test_row(wg_op op)
     if (moves && !judged) fail_msg("%s has a term, and no call of it was found", graph_rows[op].name);
 }
 
+/* Trigamma and draw_gamma_slope have no derivative; draw_gamma's is not that of its items, whose method accepts and rejects:
+ * tests/exec/test_draws.c has its judges. */
 static void test_every_row(void **state)
 {
     (void)state;
     for (int op = 0; op < WG_OP_COUNT; op++)
-        if (op != WG_OP_Trigamma && test_row_is_here((wg_op)op)) test_row((wg_op)op);
+        if (op != WG_OP_Trigamma && op != WG_OP_DrawGamma && op != WG_OP_DrawGammaSlope && test_row_is_here((wg_op)op)) test_row((wg_op)op);
 }
 
 int main(void)
