@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Retired instructions of the fixed costs of lazy arrays, against the numbers that were pinned.
 
-    tests/lazy/run_costs.py [--write] [--profile PATH]
+    tests/lazy/run_costs.py [--write] [--profile PATH] [--table]
 
 Counts are valgrind's of bench/bench_lazy on one thread at the lowest vector level: of each path, what `act` retired in many repeats less what
 it retired in few, for one repeat. Kernels (functions of the level `base`, and of one kind of float) are left out: they are work on items. A path that costs more than 5% above its
 pin in tests/lazy/costs.tsv has failed. `--write` pins what is lower; a pin only falls. A path without a pin is pinned as it is.
-`--profile PATH` prints which functions a repeat of that path spends its instructions in.
+`--profile PATH` prints which functions a repeat of that path spends its instructions in; `--table` prints the counts as rows of the table of `make bench`.
 
 The columns of costs.tsv: path, pinned instructions, goal."""
 import argparse
@@ -72,6 +72,14 @@ def print_profile(costs):
             print(f"{cost:10.1f}  {function}{'  (kernel)' if KERNEL.search(function) else ''}")
 
 
+def print_table(found, pins):
+    print("\n## Fixed costs of lazy arrays, retired instructions without work on items\n")
+    for name, count in found.items():
+        goal = pins.get(name, (None, ""))[1]
+        verdict = "" if not goal else "met" if count <= int(goal) else "MISSED"
+        print(f"{name:<66} | {count:<32} | {'<= ' + goal if goal else '':<10} | {verdict}")
+
+
 def read_pins():
     rows = [line.split("\t") for line in PINS.read_text().splitlines() if not line.startswith("#")] if PINS.exists() else []
     return {name: (int(pin) if pin else None, goal) for name, pin, goal in rows}
@@ -89,8 +97,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--profile", metavar="PATH")
+    parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
-    build = pathlib.Path(os.environ.get("TESTED_BUILD", SOURCE / "build"))
+    build = pathlib.Path(os.environ.get("TESTED_BUILD", SOURCE / "build")).resolve()
     program = build / "bench" / "bench_lazy"
     if not shutil.which("valgrind") or not program.exists():
         print(f"not run: {'valgrind' if program.exists() else program} is missing")
@@ -102,6 +111,9 @@ def main():
         return 0
     found = {name: fixed(costs) for name, costs in found_by_function.items()}
     pins = read_pins()
+    if options.table:
+        print_table(found, pins)
+        return 0
     if options.write:
         write_pins(pins, found)
         pins = read_pins()
