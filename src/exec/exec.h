@@ -116,6 +116,7 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
 #define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
+#define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
 
@@ -130,6 +131,7 @@ struct exec_run {
     void *progress_user;
     double parallel_cost, part_cost; /* what is shared between threads, and a range of it: item copies */
     double done, total; /* cost */
+    double look_at;     /* the clock is asked when so much is done */
     double stage_done;  /* of the stage under way, as far as told */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */

@@ -36,6 +36,15 @@ typedef struct map_step {
     uint32_t index; /* GATHER: of the read; STORE: of the write */
 } map_step;
 
+/* Where a register's items begin, and how many bytes further an item of the iteration space is. */
+typedef struct map_place {
+    uint32_t buffer; /* IN_PIECE: a thread's piece of scratch */
+    uint32_t step;
+    int64_t offset;  /* bytes */
+} map_place;
+
+#define IN_PIECE (WG_NONE - 1)
+
 typedef struct map_read {
     exec_value value;
     exec_walk walk;
@@ -49,9 +58,11 @@ typedef struct map_write {
 typedef struct map {
     uint32_t register_count, step_count, read_count, write_count, room_count;
     map_register *registers;
+    map_place *places; /* of registers */
     map_step *steps;
     map_read *reads;
     map_write *writes;
+    bool canonical; /* some write is */
     int64_t volume, block, room_bytes, piece_bytes, scratch_at;
     double unit_cost;
 } map;
@@ -62,19 +73,6 @@ typedef struct map_work {
     exec_run *run;
     const map *map;
 } map_work;
-
-/* Where a register's items begin, and how many bytes further an item of the iteration space is. */
-static char *home_base(const map_work *work, const map_register *r, char *rooms)
-{
-    const map *m = work->map;
-    switch (r->home) {
-    case HOME_ROOM: return rooms + r->index * m->room_bytes;
-    case HOME_DENSE:
-    case HOME_ONE: return exec_items(work->run, &m->reads[r->index].value);
-    case HOME_WRITE: return exec_items(work->run, &m->writes[r->index].value);
-    default: return NULL;
-    }
-}
 
 static void store(const map_step *step, const map_register *from, const char *items, char *to, int64_t count)
 {
@@ -94,8 +92,7 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
             const map_read *read = &m->reads[step->index];
             exec_walk_gather(kernels, &read->walk, exec_items(work->run, &read->value), first, count, at[step->target]);
         } else if (step->action == MAP_BLOCK) {
-            const void *operands[3];
-            for (uint32_t o = 0; o < step->operand_count; o++) operands[o] = at[step->operands[o]];
+            const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
             step->function(at[step->target], operands, step->scalars, count);
             if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         } else {
@@ -104,7 +101,7 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
             store(step, &m->registers[step->target], at[step->target], to, count);
         }
     }
-    for (uint32_t w = 0; w < m->write_count; w++) {
+    for (uint32_t w = 0; m->canonical && w < m->write_count; w++) {
         const map_write *write = &m->writes[w];
         if (write->canonical)
             exec_canonical_items(kernels, write->value.kind,
@@ -117,12 +114,12 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     const map_work *work = context;
     const map *m = work->map;
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
-    char **at = (char **)(piece + m->room_count * m->room_bytes), **base = at + m->register_count;
-    for (uint32_t r = 0; r < m->register_count; r++) base[r] = home_base(work, &m->registers[r], piece);
+    char **at = (char **)(piece + m->room_count * m->room_bytes);
     for (int64_t first = range.first; first < range.end; first += m->block) {
         for (uint32_t r = 0; r < m->register_count; r++) {
-            bool moves = m->registers[r].home == HOME_DENSE || m->registers[r].home == HOME_WRITE;
-            at[r] = moves ? base[r] + first * base_kinds[m->registers[r].kind].bytes : base[r];
+            const map_place *place = &m->places[r];
+            char *base = place->buffer == IN_PIECE ? piece : place->buffer == WG_NONE ? work->run->scratch : work->run->bases[place->buffer];
+            at[r] = base + place->offset + first * place->step;
         }
         run_block(work, at, first, range.end - first < m->block ? range.end - first : m->block);
     }
@@ -301,10 +298,11 @@ static bool allocate(const exec_build *build, const exec_map_program *program, m
     m->read_count = program->read_count;
     m->write_count = program->write_count;
     m->registers = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *m->registers);
+    m->places = base_arena_take(build->arena, (m->register_count + 1) * sizeof *m->places);
     m->steps = base_arena_take_zeroed(build->arena, (program->instruction_count + m->read_count + m->write_count + 1) * sizeof *m->steps);
     m->reads = base_arena_take_zeroed(build->arena, (m->read_count + 1) * sizeof *m->reads);
     m->writes = base_arena_take_zeroed(build->arena, (m->write_count + 1) * sizeof *m->writes);
-    return m->registers && m->steps && m->reads && m->writes;
+    return m->registers && m->places && m->steps && m->reads && m->writes;
 }
 
 /* A strided read whose neighbours stand along another axis than the last is gathered as a transpose, which wants enough of that axis in
@@ -333,8 +331,23 @@ static void choose_block(map *m)
     }
     if (m->block > m->volume && m->volume > 0) m->block = m->volume;
     m->room_bytes = (m->block * width + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    int64_t pointers = (int64_t)(2 * m->register_count * sizeof(char *));
+    int64_t pointers = (int64_t)(m->register_count * sizeof(char *));
     m->piece_bytes = (m->room_count * m->room_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+}
+
+static map_place place_of(const map *m, const map_register *r)
+{
+    map_place place = {.buffer = IN_PIECE};
+    if (r->home == HOME_NONE) return place;
+    if (r->home == HOME_ROOM) {
+        place.offset = r->index * m->room_bytes;
+        return place;
+    }
+    const exec_value *value = r->home == HOME_WRITE ? &m->writes[r->index].value : &m->reads[r->index].value;
+    place.buffer = value->buffer;
+    place.offset = value->offset * (int64_t)base_kinds[value->kind].bytes;
+    if (r->home != HOME_ONE) place.step = base_kinds[r->kind].bytes;
+    return place;
 }
 
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage)
@@ -355,6 +368,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     for (uint32_t w = 0; w < m->write_count; w++) {
         const exec_value *value = &program->writes[w].value;
         m->writes[w] = (map_write){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind)};
+        m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
     for (uint32_t i = 0; i < program->instruction_count; i++) {
@@ -364,6 +378,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     place_writes(build, m, program);
     place_rooms(m, busy_until);
     choose_block(m);
+    for (uint32_t r = 0; r < m->register_count; r++) m->places[r] = place_of(m, &m->registers[r]);
     m->scratch_at = exec_scratch_take(build, m->piece_bytes * exec_scratch_pieces(build, m->volume, m->block));
     stage->run = run_map;
     stage->prepared = m;

@@ -312,6 +312,7 @@ static exec_run run_of(wg_session *session)
                       .parallel_cost = session->parallel_cost,
                       .part_cost = session->part_cost,
                       .total = laid->total,
+                      .look_at = laid->total < EXEC_SILENT_COST ? EXEC_SILENT_COST : 0,
                       .changed = laid->changed,
                       .failed_node = WG_NONE};
 }

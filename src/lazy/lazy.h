@@ -121,6 +121,10 @@ struct wg_lazy {
     uint64_t epoch;
     wg_array **order;                     /* of the walk under way: operands before their readers */
     uint32_t order_count, order_capacity;
+    wg_array **leaves;                    /* the stored ones of order */
+    uint32_t leaf_count, leaf_capacity;
+    uint32_t *kept;                       /* the pending ones of order that callers keep: indexes */
+    uint32_t kept_count, kept_capacity;
     uint32_t *stored;                     /* of the read under way: which of order get their items */
     uint32_t stored_count, stored_capacity;
     lazy_visit *stack;

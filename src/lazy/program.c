@@ -328,7 +328,7 @@ static void find_inputs(lazy_program *program)
 static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, const lazy_program *like)
 {
     const wg_allocator *allocator = lazy->allocator;
-    for (uint32_t i = 0; i < lazy->order_count; i++) program->leaf_count += lazy->order[i]->state == LAZY_STORED;
+    program->leaf_count = lazy->leaf_count;
     program->key = base_allocate(allocator, program->key_count * sizeof *program->key);
     program->numbers = base_allocate(allocator, program->number_count * sizeof *program->numbers);
     program->pinned = base_allocate_zeroed(allocator, program->number_count * sizeof *program->pinned);
@@ -477,14 +477,12 @@ static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
 /* Where the leaves' items are; false where some must be fed, for their strides or for where they begin. */
 static bool place_inputs(wg_lazy *lazy, lazy_program *program)
 {
-    uint32_t leaf = 0;
-    for (uint32_t i = 0; i < lazy->order_count; i++) {
-        const wg_array *array = lazy->order[i];
-        if (array->state != LAZY_STORED) continue;
+    for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) {
+        const wg_array *array = lazy->leaves[leaf];
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
         void *data = borrowed ? borrowed->data : array->as.stored.tensor->data;
         if (borrowed && (borrowed->strided || (uintptr_t)data % base_kinds[array->kind].bytes)) return false;
-        uint32_t input = program->input_of[leaf++];
+        uint32_t input = program->input_of[leaf];
         if (input != WG_NONE) program->places[input] = data;
     }
     return true;
@@ -492,12 +490,7 @@ static bool place_inputs(wg_lazy *lazy, lazy_program *program)
 
 static void feed(wg_lazy *lazy, lazy_program *program)
 {
-    uint32_t leaf = 0;
-    for (uint32_t i = 0; i < lazy->order_count; i++)
-        if (lazy->order[i]->state == LAZY_STORED) {
-            program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->order[i])};
-            leaf++;
-        }
+    for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->leaves[leaf])};
 }
 
 /* Roots that are one node share its tensor. */
