@@ -102,5 +102,6 @@ wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis)
     wg_lazy *lazy = LAZY_BEGIN(key, a);
     if (!lazy) return NULL;
     uint32_t place;
-    return lazy_end(lazy, lazy_axis(a, axis, "shuffle", &place) ? wg_array_take(a, wg_array_permutation(key, lazy_shape(a)[place]), axis) : NULL);
+    return lazy_end(lazy, lazy_axis(a, axis, "shuffle", &place) ? wg_array_take(a, wg_array_permutation(key, lazy_shape(a)[place]), axis)
+                    : NULL);
 }

@@ -68,7 +68,8 @@ static inline wg_array *array_pattern(wg_lazy *lazy, wg_kind kind, int64_t seed,
     for (int64_t i = 0; i < volume; i++) {
         int64_t number = (7 * i + seed) % 11 - 5;
         bool is_float = kind == WG_KIND_F64 || kind == WG_KIND_F32, is_unsigned = kind == WG_KIND_U8;
-        items[i] = kind == WG_KIND_BOOL ? (double)(number % 2 != 0) : is_float ? (double)number / 2 : (double)(is_unsigned ? number + 5 : number);
+        items[i] = kind == WG_KIND_BOOL ? (double)(number % 2 != 0) : is_float ? (double)number / 2
+            : (double)(is_unsigned ? number + 5 : number);
     }
     wg_array *array = array_of(lazy, kind, rank, shape, items);
     assert_non_null(array);
@@ -118,7 +119,8 @@ static inline bool array_near(double got, double wanted, double tolerance)
 }
 
 /* Fails where kind, shape or an item differ. */
-static inline void array_expect(wg_array *got, wg_kind kind, uint32_t rank, const int64_t *shape, const double *items, const char *call, int line)
+static inline void array_expect(wg_array *got, wg_kind kind, uint32_t rank, const int64_t *shape, const double *items, const char *call,
+                                int line)
 {
     wg_view view;
     if (!got) fail_msg("line %d: %s failed", line, call);
@@ -128,13 +130,15 @@ static inline void array_expect(wg_array *got, wg_kind kind, uint32_t rank, cons
     if (view.rank != rank) fail_msg("line %d: %s has rank %u, not %u", line, call, view.rank, rank);
     int64_t volume = 1;
     for (uint32_t axis = 0; axis < rank; axis++) {
-        if (view.shape[axis] != shape[axis]) fail_msg("line %d: %s: axis %u has extent %lld", line, call, axis, (long long)view.shape[axis]);
+        if (view.shape[axis] != shape[axis])
+            fail_msg("line %d: %s: axis %u has extent %lld", line, call, axis, (long long)view.shape[axis]);
         volume *= shape[axis];
     }
     double tolerance = kind == WG_KIND_F64 ? 1e-13 : kind == WG_KIND_F32 ? 1e-6 : 0;
     for (int64_t i = 0; i < volume; i++) {
         double item = array_item(&view, i);
-        if (!array_near(item, items[i], tolerance)) fail_msg("line %d: %s: item %lld is %.17g, not %.17g", line, call, (long long)i, item, items[i]);
+        if (!array_near(item, items[i], tolerance))
+            fail_msg("line %d: %s: item %lld is %.17g, not %.17g", line, call, (long long)i, item, items[i]);
     }
 }
 

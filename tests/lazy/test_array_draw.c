@@ -27,26 +27,30 @@ static void numbers_lie_where_they_should(void **state)
     assert_true(fabs(one(o, wg_array_mean(u, WG_ALL_AXES, false)) - 2) < 0.2);
     wg_array *n = wg_array_normal(key, WG_KIND_F32, WG_EXTENTS(2000), 3, 2);
     assert_int_equal(wg_array_kind(n), WG_KIND_F32);
-    assert_true(fabs(one(o, wg_array_mean(n, WG_ALL_AXES, false)) - 3) < 0.2 && fabs(one(o, wg_array_std(n, WG_ALL_AXES, false, 0)) - 2) < 0.2);
+    assert_true(fabs(one(o, wg_array_mean(n, WG_ALL_AXES, false)) - 3) < 0.2 &&
+                fabs(one(o, wg_array_std(n, WG_ALL_AXES, false, 0)) - 2) < 0.2);
     wg_array *coins = wg_array_bernoulli(key, 0.25, WG_EXTENTS(4000));
     assert_int_equal(wg_array_kind(coins), WG_KIND_BOOL);
     assert_true(fabs(one(o, wg_array_count_nonzero(coins, WG_ALL_AXES, false)) - 1000) < 150);
     wg_array *wide = wg_array_broadcast_to(wg_array_integer(o->lazy, WG_KIND_I64, 3), WG_EXTENTS(500));
     wg_array *whole = wg_array_draw_integers(key, wide, wg_array_integer(o->lazy, WG_KIND_I64, 6));
     assert_true(all(o, wg_array_and(wg_array_greater_equal(whole, 3), wg_array_less(whole, 6))));
-    assert_true(all(o, wg_array_equal(wg_array_bincount(wg_array_sub(whole, 3), NULL, 3), wg_array_bincount(wg_array_sub(whole, 3), NULL, -1))));
+    assert_true(all(o, wg_array_equal(wg_array_bincount(wg_array_sub(whole, 3), NULL, 3),
+                                      wg_array_bincount(wg_array_sub(whole, 3), NULL, -1))));
 }
 
 static void the_key_decides(void **state)
 {
     const array_world *o = *state;
-    wg_array *a = wg_array_draw(key_of(o, 1), "normal", WG_KIND_F64, WG_EXTENTS(5)), *b = wg_array_draw(key_of(o, 1), "normal", WG_KIND_F64, WG_EXTENTS(5));
+    wg_array *a = wg_array_draw(key_of(o, 1), "normal", WG_KIND_F64, WG_EXTENTS(5)),
+             *b = wg_array_draw(key_of(o, 1), "normal", WG_KIND_F64, WG_EXTENTS(5));
     wg_array *c = wg_array_draw(key_of(o, 2), "normal", WG_KIND_F64, WG_EXTENTS(5));
     assert_true(all(o, wg_array_equal(a, b)));
     assert_false(one(o, wg_array_any(wg_array_equal(a, c), WG_ALL_AXES, false)));
     wg_array *keys = wg_array_key_split(key_of(o, 1), 3), *rows = wg_array_draw(keys, "uniform", WG_KIND_F64, WG_EXTENTS(4));
     CASE((wg_array_array_equal(wg_array_index(rows, WG_INDEXES(wg_index_at(1))),
-                               wg_array_draw(wg_array_index(keys, WG_INDEXES(wg_index_at(1))), "uniform", WG_KIND_F64, WG_EXTENTS(4)))), BOOL, 0, ({0}), ({1}));
+                               wg_array_draw(wg_array_index(keys, WG_INDEXES(wg_index_at(1))), "uniform", WG_KIND_F64, WG_EXTENTS(4)))),
+                                   BOOL, 0, ({0}), ({1}));
     wg_array *folded = wg_array_key_fold(key_of(o, 1), wg_array_integer(o->lazy, WG_KIND_I64, 5));
     assert_int_equal(wg_array_volume(folded), 2);
 }

@@ -225,6 +225,20 @@ static void kinds_promote(void **state)
     }
 }
 
+/* Closed forms: P(1, x) = 1 - exp(-x), I(1, 1) at x = x. */
+static void special_functions(void **state)
+{
+    const array_world *o = *state;
+    wg_array *x = wg_array_add(wg_array_abs(o->v), 0.25), *one = wg_array_ones(o->lazy, WG_KIND_F64, WG_EXTENTS(1));
+    wg_array *p = wg_array_gamma_p(one, x), *q = wg_array_gamma_q(one, x), *exact = wg_array_neg(wg_array_expm1(wg_array_neg(x)));
+    CASE((wg_array_all_close(p, exact, 1e-13, 0, false)), BOOL, 0, ({0}), ({1}));
+    CASE((wg_array_all_close(wg_array_add(p, q), wg_array_ones_like(x), 1e-13, 0, false)), BOOL, 0, ({0}), ({1}));
+    wg_array *share = wg_array_div(x, 5), *beta = wg_array_beta_i(one, wg_array_number(o->lazy, WG_KIND_F64, 1), share);
+    CASE((wg_array_all_close(beta, share, 1e-13, 0, false)), BOOL, 0, ({0}), ({1}));
+    CASE((wg_array_all_close(wg_array_erf(wg_array_erf_inverse(share)), share, 1e-13, 0, false)), BOOL, 0, ({0}), ({1}));
+    FAILS(wg_array_beta_i(o->v, o->n3b, o->s), WG_SHAPE, "[4], [3] and []");
+}
+
 static void what_does_not_fit_says_so(void **state)
 {
     const array_world *o = *state;
@@ -239,6 +253,9 @@ static void what_does_not_fit_says_so(void **state)
     FAILS(wg_array_softmax(o->v, 1), WG_SHAPE, "there is no axis 1 in [4]");
     assert_null(wg_array_add(NULL, NULL));
     assert_null(wg_array_neg(NULL));
+    wg_lazy_error_clear(o->lazy);
+    assert_null(wg_array_clip(o->v, wg_array_add(o->x, o->n3b), NULL)); /* NULL of a failed call is no absence */
+    assert_null(wg_array_linear(o->y, o->m, wg_array_exp(NULL)));
     wg_lazy_error_clear(o->lazy);
     assert_null(wg_array_add(wg_array_add(o->x, o->n3b), o->x)); /* the first error is kept */
     assert_non_null(strstr(wg_lazy_error(o->lazy)->message, "[2, 3, 4] and [3]"));
@@ -280,6 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kinds, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(operands_get_one_kind, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(kinds_promote, array_world_open, array_world_close),
+        cmocka_unit_test_setup_teardown(special_functions, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(what_does_not_fit_says_so, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(temporaries_are_let_go, array_world_open, array_world_close),
     };

@@ -143,7 +143,8 @@ static void nonzero_positions(void **state)
     const array_world *o = *state;
     wg_array *at[3];
     assert_true(wg_array_nonzero(o->bx, at));
-    CASE((wg_array_all(wg_array_index(o->bx, WG_INDEXES(wg_index_by(at[0]), wg_index_by(at[1]), wg_index_by(at[2]))), NULL, 0, false)), BOOL, 0, ({0}), ({1}));
+    CASE((wg_array_all(wg_array_index(o->bx, WG_INDEXES(wg_index_by(at[0]), wg_index_by(at[1]), wg_index_by(at[2]))), NULL, 0, false)),
+         BOOL, 0, ({0}), ({1}));
     assert_int_equal(wg_array_volume(at[2]), wg_array_volume(wg_array_index(o->x, WG_INDEXES(wg_index_by(o->bx)))));
     assert_true(wg_array_nonzero(o->e, at));
     assert_int_equal(wg_array_volume(at[1]), 0);
@@ -185,7 +186,8 @@ static void what_does_not_fit_says_so(void **state)
     FAILS(wg_array_compress(o->b, o->y, 0), WG_SHAPE, "a condition [2, 3] does not fit axis 0 of [3, 4]");
     FAILS(wg_array_gather(o->y, o->j, 0, 0, "near", 0), WG_ARGUMENT, "does not know the word");
     /* outside by data: the read says so, with the line of the call */
-    wg_array *outside = wg_array_index(o->y, WG_INDEXES(wg_index_by(positions(o, 2, (double[]){0, 3})), wg_index_by(positions(o, 2, (double[]){0, 0}))));
+    wg_index down = wg_index_by(positions(o, 2, (double[]){0, 3})), across = wg_index_by(positions(o, 2, (double[]){0, 0}));
+    wg_array *outside = wg_array_index(o->y, WG_INDEXES(down, across));
     int line = __LINE__ - 1;
     FAILS(wg_array_read(outside, &view), WG_BOUNDS, "position");
     FAILS(wg_array_read(wg_array_take(o->y, positions(o, 1, (double[]){-4}), 0), &view), WG_BOUNDS, "position");

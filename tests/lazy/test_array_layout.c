@@ -162,7 +162,8 @@ static void grids_and_pieces(void **state)
     const array_world *o = *state;
     wg_array *vectors[2] = {o->n3b, o->v}, *grids[2], *pieces[4];
     assert_true(wg_array_meshgrid(vectors, 2, false, grids));
-    CASE((wg_array_array_equal(grids[0], wg_array_broadcast_to(wg_array_reshape(o->n3b, WG_EXTENTS(3, 1)), WG_EXTENTS(3, 4)))), BOOL, 0, ({0}), ({1}));
+    CASE((wg_array_array_equal(grids[0], wg_array_broadcast_to(wg_array_reshape(o->n3b, WG_EXTENTS(3, 1)), WG_EXTENTS(3, 4)))), BOOL, 0,
+         ({0}), ({1}));
     CASE((wg_array_array_equal(grids[1], wg_array_broadcast_to(o->v, WG_EXTENTS(3, 4)))), BOOL, 0, ({0}), ({1}));
     assert_true(wg_array_meshgrid(vectors, 2, true, grids));
     CASE((wg_array_array_equal(grids[0], wg_array_broadcast_to(o->n3b, WG_EXTENTS(4, 3)))), BOOL, 0, ({0}), ({1}));
@@ -196,7 +197,7 @@ static void what_does_not_fit_says_so(void **state)
     FAILS(wg_array_pad(o->v, (int64_t[]){-1}, (int64_t[]){0}, "edge", 0), WG_ARGUMENT, "a border of axis 0 is negative");
     FAILS(wg_array_pad(o->v, (int64_t[]){1}, (int64_t[]){0}, "linear", 0), WG_ARGUMENT, "does not know the mode");
     FAILS(wg_array_pad(o->e, (int64_t[]){1, 0}, (int64_t[]){0, 0}, "edge", 0), WG_SHAPE, "has nothing to repeat");
-    FAILS(wg_array_arange(o->lazy, WG_KIND_I64, 0, 1, 0), WG_ARGUMENT, "have no count");
+    FAILS(wg_array_arange(o->lazy, WG_KIND_I64, 0, 1, 0), WG_ARGUMENT, "no count of numbers");
     FAILS(wg_array_linspace(o->lazy, WG_KIND_I64, 0, 1, 3, true), WG_KIND, "linspace makes floats");
     FAILS(wg_array_full(o->lazy, WG_KIND_F64, WG_EXTENTS(2, -1), 0), WG_SIZE, "[2, -1] is no shape");
     FAILS(wg_array_tril(o->v, 0), WG_SHAPE, "tril takes matrices");

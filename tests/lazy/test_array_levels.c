@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Calls on arrays under levels: their derivative against differences, a map of them against one cell after another, and compiled against called. */
+ * Calls on arrays under levels: their derivative against differences, a map of them against one cell after another, and compiled against
+ * called. */
 #include "lazy/array_world.h"
 
 #define ROWS 3
@@ -33,11 +34,13 @@ typedef struct trial {
     TRY(bordered, wg_array_pad(x, (int64_t[]){2, 1}, (int64_t[]){1, 3}, "reflect", 0), false, true)                        \
     TRY(tiled, wg_array_tile(wg_array_repeat(x, 2, 0), 2, (int64_t[]){1, 2}), false, true)                                 \
     TRY(stacked, wg_array_stack((wg_array *[]){x, wg_array_exp(x)}, 2, 1), false, true)                                    \
-    TRY(cut, wg_array_index(x, WG_INDEXES(wg_index_slice(WG_MISSING, WG_MISSING, -2), wg_index_new_axis(), wg_index_slice(1, 4, 2))), false, true) \
+    TRY(cut, wg_array_index(x, WG_INDEXES(wg_index_slice(WG_MISSING, WG_MISSING, -2), wg_index_new_axis(), wg_index_slice(1, 4, 2))), \
+        false, true) \
     TRY(picked, wg_array_index(x, WG_INDEXES(wg_index_by(places(x)), wg_index_by(places(x)))), false, true)                \
     TRY(picked_by_order, wg_array_take_along_axis(x, wg_array_argsort(x, 1, true), 1), false, true)                        \
     TRY(masked, wg_array_index(x, WG_INDEXES(wg_index_by(wg_array_greater(x, 1.0)))), true, true)                          \
-    TRY(written, wg_array_put(x, WG_INDEXES(wg_index_by(places(x)), wg_index_at(1)), wg_array_index(row(x), WG_INDEXES(wg_index_slice(0, 3, 1)))), false, true) \
+    TRY(written, wg_array_put(x, WG_INDEXES(wg_index_by(places(x)), wg_index_at(1)), \
+                              wg_array_index(row(x), WG_INDEXES(wg_index_slice(0, 3, 1)))), false, true) \
     TRY(written_run, wg_array_put(x, WG_INDEXES(wg_index_all(), wg_index_slice(1, 3, 1)), wg_array_sum(x, WG_AXES(1), true)), false, true) \
     TRY(written_where, wg_array_put(x, WG_INDEXES(wg_index_by(wg_array_less(x, 1.0))), wg_array_sum(x, WG_ALL_AXES, false)), false, true) \
     TRY(added, wg_array_put_add(x, WG_INDEXES(wg_index_by(twice(x))), wg_array_mul(row(x), row(x))), false, true)          \
@@ -164,7 +167,8 @@ static void derivatives(void **state)
         wg_array *x = numbers_of(o->lazy, 2, (int64_t[]){ROWS, COLUMNS}, 0), *gradient;
         const wg_function function = {weighed_trial, (void *)t, 1, 1};
         wg_view view;
-        if (!wg_gradient(o->lazy, &function, &x, NULL, NULL, &gradient) || !wg_array_read(gradient, &view)) fail_trial(o->lazy, t, "its derivative");
+        if (!wg_gradient(o->lazy, &function, &x, NULL, NULL, &gradient) || !wg_array_read(gradient, &view)) fail_trial(o->lazy, t,
+            "its derivative");
         for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
             double step = 1e-6, slope = (value_at(o->lazy, t, i, step) - value_at(o->lazy, t, i, -step)) / (2 * step);
             if (!array_near(array_item(&view, i), slope, 2e-7))
@@ -256,7 +260,8 @@ static void compiled_functions(void **state)
         wg_jit_figures figures;
         wg_jit_figures_of(jit, &figures);
         if (t->reads != (figures.stopped != NULL) || (!t->reads && figures.replays != 2))
-            fail_msg("%s: %llu replays, stopped: %s", t->name, (unsigned long long)figures.replays, figures.stopped ? figures.stopped : "no");
+            fail_msg("%s: %llu replays, stopped: %s", t->name, (unsigned long long)figures.replays,
+                     figures.stopped ? figures.stopped : "no");
         wg_jit_free(&jit);
         wg_scope_close(o->lazy);
     }

@@ -85,7 +85,8 @@ static void histograms(void **state)
     assert_true(wg_array_histogram(o->x, 4, -2, 2, &counts, &bounds));
     CASE((bounds), F64, 1, ({5}), ({-2, -1, 0, 1, 2}));
     CASE((counts), I64, 1, ({4}), ({5, 4, 4, 7}));
-    assert_true(wg_array_histogram(array_of(o->lazy, WG_KIND_F64, 1, (int64_t[]){6}, (double[]){0.5, -1, NAN, 2, 0.5, INFINITY}), 2, 0, 2, &counts, NULL));
+    assert_true(wg_array_histogram(array_of(o->lazy, WG_KIND_F64, 1, (int64_t[]){6}, (double[]){0.5, -1, NAN, 2, 0.5, INFINITY}), 2, 0, 2,
+                                   &counts, NULL));
     CASE((counts), I64, 1, ({2}), ({2, 1}));
 }
 

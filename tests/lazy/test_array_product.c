@@ -129,16 +129,18 @@ static void what_does_not_fit_says_so(void **state)
     wg_array *two[2] = {o->y, o->m}, *same[2] = {o->y, o->y};
     FAILS(wg_array_matmul(o->y, o->y), WG_SHAPE, "the last axis of [3, 4] is not the inner one of [3, 4]");
     FAILS(wg_array_matmul(o->s, o->y), WG_SHAPE, "matmul needs axes on both sides, not [] and [3, 4]");
-    FAILS(wg_array_matmul(wg_array_broadcast_to(o->q, WG_EXTENTS(5, 3, 3)), wg_array_matrix_transpose(wg_array_swap_axes(o->x, 1, 2))), WG_SHAPE,
+    FAILS(wg_array_matmul(wg_array_broadcast_to(o->q, WG_EXTENTS(5, 3, 3)), wg_array_matrix_transpose(wg_array_swap_axes(o->x, 1, 2))),
+          WG_SHAPE,
           "cannot broadcast the axes before the matrices of [5, 3, 3] and [2, 3, 4]");
     FAILS(wg_array_matmul(o->y, wg_array_convert(o->m, WG_KIND_F32)), WG_KIND, "f64 and f32");
     FAILS(wg_array_dot(o->y, o->y), WG_SHAPE, "dot: axis 1 of [3, 4] and axis 0 of [3, 4] differ");
-    FAILS(wg_array_tensordot(o->y, o->m, (int32_t[]){0}, (int32_t[]){0}, 1), WG_SHAPE, "tensordot: axis 0 of [3, 4] and axis 0 of [4, 3] differ");
+    FAILS(wg_array_tensordot(o->y, o->m, (int32_t[]){0}, (int32_t[]){0}, 1), WG_SHAPE,
+          "tensordot: axis 0 of [3, 4] and axis 0 of [4, 3] differ");
     FAILS(wg_array_cross(o->v, o->v, 0), WG_SHAPE, "cross takes vectors of extent 3");
     FAILS(wg_array_matrix_power(o->y, 2), WG_SHAPE, "[3, 4]");
     FAILS(wg_array_solve(o->y, o->y), WG_SHAPE, "[3, 4]");
     FAILS(wg_array_solve(o->q, o->s), WG_SHAPE, "solve takes matrices on the last two axes, not [3, 3] and []");
-    FAILS(wg_array_einsum("ij,jk->ik", same, 2), WG_SHAPE, "einsum: axis 0 of operand 2, [3, 4], has extent 3 where another one of its name has 4");
+    FAILS(wg_array_einsum("ij,jk->ik", same, 2), WG_SHAPE, "axis 0 of operand 2, [3, 4], has extent 3; one of its name has 4");
     FAILS(wg_array_einsum("ijk,jk->i", two, 2), WG_SHAPE, "operand 1 has 3 letters for [3, 4]");
     FAILS(wg_array_einsum("ij", two, 2), WG_ARGUMENT, "there are more operands than it names");
     FAILS(wg_array_einsum("ij,jk,kl", two, 2), WG_ARGUMENT, "it names more operands than there are");

@@ -161,6 +161,17 @@ static void running(void **state)
     CASE((wg_array_diff(o->v, 0, 0)), F64, 1, ({4}), ({-1.5, 2, 0, -2}));
 }
 
+static void complex_numbers(void **state)
+{
+    const array_world *o = *state;
+    wg_array *numbers = wg_array_complex(o->y, wg_array_neg(o->y));
+    wg_array *mean = wg_array_mean(numbers, WG_AXES(1), false), *wanted = wg_array_mean(o->y, WG_AXES(1), false);
+    CASE((wg_array_all_close(wg_array_real(mean), wanted, 1e-14, 0, false)), BOOL, 0, ({0}), ({1}));
+    CASE((wg_array_all_close(wg_array_imag(mean), wg_array_neg(wanted), 1e-14, 0, false)), BOOL, 0, ({0}), ({1}));
+    wg_array *sum = wg_array_sum(wg_array_mul(numbers, 2), WG_ALL_AXES, false), *real = wg_array_sum(o->y, WG_ALL_AXES, false);
+    CASE((wg_array_all_close(wg_array_real(sum), wg_array_mul(real, 2), 1e-14, 0, false)), BOOL, 0, ({0}), ({1}));
+}
+
 static void what_does_not_fit_says_so(void **state)
 {
     const array_world *o = *state;
@@ -186,6 +197,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(extremes, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(floats, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(running, array_world_open, array_world_close),
+        cmocka_unit_test_setup_teardown(complex_numbers, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(what_does_not_fit_says_so, array_world_open, array_world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
