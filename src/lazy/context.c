@@ -261,15 +261,23 @@ bool wg_lazy_fail(wg_lazy *lazy, wg_code code, const char *message)
     return lazy_fail(lazy, code, "%s", message ? message : "");
 }
 
+/* What a call made on the way to its result has no place either; what others made has theirs, where they note places. */
+#define PLACED_DEPTH 12
+
+static void place(wg_array *array, const char *file, int line, int depth)
+{
+    if (array->file || array->state == LAZY_FREE) return;
+    array->file = file;
+    array->line = line;
+    if (depth == PLACED_DEPTH) return;
+    if (array->state == LAZY_CARRIED) place(array->as.carried.inner, file, line, depth + 1);
+    for (uint32_t i = 0; array->state == LAZY_PENDING && i < array->operand_count; i++) place(lazy_operands(array)[i], file, line, depth + 1);
+}
+
 wg_array *wg_array_at(wg_array *array, const char *file, int line)
 {
     if (array) {
-        /* what levels carry was made by the same call */
-        for (wg_array *made = array; made && made->state != LAZY_FREE; made = made->state == LAZY_CARRIED ? made->as.carried.inner : NULL) {
-            if (made->file) break;
-            made->file = file;
-            made->line = line;
-        }
+        place(array, file, line, 0);
     } else if (last_failed && last_failed->error.code && !last_failed->error.file[0]) {
         base_error_place(&last_failed->error, file, line, 0);
     }
