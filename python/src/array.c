@@ -524,7 +524,7 @@ static const PyType_Slot own_slots[] = {
     {Py_tp_doc, "array(items, dtype=None, copy=None)\n--\n\n"
                 "An array that waits: a call on it computes nothing, a read (printing, a number, NumPy) computes what it needs. Items of NumPy, of buffers and of DLPack\n"
                 "are used where they are, so nobody may write them while the array lives; copy=True takes a copy.\n\n"
-                ">>> wengert.array([1.0, 2.0]) + 1\nwengert.array([2., 3.])"},
+                ">>> wg.array([1.0, 2.0]) + 1\nwengert.array([2., 3.])"},
     {Py_tp_new, (void *)array_new},
     {Py_tp_dealloc, (void *)array_dealloc},
     {Py_tp_repr, (void *)core_repr},

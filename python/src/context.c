@@ -48,7 +48,6 @@ static void thread_ends(PyObject *capsule)
 {
     core_context *context = PyCapsule_GetPointer(capsule, "wengert.context");
     if (current == context) current = NULL;
-    Py_CLEAR(context->generator);
     core_context_release(context);
 }
 

@@ -28,7 +28,6 @@ typedef struct core_context {
     bool reading;         /* a read has let the interpreter go */
     struct core_dead *dead; /* let go by other threads */
     size_t dead_count, dead_capacity;
-    PyObject *generator;  /* draws without a generator of their own; NULL: none yet */
 } core_context;
 
 /* The context of this thread, made where there is none; NULL and an exception. */
@@ -160,7 +159,6 @@ extern const size_t core_operator_slot_count;
 PyObject *core_compare(PyObject *a, PyObject *b, int how);
 
 extern PyMethodDef core_call_methods[];
-extern PyMethodDef core_random_methods[];
 
 PyObject *core_subscript(PyObject *self, PyObject *key);
 int core_assign(PyObject *self, PyObject *key, PyObject *value);
@@ -186,7 +184,9 @@ extern PyMethodDef core_tree_methods[];
 extern PyMethodDef core_transform_methods[];
 bool core_transform_init(PyObject *module);
 
-/* ---- program.c ---- */
+/* ---- generator.c, program.c ---- */
+
+bool core_generator_init(PyObject *module);
 
 bool core_program_init(PyObject *module);
 

@@ -163,7 +163,7 @@ static PyGetSetDef dtype_facts[] = {
 static PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyType_Slot dtype_slots[] = {
-    {Py_tp_doc, "dtype(what)\n--\n\nThe kind of items: wengert.float64 and the others. Equal to its name.\n\n>>> wengert.dtype('float32') is wengert.float32\nTrue"},
+    {Py_tp_doc, "dtype(what)\n--\n\nThe kind of items: wengert.float64 and the others. Equal to its name.\n\n>>> wg.dtype('float32') is wg.float32\nTrue"},
     {Py_tp_new, (void *)dtype_new},
     {Py_tp_repr, (void *)dtype_repr},
     {Py_tp_str, (void *)dtype_str},

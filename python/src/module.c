@@ -150,7 +150,7 @@ PyMODINIT_FUNC PyInit__core(void)
     bool good = PyModule_AddFunctions(module, core_call_methods) == 0 && PyModule_AddFunctions(module, core_tree_methods) == 0 &&
                 PyModule_AddFunctions(module, core_transform_methods) == 0;
     good = good && core_context_init(module) && core_interrupt_init() && core_dtype_init(module) && core_index_init(module) && core_array_init(module) &&
-           core_transform_init(module) && core_program_init(module);
+           core_transform_init(module) && core_generator_init(module) && core_program_init(module) && PyModule_AddStringConstant(module, "version", WENGERT_VERSION) == 0;
     if (good) return module;
     Py_DECREF(module);
     return NULL;

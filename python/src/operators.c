@@ -15,12 +15,25 @@ static bool is_weak(const wg_array *array)
     return wg_array_tag(array) == CORE_WEAK && !wg_array_rank(array);
 }
 
+/* What weak operands alone make is weak too. Passes what a call answered. */
+static wg_array *weakened(const core_context *context, wg_array *answered)
+{
+    wg_array *tagged = answered ? wg_array_tagged(answered, CORE_WEAK) : NULL;
+    if (answered && !context->depth) wg_array_release(answered);
+    return tagged;
+}
+
 /* The kind of a weak array's class beside another kind. */
 static wg_kind kind_beside_weak(const wg_array *weak, wg_kind kind)
 {
     char own = core_kinds[wg_array_kind(weak)].class, class = core_kinds[kind].class;
     if (own == 'f') return class == 'f' || class == 'c' ? kind : WG_KIND_F64;
     return class == 'c' ? kind : kind == WG_KIND_F64 || class != 'f' ? WG_KIND_C128 : WG_KIND_C64;
+}
+
+static bool is_weak_object(PyObject *what)
+{
+    return core_is_array(what) ? is_weak(((core_array *)what)->handle) : core_is_number(what);
 }
 
 static wg_kind kind_of_pair(const wg_array *x, const wg_array *y)
@@ -73,13 +86,17 @@ PyObject *core_call_binary(core_binary call, PyObject *a, PyObject *b, core_prom
         core_array *x = (core_array *)a, *y = (core_array *)b;
         wg_kind kind = wg_array_kind(x->handle);
         bool alike = x->context == context && y->context == context && kind == wg_array_kind(y->handle);
-        if (alike && (promotion == CORE_SAME || as_floats(kind) == kind)) return core_wrap(context, call(x->handle, y->handle));
+        if (alike && (promotion == CORE_SAME || as_floats(kind) == kind) && !(is_weak(x->handle) && is_weak(y->handle)))
+            return core_wrap(context, call(x->handle, y->handle));
     } else if (reflected && (!may_be_operand(a) || !may_be_operand(b))) {
         return Py_NewRef(Py_NotImplemented);
     }
     wg_array *x = NULL, *y = NULL;
+    bool weak = is_weak_object(a) && is_weak_object(b) && !(core_is_number(a) && core_is_number(b));
     bool good = operands_of(context, a, b, promotion, &x, &y);
-    PyObject *answer = good ? core_wrap(context, call(x, y)) : NULL;
+    wg_array *answered = good ? call(x, y) : NULL;
+    if (answered && weak && core_kinds[wg_array_kind(answered)].class != 'b') answered = weakened(context, answered);
+    PyObject *answer = good ? core_wrap(context, answered) : NULL;
     wg_array_release(x);
     wg_array_release(y);
     return answer;
@@ -100,11 +117,73 @@ OPERATOR(lshift, wg_array_shift_left, CORE_SAME)
 OPERATOR(rshift, wg_array_shift_right, CORE_SAME)
 OPERATOR(matmul, wg_array_matmul, CORE_SAME)
 
+/* ---- powers of integers: exactly, modulo the width ---- */
+
+/* The product of base^(2^i) over the bits i of the exponent, in a scope of its own. */
+static wg_array *power_by_bits(wg_array *base, wg_array *exponent)
+{
+    wg_kind kind = wg_array_kind(base);
+    wg_lazy *lazy = wg_array_lazy(base);
+    wg_array *one = wg_array_integer(lazy, kind, 1), *answer = one, *square = base;
+    for (uint32_t bit = 0; bit < 8u * core_kinds[kind].bytes; bit++) {
+        wg_array *mask = wg_array_integer(lazy, kind, (int64_t)((uint64_t)1 << bit));
+        wg_array *set = wg_array_not_equal(wg_array_and(exponent, mask), wg_array_integer(lazy, kind, 0));
+        answer = wg_array_mul(answer, wg_array_select(set, square, one));
+        square = wg_array_mul(square, square);
+    }
+    return answer;
+}
+
+static wg_array *power(wg_array *a, wg_array *b)
+{
+    char class = core_kinds[wg_array_kind(a)].class;
+    if (class != 'i' && class != 'u') return wg_array_powf(a, b);
+    wg_lazy *lazy = wg_array_lazy(a);
+    wg_scope_open(lazy);
+    wg_array *answer = power_by_bits(a, b);
+    if (answer) wg_array_keep(answer);
+    wg_scope_close(lazy);
+    wg_array *given = answer ? wg_array_tagged(answer, wg_array_tag(answer)) : NULL; /* the outer scope's, where there is one */
+    wg_array_release(answer);
+    return given;
+}
+
+/* An integer to a power that is known: as many products as it has bits. */
+static wg_array *known_power(wg_array *a, unsigned long exponent)
+{
+    wg_lazy *lazy = wg_array_lazy(a);
+    wg_scope_open(lazy);
+    wg_array *answer = exponent ? NULL : wg_array_full_like(a, 1), *square = a;
+    for (unsigned long rest = exponent; rest; rest >>= 1) {
+        if (rest & 1) answer = answer ? wg_array_mul(answer, square) : square;
+        if (rest > 1) square = wg_array_mul(square, square);
+    }
+    if (answer) wg_array_keep(answer);
+    wg_scope_close(lazy);
+    wg_array *given = answer ? wg_array_tagged(answer, wg_array_tag(answer)) : NULL;
+    wg_array_release(answer);
+    return given;
+}
+
+static PyObject *integers_to(PyObject *base, PyObject *exponent)
+{
+    int over;
+    long number = PyLong_AsLongAndOverflow(exponent, &over);
+    if (number < 0 || over < 0) return PyErr_SetString(core_error_class(WG_ARGUMENT), "integers have no negative powers: convert them to floats"), NULL;
+    if (over) return core_call_binary(power, base, exponent, CORE_SAME, true);
+    core_context *context = core_current();
+    wg_array *array = context ? core_handle_of(context, base) : NULL;
+    PyObject *answer = array ? core_wrap(context, known_power(array, (unsigned long)number)) : NULL;
+    wg_array_release(array);
+    return answer;
+}
+
 static PyObject *operator_power(PyObject *a, PyObject *b, PyObject *modulus)
 {
-    if (modulus == Py_None) return core_call_binary(wg_array_powf, a, b, CORE_SAME, true);
-    PyErr_SetString(PyExc_TypeError, "a power of arrays takes no modulus");
-    return NULL;
+    if (modulus != Py_None) return PyErr_SetString(PyExc_TypeError, "a power of arrays takes no modulus"), NULL;
+    char class = core_is_array(a) ? core_kinds[wg_array_kind(((core_array *)a)->handle)].class : 0;
+    if ((class == 'i' || class == 'u') && PyLong_Check(b) && !PyBool_Check(b)) return integers_to(a, b);
+    return core_call_binary(power, a, b, CORE_SAME, true);
 }
 
 static PyObject *operator_divmod(PyObject *a, PyObject *b)
@@ -120,7 +199,8 @@ static PyObject *unary(PyObject *self, wg_array *(*call)(wg_array *a))
     core_context *context = core_current();
     wg_array *array = context ? core_handle_of(context, self) : NULL;
     if (!array) return NULL;
-    PyObject *answer = core_wrap(context, call(array));
+    wg_array *answered = call(array);
+    PyObject *answer = core_wrap(context, is_weak(array) ? weakened(context, answered) : answered);
     wg_array_release(array);
     return answer;
 }
