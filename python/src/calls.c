@@ -140,7 +140,9 @@ static bool promote(argument_list *all, PyObject *const *arguments)
 
 static bool take_arguments(argument_list *all, const char *name, const char *signature, PyObject *const *arguments, Py_ssize_t count)
 {
-    *all = (argument_list){.context = core_current(), .signature = signature};
+    all->context = core_current();
+    all->signature = signature;
+    for (size_t i = 0; signature[i]; i++) all->items[i].array = NULL, all->items[i].list = NULL, all->items[i].count = 0, all->items[i].given = false;
     if (!all->context) return false;
     if ((size_t)count != strlen(signature)) {
         PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", name, (Py_ssize_t)strlen(signature), count);
