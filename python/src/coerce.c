@@ -153,8 +153,8 @@ static void release_buffer(core_later *later)
     free(held);
 }
 
-/* May the items be used where they are? */
-static bool is_aligned(const wg_view *view)
+/* May the items be used where they are? Strides that say no more than the shape are dropped. */
+static bool is_aligned(wg_view *view)
 {
     size_t bytes = wg_kind_bytes(view->kind), unit = core_kinds[view->kind].class == 'c' ? bytes / 2 : bytes;
     bool good = (uintptr_t)view->data % unit == 0;
@@ -165,6 +165,7 @@ static bool is_aligned(const wg_view *view)
         good = good && view->strides[axis] % (int64_t)unit == 0;
         dense = dense && view->strides[axis] == step;
     }
+    if (dense) view->strides = NULL;
     return good && (dense || view->kind != WG_KIND_BOOL);
 }
 
@@ -357,15 +358,29 @@ static wg_array *converted(core_context *context, wg_array *array, wg_kind kind)
     return answer;
 }
 
+/* A number that a person makes an array of is data: no plan and no compiled function is kept by its value, as by a literal's. */
+static wg_array *stored(core_context *context, wg_array *literal)
+{
+    wg_view view;
+    if (!literal || wg_array_is_pending(literal)) return literal;
+    wg_array *array = wg_array_read(literal, &view) ? core_own(context, wg_array_copy(context->lazy, &view)) : NULL;
+    wg_array_release(literal);
+    return array ? array : core_raise(context);
+}
+
+static wg_array *from_number(core_context *context, PyObject *number, wg_kind kind)
+{
+    wg_kind own = PyBool_Check(number) ? WG_KIND_BOOL : PyLong_Check(number) ? WG_KIND_I64 : PyFloat_Check(number) ? WG_KIND_F64 : WG_KIND_C128;
+    char class = kind < WG_KIND_COUNT ? core_kinds[kind].class : 0;
+    bool direct = class && !(own == WG_KIND_F64 && (class == 'i' || class == 'u')) && !(own == WG_KIND_C128 && class != 'c');
+    return direct ? stored(context, core_number(context, number, kind)) : converted(context, stored(context, core_number(context, number, own)), kind);
+}
+
 wg_array *core_array_of_copy(core_context *context, PyObject *what, wg_kind kind, int copy)
 {
     if (core_is_array(what)) return converted(context, core_handle_of(context, what), kind);
     if (!core_is_number(what)) return converted(context, from_anything(context, what, kind, copy), kind);
-    if (copy == 0) return fail(WG_ARGUMENT, "a number is always copied");
-    wg_kind own = PyBool_Check(what) ? WG_KIND_BOOL : PyLong_Check(what) ? WG_KIND_I64 : PyFloat_Check(what) ? WG_KIND_F64 : WG_KIND_C128;
-    char class = kind < WG_KIND_COUNT ? core_kinds[kind].class : 0;
-    bool direct = class && !(own == WG_KIND_F64 && (class == 'i' || class == 'u')) && !(own == WG_KIND_C128 && class != 'c');
-    return direct ? core_number(context, what, kind) : converted(context, core_number(context, what, own), kind);
+    return copy == 0 ? fail(WG_ARGUMENT, "a number is always copied") : from_number(context, what, kind);
 }
 
 wg_array *core_array_of(core_context *context, PyObject *what, wg_kind kind)

@@ -76,6 +76,7 @@ bool core_interrupt_init(void);
 /* Gives an array that was just made the line of Python that runs. */
 void core_place(wg_array *array);
 PyObject *core_set_places(PyObject *module, PyObject *on);
+PyObject *core_set_package(PyObject *module, PyObject *directory);
 
 /* ---- dtype.c -------------------------------------------------------------------------------------------------------------------------- */
 

@@ -197,6 +197,7 @@ static wg_array *import(core_context *context, const dl_tensor *tensor, imported
         volume *= view.shape[axis];
     }
     wg_array *array;
+    if (dense) view.strides = NULL;
     if (volume && (dense || view.kind != WG_KIND_BOOL)) {
         array = wg_array_borrow(context->lazy, &view, release_later, self);
     } else {

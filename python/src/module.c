@@ -112,21 +112,6 @@ static PyObject *promoted(PyObject *module, PyObject *arguments)
     return kind == WG_KIND_COUNT ? Py_NewRef(Py_None) : core_dtype(kind);
 }
 
-/* weak(number): an array [] that takes the other operand's kind, as a number of Python does. */
-static PyObject *weak(PyObject *module, PyObject *number)
-{
-    (void)module;
-    core_context *context = core_current();
-    wg_array *literal = context ? core_array_of(context, number, WG_KIND_COUNT) : NULL, *stored = NULL;
-    wg_view view;
-    /* Stored, not a literal: a compiled function is not traced again for each number. */
-    if (literal && wg_array_read(literal, &view)) stored = core_own(context, wg_array_copy(context->lazy, &view));
-    PyObject *answer = literal ? core_wrap(context, stored ? wg_array_tagged(stored, CORE_WEAK) : NULL) : NULL;
-    wg_array_release(stored);
-    wg_array_release(literal);
-    return answer;
-}
-
 static PyMethodDef methods[] = {
     {"figures", figures, METH_NOARGS, "figures()\n--\n\nWhat the arrays of this thread hold and did, as a dict of counts."},
     {"explain", explain, METH_O, NULL},
@@ -136,8 +121,8 @@ static PyMethodDef methods[] = {
     {"from_dlpack", from_dlpack, METH_O, NULL},
     {"map_file", map_file, METH_VARARGS, NULL},
     {"promoted", promoted, METH_VARARGS, NULL},
-    {"weak", weak, METH_O, NULL},
     {"set_places", core_set_places, METH_O, "set_places(on, /)\n--\n\nWhether calls note their line of Python; answers whether they did."},
+    {"set_package", core_set_package, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

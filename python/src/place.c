@@ -6,15 +6,19 @@
 
 #include "core.h"
 
-#define CACHE_SLOTS 256u
+#define CACHE_SLOTS 1024u
 
-/* Code objects seen last, kept, so that an address means one of them. */
+/* Calls seen last: Python finds a line by reading a table from its start. Code objects are kept, so that an address means one of them. */
 static struct {
     PyObject *code;
     const char *file;
+    long instruction;
+    int line;
+    bool inside; /* of the package: who called it is the place */
 } seen[CACHE_SLOTS];
 
 static PyObject *files; /* name: capsule of its text */
+static char *package; /* its directory */
 static bool places = true;
 
 static const char *file_of(PyObject *code)
@@ -34,24 +38,65 @@ static const char *file_of(PyObject *code)
     return file;
 }
 
-static const char *file_of_code(PyObject *code)
+static long instruction_of(PyFrameObject *frame)
 {
-    size_t slot = ((uintptr_t)code >> 4) % CACHE_SLOTS;
-    if (seen[slot].code == code) return seen[slot].file;
-    const char *file = file_of(code);
+    static PyObject *name;
+    if (!name) name = PyUnicode_InternFromString("f_lasti");
+    PyObject *number = name ? PyObject_GetAttr((PyObject *)frame, name) : NULL;
+    long instruction = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    if (!number) PyErr_Clear();
+    return instruction;
+}
+
+static size_t look(PyFrameObject *frame)
+{
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    long instruction = instruction_of(frame);
+    size_t slot = (((uintptr_t)code >> 4) + (size_t)instruction) % CACHE_SLOTS;
+    if (seen[slot].code == code && seen[slot].instruction == instruction) {
+        Py_DECREF(code);
+        return slot;
+    }
     Py_XDECREF(seen[slot].code);
-    seen[slot].code = Py_NewRef(code);
-    return seen[slot].file = file;
+    seen[slot].code = code;
+    seen[slot].file = file_of(code);
+    seen[slot].instruction = instruction;
+    seen[slot].line = PyFrame_GetLineNumber(frame);
+    seen[slot].inside = seen[slot].file && package && !strncmp(seen[slot].file, package, strlen(package));
+    return slot;
+}
+
+static PyFrameObject *caller_of(PyFrameObject *frame)
+{
+    PyObject *caller = PyObject_GetAttrString((PyObject *)frame, "f_back");
+    if (!caller) PyErr_Clear();
+    if (caller != Py_None) return (PyFrameObject *)caller;
+    Py_DECREF(caller);
+    return NULL;
 }
 
 void core_place(wg_array *array)
 {
-    PyFrameObject *frame = places ? PyEval_GetFrame() : NULL;
-    if (!frame) return;
-    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-    const char *file = file_of_code(code);
-    if (file) wg_array_at(array, file, PyFrame_GetLineNumber(frame));
-    Py_DECREF(code);
+    PyFrameObject *frame = places ? (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame()) : NULL;
+    while (frame) {
+        size_t slot = look(frame);
+        PyFrameObject *caller = seen[slot].inside ? caller_of(frame) : NULL;
+        Py_DECREF((PyObject *)frame);
+        frame = caller;
+        if (!frame && seen[slot].file) wg_array_at(array, seen[slot].file, seen[slot].line);
+    }
+}
+
+/* set_package(directory) */
+PyObject *core_set_package(PyObject *module, PyObject *directory)
+{
+    (void)module;
+    const char *text = PyUnicode_AsUTF8AndSize(directory, NULL);
+    if (!text) return NULL;
+    free(package);
+    package = strdup(text);
+    return package ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
 PyObject *core_set_places(PyObject *module, PyObject *on)

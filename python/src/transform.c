@@ -3,6 +3,7 @@
  * Functions of Python as functions of arrays: derivatives, maps, compiled functions. A callable here takes a list of arrays and answers a list of arrays. How many it
  * answers is known only then, so a call begins with a guess: what is left over repeats the first result, and a guess that was too low is corrected and called again. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
 
@@ -345,6 +346,77 @@ static PyObject *custom(PyObject *module, PyObject *arguments)
 
 /* ---- compiled functions ---- */
 
+/* What a compiled function is kept by: a letter a leaf, of arrays their kinds, tags and shapes. */
+typedef struct signature {
+    PyObject *inputs, *fixed; /* lists: arrays; types and values of leaves that are none */
+    char *words;
+    size_t used, room;
+} signature;
+
+static bool put(signature *s, const void *bytes, size_t count)
+{
+    if (s->used + count > s->room) {
+        size_t room = 2 * (s->used + count) + 64;
+        char *words = realloc(s->words, room);
+        if (!words) return PyErr_NoMemory(), false;
+        s->words = words;
+        s->room = room;
+    }
+    memcpy(s->words + s->used, bytes, count);
+    s->used += count;
+    return true;
+}
+
+static bool put_array(signature *s, char letter, PyObject *object)
+{
+    const wg_array *array = ((core_array *)object)->handle;
+    uint32_t rank = wg_array_rank(array), tag = wg_array_tag(array);
+    char facts[3] = {letter, (char)wg_array_kind(array), (char)rank};
+    return put(s, facts, 3) && put(s, &tag, sizeof tag) && put(s, wg_array_shape(array), rank * sizeof(int64_t)) && PyList_Append(s->inputs, object) == 0;
+}
+
+/* A float or complex number of Python is an array [] that takes the other operand's kind, as the number does. */
+static bool put_number(signature *s, core_context *context, PyObject *number)
+{
+    wg_array *plain = core_array_of(context, number, WG_KIND_COUNT), *weak = plain ? core_own(context, wg_array_tagged(plain, CORE_WEAK)) : NULL;
+    PyObject *object = plain ? core_wrap_owned(context, weak) : NULL;
+    bool good = object && put_array(s, 'n', object);
+    Py_XDECREF(object);
+    wg_array_release(plain);
+    return good;
+}
+
+static bool put_leaf(signature *s, core_context *context, PyObject *leaf)
+{
+    if (core_is_array(leaf)) return put_array(s, 'a', leaf);
+    if (PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf)) return put_number(s, context, leaf);
+    if (!PyLong_Check(leaf) && !PyUnicode_Check(leaf) && !PyBytes_Check(leaf) && !PyType_Check(leaf) &&
+        (PyObject_HasAttrString(leaf, "__dlpack__") || PyObject_HasAttrString(leaf, "__array__"))) {
+        wg_array *array = core_array_of(context, leaf, WG_KIND_COUNT);
+        PyObject *object = array ? core_wrap_owned(context, array) : NULL;
+        bool good = object && put_array(s, 'a', object);
+        Py_XDECREF(object);
+        return good;
+    }
+    return put(s, "f", 1) && PyList_Append(s->fixed, (PyObject *)Py_TYPE(leaf)) == 0 && PyList_Append(s->fixed, leaf) == 0;
+}
+
+/* signature(leaves): (arrays, letters and facts as bytes, types and values of the other leaves) */
+static PyObject *signature_of(PyObject *module, PyObject *leaves)
+{
+    (void)module;
+    core_context *context = core_current();
+    signature s = {PyList_New(0), PyList_New(0), NULL, 0, 0};
+    bool good = context && s.inputs && s.fixed;
+    for (Py_ssize_t i = 0; good && i < PyList_Size(leaves); i++) good = put_leaf(&s, context, PyList_GetItem(leaves, i));
+    PyObject *fixed = good ? PyList_AsTuple(s.fixed) : NULL;
+    PyObject *answer = fixed ? Py_BuildValue("(Oy#N)", s.inputs, s.words ? s.words : "", (Py_ssize_t)s.used, fixed) : NULL;
+    Py_XDECREF(s.inputs);
+    Py_XDECREF(s.fixed);
+    free(s.words);
+    return answer;
+}
+
 typedef struct core_jit {
     PyObject_HEAD
     python_function function; /* callable is owned */
@@ -459,6 +531,7 @@ PyMethodDef core_transform_methods[] = {
     {"jacobian", jacobian, METH_VARARGS, NULL},
     {"hessian", hessian, METH_VARARGS, NULL},
     {"custom", custom, METH_VARARGS, NULL},
+    {"signature", signature_of, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -11,7 +11,7 @@ wengert.array(5.)
 >>> wg.grad(lambda x: wg.sum(x * x))(x)
 wengert.array([0., 2., 4.])
 """
-from . import linalg, nn, random
+from . import _core, linalg, nn, random
 from ._core import (
     ArgumentError, BoundsError, BusyError, Cancelled, DiffersError, Error, FeedError, FileError, FormatError, InternalError, KindError,
     MatrixError, NumericError, OutOfMemory, ParametersError, ProgramError, ShapeError, SizeError, SymbolError, TapeError, UndeclaredError,
@@ -29,6 +29,8 @@ from .reductions import *  # noqa: F403
 from .transforms import (
     custom_jvp, grad, hessian, hessian_vector, jacobian, jit, jvp, stop_gradient, tree_flatten, tree_map, tree_unflatten, value_and_grad, vjp,
     vmap)
+
+_core.set_package(__path__[0])
 
 __version__ = version()
 __array_api_version__ = "2023.12"

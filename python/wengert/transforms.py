@@ -290,24 +290,24 @@ class custom_jvp:
 
 
 class _Signature:
-    """A function for one structure of arguments and one set of values that are no arrays."""
+    """A function for one structure of arguments, kinds and shapes of arrays, and values of what is no array."""
 
-    def __init__(self, function, leaves, structure, traced):
+    def __init__(self, function, leaves, structure):
         self.function, self.structure = function, structure
         self.leaves = list(leaves)
-        self.traced = traced  # which leaves are arrays
+        # Arrays and floats are given by the trace; integers, texts and the like stand as they are.
+        self.traced = [place for place, leaf in enumerate(leaves) if type(leaf) in (array, float, complex) or _becomes_array(leaf)]
+        for place in self.traced:
+            self.leaves[place] = None
         self.answer = None
-        self.differs = False
-        self.jit = _core.Jit(self.trace, len(traced), 1)
+        self.jit = _core.Jit(self.trace, len(self.traced), 4)
 
     def trace(self, inputs):
         leaves = list(self.leaves)
         for place, given in zip(self.traced, inputs):
             leaves[place] = given
         arguments, names = tree_unflatten(self.structure, leaves)
-        outputs, answer = tree_flatten(self.function(*arguments, **names))
-        self.differs = self.answer is not None and self.answer != answer
-        self.answer = answer
+        outputs, self.answer = tree_flatten(self.function(*arguments, **names))
         return _arrays(outputs)
 
     def call(self, inputs):
@@ -316,6 +316,10 @@ class _Signature:
             self.jit = _core.Jit(self.trace, len(self.traced), outputs)
             outputs = self.jit.call(inputs)
         return tree_unflatten(self.answer, outputs)
+
+
+def _becomes_array(leaf):
+    return not isinstance(leaf, (int, str, bytes, type)) and (hasattr(leaf, "__dlpack__") or hasattr(leaf, "__array__"))
 
 
 class _Compiled:
@@ -328,6 +332,7 @@ class _Compiled:
         self.function = function
         self.static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         self.static_names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+        self.call = self._plain if self.static or self.static_names else function
         self.threads = threading.local()
 
     def __get__(self, instance, owner=None):
@@ -336,7 +341,6 @@ class _Compiled:
     def _signatures(self):
         if not hasattr(self.threads, "signatures"):
             self.threads.signatures = {}
-            self.threads.by_shape = set()
         return self.threads.signatures
 
     def _hide(self, arguments, names):
@@ -349,43 +353,24 @@ class _Compiled:
         return arguments, hidden
 
     def __call__(self, *arguments, **names):
-        signatures = self._signatures()
         if self.static or self.static_names:
             arguments, names = self._hide(arguments, names)
         leaves, structure = tree_flatten((arguments, names))
-        places, inputs, fixed = [], [], []
-        for place, leaf in enumerate(leaves):
-            kind = type(leaf)
-            if kind is array:
-                inputs.append(leaf)
-            elif kind is float or kind is complex:
-                inputs.append(_core.weak(leaf))
-            elif kind in (bool, int, str, _Static) or leaf is None:
-                fixed.append((kind, leaf))
-                continue
-            elif hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__"):
-                inputs.append(array(leaf))
-            else:
-                fixed.append((kind, leaf))
-                continue
-            places.append(place)
-        key = structure, tuple(places), tuple(fixed)
+        inputs, facts, fixed = _core.signature(leaves)
         try:
-            if key in self.threads.by_shape:
-                key = *key, tuple((leaf.dtype, leaf.shape) for leaf in inputs)
+            signatures = self.threads.signatures
+        except AttributeError:
+            signatures = self._signatures()
+        key = structure, facts, fixed
+        try:
             signature = signatures.get(key)
         except TypeError as error:
             raise TypeError("an argument that is no array must be hashable, for the compiled function is kept by its value") from error
         if signature is None:
             if len(signatures) >= self.MOST:
                 del signatures[next(iter(signatures))]
-            signature = signatures[key] = _Signature(self._plain, leaves, structure, places)
-        answer = signature.call(inputs)
-        if signature.differs:
-            # Its answers are nested by the shapes of its arguments: from now on each shape is compiled alone.
-            del signatures[key]
-            self.threads.by_shape.add(key)
-        return answer
+            signature = signatures[key] = _Signature(self.call, leaves, structure)
+        return signature.call(inputs)
 
     def _plain(self, *arguments, **names):
         arguments = [argument.value if type(argument) is _Static else argument for argument in arguments]
@@ -412,7 +397,7 @@ class _Static:
 
 
 def jit(function=None, *, static_argnums=(), static_argnames=()):
-    """The function compiled: called once for each kind of arguments, and replayed afterwards. It may depend on its arguments alone. Arrays and floats are data; integers,
+    """The function compiled: called once for each signature, which is the nesting of its arguments and the kinds and shapes of arrays, and replayed afterwards. It may depend on its arguments alone. Arrays and floats are data; integers,
     bools, texts and everything else are kept by their value, which must be hashable. static_argnums and static_argnames say that of whole arguments.
 
     >>> double = wg.jit(lambda x: 2 * x)
