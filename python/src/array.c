@@ -423,8 +423,13 @@ static void array_buffer_release(PyObject *self, Py_buffer *buffer)
     core_settle();
 }
 
+/* NumPy takes the buffer. Where there is none it would ask __array__, which asks NumPy: so that is said first. */
 static PyObject *call_numpy(PyObject *self, const char *function, PyObject *dtype)
 {
+    wg_view view;
+    const core_kind *kind = &core_kinds[wg_array_kind(of(self)->handle)];
+    if (!core_read(of(self)->context, of(self)->handle, &view)) return NULL;
+    if (!kind->format) return PyErr_Format(core_error_class(WG_KIND), "NumPy has no kind for %s; convert it, or use DLPack", kind->name);
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *answer = !numpy ? NULL : dtype && dtype != Py_None ? PyObject_CallMethod(numpy, function, "OO", self, dtype) : PyObject_CallMethod(numpy, function, "O", self);
     Py_XDECREF(numpy);

@@ -45,7 +45,7 @@ def can_cast(from_, to, /):
     return _core.promoted(_kind(from_), dtype(to)) == dtype(to)
 
 
-def isdtype(dtype, kind, /):
+def isdtype(dtype, kind):
     """Whether a dtype is one, or of a group of them ("integral", "real floating" ..), or of one of a tuple of these.
 
     >>> wg.isdtype(wg.int8, "integral")

@@ -58,7 +58,7 @@ def squeeze(x, /, axis=None):
     return _core.squeeze(x, axis)
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis=0):
     """With axes of extent 1 at these places of the result."""
     x = _as_array(x)
     places = (axis,) if isinstance(axis, int) else tuple(axis)

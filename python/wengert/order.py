@@ -127,9 +127,9 @@ def unique_values(x, /):
     return _core.unique(x)[0]
 
 
-def isin(x, test, /, *, invert=False):
-    """Which items of x are items of test."""
-    found = _core.is_in(x, test)
+def isin(x1, x2, /, *, invert=False):
+    """Which items of x1 are items of x2."""
+    found = _core.is_in(x1, x2)
     return ~found if invert else found
 
 
