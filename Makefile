@@ -7,6 +7,7 @@
 #   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
 #   make conformance the long comparisons      make exports      rewrite src/wengert.exports
 #   make performance rewrite docs/performance.md
+#   make bench-peers lazy arrays beside NumPy, PyTorch and JAX, installed under build/peers
 #   make install     PREFIX, DESTDIR           make clean        remove build/
 #
 # CFLAGS are respected. WENGERT_OFFLINE=1 forbids installing packages. CMAKE_FLAGS are handed to every configuration.
@@ -15,7 +16,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps test demo bench fuzz sanitize conformance exports performance install clean
+.PHONY: all deps test demo bench bench-peers fuzz sanitize conformance exports performance install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -32,7 +33,7 @@ all: deps
 test:
 	@cmake/dependencies.sh test
 	@$(call configure,release)
-	$(call build,build) all
+	$(call build,build) all bench_lazy
 	@$(call configure,asan)
 	$(call build,build/asan) sanitized_tests fuzzers
 	tests/run build --sanitized build/asan --fuzz 3 --jobs $(JOBS)
@@ -46,6 +47,12 @@ bench: all
 	$(call build,build) benches
 	bench/run.sh build
 
+# What make bench prints beside the peers once they are installed, alone.
+bench-peers: all
+	$(call build,build) benches
+	bench/peers/setup.sh build/peers
+	build/peers/venv/bin/python bench/peers/compare.py build build/peers
+
 # Rewrites docs/performance.md from what make bench prints.
 performance: all
 	$(call build,build) benches
@@ -55,8 +62,8 @@ performance: all
 fuzz:
 	@cmake/dependencies.sh test
 	@$(call configure,asan)
-	$(call build,build/asan) fuzzers
-	@for program in $$(sed -n 's/^fuzz //p' build/asan/programs.list); do \
+	$(call build,build/asan) fuzzers kernel_fuzzers
+	@for program in $$(sed -n -e 's/^fuzz //p' -e 's/^kernel_fuzz //p' build/asan/programs.list); do \
 	    "$$program" --seconds $(FUZZ_SECONDS) "fuzz/corpus/$${program##*/fuzz_}" || exit 1; done
 
 sanitize:

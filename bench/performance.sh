@@ -25,8 +25,8 @@ shown() {
 # Performance
 
 Written by `make performance` from the output of `make bench`, on the machine named below. Figures belong to a machine and to what else it
-does; run the command to have yours. A bench checks its result before it times it. Times are the least of several runs, those of plans and
-of growing calls in time of the processor. *Growth* is that of the time when the size grows eight times; twelve is the most allowed.
+does; run the command to have yours. A bench checks its result before it times it. Times are the least of several runs (beside peers: medians of
+such, the programs taking turns), those of plans and of growing calls in time of the processor. *Growth* is that of the time when the size grows eight times; twelve is the most allowed.
 
 TEXT
     sed -n '/^machine: /,/^load: /p' "$output" | sed 's/^\([a-z]*\): */- \1: /'

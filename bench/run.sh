@@ -3,6 +3,8 @@
 #
 # bench/run.sh [BUILD]
 #
+# PEERS (default BUILD/peers) is where make bench-peers installed NumPy, PyTorch and JAX.
+#
 # Prints every figure as one table, the machine first: what is measured | figure | goal | met or MISSED. BUILD (default build) holds the
 # built bench programs and the command. Ends with a count of figures; a missed goal does not fail, a wrong result does.
 set -eu
@@ -28,9 +30,22 @@ small_run() {
     printf '%-66s | %-32s | %-10s | \n' "the same run: instructions" "$(((many - few) / 2000))" ""
 }
 
+peers() {
+    peers=${PEERS:-$build/peers}
+    [ -f "$peers/ready" ] || { printf '\nskipped: lazy arrays beside NumPy, PyTorch and JAX; make bench-peers installs them\n'; return 0; }
+    "$peers/venv/bin/python" bench/peers/compare.py "$build" "$peers"
+}
+
+# Fixed costs of lazy arrays in instructions, beside their goals.
+costs() {
+    command -v valgrind >/dev/null || { printf '\nskipped: fixed costs of lazy arrays; install valgrind\n'; return 0; }
+    TESTED_BUILD=$build python3 tests/lazy/run_costs.py --table
+}
+
 figures() {
     "$build/bench/bench_plan" && "$build/bench/bench_counts" examples/fashion.wg train && "$build/bench/bench_growth" &&
-        "$build/bench/bench_run" && small_run && bench/compare_numpy.sh "$build"
+        "$build/bench/bench_run" && small_run &&
+        "$build/bench/bench_lazy" && costs && "$build/bench/bench_adbench" && peers && bench/compare_numpy.sh "$build"
 }
 
 machine

@@ -4,7 +4,7 @@
 # cmake/dependencies.sh build|test|demo
 #
 # Looks for what a job needs and installs what is missing with apt-get, after saying what. WENGERT_OFFLINE=1 forbids installing:
-# then a missing tool is an error, and a missing library of pictures or of dense algebra only a line that names what will be off.
+# then a missing tool is an error, and a missing library of pictures or of dense algebra, or valgrind, only a line that names what will be off.
 set -eu
 
 missing=
@@ -40,6 +40,7 @@ look_for_test() {
     have python3 || need python3
     package cmocka || need libcmocka-dev
     lapacke || optional="$optional liblapacke"
+    have valgrind || optional="$optional valgrind"
 }
 
 look_for_demo() {

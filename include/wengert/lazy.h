@@ -36,7 +36,7 @@ typedef struct wg_lazy_options {
 
 /* NULL and an error without memory or with options of another size. Options NULL: the defaults. */
 WG_API wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error);
-/* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. */
+/* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. Its compiled functions and generators are freed before. */
 WG_API void wg_lazy_free(wg_lazy **lazy);
 WG_API wg_context *wg_lazy_context(const wg_lazy *lazy);
 /* The kind of literals without a kind. */
@@ -51,7 +51,7 @@ WG_API void wg_lazy_stop(wg_lazy *lazy);
 
 /* ---- scopes: temporaries without a release each -------------------------------------------------------------------------------- */
 
-/* Arrays answered from here on belong to this scope. Scopes nest. */
+/* Arrays answered from here on belong to this scope. Scopes nest. Without memory (an error) calls answer NULL until this scope is closed. */
 WG_API void wg_scope_open(wg_lazy *lazy);
 /* Releases what the innermost scope owns. */
 WG_API void wg_scope_close(wg_lazy *lazy);
@@ -167,7 +167,9 @@ WG_API bool wg_function_map(wg_lazy *lazy, const wg_function *function, wg_array
 
 typedef struct wg_jit wg_jit;
 /* `function` may depend on its array arguments and on `options` [options_bytes] alone, which are hashed (copied). It is traced at a first call with a signature (kinds,
- * tags, ranks, extents by the classes 0, 1 and more and which are equal) and replayed without being called afterwards. NULL without memory. */
+ * tags, shapes, values of literals) and replayed without being called afterwards. It is called afresh at every call once it reads a value, calls a function with a
+ * rule of its own, splits a generator, calls itself, captures what a level around it carries, or is given a ninth signature (figures: stopped). A generator that it
+ * makes by itself is made anew by each call. NULL without memory. */
 WG_API wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes);
 WG_API void wg_jit_free(wg_jit **jit);
 WG_API bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs);
@@ -214,7 +216,7 @@ WG_API wg_plan *wg_lazy_last_plan(const wg_lazy *lazy);
 
 /* Something that happened, as data; texts are borrowed until the next event is kept or events are cleared. */
 typedef struct wg_event {
-    const char *what;   /* "run", "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop", "fallback" */
+    const char *what;   /* "run", "stage" (of the run before it), "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop", "fallback" */
     const char *detail; /* a rule, a row, a function */
     const char *reason;
     const char *file;   /* of the call; NULL: unknown */

@@ -6,6 +6,7 @@
 
 #include "wengert/batch.h"   /* maps over a new axis */
 #include "wengert/compose.h" /* softmax, conv2d, cross_entropy .. as rows */
+#include "wengert/draws.h"   /* random numbers of many distributions, as rows */
 #include "wengert/files.h"   /* .npy, safetensors */
 #include "wengert/grad.h"    /* derivatives */
 #include "wengert/graph.h"   /* tapes, values, networks, entries, parameters */

@@ -158,7 +158,7 @@ static size_t chunk_bytes(const base_pool *pool, uint32_t chunk)
     return ((size_t)BASE_POOL_FIRST / 4 << chunk / 4) * pool->item_bytes;
 }
 
-/* The chunks that items were ever put in are those up to the last one's. */
+/* The chunks up to the last item's. */
 static uint32_t chunks_used(const base_pool *pool)
 {
     return pool->count ? base_pool_place_of(pool->count - 1).chunk + 1 : 0;
@@ -166,8 +166,7 @@ static uint32_t chunks_used(const base_pool *pool)
 
 void base_pool_free(base_pool *pool)
 {
-    for (uint32_t c = 0, end = pool->kept > chunks_used(pool) ? pool->kept : chunks_used(pool); c < end; c++)
-        base_free(pool->allocator, pool->chunks[c], chunk_bytes(pool, c));
+    for (uint32_t c = 0; c < pool->kept; c++) base_free(pool->allocator, pool->chunks[c], chunk_bytes(pool, c));
     *pool = base_pool_new(pool->allocator, pool->item_bytes);
 }
 
@@ -176,7 +175,6 @@ void base_pool_clear(base_pool *pool)
     uint32_t used = chunks_used(pool), last = pool->count ? base_pool_place_of(pool->count - 1).at + 1 : 0;
     for (uint32_t c = 0; c < used; c++)
         if (pool->chunks[c]) memset(pool->chunks[c], 0, c + 1 == used ? (size_t)last * pool->item_bytes : chunk_bytes(pool, c));
-    if (used > pool->kept) pool->kept = used;
     pool->count = 0;
 }
 
@@ -187,6 +185,7 @@ uint32_t base_pool_append(base_pool *pool, uint32_t run)
         if (run <= place.left) {
             unsigned char **chunk = &pool->chunks[place.chunk];
             if (!*chunk && !(*chunk = base_allocate_zeroed(pool->allocator, chunk_bytes(pool, place.chunk)))) return WG_NONE;
+            if (place.chunk >= pool->kept) pool->kept = place.chunk + 1;
             pool->count = at + run;
             return at;
         }

@@ -84,7 +84,7 @@ void base_arena_free(base_arena *arena);
 typedef struct base_pool {
     const wg_allocator *allocator;
     uint32_t item_bytes, count;
-    uint32_t kept; /* chunks below it may be there, empty */
+    uint32_t kept; /* chunks below it may be there, those above are not */
     unsigned char *chunks[BASE_POOL_CHUNKS];
 } base_pool;
 

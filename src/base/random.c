@@ -47,6 +47,11 @@ static uint64_t pair_of_words(const uint32_t *words)
     return words[0] | (uint64_t)words[1] << 32;
 }
 
+double base_open_unit(uint64_t word)
+{
+    return ((double)(word >> 12) + 0.5) * 0x1p-52;
+}
+
 static void block_of_bits(const uint32_t block[4], uint32_t items[4])
 {
     for (int i = 0; i < 4; i++) items[i] = block[i];
@@ -85,6 +90,16 @@ static void block_of_normal_f64(const uint32_t block[4], double items[2])
     normal_pair((u + 0.5) * 0x1p-53, v * 0x1p-53, items);
 }
 
+static void block_of_exponential_f32(const uint32_t block[4], float items[4])
+{
+    for (int i = 0; i < 4; i++) items[i] = (float)-base_ln_f64((block[i] + 0.5) * 0x1p-32);
+}
+
+static void block_of_exponential_f64(const uint32_t block[4], double items[2])
+{
+    for (int i = 0; i < 2; i++) items[i] = -base_ln_f64(base_open_unit(pair_of_words(block + 2 * i)));
+}
+
 /* ---- drawing ---------------------------------------------------------------------------------------------------------------- */
 
 /* One item, and runs of them: `items_a_block` items come from each block of the stream. */
@@ -116,3 +131,5 @@ DRAW(uniform_f32, float, BASE_STREAM_BITS, 4)
 DRAW(uniform_f64, double, BASE_STREAM_UNIFORM_F64, 2)
 DRAW(normal_f32, float, BASE_STREAM_NORMAL_F32, 4)
 DRAW(normal_f64, double, BASE_STREAM_NORMAL_F64, 2)
+DRAW(exponential_f32, float, BASE_STREAM_EXPONENTIAL_F32, 4)
+DRAW(exponential_f64, double, BASE_STREAM_EXPONENTIAL_F64, 2)

@@ -4,7 +4,7 @@
  * through the public row functions only: a composition can do nothing that a caller could not. C does not say in which order arguments
  * are evaluated, so at most one argument of a call records; the others are values already.
  *
- * Start with spread.c (shapes), then activations.c, norms.c, windows.c, products.c, matrices.c, losses.c. */
+ * Start with spread.c (shapes), then activations.c, norms.c, windows.c, products.c, matrices.c, losses.c, draws.c. */
 #ifndef COMPOSE_COMPOSE_H
 #define COMPOSE_COMPOSE_H
 

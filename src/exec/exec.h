@@ -9,6 +9,7 @@
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
  *                  run_index.c (positions), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: elected matches
  *   kernels.h      the loops themselves; pool.h the threads
  *
@@ -115,6 +116,7 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
 #define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
+#define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
 
@@ -129,6 +131,7 @@ struct exec_run {
     void *progress_user;
     double parallel_cost, part_cost; /* what is shared between threads, and a range of it: item copies */
     double done, total; /* cost */
+    double look_at;     /* the clock is asked when so much is done */
     double stage_done;  /* of the stage under way, as far as told */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
@@ -142,6 +145,12 @@ static inline char *exec_items(const exec_run *run, const exec_value *value)
 {
     char *base = value->buffer == WG_NONE ? run->scratch : run->bases[value->buffer];
     return base + value->offset * (int64_t)base_kinds[value->kind].bytes;
+}
+
+/* Makes NaNs of items, and of the parts of complex ones, the one NaN. */
+static inline void exec_canonical_items(const exec_kernels *kernels, wg_kind kind, void *items, int64_t count)
+{
+    kernels->canonical_nan(base_kind_part(kind), items, base_kind_is_complex(kind) ? 2 * count : count);
 }
 
 /* Work on units [range) by thread `thread` of the run. */

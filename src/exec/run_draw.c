@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/variates.h"
 #include "exec/exec_call.h"
 
 typedef struct generator {
-    exec_dense keys, numbers; /* numbers: KeyFold's */
+    exec_dense keys, numbers[2]; /* numbers: KeyFold's, or the parameters that items are drawn from */
     exec_value result;
     exec_draw draw;
+    uint32_t number_count;
+    bool logarithm; /* DrawGamma, DrawGammaSlope */
     int64_t extent, inner; /* Iota */
 } generator;
 
@@ -84,10 +87,10 @@ static void run_split_key(exec_run *run, const exec_stage *stage)
 static void run_fold_key(exec_run *run, const exec_stage *stage)
 {
     const generator *g = stage->prepared;
-    const char *keys = exec_dense_items(run, &g->keys), *numbers = exec_dense_items(run, &g->numbers);
+    const char *keys = exec_dense_items(run, &g->keys), *numbers = exec_dense_items(run, &g->numbers[0]);
     char *result = exec_items(run, &g->result);
     for (int64_t i = 0; i < key_count(g); i++) {
-        base_key folded = base_key_fold(key_at(keys, i), (uint64_t)base_number_load(g->numbers.value.kind, numbers, i).i);
+        base_key folded = base_key_fold(key_at(keys, i), (uint64_t)base_number_load(g->numbers[0].value.kind, numbers, i).i);
         memcpy(result + i * (int64_t)sizeof folded.words, folded.words, sizeof folded.words);
     }
 }
@@ -98,7 +101,8 @@ static generator *generator_of(exec_call *call, exec_stage_function run)
     if (!g) return NULL;
     g->result = call->result;
     if (call->operand_count > 0) g->keys = exec_dense_of(call->build, &call->operands[0]);
-    if (call->operand_count > 1) g->numbers = exec_dense_of(call->build, &call->operands[1]);
+    for (uint32_t i = 1; i < call->operand_count; i++, g->number_count++)
+        g->numbers[i - 1] = exec_dense_of(call->build, &call->operands[i]);
     call->stage->run = run;
     call->stage->prepared = g;
     return g;
@@ -124,3 +128,107 @@ bool exec_call_Draw(exec_call *call)
 
 bool exec_call_KeySplit(exec_call *call) { return generator_of(call, run_split_key) != NULL; }
 bool exec_call_KeyFold(exec_call *call) { return generator_of(call, run_fold_key) != NULL; }
+
+/* ---- draws with parameters ---- */
+
+typedef struct drawing {
+    const generator *facts;
+    const char *keys, *numbers[2];
+    char *result;
+    int64_t each; /* items of one key */
+} drawing;
+
+static base_number number_at(const drawing *work, uint32_t which, int64_t place)
+{
+    return base_number_load(work->facts->numbers[which].value.kind, work->numbers[which], place);
+}
+
+/* The item at a place, which is the index-th of its key. */
+typedef base_number (*draw_item)(const drawing *work, base_key key, uint64_t index, int64_t place);
+
+static inline void draw_items(const drawing *work, exec_range range, draw_item item)
+{
+    for (int64_t place = range.first; place < range.end; place++) {
+        base_key key = key_at(work->keys, place / work->each);
+        base_number number = item(work, key, (uint64_t)(place % work->each), place);
+        base_number_store(work->facts->result.kind, work->result, place, number);
+    }
+}
+
+static base_number integers_item(const drawing *work, base_key key, uint64_t index, int64_t place)
+{
+    base_number low = number_at(work, 0, place), high = number_at(work, 1, place);
+    bool is_signed = base_kinds[work->facts->result.kind].class == BASE_CLASS_SIGNED;
+    if (is_signed ? low.i < high.i : low.u < high.u) low.u += base_draw_below(key, index, high.u - low.u);
+    return low;
+}
+
+static base_number gamma_item(const drawing *work, base_key key, uint64_t index, int64_t place)
+{
+    return (base_number){.d = base_draw_gamma(key, index, number_at(work, 0, place).d, work->facts->logarithm)};
+}
+
+static base_number slope_item(const drawing *work, base_key key, uint64_t index, int64_t place)
+{
+    return (base_number){.d = base_draw_gamma_slope(key, index, number_at(work, 0, place).d, work->facts->logarithm)};
+}
+
+static base_number poisson_item(const drawing *work, base_key key, uint64_t index, int64_t place)
+{
+    return (base_number){.i = base_draw_poisson(key, index, number_at(work, 0, place).d)};
+}
+
+static base_number binomial_item(const drawing *work, base_key key, uint64_t index, int64_t place)
+{
+    return (base_number){.i = base_draw_binomial(key, index, number_at(work, 0, place).i, number_at(work, 1, place).d)};
+}
+
+static base_number truncated_item(const drawing *work, base_key key, uint64_t index, int64_t place)
+{
+    return (base_number){.d = base_draw_truncated(key, index, number_at(work, 0, place).d, number_at(work, 1, place).d)};
+}
+
+static void run_drawn(exec_run *run, const generator *g, exec_part_function part)
+{
+    drawing work = {.facts = g, .keys = exec_dense_items(run, &g->keys), .each = 1};
+    for (uint32_t i = 0; i < g->number_count; i++) work.numbers[i] = exec_dense_items(run, &g->numbers[i]);
+    work.result = exec_items(run, &g->result);
+    if (g->result.volume) work.each = g->result.volume / key_count(g);
+    exec_run_split(run, g->result.volume, 256, 60, part, &work);
+}
+
+#define RUN_DRAWN(name)                                                                     \
+    static void name##_part(void *context, exec_range range, uint32_t thread)               \
+    {                                                                                       \
+        (void)thread;                                                                       \
+        draw_items(context, range, name##_item);                                            \
+    }                                                                                       \
+    static void run_##name(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, name##_part); }
+#define DRAWN(Name, name) \
+    RUN_DRAWN(name)       \
+    bool exec_call_##Name(exec_call *call) { return generator_of(call, run_##name) != NULL; }
+
+DRAWN(DrawIntegers, integers)
+DRAWN(DrawPoisson, poisson)
+DRAWN(DrawBinomial, binomial)
+DRAWN(DrawTruncated, truncated)
+RUN_DRAWN(gamma)
+RUN_DRAWN(slope)
+
+static bool gamma_call(exec_call *call, exec_stage_function run, int64_t logarithm)
+{
+    generator *g = generator_of(call, run);
+    if (!g) return false;
+    g->logarithm = logarithm;
+    return true;
+}
+
+bool exec_call_DrawGamma(exec_call *call)
+{
+    return gamma_call(call, run_gamma, call->attributes[GRAPH_ATTRIBUTE(DrawGamma, logarithm)]);
+}
+
+bool exec_call_DrawGammaSlope(exec_call *call)
+{
+    return gamma_call(call, run_slope, call->attributes[GRAPH_ATTRIBUTE(DrawGammaSlope, logarithm)]);
+}

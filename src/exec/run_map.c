@@ -36,6 +36,15 @@ typedef struct map_step {
     uint32_t index; /* GATHER: of the read; STORE: of the write */
 } map_step;
 
+/* Where a register's items begin, and how many bytes further an item of the iteration space is. */
+typedef struct map_place {
+    uint32_t buffer; /* IN_PIECE: a thread's piece of scratch */
+    uint32_t step;
+    int64_t offset;  /* bytes */
+} map_place;
+
+#define IN_PIECE (WG_NONE - 1)
+
 typedef struct map_read {
     exec_value value;
     exec_walk walk;
@@ -49,9 +58,11 @@ typedef struct map_write {
 typedef struct map {
     uint32_t register_count, step_count, read_count, write_count, room_count;
     map_register *registers;
+    map_place *places; /* of registers */
     map_step *steps;
     map_read *reads;
     map_write *writes;
+    bool canonical; /* some write is */
     int64_t volume, block, room_bytes, piece_bytes, scratch_at;
     double unit_cost;
 } map;
@@ -62,19 +73,6 @@ typedef struct map_work {
     exec_run *run;
     const map *map;
 } map_work;
-
-/* Where a register's items begin, and how many bytes further an item of the iteration space is. */
-static char *home_base(const map_work *work, const map_register *r, char *rooms)
-{
-    const map *m = work->map;
-    switch (r->home) {
-    case HOME_ROOM: return rooms + r->index * m->room_bytes;
-    case HOME_DENSE:
-    case HOME_ONE: return exec_items(work->run, &m->reads[r->index].value);
-    case HOME_WRITE: return exec_items(work->run, &m->writes[r->index].value);
-    default: return NULL;
-    }
-}
 
 static void store(const map_step *step, const map_register *from, const char *items, char *to, int64_t count)
 {
@@ -94,21 +92,20 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
             const map_read *read = &m->reads[step->index];
             exec_walk_gather(kernels, &read->walk, exec_items(work->run, &read->value), first, count, at[step->target]);
         } else if (step->action == MAP_BLOCK) {
-            const void *operands[3];
-            for (uint32_t o = 0; o < step->operand_count; o++) operands[o] = at[step->operands[o]];
+            const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
             step->function(at[step->target], operands, step->scalars, count);
-            if (step->canonical) kernels->canonical_nan(step->kind, at[step->target], count);
+            if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         } else {
             const map_write *write = &m->writes[step->index];
             char *to = exec_items(work->run, &write->value) + first * base_kinds[step->kind].bytes;
             store(step, &m->registers[step->target], at[step->target], to, count);
         }
     }
-    for (uint32_t w = 0; w < m->write_count; w++) {
+    for (uint32_t w = 0; m->canonical && w < m->write_count; w++) {
         const map_write *write = &m->writes[w];
         if (write->canonical)
-            kernels->canonical_nan(write->value.kind, exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
-                                   count);
+            exec_canonical_items(kernels, write->value.kind,
+                                 exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes, count);
     }
 }
 
@@ -117,12 +114,12 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     const map_work *work = context;
     const map *m = work->map;
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
-    char **at = (char **)(piece + m->room_count * m->room_bytes), **base = at + m->register_count;
-    for (uint32_t r = 0; r < m->register_count; r++) base[r] = home_base(work, &m->registers[r], piece);
+    char **at = (char **)(piece + m->room_count * m->room_bytes);
     for (int64_t first = range.first; first < range.end; first += m->block) {
         for (uint32_t r = 0; r < m->register_count; r++) {
-            bool moves = m->registers[r].home == HOME_DENSE || m->registers[r].home == HOME_WRITE;
-            at[r] = moves ? base[r] + first * base_kinds[m->registers[r].kind].bytes : base[r];
+            const map_place *place = &m->places[r];
+            char *base = place->buffer == IN_PIECE ? piece : place->buffer == WG_NONE ? work->run->scratch : work->run->bases[place->buffer];
+            at[r] = base + place->offset + first * place->step;
         }
         run_block(work, at, first, range.end - first < m->block ? range.end - first : m->block);
     }
@@ -141,6 +138,8 @@ static void run_map(exec_run *run, const exec_stage *stage)
 #define MAPS(Row, ENUM) enum { MAP_OF_##Row = EXEC_BLOCK_##ENUM };
 #include "exec/run_map.def"
 enum { MAP_OF_StopGradient = EXEC_BLOCK_COUNT, MAP_OF_Bitcast = EXEC_BLOCK_COUNT, MAP_OF_Convert = EXEC_BLOCK_COUNT };
+/* Rows of complex numbers alone: exec_complex_function. */
+enum { MAP_OF_Complex = EXEC_BLOCK_COUNT, MAP_OF_Real = EXEC_BLOCK_COUNT, MAP_OF_Imag = EXEC_BLOCK_COUNT, MAP_OF_Conj = EXEC_BLOCK_COUNT };
 #define MAP_ELEMENT(Name) [WG_OP_##Name] = (uint16_t)MAP_OF_##Name,
 #define MAP_SOURCE(Name)
 #define MAP_PRODUCT(Name)
@@ -161,6 +160,8 @@ static bool same_items(uint16_t op) { return op == WG_OP_StopGradient || op == W
 static exec_block_function function_of(const exec_build *build, const exec_map_instruction *instruction)
 {
     const exec_kernels *kernels = build->kernels;
+    bool is_complex = base_kind_is_complex(instruction->kind) || base_kind_is_complex(instruction->result_kind);
+    if (is_complex) return exec_complex_function(instruction);
     if (instruction->op == WG_OP_Convert) return kernels->convert(instruction->kind, instruction->result_kind, instruction->wrap);
     exec_block block = (exec_block)map_blocks[instruction->op];
     return kernels->block(block, instruction->kind);
@@ -188,7 +189,7 @@ static bool *bits_seen(const exec_build *build, const exec_map_program *program)
     bool *seen = base_arena_take_zeroed(build->arena, program->register_count + 1);
     for (uint32_t i = program->instruction_count; seen && i-- > 0;) {
         const exec_map_instruction *instruction = &program->instructions[i];
-        bool looks = instruction->op == WG_OP_Bitcast && base_kind_is_float(instruction->kind);
+        bool looks = instruction->op == WG_OP_Bitcast && base_kind_has_nan(instruction->kind);
         if (looks || (instruction->op == WG_OP_StopGradient && seen[instruction->target])) seen[instruction->operands[0]] = true;
     }
     return seen;
@@ -198,7 +199,7 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
 {
     map_register *target = &m->registers[instruction->target];
     *target = (map_register){.kind = instruction->result_kind, .root = instruction->target};
-    if (same_items(instruction->op) && !(instruction->op == WG_OP_Bitcast && base_kind_is_float(instruction->result_kind))) {
+    if (same_items(instruction->op) && !(instruction->op == WG_OP_Bitcast && base_kind_has_nan(instruction->result_kind))) {
         append_gather(m, m->registers[instruction->operands[0]].root);
         target->root = m->registers[instruction->operands[0]].root;
         return true;
@@ -207,12 +208,12 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
         .action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .operand_count = instruction->operand_count};
     /* Bits become floats: a copy of their own, for the NaNs among them become the one NaN. */
     bool bits = same_items(instruction->op);
-    step.function =
-        bits ? build->kernels->convert(instruction->result_kind, instruction->result_kind, false) : function_of(build, instruction);
+    exec_map_instruction copy = {.op = WG_OP_Convert, .kind = instruction->result_kind, .result_kind = instruction->result_kind};
+    step.function = function_of(build, bits ? &copy : instruction);
     if (!step.function)
         return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text,
                          base_kinds[instruction->kind].name);
-    step.canonical = base_kind_is_float(instruction->result_kind) && (bits || seen[instruction->target]);
+    step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
     for (uint32_t o = 0; o < step.operand_count; o++) {
         append_gather(m, m->registers[instruction->operands[o]].root);
         step.operands[o] = instruction->operands[o];
@@ -297,10 +298,11 @@ static bool allocate(const exec_build *build, const exec_map_program *program, m
     m->read_count = program->read_count;
     m->write_count = program->write_count;
     m->registers = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *m->registers);
+    m->places = base_arena_take(build->arena, (m->register_count + 1) * sizeof *m->places);
     m->steps = base_arena_take_zeroed(build->arena, (program->instruction_count + m->read_count + m->write_count + 1) * sizeof *m->steps);
     m->reads = base_arena_take_zeroed(build->arena, (m->read_count + 1) * sizeof *m->reads);
     m->writes = base_arena_take_zeroed(build->arena, (m->write_count + 1) * sizeof *m->writes);
-    return m->registers && m->steps && m->reads && m->writes;
+    return m->registers && m->places && m->steps && m->reads && m->writes;
 }
 
 /* A strided read whose neighbours stand along another axis than the last is gathered as a transpose, which wants enough of that axis in
@@ -329,8 +331,23 @@ static void choose_block(map *m)
     }
     if (m->block > m->volume && m->volume > 0) m->block = m->volume;
     m->room_bytes = (m->block * width + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    int64_t pointers = (int64_t)(2 * m->register_count * sizeof(char *));
+    int64_t pointers = (int64_t)(m->register_count * sizeof(char *));
     m->piece_bytes = (m->room_count * m->room_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+}
+
+static map_place place_of(const map *m, const map_register *r)
+{
+    map_place place = {.buffer = IN_PIECE};
+    if (r->home == HOME_NONE) return place;
+    if (r->home == HOME_ROOM) {
+        place.offset = r->index * m->room_bytes;
+        return place;
+    }
+    const exec_value *value = r->home == HOME_WRITE ? &m->writes[r->index].value : &m->reads[r->index].value;
+    place.buffer = value->buffer;
+    place.offset = value->offset * (int64_t)base_kinds[value->kind].bytes;
+    if (r->home != HOME_ONE) place.step = base_kinds[r->kind].bytes;
+    return place;
 }
 
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage)
@@ -350,7 +367,8 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     }
     for (uint32_t w = 0; w < m->write_count; w++) {
         const exec_value *value = &program->writes[w].value;
-        m->writes[w] = (map_write){*value, exec_must_be_canonical(build, value->node) && base_kind_is_float(value->kind)};
+        m->writes[w] = (map_write){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind)};
+        m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
     for (uint32_t i = 0; i < program->instruction_count; i++) {
@@ -360,6 +378,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     place_writes(build, m, program);
     place_rooms(m, busy_until);
     choose_block(m);
+    for (uint32_t r = 0; r < m->register_count; r++) m->places[r] = place_of(m, &m->registers[r]);
     m->scratch_at = exec_scratch_take(build, m->piece_bytes * exec_scratch_pieces(build, m->volume, m->block));
     stage->run = run_map;
     stage->prepared = m;
@@ -373,7 +392,7 @@ static bool prepare_copy(exec_build *build, uint32_t index, exec_stage *stage)
     uint32_t node = build->plan->stages[index].writes[0].node;
     exec_value from = exec_value_of_read(build, index, 0);
     exec_call call = {.build = build, .stage = stage, .node = node, .result = exec_value_of_node(build, node)};
-    call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(build, node);
+    call.canonical = base_kind_has_nan(call.result.kind) && exec_must_be_canonical(build, node);
     return exec_copy_prepare(&call, &from);
 }
 

@@ -163,7 +163,7 @@ static void keep_bits(wg_session *session, uint32_t at)
 {
     const wg_plan *plan = session->plan;
     const wg_node *from = graph_node(plan->graph, at);
-    if (!base_kind_is_float((wg_kind)from->kind)) return;
+    if (!base_kind_has_nan((wg_kind)from->kind)) return;
     session->kept[plan->index[at]] = true;
     /* the same items, further down */
     while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) {
@@ -312,6 +312,7 @@ static exec_run run_of(wg_session *session)
                       .parallel_cost = session->parallel_cost,
                       .part_cost = session->part_cost,
                       .total = laid->total,
+                      .look_at = laid->total < EXEC_SILENT_COST ? EXEC_SILENT_COST : 0,
                       .changed = laid->changed,
                       .failed_node = WG_NONE};
 }
@@ -553,7 +554,7 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
         wg_view copied = *items;
         copied.shape = input->shape;
         if (input->volume) base_view_gather(&copied, to);
-        session->kernels->canonical_nan(items->kind, to, input->volume);
+        exec_canonical_items(session->kernels, items->kind, to, input->volume);
         input->now = 1 - input->now;
         input->carried = true;
     }

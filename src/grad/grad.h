@@ -29,6 +29,14 @@ typedef struct grad_site {
     uint32_t position, operand;
 } grad_site;
 
+/* What is said of a value that does not move: what it is, node, row, kind, why. */
+#define GRAD_STILL "%s is node %u (%s) of kind %s, %s"
+static inline wg_code grad_still_code(wg_kind kind) { return base_kind_is_complex(kind) ? WG_UNSUPPORTED : WG_KIND; }
+static inline const char *grad_still_reason(wg_kind kind)
+{
+    return base_kind_is_complex(kind) ? "not supported: complex derivatives" : "which has no derivative: only floats move";
+}
+
 /* ---- what a term may ask (site.c) ---- */
 
 /* The value of an operand or of the result. A term that asks for what its `reads` does not list is a defect: the list decides what a
@@ -96,6 +104,7 @@ struct grad_pass {
     base_arena scratch;
     bool *moves;       /* [prefix] does the node move with one of the wrt? */
     wg_value *carried; /* [prefix] its tangent or cotangent; position WG_NONE: none so far */
+    wg_value *gates;   /* [prefix] reverse: where its cotangent was chosen by a Select (bool, its shape); position WG_NONE: anywhere */
     /* the scan alone */
     const int64_t *extents;
     grad_value_function value;

@@ -54,13 +54,17 @@ static bool comparable(const sharing *s, const wg_node *node)
 
 static uint64_t node_hash(const sharing *s, wg_node *node)
 {
-    uint32_t head[] = {node->op, node->kind, node->rank, node->operand_count, node->shape, node->attributes};
+    uint64_t head[] = {node->op | (uint64_t)node->kind << 16 | (uint64_t)node->rank << 24 | (uint64_t)node->operand_count << 32,
+                       node->shape | (uint64_t)node->attributes << 32};
     uint64_t hash = base_hash(head, sizeof head, 0);
     const graph_payload *payload = constant(s, node);
     if (payload && payload->form == GRAPH_PAYLOAD_FILL)
         return base_hash(wg_tensor_data(payload->tensor), wg_kind_bytes((wg_kind)node->kind), hash);
     const uint32_t *operands = operands_of(s, node);
-    for (uint32_t i = 0; i < node->operand_count; i++) hash = base_hash(&s->first[operands[i]], sizeof *operands, hash);
+    for (uint32_t i = 0; i < node->operand_count; i += 2) {
+        uint64_t pair = s->first[operands[i]] | (i + 1 < node->operand_count ? (uint64_t)s->first[operands[i + 1]] << 32 : 0);
+        hash = base_hash(&pair, sizeof pair, hash);
+    }
     return hash;
 }
 

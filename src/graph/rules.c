@@ -58,19 +58,25 @@ static bool same_numbers(const graph_type *a, const graph_type *b)
     return a->rank == b->rank && !memcmp(a->numbers, b->numbers, a->rank * sizeof *a->numbers);
 }
 
-bool graph_shape_same(graph_call *call)
+/* The operands from one on have one shape, the result's. */
+static bool same_from(graph_call *call, uint32_t start)
 {
-    const graph_type *first = &call->operands[0];
-    for (uint32_t i = 1; i < call->operand_count; i++)
+    const graph_type *first = &call->operands[start];
+    for (uint32_t i = start + 1; i < call->operand_count; i++)
         if (!same_numbers(first, &call->operands[i]))
             return base_fail(call->error, WG_SHAPE, "%s cannot combine %s and %s: shapes differ; broadcast one explicitly", ROW(call), SHAPE(first),
                              SHAPE(&call->operands[i]));
     for (uint32_t axis = 0; axis < first->rank; axis++) {
         wg_size size = size_of(first, axis);
-        for (uint32_t i = 1; i < call->operand_count && !size.expression; i++) size = size_of(&call->operands[i], axis);
+        for (uint32_t i = start + 1; i < call->operand_count && !size.expression; i++) size = size_of(&call->operands[i], axis);
         if (!put(call, size)) return false;
     }
     return true;
+}
+
+bool graph_shape_same(graph_call *call)
+{
+    return same_from(call, 0);
 }
 
 bool graph_shape_bitcast(graph_call *call)
@@ -524,7 +530,7 @@ bool graph_shape_shaped(graph_call *call)
     }
     bool bits = call->attributes[0].number == GRAPH_DISTRIBUTION_BITS;
     if (bits ? base_kind_is_integer(call->kind) : base_kind_is_float(call->kind)) return true;
-    return base_fail(call->error, WG_KIND, "draw of %s cannot be of kind %s: uniform and normal are floats, bits integers",
+    return base_fail(call->error, WG_KIND, "draw of %s cannot be of kind %s: bits are integers, every other distribution floats",
                      graph_choice_word(GRAPH_DISTRIBUTION, call->attributes[0].number), base_kinds[call->kind].name);
 }
 
@@ -539,6 +545,16 @@ bool graph_shape_key_fold(graph_call *call)
     bool fits = keys->rank == numbers->rank + 1 && !memcmp(keys->numbers, numbers->numbers, numbers->rank * sizeof *numbers->numbers);
     if (!fits) return base_fail(call->error, WG_SHAPE, "key_fold takes one number a key: %s are not those of keys %s", SHAPE(numbers), SHAPE(keys));
     return put_keys(call) && put(call, plain(2));
+}
+
+bool graph_shape_drawn(graph_call *call)
+{
+    const graph_type *keys = &call->operands[0], *first = &call->operands[1];
+    uint32_t before = keys->rank - 1;
+    if (first->rank < before || memcmp(keys->numbers, first->numbers, before * sizeof *keys->numbers))
+        return base_fail(call->error, WG_SHAPE, "%s takes parameters for each key: %s does not begin as keys %s do", ROW(call), SHAPE(first),
+                         SHAPE(keys));
+    return same_from(call, 1);
 }
 
 /* ---- kinds and the whole ---- */
@@ -629,15 +645,18 @@ static int64_t kind_attribute(const graph_call *call)
     return GRAPH_BY_RULE;
 }
 
-/* Integers answer in the accumulation kind, floats in their own; the accumulation kind may only widen within the class. */
+/* Integers answer in the accumulation kind, floats and complex numbers in their own; the accumulation kind may only widen within the class,
+ * and of a complex kind it is that kind. */
 static bool accumulated(graph_call *call)
 {
     wg_kind kind = call->operands[0].kind, rule = graph_accumulation_kind(kind);
     int64_t told = kind_attribute(call);
     wg_kind chosen = told == GRAPH_BY_RULE ? rule : (wg_kind)told;
     bool is_float = base_kind_is_float(kind);
-    if (base_kind_is_float(chosen) != is_float || (!is_float && !base_kind_is_integer(chosen)) || base_kinds[chosen].bytes < base_kinds[kind].bytes ||
-        (is_float && base_kinds[chosen].bytes < 4))
+    call->kind = kind;
+    if (base_kind_is_complex(kind) && chosen == kind) return true;
+    if (base_kind_is_complex(kind) || base_kind_is_float(chosen) != is_float || (!is_float && !base_kind_is_integer(chosen)) ||
+        base_kinds[chosen].bytes < base_kinds[kind].bytes || (is_float && base_kinds[chosen].bytes < 4))
         return base_fail(call->error, WG_KIND, "%s of %s cannot accumulate in %s", ROW(call), base_kinds[kind].name, base_kinds[chosen].name);
     call->kind = is_float ? kind : chosen;
     return true;
@@ -656,12 +675,15 @@ static bool infer_kind(graph_call *call)
     case GRAPH_RESULT_U32: call->kind = WG_KIND_U32; return true;
     case GRAPH_RESULT_KIND:
         call->kind = (wg_kind)kind_attribute(call);
-        if (base_kinds[call->kind].class == BASE_CLASS_COMPLEX)
-            return base_fail(call->error, WG_UNSUPPORTED, "%s: complex kinds are not supported", ROW(call));
+        if (call->op == WG_OP_Convert && base_kind_is_complex(call->operands[0].kind) && !base_kind_is_complex(call->kind))
+            return base_fail(call->error, WG_KIND, "convert cannot make %s of %s: take its real, imag or abs first",
+                             base_kinds[call->kind].name, base_kinds[call->operands[0].kind].name);
         if (call->op == WG_OP_Iota && !graph_row_accepts(WG_OP_Iota, call->kind))
             return base_fail(call->error, WG_KIND, "iota cannot be of kind %s", base_kinds[call->kind].name);
         return true;
     case GRAPH_RESULT_ACCUMULATED: return accumulated(call);
+    case GRAPH_RESULT_PART: call->kind = base_kind_part(call->operands[0].kind); return true;
+    case GRAPH_RESULT_WHOLE: call->kind = base_kind_whole(call->operands[0].kind); return true;
     case GRAPH_RESULT_SOURCE: return graph_shape_source(call);
     }
     return false;
@@ -678,8 +700,10 @@ static bool check_folding(graph_call *call)
     if (call->op == WG_OP_Reduce && op == GRAPH_FOLDING_SUM) return base_fail(call->error, WG_ARGUMENT, "reduce has no op=sum: use sum_along");
     if (call->op == WG_OP_Reduce && strict != (call->attributes[2].number == GRAPH_DIRECTION_RIGHT))
         return base_fail(call->error, WG_ARGUMENT, strict ? "reduce op=%s is strictly ordered: write order=right" : "reduce op=%s has no order=right", word);
-    bool fits = bitwise ? kind == WG_KIND_BOOL || base_kind_is_integer(kind)
-                        : op == GRAPH_FOLDING_POWF ? base_kind_is_float(kind) : base_kind_is_float(kind) || base_kind_is_integer(kind);
+    bool is_integer = base_kind_is_integer(kind), is_float = base_kind_is_float(kind), fits;
+    if (bitwise) fits = kind == WG_KIND_BOOL || is_integer;
+    else if (op == GRAPH_FOLDING_SUM || op == GRAPH_FOLDING_PRODUCT) fits = is_float || is_integer || base_kind_is_complex(kind);
+    else fits = is_float || (is_integer && op != GRAPH_FOLDING_POWF);
     return fits || base_fail(call->error, WG_KIND, "%s op=%s does not take %s", ROW(call), word, base_kinds[kind].name);
 }
 

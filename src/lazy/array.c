@@ -248,21 +248,28 @@ static wg_array *stored_again(const wg_array *array)
     return again;
 }
 
+/* What a level carries is tagged too: it is what the value is outside of the level. */
+static wg_array *carried_again(wg_array *array, uint32_t tag)
+{
+    wg_array *inner = lazy_tagged(array->as.carried.inner, tag);
+    wg_array *again = inner ? lazy_level_carry(array->as.carried.level, inner, array->position) : NULL;
+    lazy_release(inner);
+    return again;
+}
+
+wg_array *lazy_tagged(wg_array *array, uint32_t tag)
+{
+    if (array->state == LAZY_DEFERRED && !(array = lazy_expand(array->lazy, array))) return NULL;
+    if (array->tag == tag) return lazy_keep(array);
+    if (array->state == LAZY_PENDING)
+        return lazy_call(array->lazy, (wg_op)array->op, lazy_operands(array), array->operand_count, lazy_attributes(array), array->attribute_count, tag);
+    wg_array *again = array->state == LAZY_CARRIED ? carried_again(array, tag) : stored_again(array);
+    if (again) again->tag = tag;
+    return again;
+}
+
 wg_array *wg_array_tagged(wg_array *array, uint32_t tag)
 {
     if (!array || !lazy_check(array->lazy, array)) return NULL;
-    if (array->tag == tag) return lazy_give(array->lazy, lazy_keep(array));
-    wg_array *again;
-    switch ((lazy_state)array->state) {
-    case LAZY_PENDING:
-        again = lazy_call(array->lazy, (wg_op)array->op, lazy_operands(array), array->operand_count, lazy_attributes(array), array->attribute_count, tag);
-        return lazy_give(array->lazy, again);
-    case LAZY_CARRIED:
-        again = lazy_level_carry(array->as.carried.level, array->as.carried.inner, array->position);
-        break;
-    case LAZY_DEFERRED: return lazy_expand(array->lazy, array) ? wg_array_tagged(lazy_expand(array->lazy, array), tag) : NULL;
-    default: again = stored_again(array);
-    }
-    if (again) again->tag = tag;
-    return lazy_give(array->lazy, again);
+    return lazy_give(array->lazy, lazy_tagged(array, tag));
 }

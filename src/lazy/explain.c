@@ -100,6 +100,7 @@ static void put_line(base_string *text, const wg_event *event)
     if (event->nodes) base_string_printf(text, " %u node%s", event->nodes, event->nodes == 1 ? "" : "s");
     if (event->stages) base_string_printf(text, " %u stage%s", event->stages, event->stages == 1 ? "" : "s");
     if (event->bytes) base_string_printf(text, " %llu bytes", (unsigned long long)event->bytes);
+    if (event->seconds > 0) base_string_printf(text, " %llu us", (unsigned long long)(event->seconds * 1e6 + 0.5));
     if (event->reason) base_string_printf(text, ": %s", event->reason);
     base_string_printf(text, "%s\n", places);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 #define MOST_TEMPLATES 8
@@ -29,11 +30,12 @@ typedef struct template {
     lazy_level *level;      /* a reference: the tape, keys and effects, and arrays where they are captured */
     uint32_t *inputs;       /* [inputs] places */
     uint32_t *outputs;      /* [outputs] places */
+    uint32_t *tags;         /* [outputs] */
     template_call *calls;   /* what outputs and effects need, in order */
     uint32_t call_count;
+    bool listed;            /* calls are, and of the level's arrays only captures are left, each kept */
     wg_array **arrays;      /* [place_count] of the replay under way */
     uint32_t place_count;
-    char *text;             /* the tape's dump, where replays are compared with traces */
 } template;
 
 struct wg_jit {
@@ -43,6 +45,7 @@ struct wg_jit {
     template *templates;
     uint64_t *key;          /* of the call under way */
     uint32_t key_count, key_capacity;
+    bool busy;              /* a call is under way: key and templates are in use */
     wg_jit_figures figures;
 };
 
@@ -88,12 +91,13 @@ wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *optio
 static void free_template(wg_jit *jit, template *t)
 {
     const wg_allocator *allocator = jit->lazy->allocator;
+    for (uint32_t place = 0; t->listed && place < t->place_count && place < t->level->count; place++) lazy_release(t->level->arrays[place]);
     base_free(allocator, t->key, t->key_count * sizeof *t->key);
     base_free(allocator, t->inputs, (jit->function.inputs + 1) * sizeof *t->inputs);
     base_free(allocator, t->outputs, (jit->function.outputs + 1) * sizeof *t->outputs);
+    base_free(allocator, t->tags, (jit->function.outputs + 1) * sizeof *t->tags);
     base_free(allocator, t->calls, (t->place_count + 1) * sizeof *t->calls);
     base_free(allocator, t->arrays, (t->place_count + 1) * sizeof *t->arrays);
-    wg_text_free(t->text);
     lazy_level_release(t->level);
     base_free(allocator, t, sizeof *t);
 }
@@ -141,10 +145,12 @@ static void mark_needed(const template *t, uint32_t outputs, bool *needed)
     }
 }
 
-/* Captured sources keep their arrays; whatever else the trace computed is let go. */
+/* Captured sources keep their arrays, as a caller would: what pends is stored when a replay is read. Whatever else the trace computed is let
+ * go. */
 static void list_calls(template *t, uint32_t inputs, const bool *needed)
 {
     lazy_level *level = t->level;
+    t->listed = true;
     for (uint32_t place = 0; place < t->place_count; place++) {
         wg_node_facts facts;
         wg_tape_node(level->tape, place, &facts);
@@ -154,6 +160,7 @@ static void list_calls(template *t, uint32_t inputs, const bool *needed)
             lazy_unuse(level->arrays[place]);
             level->arrays[place] = NULL;
         }
+        if (captured) lazy_keep(level->arrays[place]);
         if (source || !needed[place]) continue;
         t->calls[t->call_count++] = (template_call){.op = facts.op,
                                                     .kind = facts.kind,
@@ -176,9 +183,11 @@ static template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *in
     level->references++;
     t->inputs = base_allocate(allocator, (jit->function.inputs + 1) * sizeof *t->inputs);
     t->outputs = base_allocate(allocator, (jit->function.outputs + 1) * sizeof *t->outputs);
-    bool good = t->inputs && t->outputs;
+    t->tags = base_allocate(allocator, (jit->function.outputs + 1) * sizeof *t->tags);
+    bool good = t->inputs && t->outputs && t->tags;
     for (uint32_t i = 0; i < jit->function.inputs && good; i++) t->inputs[i] = inputs[i]->position;
     for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (t->outputs[i] = lazy_level_position(level, outputs[i])) != WG_NONE;
+    for (uint32_t i = 0; i < jit->function.outputs && good; i++) t->tags[i] = outputs[i]->tag;
     t->key_count = jit->key_count;
     t->hash = base_hash(jit->key, jit->key_count * sizeof *jit->key, 0);
     t->place_count = wg_tape_count(level->tape);
@@ -187,7 +196,6 @@ static template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *in
     t->arrays = base_allocate_zeroed(allocator, (t->place_count + 1) * sizeof *t->arrays);
     bool *needed = base_allocate_zeroed(allocator, (size_t)t->place_count + 1);
     good = good && t->key && t->calls && t->arrays && needed;
-    if (good && jit->lazy->options.retrace) good = (t->text = wg_tape_describe(level->tape)) != NULL;
     if (good) {
         memcpy(t->key, jit->key, t->key_count * sizeof *t->key);
         mark_needed(t, jit->function.outputs, needed);
@@ -216,6 +224,7 @@ static lazy_level *trace(wg_jit *jit, wg_array *const *inputs, wg_array **carrie
         good = plain != NULL;
     }
     if (good) return level;
+    lazy_release_all(outputs, jit->function.outputs);
     if (level) {
         lazy_level_close(level);
         lazy_level_release(level);
@@ -229,19 +238,46 @@ static void stop(wg_jit *jit, const char *reason)
     LAZY_TELL(jit->lazy, .what = "stop", .reason = reason);
 }
 
+/* What a level around the call carries is another value the next time. */
+static bool captures_of_levels(const template *t)
+{
+    for (uint32_t place = 0; place < t->level->count; place++)
+        if (t->level->arrays[place] && t->level->arrays[place]->state >= LAZY_CARRIED) return true;
+    return false;
+}
+
 static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carried, wg_array *const *outputs)
 {
-    if (level->stopped) {
-        stop(jit, level->stopped);
+    if (level->stopped || jit->figures.stopped) {
+        stop(jit, level->stopped ? level->stopped : jit->figures.stopped);
         return;
     }
+    wg_error before = jit->lazy->error;
     template *t = template_of(jit, level, carried, outputs);
-    if (!t) return; /* without memory the function is called the next time too */
+    if (!t) { /* without memory this call has its outputs, and the next one is called too */
+        jit->lazy->error = before;
+        return;
+    }
+    if (captures_of_levels(t)) {
+        free_template(jit, t);
+        stop(jit, "a value of a derivative, a map or a recording around it was captured");
+        return;
+    }
     LAZY_TELL(jit->lazy, .what = jit->figures.traces ? "retrace" : "trace", .nodes = t->call_count,
               .reason = jit->figures.traces ? "inputs of another signature" : "the first call");
     t->next = jit->templates;
     jit->templates = t;
     jit->figures.traces++;
+}
+
+/* Outputs of the level become what they are outside of it. */
+static void strip(const lazy_level *level, wg_array **outputs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        wg_array *inner = lazy_keep(lazy_level_inner(level, outputs[i]));
+        lazy_release(outputs[i]);
+        outputs[i] = inner;
+    }
 }
 
 static bool call_traced(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
@@ -252,11 +288,7 @@ static bool call_traced(wg_jit *jit, wg_array *const *inputs, wg_array **outputs
     lazy_level *level = trace(jit, inputs, carried, outputs);
     if (level) {
         add_template(jit, level, carried, outputs);
-        for (uint32_t i = 0; i < jit->function.outputs; i++) {
-            wg_array *inner = lazy_keep(lazy_level_inner(level, outputs[i]));
-            lazy_release(outputs[i]);
-            outputs[i] = inner;
-        }
+        strip(level, outputs, jit->function.outputs);
         lazy_level_close(level);
     }
     lazy_release_all(carried, jit->function.inputs);
@@ -316,6 +348,13 @@ static bool do_recorded(wg_lazy *lazy, template *t, uint32_t *done)
     return true;
 }
 
+/* Owned. */
+static wg_array *output_of(const template *t, uint32_t index)
+{
+    wg_array *array = t->arrays[t->outputs[index]];
+    return array->tag == t->tags[index] ? lazy_keep(array) : lazy_tagged(array, t->tags[index]);
+}
+
 static bool replay(wg_jit *jit, template *t, wg_array *const *inputs, wg_array **outputs)
 {
     wg_lazy *lazy = jit->lazy;
@@ -325,7 +364,8 @@ static bool replay(wg_jit *jit, template *t, wg_array *const *inputs, wg_array *
         if (t->level->arrays[i]) place(t, i, t->level->arrays[i]);
     for (uint32_t i = 0; i < jit->function.inputs; i++) place(t, t->inputs[i], inputs[i]);
     bool good = do_recorded(lazy, t, &done) && make_calls(lazy, t, &done, UINT32_MAX);
-    for (uint32_t i = 0; i < jit->function.outputs && good; i++) outputs[i] = lazy_keep(t->arrays[t->outputs[i]]);
+    for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (outputs[i] = output_of(t, i)) != NULL;
+    if (!good) lazy_release_all(outputs, jit->function.outputs);
     for (uint32_t i = 0; i < t->place_count; i++) {
         if (!t->arrays[i]) continue;
         lazy_unuse(t->arrays[i]);
@@ -343,39 +383,90 @@ static template *find(const wg_jit *jit)
     return NULL;
 }
 
-/* The debug switch: the function is traced again beside the replay, and must have recorded the same. */
-static bool compare(wg_jit *jit, const template *t, wg_array *const *inputs)
+static bool same_list(const void *a, const void *b, size_t bytes)
 {
-    size_t bytes = ((size_t)jit->function.inputs + jit->function.outputs + 1) * sizeof(wg_array *);
-    wg_array **carried = base_allocate_zeroed(jit->lazy->allocator, bytes), **outputs = carried + jit->function.inputs;
+    return !bytes || !memcmp(a, b, bytes);
+}
+
+static bool same_items(wg_tensor *a, wg_tensor *b)
+{
+    bool same = !a || !b ? a == b
+                         : a->kind == b->kind && a->volume == b->volume && same_list(a->data, b->data, (size_t)a->volume * base_kinds[a->kind].bytes);
+    wg_tensor_release(a);
+    wg_tensor_release(b);
+    return same;
+}
+
+/* Of two captured arrays nobody knows more than their items; what an outer level carries is not looked into. */
+static bool same_capture(wg_array *a, wg_array *b)
+{
+    if (a == b || a->state >= LAZY_CARRIED || b->state >= LAZY_CARRIED) return true;
+    return same_items(wg_array_tensor(a), wg_array_tensor(b));
+}
+
+/* The same calls of the same constants, and captures of the same items. */
+static bool same_recording(wg_lazy *lazy, const template *t, const lazy_level *level)
+{
+    const wg_tape *old = t->level->tape, *new = level->tape;
+    if (wg_tape_count(new) != t->place_count) return false;
+    wg_node_facts a, b;
+    for (uint32_t place = 0; place < t->place_count && !lazy->error.code; place++) {
+        wg_tape_node(old, place, &a);
+        wg_tape_node(new, place, &b);
+        if (a.op != b.op || a.kind != b.kind || a.rank != b.rank || a.operand_count != b.operand_count || a.attribute_count != b.attribute_count ||
+            !same_list(a.shape, b.shape, a.rank * sizeof *a.shape) || !same_list(a.operands, b.operands, a.operand_count * sizeof *a.operands) ||
+            !same_list(a.attributes, b.attributes, a.attribute_count * sizeof *a.attributes) ||
+            !same_items(wg_tape_items(old, place), wg_tape_items(new, place)))
+            return false;
+        wg_array *captured = place < t->level->count ? t->level->arrays[place] : NULL;
+        if (captured && (place >= level->count || !level->arrays[place] || !same_capture(captured, level->arrays[place]))) return false;
+    }
+    return true;
+}
+
+/* The debug switch: the function is traced again instead of replayed, so that draws and effects happen once, and must have recorded the same. */
+static bool compare(wg_jit *jit, const template *t, wg_array *const *inputs, wg_array **outputs)
+{
+    size_t bytes = ((size_t)jit->function.inputs + 1) * sizeof(wg_array *);
+    wg_array **carried = base_allocate_zeroed(jit->lazy->allocator, bytes);
     if (!carried) return lazy_fail_memory(jit->lazy);
     lazy_level *level = trace(jit, inputs, carried, outputs);
     bool good = level != NULL;
     if (level) {
         for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = lazy_level_position(level, outputs[i]) != WG_NONE;
-        char *text = wg_tape_describe(level->tape);
-        if (good && text && strcmp(text, t->text))
+        if (good && !same_recording(jit->lazy, t, level))
             good = lazy_fail(jit->lazy, WG_DIFFERS, "a compiled function recorded something else for the same signature: it depends on more than "
                                                     "its arguments and options");
-        wg_text_free(text);
+        strip(level, outputs, jit->function.outputs);
         lazy_level_close(level);
     }
-    lazy_release_all(carried, jit->function.inputs + jit->function.outputs);
+    if (!good) lazy_release_all(outputs, jit->function.outputs);
+    lazy_release_all(carried, jit->function.inputs);
     lazy_level_release(level);
     base_free(jit->lazy->allocator, carried, bytes);
+    jit->figures.replays += good;
     return good;
+}
+
+static bool call_by_template(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
+{
+    if (!make_key(jit, inputs)) return false;
+    template *t = find(jit);
+    if (t) return jit->lazy->options.retrace ? compare(jit, t, inputs, outputs) : replay(jit, t, inputs, outputs);
+    if (jit->figures.traces < MOST_TEMPLATES) return call_traced(jit, inputs, outputs);
+    stop(jit, "eight signatures were traced, and another one came");
+    return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
 }
 
 static bool call_jit(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
 {
     jit->figures.calls++;
+    if (jit->busy && !jit->figures.stopped) stop(jit, "it calls itself");
     if (jit->figures.stopped) return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
-    if (!make_key(jit, inputs)) return false;
-    template *t = find(jit);
-    if (t) return (!t->text || compare(jit, t, inputs)) && replay(jit, t, inputs, outputs);
-    if (jit->figures.traces < MOST_TEMPLATES) return call_traced(jit, inputs, outputs);
-    stop(jit, "eight signatures were traced, and another one came");
-    return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
+    jit->busy = true;
+    bool good = call_by_template(jit, inputs, outputs);
+    jit->busy = false;
+    return good;
 }
 
 bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
@@ -391,9 +482,6 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
     for (uint32_t i = 0; i < jit->function.inputs && good; i++)
         good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
     good = good && call_jit(jit, plain, outputs);
-    for (uint32_t i = 0; i < jit->function.outputs; i++)
-        if (!good) outputs[i] = NULL;
-        else if (!(outputs[i] = lazy_give(lazy, outputs[i]))) good = false;
     if (plain != few) base_free(lazy->allocator, plain, bytes);
-    return good;
+    return good && lazy_give_all(lazy, outputs, jit->function.outputs);
 }

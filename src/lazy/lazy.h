@@ -121,6 +121,10 @@ struct wg_lazy {
     uint64_t epoch;
     wg_array **order;                     /* of the walk under way: operands before their readers */
     uint32_t order_count, order_capacity;
+    wg_array **leaves;                    /* the stored ones of order */
+    uint32_t leaf_count, leaf_capacity;
+    uint32_t *kept;                       /* the pending ones of order that callers keep: indexes */
+    uint32_t kept_count, kept_capacity;
     uint32_t *stored;                     /* of the read under way: which of order get their items */
     uint32_t stored_count, stored_capacity;
     lazy_visit *stack;
@@ -167,6 +171,8 @@ bool lazy_fail_memory(wg_lazy *lazy);
 bool lazy_fail_with(wg_lazy *lazy, const wg_error *error, const wg_array *at);
 /* Hands an owned reference to the caller: to the innermost scope where one is open. NULL passes. */
 wg_array *lazy_give(wg_lazy *lazy, wg_array *array);
+/* All of them; false and all NULL where one cannot be handed over. NULL inside passes. */
+bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count);
 
 /* ---- array.c: stored arrays ---- */
 
@@ -176,6 +182,8 @@ wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 /* The items of a STORED or LITERAL array. */
 wg_view lazy_view(const wg_array *array);
 uint64_t lazy_stored_bytes(const wg_array *array);
+/* The array with a tag; owned. */
+wg_array *lazy_tagged(wg_array *array, uint32_t tag);
 
 /* ---- node.c ---- */
 

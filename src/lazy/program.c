@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The plan cache: a program is the network, plan and sessions of one key. Least recently used ones go. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/tensor.h"
 #include "lazy/lazy.h"
@@ -20,6 +22,7 @@ struct lazy_program {
     uint64_t hash;
     uint64_t *key;
     int64_t *numbers;               /* [number_count] that the plan was made with */
+    bool *pinned;                   /* [number_count] it holds for this number alone: a row's shape is no polynomial in it */
     uint32_t key_count, number_count, leaf_count, root_count;
     lazy_program *next;             /* of the same slot */
     lazy_program *newer, *older;
@@ -29,8 +32,10 @@ struct lazy_program {
     wg_symbol *leaves;              /* [leaf_count] inputs in order of the walk */
     wg_feed *feeds;                 /* [leaf_count] of the run under way */
     void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
+    uint32_t *result_of;            /* [root_count] which of the entry's results a root is: rewrites may make two roots one node */
     uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
-    wg_binding *bindings;           /* [number_count], with names in `names` */
+    wg_binding *bindings;           /* [binding_count] of the numbers that are not pinned, with names in `names` */
+    uint32_t binding_count;
     char (*names)[12];
     uint32_t stages;
     lazy_session sessions[MOST_SESSIONS];
@@ -67,9 +72,11 @@ static void free_program(wg_lazy *lazy, lazy_program *program)
     wg_network_release(&program->network);
     base_free(allocator, program->key, program->key_count * sizeof *program->key);
     base_free(allocator, program->numbers, program->number_count * sizeof *program->numbers);
+    base_free(allocator, program->pinned, program->number_count * sizeof *program->pinned);
     base_free(allocator, program->leaves, program->leaf_count * sizeof *program->leaves);
     base_free(allocator, program->feeds, program->leaf_count * sizeof *program->feeds);
     base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
+    base_free(allocator, program->result_of, program->root_count * sizeof *program->result_of);
     base_free(allocator, program->input_of, program->leaf_count * sizeof *program->input_of);
     base_free(allocator, program->bindings, program->number_count * sizeof *program->bindings);
     base_free(allocator, program->names, program->number_count * sizeof *program->names);
@@ -121,6 +128,8 @@ typedef struct builder {
     wg_tape *tape;
     wg_value *values;  /* [order_count] */
     wg_size *sizes;    /* [number_count] the extents of the key's numbers */
+    wg_error error;    /* of the last attempt to record them, */
+    const wg_array *failed; /* at this node */
 } builder;
 
 static wg_size size_of(const builder *b, int64_t number)
@@ -138,10 +147,8 @@ static void sizes_of(const builder *b, const int64_t *numbers, uint32_t count, w
 static wg_value literal_value(builder *b, const wg_array *array)
 {
     wg_view view = lazy_view(array);
-    wg_error error = {.code = WG_OK};
-    wg_tensor *tensor = wg_tensor_copy(b->lazy->context, &view, &error);
+    wg_tensor *tensor = wg_tensor_copy(b->lazy->context, &view, &b->error);
     if (tensor) return (wg_leaf)(b->tape, tensor);
-    lazy_fail_with(b->lazy, &error, array);
     return (wg_value){b->tape, WG_NONE, 0};
 }
 
@@ -166,7 +173,7 @@ static wg_value call_value(builder *b, const wg_array *array)
     for (uint32_t i = 0; i < array->attribute_count; i++) attributes[i] = lengths >> i & 1 ? size_of(b, numbers[i]) : wg_number(numbers[i]);
     size_t bytes = array->operand_count * sizeof *operands;
     if (array->operand_count > 8 && !(operands = base_allocate(allocator, bytes))) {
-        lazy_fail_memory(b->lazy);
+        base_fail_memory(&b->error);
         return (wg_value){b->tape, WG_NONE, 0};
     }
     for (uint32_t i = 0; i < array->operand_count; i++) operands[i] = b->values[lazy_operands(array)[i]->index];
@@ -187,7 +194,9 @@ static bool record_nodes(builder *b, lazy_program *program)
 {
     wg_lazy *lazy = b->lazy;
     uint32_t leaf = 0;
-    for (uint32_t i = 0; i < lazy->number_count; i++) b->sizes[i] = wg_extent(b->tape, program->names[i], lazy->numbers[i]);
+    wg_error_clear(&b->error);
+    for (uint32_t i = 0; i < lazy->number_count; i++)
+        b->sizes[i] = program->pinned[i] ? wg_number(lazy->numbers[i]) : wg_extent(b->tape, program->names[i], lazy->numbers[i]);
     for (uint32_t i = 0; i < lazy->order_count; i++) {
         const wg_array *array = lazy->order[i];
         wg_size shape[WG_MAX_RANK];
@@ -199,9 +208,95 @@ static bool record_nodes(builder *b, lazy_program *program)
             b->values[i] = array->state == LAZY_LITERAL ? literal_value(b, array) : call_value(b, array);
         }
         wg_at(b->values[i], NODE_FILE, (int)i + 1);
-        if (wg_is_poison(b->values[i])) return lazy_fail_with(lazy, wg_tape_error(b->tape), array);
+        if (!wg_is_poison(b->values[i])) continue;
+        b->failed = array;
+        if (!b->error.code) b->error = *wg_tape_error(b->tape);
+        return false;
     }
     return true;
+}
+
+static bool record_again(builder *b, lazy_program *program)
+{
+    return wg_tape_clear(b->tape) && record_nodes(b, program);
+}
+
+#define MOST_TRIED ((uint64_t)1 << 20) /* nodes that may be recorded to find which lengths stay free */
+
+/* Windows set apart by more than 1 have no count that is a polynomial in a length. Where such a row is met, lengths are pinned: first all, then
+ * each is freed that the others allow. */
+static bool pin_numbers(builder *b, lazy_program *program)
+{
+    uint32_t count = program->number_count;
+    memset(program->pinned, true, count * sizeof *program->pinned);
+    for (uint32_t i = 0; i < count && (uint64_t)count * b->lazy->order_count <= MOST_TRIED; i++) {
+        program->pinned[i] = false;
+        if (record_again(b, program)) continue;
+        if (b->error.code != WG_SIZE) return false;
+        program->pinned[i] = true;
+    }
+    return record_again(b, program);
+}
+
+/* like: another program of the same key, which had to pin lengths; NULL: none. */
+static bool record_program(builder *b, lazy_program *program, const lazy_program *like)
+{
+    if (like) memcpy(program->pinned, like->pinned, program->number_count * sizeof *program->pinned);
+    if (record_nodes(b, program)) return true;
+    bool good = b->error.code == WG_SIZE && program->number_count && pin_numbers(b, program);
+    return good || lazy_fail_with(b->lazy, &b->error, b->failed);
+}
+
+/* ---- rewrites ---- */
+
+typedef struct rewrite_teller {
+    wg_lazy *lazy;
+    const wg_network *network; /* the one before */
+} rewrite_teller;
+
+static void tell_rewrite(void *user, const wg_rewrite *rewrite)
+{
+    const rewrite_teller *teller = user;
+    wg_lazy *lazy = teller->lazy;
+    wg_event event = {.what = "rewrite", .detail = rewrite->rule, .reason = rewrite->reason, .read = lazy->figures.reads + 1};
+    wg_node_facts facts;
+    if (wg_network_node(teller->network, rewrite->root, &facts) && facts.file && !strcmp(facts.file, NODE_FILE) && facts.line > 0 &&
+        (uint32_t)facts.line <= lazy->order_count) {
+        event.file = lazy->order[facts.line - 1]->file;
+        event.line = lazy->order[facts.line - 1]->line;
+    }
+    lazy_tell(lazy, &event);
+}
+
+/* The network of one read after the rewrites; inputs keep their order. */
+static bool rewrite(wg_lazy *lazy, lazy_program *program, wg_symbol *roots, wg_error *error)
+{
+    rewrite_teller teller = {lazy, program->network};
+    wg_network *rewritten = wg_network_rewritten(program->network, roots, program->root_count, lazy->options.same_bits_only,
+                                                 lazy->explain ? tell_rewrite : NULL, &teller, error);
+    if (!rewritten) return false;
+    wg_network_release(&program->network);
+    program->network = rewritten;
+    wg_node_facts facts;
+    for (uint32_t position = 0, leaf = 0; leaf < program->leaf_count && wg_network_node(rewritten, position, &facts); position++)
+        if (facts.op == WG_OP_Input) program->leaves[leaf++] = wg_network_symbol_at(rewritten, position);
+    return true;
+}
+
+/* An entry's results are its roots in order, each once: only a root that comes again is looked for. */
+static void find_results(lazy_program *program, const wg_symbol *symbols)
+{
+    uint32_t count = wg_entry_result_count(program->entry), found = 0;
+    for (uint32_t i = 0; i < program->root_count; i++) {
+        uint32_t at = found;
+        if (at < count && wg_entry_result(program->entry, at).position == symbols[i].position) {
+            found++;
+        } else {
+            at = 0;
+            while (wg_entry_result(program->entry, at).position != symbols[i].position) at++;
+        }
+        program->result_of[i] = at;
+    }
 }
 
 static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
@@ -211,8 +306,10 @@ static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots
     if (program->root_count > 8 && !(symbols = base_allocate(b->lazy->allocator, bytes))) return base_fail_memory(error), NULL;
     for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(b->values[roots[i]]);
     program->network = wg_tape_seal(&b->tape, error);
+    bool good = program->network && rewrite(b->lazy, program, symbols, error);
     wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
-    program->entry = program->network ? wg_entry_new(program->network, &options, error) : NULL;
+    program->entry = good ? wg_entry_new(program->network, &options, error) : NULL;
+    if (program->entry) find_results(program, symbols);
     if (symbols != few) base_free(b->lazy->allocator, symbols, bytes);
     return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
 }
@@ -228,15 +325,17 @@ static void find_inputs(lazy_program *program)
     }
 }
 
-static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots)
+static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, const lazy_program *like)
 {
     const wg_allocator *allocator = lazy->allocator;
-    for (uint32_t i = 0; i < lazy->order_count; i++) program->leaf_count += lazy->order[i]->state == LAZY_STORED;
+    program->leaf_count = lazy->leaf_count;
     program->key = base_allocate(allocator, program->key_count * sizeof *program->key);
     program->numbers = base_allocate(allocator, program->number_count * sizeof *program->numbers);
+    program->pinned = base_allocate_zeroed(allocator, program->number_count * sizeof *program->pinned);
     program->leaves = base_allocate(allocator, program->leaf_count * sizeof *program->leaves);
     program->feeds = base_allocate(allocator, program->leaf_count * sizeof *program->feeds);
     program->places = base_allocate(allocator, program->leaf_count * sizeof *program->places);
+    program->result_of = base_allocate(allocator, program->root_count * sizeof *program->result_of);
     program->input_of = base_allocate(allocator, program->leaf_count * sizeof *program->input_of);
     program->bindings = base_allocate(allocator, program->number_count * sizeof *program->bindings);
     program->names = base_allocate(allocator, program->number_count * sizeof *program->names);
@@ -245,16 +344,15 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
                  .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
                  .values = base_allocate(allocator, value_bytes),
                  .sizes = base_allocate(allocator, size_bytes)};
-    bool good = program->key && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
-                ((program->bindings && program->names && program->numbers) || !program->number_count) && b.tape && b.values && b.sizes;
+    bool good = program->key && program->result_of && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
+                ((program->bindings && program->names && program->numbers && program->pinned) || !program->number_count) && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
-    for (uint32_t i = 0; good && i < program->number_count; i++) {
-        snprintf(program->names[i], sizeof program->names[i], "e%u", i);
-        program->bindings[i].extent = program->names[i];
-    }
+    for (uint32_t i = 0; good && i < program->number_count; i++) snprintf(program->names[i], sizeof program->names[i], "e%u", i);
     if (good) memcpy(program->key, lazy->key, program->key_count * sizeof *program->key);
     if (good && program->number_count) memcpy(program->numbers, lazy->numbers, program->number_count * sizeof *program->numbers);
-    good = good && record_nodes(&b, program);
+    good = good && record_program(&b, program, like);
+    for (uint32_t i = 0; good && i < program->number_count; i++)
+        if (!program->pinned[i]) program->bindings[program->binding_count++].extent = program->names[i];
     wg_error error;
     wg_error_clear(&error);
     if (good && !(program->plan = plan_of(&b, program, roots, &error))) good = lazy_fail_with(lazy, &error, NULL);
@@ -265,20 +363,21 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     return good;
 }
 
-static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
+static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash, const lazy_program *like)
 {
-    while (lazy->program_count >= lazy->options.cached_plans) drop_oldest(lazy);
     if (!grow_slots(lazy)) return NULL;
+    bool windows = like != NULL;
     lazy_program *program = base_allocate_zeroed(lazy->allocator, sizeof *program);
     if (!program) return lazy_fail_memory(lazy), NULL;
     program->hash = hash;
     program->key_count = lazy->key_count;
     program->number_count = lazy->number_count;
     program->root_count = root_count;
-    if (!fill_program(lazy, program, roots)) {
+    if (!fill_program(lazy, program, roots, like)) {
         free_program(lazy, program);
         return NULL;
     }
+    while (lazy->program_count >= lazy->options.cached_plans) drop_oldest(lazy);
     lazy_program **slot = &lazy->programs[hash & (lazy->program_capacity - 1)];
     program->next = *slot;
     *slot = program;
@@ -288,18 +387,31 @@ static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t
     wg_plan_figures figures;
     wg_plan_figures_of(program->plan, &figures);
     program->stages = figures.stages;
-    LAZY_TELL(lazy, .what = "plan", .reason = "no plan of this structure is cached", .read = lazy->figures.reads + 1, .nodes = figures.evaluated,
+    LAZY_TELL(lazy, .what = "plan",
+              .reason = windows ? "windows set apart: a length under them is part of the structure" : "no plan of this structure is cached", .read = lazy->figures.reads + 1, .nodes = figures.evaluated,
               .stages = figures.stages, .bytes = (uint64_t)figures.arena_bytes);
     return program;
+}
+
+static bool holds_for(const lazy_program *program, const int64_t *numbers)
+{
+    for (uint32_t i = 0; i < program->number_count; i++)
+        if (program->pinned[i] && program->numbers[i] != numbers[i]) return false;
+    return true;
 }
 
 lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
 {
     lazy_program *program = lazy->program_capacity ? lazy->programs[hash & (lazy->program_capacity - 1)] : NULL;
+    const lazy_program *like = NULL;
     for (; program; program = program->next) {
         if (program->hash != hash || program->key_count != lazy->key_count || program->number_count != lazy->number_count ||
             program->root_count != root_count || memcmp(program->key, lazy->key, lazy->key_count * sizeof *lazy->key))
             continue;
+        if (!holds_for(program, lazy->numbers)) {
+            like = program;
+            continue;
+        }
         lazy->figures.hits++;
         if (program != lazy->newest) {
             unlink_program(lazy, program);
@@ -307,15 +419,17 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
         }
         return program;
     }
-    return make_program(lazy, roots, root_count, hash);
+    return make_program(lazy, roots, root_count, hash, like);
 }
 
 /* ---- running ---- */
 
 static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_error *error)
 {
-    for (uint32_t i = 0; i < program->number_count; i++) program->bindings[i].number = lazy->numbers[i];
-    if (!wg_session_bind(session->session, program->bindings, program->number_count, error)) return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < program->number_count; i++)
+        if (!program->pinned[i]) program->bindings[count++].number = lazy->numbers[i];
+    if (!wg_session_bind(session->session, program->bindings, count, error)) return false;
     memcpy(session->numbers, lazy->numbers, program->number_count * sizeof *session->numbers);
     lazy->figures.refills++;
     LAZY_TELL(lazy, .what = "refill", .reason = "lengths changed within their classes", .read = lazy->figures.reads + 1, .stages = program->stages);
@@ -363,14 +477,12 @@ static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
 /* Where the leaves' items are; false where some must be fed, for their strides or for where they begin. */
 static bool place_inputs(wg_lazy *lazy, lazy_program *program)
 {
-    uint32_t leaf = 0;
-    for (uint32_t i = 0; i < lazy->order_count; i++) {
-        const wg_array *array = lazy->order[i];
-        if (array->state != LAZY_STORED) continue;
+    for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) {
+        const wg_array *array = lazy->leaves[leaf];
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
         void *data = borrowed ? borrowed->data : array->as.stored.tensor->data;
         if (borrowed && (borrowed->strided || (uintptr_t)data % base_kinds[array->kind].bytes)) return false;
-        uint32_t input = program->input_of[leaf++];
+        uint32_t input = program->input_of[leaf];
         if (input != WG_NONE) program->places[input] = data;
     }
     return true;
@@ -378,19 +490,20 @@ static bool place_inputs(wg_lazy *lazy, lazy_program *program)
 
 static void feed(wg_lazy *lazy, lazy_program *program)
 {
-    uint32_t leaf = 0;
-    for (uint32_t i = 0; i < lazy->order_count; i++)
-        if (lazy->order[i]->state == LAZY_STORED) {
-            program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->order[i])};
-            leaf++;
-        }
+    for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->leaves[leaf])};
 }
 
-static bool make_results(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, wg_tensor **results, wg_error *error)
+/* Roots that are one node share its tensor. */
+static bool make_results(wg_lazy *lazy, const lazy_program *program, const uint32_t *roots, wg_tensor **results, wg_error *error)
 {
-    for (uint32_t i = 0; i < root_count; i++) {
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < program->root_count; i++) {
         const wg_array *root = lazy->order[roots[i]];
-        results[i] = base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
+        uint32_t first = program->result_of[i] == made ? i : 0;
+        while (program->result_of[first] != program->result_of[i]) first++;
+        made += first == i;
+        results[i] = first < i ? wg_tensor_retain(results[first])
+                               : base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
         if (results[i]) continue;
         while (i > 0) wg_tensor_release(results[--i]);
         return false;
@@ -415,7 +528,7 @@ static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_
     void *few[8], **places = few;
     size_t bytes = program->root_count * sizeof *places;
     if (program->root_count > 8 && !(places = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error);
-    for (uint32_t i = 0; i < program->root_count; i++) places[i] = results[i]->data;
+    for (uint32_t i = 0; i < program->root_count; i++) places[program->result_of[i]] = results[i]->data;
     static void *const none[1];
     wg_run_options options = {.size = sizeof options, .feeds = program->feeds, .feed_count = program->leaf_count};
     wg_run_memory memory = {.size = sizeof memory, .results = places, .arena = lazy->arena};
@@ -428,17 +541,45 @@ static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_
     return good;
 }
 
+/* A run and its stages: what each computes, and where its first node was called. */
+static void tell_run(wg_lazy *lazy, const lazy_program *program, double seconds)
+{
+    uint64_t read = lazy->figures.reads + 1;
+    wg_stage stage;
+    lazy_tell(lazy, &(wg_event){.what = "run", .read = read, .nodes = lazy->order_count, .stages = program->stages, .seconds = seconds});
+    for (uint32_t i = 0; wg_plan_stage(program->plan, i, &stage); i++) {
+        wg_event event = {.what = "stage", .detail = stage.kind, .read = read, .nodes = stage.node_count,
+                          .bytes = (uint64_t)(stage.read_bytes + stage.written_bytes)};
+        wg_node_facts facts;
+        bool placed = wg_network_node(program->network, stage.nodes[0], &facts) && facts.file && !strcmp(facts.file, NODE_FILE) &&
+                      facts.line > 0 && (uint32_t)facts.line <= lazy->order_count;
+        if (placed) {
+            event.file = lazy->order[facts.line - 1]->file;
+            event.line = lazy->order[facts.line - 1]->line;
+        }
+        lazy_tell(lazy, &event);
+    }
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results)
 {
     wg_error error;
     wg_error_clear(&error);
     lazy_session *session = session_of(lazy, program, &error);
     if (!session || !reserve_arena(lazy, wg_session_arena_bytes(session->session), &error)) return fail_run(lazy, &error);
-    if (!make_results(lazy, roots, root_count, results, &error)) return fail_run(lazy, &error);
+    if (!make_results(lazy, program, roots, results, &error)) return fail_run(lazy, &error);
     session->used = lazy->figures.reads + 1;
     lazy->last = program;
+    double before = lazy->explain ? seconds_now() : 0;
     if (run(lazy, program, session, results, &error)) {
-        LAZY_TELL(lazy, .what = "run", .read = lazy->figures.reads + 1, .nodes = lazy->order_count, .stages = program->stages);
+        if (lazy->explain) tell_run(lazy, program, seconds_now() - before);
         return true;
     }
     for (uint32_t i = 0; i < root_count; i++) wg_tensor_release(results[i]);

@@ -8,65 +8,7 @@
 
 #include "lazy/lazy.h"
 
-/* ---- the walk ---- */
-
-static bool push(wg_lazy *lazy, uint32_t *depth, wg_array *array)
-{
-    if (!BASE_RESERVE(lazy->allocator, lazy->stack, lazy->stack_capacity, *depth + 1)) return lazy_fail_memory(lazy);
-    lazy->stack[(*depth)++] = (lazy_visit){array, 0};
-    return true;
-}
-
-static bool append(wg_lazy *lazy, wg_array *array)
-{
-    if (!BASE_RESERVE(lazy->allocator, lazy->order, lazy->order_capacity, lazy->order_count + 1)) return lazy_fail_memory(lazy);
-    array->epoch = lazy->epoch;
-    array->index = lazy->order_count;
-    lazy->order[lazy->order_count++] = array;
-    return true;
-}
-
-/* Appends what root needs and is not there yet, operands first. */
-static bool walk(wg_lazy *lazy, wg_array *root)
-{
-    uint32_t depth = 0;
-    if (root->epoch == lazy->epoch) return true;
-    if (!push(lazy, &depth, root)) return false;
-    while (depth) {
-        lazy_visit *top = &lazy->stack[depth - 1];
-        wg_array *array = top->array;
-        if (array->epoch == lazy->epoch) {
-            depth--;
-            continue;
-        }
-        uint32_t count = array->state == LAZY_PENDING ? array->operand_count : 0;
-        wg_array **operands = lazy_operands(array);
-        while (top->next < count && operands[top->next]->epoch == lazy->epoch) top->next++;
-        if (top->next < count) {
-            wg_array *operand = operands[top->next++];
-            if (!push(lazy, &depth, operand)) return false;
-            continue;
-        }
-        depth--;
-        if (!append(lazy, array)) return false;
-    }
-    return true;
-}
-
-static void begin_walk(wg_lazy *lazy)
-{
-    lazy->order_count = 0;
-    lazy->epoch++;
-}
-
 /* ---- the key ---- */
-
-static bool put(wg_lazy *lazy, uint64_t word)
-{
-    if (!BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, lazy->key_count + 1)) return lazy_fail_memory(lazy);
-    lazy->key[lazy->key_count++] = word;
-    return true;
-}
 
 /* The class of a length: itself where it is 0 or 1, else 2 + which number it is. WG_NONE without memory. */
 static uint32_t class_of(wg_lazy *lazy, int64_t number)
@@ -79,32 +21,28 @@ static uint32_t class_of(wg_lazy *lazy, int64_t number)
     return 2 + lazy->number_count++;
 }
 
-enum { KEY_STORED = 1, KEY_LITERAL, KEY_PENDING };
+enum { KEY_STORED = 1, KEY_LITERAL, KEY_PENDING, KEY_COUNTED };
 
 static bool put_source(wg_lazy *lazy, const wg_array *array)
 {
+    uint64_t *at = lazy->key + lazy->key_count;
     bool literal = array->state == LAZY_LITERAL;
-    uint64_t head = (literal ? KEY_LITERAL : KEY_STORED) | (uint64_t)array->kind << 8 | (uint64_t)array->rank << 16 | (uint64_t)array->tag << 32;
-    if (!put(lazy, head)) return false;
-    if (literal) return put(lazy, array->as.literal.bits[0]) && put(lazy, array->as.literal.bits[1]);
+    *at++ = (literal ? KEY_LITERAL : KEY_STORED) | (uint64_t)array->kind << 8 | (uint64_t)array->rank << 16 | (uint64_t)array->tag << 32;
+    if (literal) {
+        *at++ = array->as.literal.bits[0];
+        *at++ = array->as.literal.bits[1];
+    }
     for (uint32_t axis = 0; axis < array->rank; axis++) {
         uint32_t class = class_of(lazy, lazy_shape(array)[axis]);
-        if (class == WG_NONE || !put(lazy, class)) return false;
+        if (class == WG_NONE) return false;
+        *at++ = class;
     }
+    lazy->key_count = (uint32_t)(at - lazy->key);
     return true;
 }
 
-static bool put_call(wg_lazy *lazy, const wg_array *array)
+static bool put_attributes(wg_lazy *lazy, const wg_array *array)
 {
-    if (!BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, lazy->key_count + 2 + array->operand_count + array->attribute_count))
-        return lazy_fail_memory(lazy);
-    uint64_t *at = lazy->key + lazy->key_count;
-    *at++ = KEY_PENDING | (uint64_t)array->op << 8 | (uint64_t)array->operand_count << 24;
-    *at++ = (uint64_t)array->tag << 32 | array->attribute_count;
-    wg_array **operands = lazy_operands(array);
-    for (uint32_t i = 0; i < array->operand_count; i++) *at++ = operands[i]->index;
-    lazy->key_count = (uint32_t)(at - lazy->key);
-    if (!array->attribute_count) return true;
     const int64_t *attributes = lazy_attributes(array);
     uint32_t lengths = wg_op_length_attributes((wg_op)array->op, attributes, array->attribute_count);
     for (uint32_t i = 0; i < array->attribute_count; i++) {
@@ -119,21 +57,122 @@ static bool put_call(wg_lazy *lazy, const wg_array *array)
     return true;
 }
 
-static bool make_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t *hash)
+/* Row, tag and how many operands and attributes there are: a word where the counts are small, else two. */
+static bool put_call(wg_lazy *lazy, const wg_array *array)
 {
-    lazy->key_count = lazy->number_count = 0;
-    for (uint32_t i = 0; i < lazy->order_count; i++) {
-        const wg_array *array = lazy->order[i];
-        if (!(array->state == LAZY_PENDING ? put_call(lazy, array) : put_source(lazy, array))) return false;
+    uint64_t *at = lazy->key + lazy->key_count, head = (uint64_t)array->op << 4 | (uint64_t)array->tag << 32;
+    uint32_t count = array->operand_count;
+    wg_array **operands = lazy_operands(array);
+    if (count < 4 && array->attribute_count < 16) {
+        *at++ = head | KEY_PENDING | (uint64_t)count << 20 | (uint64_t)array->attribute_count << 24;
+    } else {
+        *at++ = head | KEY_COUNTED;
+        *at++ = (uint64_t)count << 32 | array->attribute_count;
     }
-    for (uint32_t i = 0; i < root_count; i++)
-        if (!put(lazy, roots[i])) return false;
-    uint64_t mixed = root_count;
-    for (uint32_t i = 0; i < lazy->key_count; i++) {
-        mixed = (mixed ^ lazy->key[i]) * 0x9e3779b97f4a7c15u;
-        mixed ^= mixed >> 29;
+    for (uint32_t i = 0; i + 1 < count; i += 2) *at++ = operands[i]->index | (uint64_t)operands[i + 1]->index << 32;
+    if (count % 2) *at++ = operands[count - 1]->index;
+    lazy->key_count = (uint32_t)(at - lazy->key);
+    return !array->attribute_count || put_attributes(lazy, array);
+}
+
+/* Two words at a time, by the two halves of their product. */
+static uint64_t hash_key(const uint64_t *key, uint32_t count)
+{
+    uint64_t hash = count + 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        __extension__ unsigned __int128 product = (unsigned __int128)(hash ^ key[i]) * (key[i + 1] ^ 0xbb67ae8584caa73bu);
+        hash = (uint64_t)product ^ (uint64_t)(product >> 64);
     }
-    *hash = mixed ^ mixed >> 32;
+    if (count % 2) hash = (hash ^ key[count - 1]) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* ---- the walk, which writes the key as it goes ---- */
+
+static __attribute__((noinline)) bool grow_lists(wg_lazy *lazy, size_t words)
+{
+    return (BASE_RESERVE(lazy->allocator, lazy->order, lazy->order_capacity, lazy->order_count + 1) &&
+            BASE_RESERVE(lazy->allocator, lazy->leaves, lazy->leaf_capacity, lazy->order_count + 1) &&
+            BASE_RESERVE(lazy->allocator, lazy->kept, lazy->kept_capacity, lazy->order_count + 1) &&
+            BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, lazy->key_count + (uint32_t)words)) ||
+           lazy_fail_memory(lazy);
+}
+
+/* For one more node and its words. kept is the last of the lists to grow, and all are of one length at least: it has room where all have. */
+static inline bool make_room(wg_lazy *lazy, size_t words)
+{
+    return (lazy->order_count < lazy->kept_capacity && lazy->key_count + words <= lazy->key_capacity) || grow_lists(lazy, words);
+}
+
+static inline void append(wg_lazy *lazy, wg_array *array)
+{
+    array->epoch = lazy->epoch;
+    array->index = lazy->order_count;
+    lazy->order[lazy->order_count++] = array;
+}
+
+static bool append_source(wg_lazy *lazy, wg_array *array)
+{
+    if (!make_room(lazy, 3 + (size_t)array->rank)) return false;
+    append(lazy, array);
+    if (array->state == LAZY_STORED) lazy->leaves[lazy->leaf_count++] = array;
+    return put_source(lazy, array);
+}
+
+static inline bool append_call(wg_lazy *lazy, wg_array *array)
+{
+    if (!make_room(lazy, 2 + (size_t)array->operand_count + array->attribute_count)) return false;
+    append(lazy, array);
+    if (array->handles > array->scoped) lazy->kept[lazy->kept_count++] = array->index;
+    return put_call(lazy, array);
+}
+
+static inline bool push(wg_lazy *lazy, uint32_t *depth, wg_array *array)
+{
+    if (!BASE_RESERVE(lazy->allocator, lazy->stack, lazy->stack_capacity, *depth + 1)) return lazy_fail_memory(lazy);
+    lazy->stack[(*depth)++] = (lazy_visit){array, 0};
+    return true;
+}
+
+/* Appends what a pending root needs and is not there yet, operands first. */
+static bool walk(wg_lazy *lazy, wg_array *root)
+{
+    uint32_t depth = 0;
+    uint64_t epoch = lazy->epoch;
+    if (root->epoch == epoch) return true;
+    if (!push(lazy, &depth, root)) return false;
+    while (depth) {
+        lazy_visit *top = &lazy->stack[depth - 1];
+        wg_array *array = top->array, **operands = lazy_operands(array), *deeper = NULL;
+        uint32_t count = array->operand_count, next = top->next;
+        while (next < count && !deeper) {
+            wg_array *operand = operands[next++];
+            if (operand->epoch == epoch) continue;
+            if (operand->state == LAZY_PENDING) deeper = operand;
+            else if (!append_source(lazy, operand)) return false;
+        }
+        if (deeper) {
+            top->next = next;
+            if (!push(lazy, &depth, deeper)) return false;
+        } else {
+            depth--;
+            if (!append_call(lazy, array)) return false;
+        }
+    }
+    return true;
+}
+
+static void begin_walk(wg_lazy *lazy)
+{
+    lazy->order_count = lazy->leaf_count = lazy->kept_count = lazy->key_count = lazy->number_count = 0;
+    lazy->epoch++;
+}
+
+static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t *hash)
+{
+    if (!make_room(lazy, root_count)) return false;
+    for (uint32_t i = 0; i < root_count; i++) lazy->key[lazy->key_count++] = roots[i];
+    *hash = hash_key(lazy->key, lazy->key_count);
     return true;
 }
 
@@ -143,7 +182,6 @@ static bool make_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, 
  * second read to compute it. */
 static bool is_stored(wg_array *array)
 {
-    if (array->state != LAZY_PENDING || array->handles <= array->scoped) return false;
     if (array->heavy || array->seen) return true;
     array->seen = true;
     return false;
@@ -161,18 +199,18 @@ static void tell_stored(wg_lazy *lazy, const wg_array *array)
 static bool choose_stored(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
 {
     lazy->stored_count = 0;
-    if (!BASE_RESERVE(lazy->allocator, lazy->stored, lazy->stored_capacity, lazy->order_count)) return lazy_fail_memory(lazy);
+    if (!BASE_RESERVE(lazy->allocator, lazy->stored, lazy->stored_capacity, count + lazy->kept_count)) return lazy_fail_memory(lazy);
     for (uint32_t i = 0; i < count; i++) {
         if (arrays[i]->state != LAZY_PENDING || arrays[i]->chosen == lazy->epoch) continue;
         arrays[i]->chosen = lazy->epoch;
         lazy->stored[lazy->stored_count++] = arrays[i]->index;
     }
-    for (uint32_t i = 0; i < lazy->order_count; i++) {
-        wg_array *array = lazy->order[i];
+    for (uint32_t i = 0; i < lazy->kept_count; i++) {
+        wg_array *array = lazy->order[lazy->kept[i]];
         if (array->chosen == lazy->epoch || !is_stored(array)) continue;
         tell_stored(lazy, array);
         array->chosen = lazy->epoch;
-        lazy->stored[lazy->stored_count++] = i;
+        lazy->stored[lazy->stored_count++] = array->index;
     }
     return true;
 }
@@ -182,7 +220,7 @@ static bool choose_stored(wg_lazy *lazy, wg_array *const *arrays, uint32_t count
 static bool run_stored(wg_lazy *lazy, const uint32_t *stored, uint32_t count)
 {
     uint64_t hash;
-    if (!make_key(lazy, stored, count, &hash)) return false;
+    if (!end_key(lazy, stored, count, &hash)) return false;
     lazy_program *program = lazy_program_of(lazy, stored, count, hash);
     if (!program) return false;
     wg_tensor *few[8], **results = few;

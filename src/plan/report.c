@@ -183,14 +183,33 @@ static void put_writes(const wg_plan *plan, const plan_stage *stage, base_string
     }
 }
 
+static const char *stage_kind(const wg_plan *plan, const plan_stage *stage)
+{
+    switch (stage->kind) {
+    case PLAN_STAGE_PATTERN: return plan_pattern_formula(plan->matches[stage->match].pattern);
+    case PLAN_STAGE_CALL: return graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text;
+    case PLAN_STAGE_MAP: break;
+    }
+    return stage->instruction_count ? "map" : "copy";
+}
+
+bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *facts)
+{
+    if (!plan || !facts || index >= plan->stage_count) return false;
+    const plan_stage *stage = &plan->stages[index];
+    *facts = (wg_stage){.kind = stage_kind(plan, stage),
+                        .nodes = stage->nodes,
+                        .node_count = stage->node_count,
+                        .scratch_bytes = plan->layout.scratch[index]};
+    for (uint32_t r = 0; r < stage->read_count; r++) facts->read_bytes += buffer_of(plan, stage->reads[r].source)->bytes;
+    for (uint32_t w = 0; w < stage->write_count; w++) facts->written_bytes += buffer_of(plan, stage->writes[w].node)->bytes;
+    return true;
+}
+
 static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
 {
     const plan_stage *stage = &plan->stages[s];
-    const char *kind = stage->kind == PLAN_STAGE_PATTERN ? plan_pattern_formula(plan->matches[stage->match].pattern)
-                       : stage->kind == PLAN_STAGE_CALL  ? graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text
-                       : stage->instruction_count        ? "map"
-                                                         : "copy";
-    base_string_printf(text, "  %4u %s of", s, kind);
+    base_string_printf(text, "  %4u %s of", s, stage_kind(plan, stage));
     for (uint32_t i = 0; i < stage->node_count; i++)
         base_string_printf(text, "%s %u %s", i ? "," : "", stage->nodes[i], graph_rows[graph_node(plan->graph, stage->nodes[i])->op].name);
     if (plan->layout.scratch[s]) base_string_printf(text, "; scratch %lld bytes", (long long)plan->layout.scratch[s]);

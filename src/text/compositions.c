@@ -6,6 +6,7 @@
 #define WG_NO_SITES
 #include "text/text.h"
 #include "wengert/compose.h"
+#include "wengert/draws.h"
 
 static const text_argument *argument(const text_composed *call, const char *key)
 {

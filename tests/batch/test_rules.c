@@ -6,6 +6,7 @@
 #include "batch/mapped.h"
 
 #include "batch/batch.h"
+#include "support/dense.h"
 
 #define FORMS 3 /* calls of one row, kind and shape */
 
@@ -25,6 +26,7 @@ static void every_case(uint64_t seed, case_function check)
     test_draws draws = test_draws_new(seed);
     for (int op = 0; op < WG_OP_COUNT; op++) {
         uint32_t calls = 0, patterns = 0;
+        if (graph_row_is_host((wg_op)op)) continue; /* matrices of their own: host_rows_map */
         for (int kind = 0; kind < WG_KIND_COUNT; kind++) {
             if (!mapped_takes((wg_op)op, (wg_kind)kind)) continue;
             for (size_t i = 0; i < FORMS * MAPPED_EDGES; i++) {
@@ -107,6 +109,68 @@ static void every_row_follows_a_named_frame(void **state)
 {
     (void)state;
     every_case(2, check_named);
+}
+
+/* ---- host rows: matrices that each of them takes ---- */
+
+#define MATRICES 3
+#define SIDE 3
+
+/* [cells, SIDE, SIDE], each of full rank and positive definite by its lower triangle. */
+static wg_tensor *matrices(test_draws *draws, int64_t cells)
+{
+    wg_tensor *items = wg_tensor_new(NULL, WG_KIND_F64, 3, (int64_t[]){cells, SIDE, SIDE}, NULL, NULL);
+    double *numbers = wg_tensor_data(items);
+    for (int64_t i = 0; i < cells * SIDE * SIDE; i++) numbers[i] = (double)test_draw_below(draws, 1000) / 1000 - 0.5;
+    test_make_dominant(items);
+    return items;
+}
+
+/* Matrix `cell` of a frame, or the one that is shared. Owned. */
+static wg_tensor *matrix_of(const wg_tensor *frame, bool batched, int64_t cell)
+{
+    const double *numbers = wg_tensor_data(frame);
+    return wg_tensor_new(NULL, WG_KIND_F64, 2, (int64_t[]){SIDE, SIDE}, numbers + (batched ? cell : 0) * SIDE * SIDE, NULL);
+}
+
+static void check_host(test_draws *draws, wg_op op, uint32_t pattern)
+{
+    uint32_t arity = (uint32_t)wg_op_arity(op), attribute_count = op == WG_OP_SolveTriangle ? 3 : 0;
+    wg_size attributes[3] = {{1, 0}, {0, 0}, {0, 0}};
+    int64_t flat[3] = {1, 0, 0};
+    wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    wg_tensor *frames[2], *cells[MATRICES];
+    wg_value operands[2];
+    bool batched[2];
+    for (uint32_t i = 0; i < arity; i++) {
+        frames[i] = matrices(draws, MATRICES);
+        batched[i] = pattern >> i & 1;
+        operands[i] = wg_leaf(tape, batched[i] ? wg_tensor_retain(frames[i]) : matrix_of(frames[i], false, 0));
+    }
+    for (int64_t cell = 0; cell < MATRICES; cell++) {
+        const wg_tensor *of_cell[2] = {NULL, NULL};
+        for (uint32_t i = 0; i < arity; i++) of_cell[i] = matrix_of(frames[i], batched[i], cell);
+        assert_non_null(cells[cell] = wg_op_run(NULL, op, of_cell, arity, flat, attribute_count, NULL));
+        for (uint32_t i = 0; i < arity; i++) wg_tensor_release((wg_tensor *)of_cell[i]);
+    }
+    wg_tensor *expected = mapped_stack(wg_tensor_kind(cells[0]), wg_tensor_rank(cells[0]), wg_tensor_shape(cells[0]), cells, MATRICES, 0);
+    wg_value mapped = wg_record_mapped(tape, op, operands, batched, arity, attributes, attribute_count, wg_number(MATRICES));
+    expect(tape, mapped, NULL, 0, NULL, expected, wg_op_name(op));
+    wg_tensor_release(expected);
+    for (int64_t cell = 0; cell < MATRICES; cell++) wg_tensor_release(cells[cell]);
+    for (uint32_t i = 0; i < arity; i++) wg_tensor_release(frames[i]);
+}
+
+static void host_rows_map(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(11);
+    uint32_t checked = 0;
+    for (int op = 0; op < WG_OP_COUNT; op++) {
+        if (!graph_row_is_host((wg_op)op) || !test_row_is_here((wg_op)op)) continue;
+        for (uint32_t pattern = 1; pattern < 1u << wg_op_arity((wg_op)op); pattern++, checked++) check_host(&draws, (wg_op)op, pattern);
+    }
+    if (!checked) skip();
 }
 
 /* ---- maps of maps: rows that have batch axes already ---- */
@@ -320,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_maps),
+        cmocka_unit_test(host_rows_map),
         cmocka_unit_test(every_row_follows_a_named_frame),
         cmocka_unit_test(every_row_maps_twice),
         cmocka_unit_test(every_row_maps_cell_by_cell),

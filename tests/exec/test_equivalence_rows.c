@@ -33,17 +33,18 @@ static double special(maker *m, wg_kind kind)
     return pick == 15 ? (double)NAN : pick == 16 ? (double)INFINITY : -(double)INFINITY;
 }
 
-/* A tenth of the items are special; those of integers may also be the ends of the kind. */
-static wg_tensor *items_of(maker *m, wg_kind kind, uint32_t rank, const int64_t *shape)
+/* A tenth of the items are special; those of integers may also be the ends of the kind. Complex numbers are special in their parts. */
+static wg_tensor *items_of(maker *m, wg_kind whole, uint32_t rank, const int64_t *shape)
 {
     const graph_row *row = &graph_rows[m->op];
+    wg_kind kind = base_kind_part(whole);
     double low = (double)row->low, high = (double)row->high;
     if (!base_kind_is_float(kind) && kind != WG_KIND_BOOL) low = base_kinds[kind].class == BASE_CLASS_SIGNED ? -9 : 0, high = 20;
-    wg_tensor *items = test_tensor_draw(&m->draws, kind, rank, shape, low, high);
+    wg_tensor *items = test_tensor_draw(&m->draws, whole, rank, shape, low, high);
     unsigned char *bytes = wg_tensor_data(items);
     uint32_t width = base_kinds[kind].bytes;
     bool ends = base_kind_is_integer(kind);
-    for (int64_t i = 0; i < wg_tensor_volume(items); i++) {
+    for (int64_t i = 0; i < wg_tensor_volume(items) * (kind == whole ? 1 : 2); i++) {
         if (test_draw_below(&m->draws, 10) || kind == WG_KIND_BOOL) continue;
         if (ends && test_draw_below(&m->draws, 2)) {
             memset(bytes + i * width, test_draw_below(&m->draws, 2) ? 0xff : 0, width);
@@ -126,7 +127,8 @@ static void cases_same(maker *m)
             continue;
         }
         for (int64_t to = 0; to < WG_KIND_COUNT; to++) {
-            if (base_kinds[to].class == BASE_CLASS_COMPLEX || (i != 5 && i != 12)) continue;
+            bool takes = base_kind_is_complex((wg_kind)to) || !base_kind_is_complex(m->kind); /* a complex number is no real one */
+            if (!takes || (i != 5 && i != 12)) continue;
             of_form(m, &forms[i], i, (int64_t[]){to, 0}, 2);
             of_form(m, &forms[i], i + 1, (int64_t[]){to, 1}, 2);
         }
@@ -136,17 +138,15 @@ static void cases_same(maker *m)
 static void cases_bitcast(maker *m)
 {
     for (int64_t to = 0; to < WG_KIND_COUNT; to++) {
-        if (base_kinds[to].bytes != base_kinds[m->kind].bytes || base_kinds[to].class == BASE_CLASS_COMPLEX || to == WG_KIND_BOOL ||
-            to == WG_KIND_CHAR)
-            continue;
+        if (base_kinds[to].bytes != base_kinds[m->kind].bytes || to == WG_KIND_BOOL || to == WG_KIND_CHAR) continue;
         for (uint32_t i = 0; i < FORM_COUNT; i += 3) of_form(m, &forms[i], i, &to, 1);
-        if (base_kinds[to].class == BASE_CLASS_FLOAT && !base_kind_is_float(m->kind)) {
+        if (base_kind_has_nan((wg_kind)to) && !base_kind_has_nan(m->kind)) {
             /* There and back: NaNs among the floats are the one NaN by then. */
             wg_value there = wg_bitcast(operand(m, m->kind, 2, TEST_SHAPE(9, 40), 2), (wg_kind)to);
             int64_t back = m->kind;
             record(m, &there, 1, &back, 1);
         }
-        if (!base_kind_is_float(m->kind)) continue;
+        if (!base_kind_has_nan(m->kind)) continue;
         /* Bits of numbers that were computed, NaNs among them. */
         wg_value a = operand(m, m->kind, 1, TEST_SHAPE(300), 0);
         wg_value computed = wg_sub(wg_mul(a, a), wg_sqrt(a));
@@ -179,6 +179,7 @@ static void along(maker *m, const form *f, int64_t axis, uint32_t i)
             bool strict = fold >= GRAPH_FOLDING_SUB, bits = fold >= GRAPH_FOLDING_AND && fold <= GRAPH_FOLDING_XOR;
             bool takes =
                 bits ? !base_kind_is_float(m->kind) && m->kind != WG_KIND_CHAR : m->kind != WG_KIND_BOOL && m->kind != WG_KIND_CHAR;
+            if (base_kind_is_complex(m->kind)) takes = fold <= GRAPH_FOLDING_PRODUCT;
             if (!takes || (fold == GRAPH_FOLDING_POWF && !base_kind_is_float(m->kind)) || (reduce && n == 0) || (i + (uint32_t)fold) % 3)
                 continue;
             of_form(m, f, i, (int64_t[]){fold, axis, reduce ? strict : (int64_t)(i % 2)}, 3);
@@ -390,7 +391,7 @@ static void cases_generator(maker *m)
         record(m, (const wg_value[]){keys, positions(m, WG_KIND_I32, 1, TEST_SHAPE(70), -50, 50)}, 2, NULL, 0);
     if (m->op == WG_OP_KeyFold) record(m, (const wg_value[]){key, positions(m, WG_KIND_I64, 0, NULL, -50, 50)}, 2, NULL, 0);
     if (m->op != WG_OP_Draw) return;
-    for (int64_t distribution = 0; distribution < 3; distribution++) {
+    for (int64_t distribution = 0; distribution < 4; distribution++) {
         bool bits = distribution == GRAPH_DISTRIBUTION_BITS;
         if (bits ? !base_kind_is_integer(m->kind) : !base_kind_is_float(m->kind)) continue;
         RECORD(m, &key, 1, distribution, 2, 33, 129, m->kind);
@@ -401,6 +402,29 @@ static void cases_generator(maker *m)
         RECORD(m, &keys, 1, distribution, 1, 0, m->kind);
         RECORD(m, &none, 1, distribution, 1, 4, m->kind);
     }
+}
+
+/* Parameters of many sizes beside what operands are elsewhere: negative, NaN, beyond every range. */
+static void cases_drawn(maker *m)
+{
+    uint32_t words[2] = {test_draw_below(&m->draws, UINT32_MAX), test_draw_below(&m->draws, UINT32_MAX)};
+    wg_value operands[3] = {wg_input(m->tape, wg_tensor_new(NULL, WG_KIND_U32, 1, TEST_SHAPE(2), words, NULL))};
+    const char *roles = graph_rows[m->op].roles;
+    bool flag = m->op == WG_OP_DrawGamma || m->op == WG_OP_DrawGammaSlope;
+    for (uint32_t i = 0; i < FORM_COUNT; i++)
+        for (int64_t logarithm = 0; logarithm <= flag; logarithm++) {
+            uint32_t count = 1;
+            for (; roles[count]; count++)
+                operands[count] = roles[count] == 'p' ? positions(m, count % 2 ? WG_KIND_I64 : WG_KIND_I32, forms[i].rank, forms[i].shape, -2, 400)
+                                                      : operand(m, m->kind, forms[i].rank, forms[i].shape, (i + count) % 3);
+            record(m, operands, count, &logarithm, flag);
+        }
+    wg_value many[3] = {(wg_key_split)(operands[0], wg_number(5))};
+    uint32_t count = 1;
+    for (; roles[count]; count++)
+        many[count] = roles[count] == 'p' ? positions(m, WG_KIND_I64, 2, TEST_SHAPE(5, 99), -2, 400)
+                                          : operand(m, m->kind, 2, TEST_SHAPE(5, 99), count % 3);
+    record(m, many, count, (const int64_t[]){0}, flag);
 }
 
 static void cases_iota(maker *m)
@@ -462,6 +486,7 @@ static const struct {
     {graph_shape_unfold, cases_layout},      {graph_shape_fold, cases_fold},             {graph_shape_gather, cases_gather},
     {graph_shape_scatter, cases_scatter},    {graph_shape_slice, cases_slice},           {graph_shape_update, cases_slice},
     {graph_shape_where, cases_where},        {graph_shape_second, cases_list},           {graph_shape_bins, cases_list},
+    {graph_shape_drawn, cases_drawn},
     {graph_shape_shaped, cases_generator},   {graph_shape_key_split, cases_generator},   {graph_shape_key_fold, cases_generator},
     {graph_shape_solve, cases_matrices},     {graph_shape_least_squares, cases_matrices}, {graph_shape_square, cases_matrices},
     {graph_shape_drop_matrix, cases_matrices}, {graph_shape_square_diagonal, cases_matrices}, {graph_shape_tall, cases_matrices},
@@ -481,7 +506,6 @@ static cases_function cases_of(wg_op op)
 /* Rows whose operands have no kind of their own run once. */
 static bool takes_kind(wg_op op, wg_kind kind)
 {
-    if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return false;
     if (op == WG_OP_Where || op == WG_OP_KeySplit || op == WG_OP_KeyFold) return kind == WG_KIND_F32;
     if (op == WG_OP_Draw) return base_kind_is_float(kind) || base_kind_is_integer(kind);
     if (kind == WG_KIND_CHAR && graph_rows[op].result == GRAPH_RESULT_ACCUMULATED) return false; /* letters have no sum */

@@ -20,6 +20,24 @@ add_executable(shared program.c)
 target_link_libraries(shared wengert::wengert)
 add_executable(static program.c)
 target_link_libraries(static wengert::wengert_static)
+add_executable(lazy_shared lazy.c)
+target_link_libraries(lazy_shared wengert::wengert_lazy)
+add_executable(lazy_static lazy.c)
+target_link_libraries(lazy_static wengert::wengert_lazy_static)
+"""
+LAZY_PROGRAM = """
+#include <stdio.h>
+#include "wengert/lazy.h"
+int main(void)
+{
+    wg_lazy *lazy = wg_lazy_new(NULL, NULL);
+    wg_array *two = wg_array_number(lazy, WG_KIND_F32, 2), *operands[2] = {two, two}, *four = wg_array_record(lazy, WG_OP_Add, operands, 2, NULL, 0);
+    double number = 0;
+    if (!wg_array_double(four, &number)) return 1;
+    puts(number == 4 ? wg_kind_name(wg_array_kind(four)) : "wrong");
+    wg_lazy_free(&lazy);
+    return 0;
+}
 """
 
 
@@ -31,7 +49,8 @@ def prints_f32(report, program, libraries, how):
 def check_files(report, prefix, libraries):
     for header in sorted((ROOT / "include" / "wengert").iterdir()):
         report.check((prefix / "include" / "wengert" / header.name).exists(), f"{header.name} is not installed")
-    for name in "libwengert.so", "libwengert.a", "pkgconfig/wengert.pc", "cmake/wengert/wengert-config.cmake":
+    names = ["libwengert.so", "libwengert.a", "libwengert-lazy.so", "libwengert-lazy.a", "pkgconfig/wengert.pc", "pkgconfig/wengert-lazy.pc"]
+    for name in names + ["cmake/wengert/wengert-config.cmake"]:
         report.check((libraries / name).exists(), f"{name} is not installed")
     if (BUILD / "wengert").exists():
         report.check((prefix / "bin" / "wengert").exists(), "the command is not installed")
@@ -43,10 +62,11 @@ def check_files(report, prefix, libraries):
 
 def check_pkg_config(report, directory, libraries):
     environment = dict(os.environ, PKG_CONFIG_PATH=str(libraries / "pkgconfig"))
-    flags = run(["pkg-config", "--cflags", "--libs", "wengert"], env=environment).stdout.split()
-    linked = run(["cc", "-std=c11", directory / "program.c", "-o", directory / "by-pkg-config", *flags])
-    if report.check(linked.returncode == 0, f"pkg-config's flags {flags} do not link:\n{linked.stdout}"):
-        prints_f32(report, directory / "by-pkg-config", libraries, "pkg-config")
+    for package, source in ("wengert", "program.c"), ("wengert-lazy", "lazy.c"):
+        flags = run(["pkg-config", "--cflags", "--libs", package], env=environment).stdout.split()
+        linked = run(["cc", "-std=c11", directory / source, "-o", directory / package, *flags])
+        if report.check(linked.returncode == 0, f"pkg-config's flags {flags} do not link:\n{linked.stdout}"):
+            prints_f32(report, directory / package, libraries, f"pkg-config {package}")
 
 
 def check_find_package(report, directory, prefix, libraries):
@@ -56,6 +76,8 @@ def check_find_package(report, directory, prefix, libraries):
     if report.check(built.returncode == 0, f"find_package does not build:\n{configured.stdout}{built.stdout}"):
         prints_f32(report, directory / "out" / "shared", libraries, "find_package")
         prints_f32(report, directory / "out" / "static", libraries, "find_package, static")
+        prints_f32(report, directory / "out" / "lazy_shared", libraries, "find_package, lazy")
+        prints_f32(report, directory / "out" / "lazy_static", libraries, "find_package, lazy and static")
 
 
 def main():
@@ -68,6 +90,7 @@ def main():
         found = sorted(prefix.rglob("libwengert.so"))
         if report.check(installed.returncode == 0 and found, f"cmake --install failed:\n{installed.stdout}"):
             (directory / "program.c").write_text(PROGRAM)
+            (directory / "lazy.c").write_text(LAZY_PROGRAM)
             check_files(report, prefix, found[0].parent)
             check_pkg_config(report, directory, found[0].parent)
             check_find_package(report, directory, prefix, found[0].parent)

@@ -77,9 +77,9 @@ static void test_shrinking(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
-        uint32_t count, fewest = random_graph_smallest(seed, 300, WG_KIND_F32, has_no_tanh, &count);
+        uint32_t count, fewest = random_graph_smallest(seed, 900, WG_KIND_F32, has_no_tanh, &count);
         random_graph before = random_graph_new(seed, fewest - 1, WG_KIND_F32), at = random_graph_new(seed, fewest, WG_KIND_F32);
-        assert_true(fewest < 300);
+        assert_true(fewest < 900);
         assert_true(has_no_tanh(&count, &before, (char[16]){0}, 16));
         assert_false(has_no_tanh(&count, &at, (char[16]){0}, 16));
         random_graph_free(&before);

@@ -384,6 +384,20 @@ static uint32_t keys(maker *m)
     return source(m, test_tensor_draw(&m->draws, WG_KIND_U32, many ? 2 : 1, shape, 0, 4e9), false);
 }
 
+/* The parameters behind the keys of a row that draws from them: the keys' axes before [shape]; one kind but for counts. */
+static void drawn_parameters(maker *m, attempt *a, uint32_t rank, const int64_t *shape)
+{
+    const char *roles = graph_rows[a->op].roles;
+    wg_kind kind = draw_kind(m, a->op);
+    int64_t whole[WG_MAX_RANK];
+    uint32_t place = a->operands[0], before = wg_value_rank(m->values[place]) - 1;
+    if (before) whole[0] = shape_of(m, place)[0];
+    memcpy(whole + before, shape, rank * sizeof *shape);
+    for (uint32_t i = 1; roles[i]; i++)
+        a->operands[a->operand_count++] = roles[i] == 'p' ? fresh_positions(m, before + rank, whole, -1, 40)
+                                                          : of_type(m, a->op, kind, before + rank, whole);
+}
+
 static bool draw_operands(maker *m, attempt *a)
 {
     const graph_row *row = &graph_rows[a->op];
@@ -401,8 +415,9 @@ static bool draw_operands(maker *m, attempt *a)
         for (uint32_t i = 1; row->roles[i]; i++) a->operands[a->operand_count++] = of_type(m, a->op, kind, rank, shape);
     } else if (row->roles[0] == 'k') {
         uint32_t place = a->operands[a->operand_count++] = keys(m);
-        if (row->roles[1] == 'p')
+        if (a->op == WG_OP_KeyFold)
             a->operands[a->operand_count++] = fresh_positions(m, wg_value_rank(m->values[place]) - 1, shape_of(m, place), 0, 100);
+        else if (row->shape == graph_shape_drawn) drawn_parameters(m, a, rank, shape);
     } else if (!rank) {
         rank = 1; /* Iota */
         shape[0] = 3;
