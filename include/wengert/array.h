@@ -43,8 +43,8 @@ extern "C" {
 #define WG_ALL_AXES NULL, 0u
 #define WG_INDEXES(...) WG_LIST(wg_index, __VA_ARGS__), WG_LIST_COUNT(wg_index, __VA_ARGS__)
 
-/* Stands for an optional operand that is not given (no other operand may be it). NULL does too, while the context keeps no error: then it is
- * what a failed call answered. */
+/* Stands for an optional operand that is not given (no other operand may be it). NULL does too, while the context keeps no error: else it
+ * is what a failed call answered. */
 WG_API wg_array *wg_array_absent(void);
 
 /* ---- kinds --------------------------------------------------------------------------------------------------------------------------- */

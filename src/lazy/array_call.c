@@ -13,7 +13,9 @@ wg_lazy *lazy_begin_in(wg_lazy *lazy)
     if (!lazy) return NULL;
     uint32_t before = lazy->scope_count;
     wg_scope_open(lazy);
-    return lazy->scope_count > before ? lazy : NULL;
+    if (lazy->scope_count > before) return lazy;
+    wg_scope_close(lazy); /* the one that could not be opened */
+    return NULL;
 }
 
 static wg_array absent;

@@ -12,8 +12,8 @@
 /* The context of operands [count], with a scope opened; NULL where one is NULL or wrong, or without memory. */
 wg_lazy *lazy_begin(wg_array *const *operands, uint32_t count);
 #define LAZY_BEGIN(...) lazy_begin((wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
-/* Is an optional operand given? It is absent where it is NULL or wg_array_absent(), and then NULL afterwards. False where NULL is what a failed call
- * answered. */
+/* Is an optional operand given? It is absent where it is NULL or wg_array_absent(), and then NULL afterwards. False where NULL is what a
+ * failed call answered. */
 bool lazy_optional(wg_lazy *lazy, wg_array **operand);
 /* The same without operands. */
 wg_lazy *lazy_begin_in(wg_lazy *lazy);

@@ -74,8 +74,8 @@ static bool learn_extents(contraction *c)
             int64_t extent = lazy_shape(array)[axis], *known = &c->extents[c->operands[i].labels[axis]];
             if (*known == 1) *known = extent;
             else if (extent != 1 && extent != *known)
-                return lazy_fail(c->lazy, WG_SHAPE, "%s: axis %u of operand %u, %s, has extent %lld; one of its name has %lld", c->call, axis, i + 1,
-                                 BASE_SHAPE_TEXT(array->rank, lazy_shape(array)), (long long)extent, (long long)*known);
+                return lazy_fail(c->lazy, WG_SHAPE, "%s: axis %u of operand %u, %s, has extent %lld; one of its name has %lld", c->call,
+                                 axis, i + 1, BASE_SHAPE_TEXT(array->rank, lazy_shape(array)), (long long)extent, (long long)*known);
         }
     }
     return true;

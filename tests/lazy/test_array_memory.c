@@ -41,8 +41,8 @@ static wg_array *some_calls(wg_lazy *lazy)
     if (!picked || !put || !wg_array_unique(put, &values, NULL, NULL, &counts)) return NULL;
     wg_array *vectors[2] = {values, picked};
     if (!wg_array_meshgrid(vectors, 2, false, grids) || !wg_array_split(put, 2, 1, pieces)) return NULL;
-    wg_array *sums[3] = {wg_array_sum(grids[0], WG_ALL_AXES, false), wg_array_sum(wg_array_convert(counts, WG_KIND_F64), WG_ALL_AXES, false),
-                         wg_array_std(pieces[1], WG_ALL_AXES, false, 1)};
+    wg_array *often = wg_array_convert(counts, WG_KIND_F64), *total = wg_array_sum(often, WG_ALL_AXES, false);
+    wg_array *sums[3] = {wg_array_sum(grids[0], WG_ALL_AXES, false), total, wg_array_std(pieces[1], WG_ALL_AXES, false, 1)};
     return sums[0] && sums[1] && sums[2] ? wg_array_sum(wg_array_stack(sums, 3, 0), WG_ALL_AXES, false) : NULL;
 }
 
