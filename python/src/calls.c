@@ -177,7 +177,7 @@ static PyObject *tuple_of(core_context *context, bool good, wg_array **results, 
 #define T(i) all.items[i].as.text
 #define LAZY all.context->lazy
 
-#define CALL(name, signature, call) \
+#define CALL_FUNCTION(name, signature, call) \
     static PyObject *call_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) \
     { \
         (void)module; \
@@ -196,6 +196,7 @@ static PyObject *tuple_of(core_context *context, bool good, wg_array **results, 
         arguments_free(&all); \
         return answer; \
     }
+#define CALL CALL_FUNCTION
 #include "calls.def"
 
 /* ---- calls with a number of results of their own ---- */
@@ -429,12 +430,14 @@ static PyObject *call_reduction(const char *name, reduction call, PyObject *cons
 #define REDUCTION(name, doc) \
     static PyObject *reduction_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) \
     { return (void)module, call_reduction(#name, wg_array_##name, arguments, count, REDUCTION_FLOATS_##name); }
+#define TERNARY(name, Row, doc) CALL_FUNCTION(name, "PPP", wg_array_##name(A(0), A(1), A(2)))
+#define MATRICES(name, Row, doc) CALL_FUNCTION(name, "PP", wg_array_##name(A(0), A(1)))
 #include "wengert/arrays.def"
 
 /* Calls of two operands that are no rows: the promotion of each. */
 #define PAIRS(X) \
     X(fmod, CORE_SAME) X(hypot, CORE_FLOATS) X(logaddexp, CORE_FLOATS) X(copysign, CORE_FLOATS) X(nextafter, CORE_FLOATS) X(lcm, CORE_SAME) \
-    X(logical_and, CORE_SAME) X(logical_or, CORE_SAME) X(logical_xor, CORE_SAME) X(matmul, CORE_SAME)
+    X(logical_and, CORE_SAME) X(logical_or, CORE_SAME) X(logical_xor, CORE_SAME)
 #define PAIR(name, promotion) \
     static PyObject *pair_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) \
     { \
@@ -453,6 +456,14 @@ static PyObject *call_true_divide(PyObject *module, PyObject *const *arguments, 
     return NULL;
 }
 
+static PyObject *call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    (void)module;
+    if (count == 2) return core_call_binary(core_matmul, arguments[0], arguments[1], CORE_SAME, false);
+    PyErr_Format(PyExc_TypeError, "matmul takes two operands, not %zd", count);
+    return NULL;
+}
+
 #define FAST(function) (PyCFunction)(void (*)(void))(function)
 PyMethodDef core_call_methods[] = {
 #define CALL(name, signature, call) {#name, FAST(call_##name), METH_FASTCALL, NULL},
@@ -462,10 +473,13 @@ PyMethodDef core_call_methods[] = {
 #define COMPOSED(name, doc) {#name, composed_##name, METH_O, #name "(x, /)\n--\n\n" doc},
 #define BINARY(name, Row, doc) {#name, FAST(binary_##name), METH_FASTCALL, #name "(x1, x2, /)\n--\n\n" doc},
 #define REDUCTION(name, doc) {#name, FAST(reduction_##name), METH_FASTCALL, doc},
+#define TERNARY(name, Row, doc) {#name, FAST(call_##name), METH_FASTCALL, #name "(a, b, c, /)\n--\n\n" doc},
+#define MATRICES(name, Row, doc) {#name, FAST(call_##name), METH_FASTCALL, #name "(a, b, /)\n--\n\n" doc},
 #include "wengert/arrays.def"
 #define PAIR_METHOD(name, promotion) {#name, FAST(pair_##name), METH_FASTCALL, #name "(x1, x2, /)\n--\n\nSee the function of this name in array.h."},
     PAIRS(PAIR_METHOD)
     {"true_divide", FAST(call_true_divide), METH_FASTCALL, "true_divide(x1, x2, /)\n--\n\na / b; integers as f64"},
+    {"matmul", FAST(call_matmul), METH_FASTCALL, "matmul(x1, x2, /)\n--\n\nMatrices on the last two axes, the others broadcast; a vector is a row on the left, a column on the right."},
     {"nonzero", call_nonzero, METH_O, NULL},
     {"broadcast_arrays", FAST(call_broadcast_arrays), METH_FASTCALL, NULL},
     {"meshgrid", FAST(call_meshgrid), METH_FASTCALL, NULL},

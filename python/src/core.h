@@ -155,6 +155,8 @@ typedef wg_array *(*core_binary)(wg_array *a, wg_array *b);
 typedef enum core_promotion { CORE_SAME, CORE_FLOATS, CORE_BOOLS } core_promotion;
 /* A call on two objects of which one is an array, promoted. NULL and an exception, or NotImplemented for an operand that is none. */
 PyObject *core_call_binary(core_binary call, PyObject *a, PyObject *b, core_promotion promotion, bool reflected);
+/* A product in the kind of its operands: integers wrap. */
+wg_array *core_matmul(wg_array *a, wg_array *b);
 extern const PyType_Slot core_operator_slots[];
 extern const size_t core_operator_slot_count;
 PyObject *core_compare(PyObject *a, PyObject *b, int how);
@@ -185,9 +187,10 @@ extern PyMethodDef core_tree_methods[];
 extern PyMethodDef core_transform_methods[];
 bool core_transform_init(PyObject *module);
 
-/* ---- generator.c, program.c ---- */
+/* ---- generator.c, draws.c, program.c ---- */
 
 bool core_generator_init(PyObject *module);
+PyObject *core_random(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 bool core_program_init(PyObject *module);
 

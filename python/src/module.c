@@ -122,6 +122,7 @@ static PyMethodDef methods[] = {
     {"map_file", map_file, METH_VARARGS, NULL},
     {"promoted", promoted, METH_VARARGS, NULL},
     {"set_places", core_set_places, METH_O, "set_places(on, /)\n--\n\nWhether calls note their line of Python; answers whether they did."},
+    {"random", (PyCFunction)(void (*)(void))core_random, METH_FASTCALL, NULL},
     {"set_package", core_set_package, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -102,6 +102,26 @@ PyObject *core_call_binary(core_binary call, PyObject *a, PyObject *b, core_prom
     return answer;
 }
 
+/* Of a call that a scope of its own was opened for: what it answers goes to the scope outside, where there is one. Consumes a reference. */
+static wg_array *given(wg_array *kept)
+{
+    wg_array *answer = kept ? wg_array_tagged(kept, wg_array_tag(kept)) : NULL;
+    wg_array_release(kept);
+    return answer;
+}
+
+wg_array *core_matmul(wg_array *a, wg_array *b)
+{
+    wg_kind kind = wg_array_kind(a);
+    if (core_kinds[kind].class != 'i' && core_kinds[kind].class != 'u') return wg_array_matmul(a, b);
+    wg_scope_open(wg_array_lazy(a));
+    wg_array *product = wg_array_matmul(a, b);
+    if (product && wg_array_kind(product) != kind) product = wg_array_convert_wrap(product, kind);
+    if (product) wg_array_keep(product);
+    wg_scope_close(wg_array_lazy(a));
+    return given(product);
+}
+
 #define OPERATOR(name, call, promotion) \
     static PyObject *operator_##name(PyObject *a, PyObject *b) { return core_call_binary(call, a, b, promotion, true); }
 OPERATOR(add, wg_array_add, CORE_SAME)
@@ -115,7 +135,7 @@ OPERATOR(or, wg_array_or, CORE_SAME)
 OPERATOR(xor, wg_array_xor, CORE_SAME)
 OPERATOR(lshift, wg_array_shift_left, CORE_SAME)
 OPERATOR(rshift, wg_array_shift_right, CORE_SAME)
-OPERATOR(matmul, wg_array_matmul, CORE_SAME)
+OPERATOR(matmul, core_matmul, CORE_SAME)
 
 /* ---- powers of integers: exactly, modulo the width ---- */
 
@@ -125,7 +145,8 @@ static wg_array *power_by_bits(wg_array *base, wg_array *exponent)
     wg_kind kind = wg_array_kind(base);
     wg_lazy *lazy = wg_array_lazy(base);
     wg_array *one = wg_array_integer(lazy, kind, 1), *answer = one, *square = base;
-    for (uint32_t bit = 0; bit < 8u * core_kinds[kind].bytes; bit++) {
+    uint32_t bits = 8u * core_kinds[kind].bytes - (core_kinds[kind].class == 'i'); /* a sign would be no power */
+    for (uint32_t bit = 0; bit < bits; bit++) {
         wg_array *mask = wg_array_integer(lazy, kind, (int64_t)((uint64_t)1 << bit));
         wg_array *set = wg_array_not_equal(wg_array_and(exponent, mask), wg_array_integer(lazy, kind, 0));
         answer = wg_array_mul(answer, wg_array_select(set, square, one));
@@ -143,9 +164,7 @@ static wg_array *power(wg_array *a, wg_array *b)
     wg_array *answer = power_by_bits(a, b);
     if (answer) wg_array_keep(answer);
     wg_scope_close(lazy);
-    wg_array *given = answer ? wg_array_tagged(answer, wg_array_tag(answer)) : NULL; /* the outer scope's, where there is one */
-    wg_array_release(answer);
-    return given;
+    return given(answer);
 }
 
 /* An integer to a power that is known: as many products as it has bits. */
@@ -160,9 +179,7 @@ static wg_array *known_power(wg_array *a, unsigned long exponent)
     }
     if (answer) wg_array_keep(answer);
     wg_scope_close(lazy);
-    wg_array *given = answer ? wg_array_tagged(answer, wg_array_tag(answer)) : NULL;
-    wg_array_release(answer);
-    return given;
+    return given(answer);
 }
 
 static PyObject *integers_to(PyObject *base, PyObject *exponent)

@@ -127,12 +127,12 @@ static PyObject *tree_unflatten(PyObject *module, PyObject *arguments)
     (void)module;
     PyObject *tree, *leaves;
     Py_ssize_t next = 0;
-    if (!PyArg_ParseTuple(arguments, "OO:unflatten", &tree, &leaves)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OO:tree_unflatten", &tree, &leaves)) return NULL;
     return unflatten(tree, leaves, &next);
 }
 
 PyMethodDef core_tree_methods[] = {
-    {"flatten", tree_flatten, METH_O, "flatten(what, /)\n--\n\nThe leaves of nested tuples, lists and dicts, and their tree, which can be hashed."},
-    {"unflatten", tree_unflatten, METH_VARARGS, "unflatten(tree, leaves, /)\n--\n\nThe converse of flatten."},
+    {"tree_flatten", tree_flatten, METH_O, "tree_flatten(what, /)\n--\n\nThe leaves of nested tuples, lists and dicts, and their tree, which can be hashed."},
+    {"tree_unflatten", tree_unflatten, METH_VARARGS, "tree_unflatten(tree, leaves, /)\n--\n\nThe converse of tree_flatten."},
     {NULL, NULL, 0, NULL},
 };

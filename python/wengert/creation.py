@@ -122,7 +122,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     if isinstance(start, complex) or isinstance(stop, complex):
         start, stop = complex(start), complex(stop)
         parts = _core.linspace(_core.float64, start.real, stop.real, num, endpoint), _core.linspace(_core.float64, start.imag, stop.imag, num, endpoint)
-        return _core.record("complex", parts, ()).astype(_core.complex128 if dtype is None else dtype)
+        return _core.complex(*parts).astype(_core.complex128 if dtype is None else dtype)
     kind = _core.float64 if dtype is None else _core.dtype(dtype)
     if kind.kind == "f":
         return _core.linspace(kind, start, stop, num, endpoint)

@@ -41,8 +41,14 @@ def _kind(what):
 
 
 def can_cast(from_, to, /):
-    """Whether promotion takes items of the one kind to the other."""
-    return _core.promoted(_kind(from_), dtype(to)) == dtype(to)
+    """Whether promotion takes items of the one kind to the other, within bool, integers, and floats with complex numbers.
+
+    >>> wg.can_cast(wg.int8, wg.int16), wg.can_cast(wg.int8, wg.float64)
+    (True, False)
+    """
+    from_, to = _kind(from_), dtype(to)
+    groups = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "f"}
+    return groups.get(from_.kind) == groups.get(to.kind) and _core.promoted(from_, to) == to
 
 
 def isdtype(dtype, kind):

@@ -4,9 +4,9 @@ import operator
 
 from . import _core
 from ._core import (
-    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, cbrt, copysign, cos, cosh, digamma, equal, erf, exp, expm1,
-    floor_divide, gamma, gcd, greater, greater_equal, hypot, lcm, less, less_equal, lgamma, log1p, logaddexp, logical_and, logical_or,
-    logical_xor, matmul, maximum, minimum, nextafter, not_equal, sign, sin, sinh, sqrt, tan, tanh)
+    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, cbrt, copysign, cos, cosh, digamma, equal, erf, exp,
+    floor_divide, gamma, gcd, greater, greater_equal, lcm, less, less_equal, lgamma, logaddexp, logical_and, logical_or,
+    logical_xor, matmul, maximum, minimum, nextafter, not_equal, sin, sinh, sqrt, tan, tanh)
 from ._core import div as trunc_divide
 from ._core import fmod
 from ._core import ln as log
@@ -49,6 +49,13 @@ def pow(x1, x2, /):
     return operator.pow(x1 if isinstance(x1, (int, float, complex)) else _as_array(x1), x2 if isinstance(x2, (int, float, complex)) else _as_array(x2))
 
 
+def hypot(x1, x2, /):
+    """sqrt(x1 * x1 + x2 * x2) without overflow; infinite where one is, whatever the other."""
+    x1, x2 = _as_array(x1), _as_array(x2)
+    answer = _core.hypot(x1, x2)
+    return where(_core.is_inf(x1) | _core.is_inf(x2), float("inf"), answer)
+
+
 def square(x, /):
     """x * x"""
     return _core.square(x)
@@ -70,7 +77,7 @@ def round(x, /, decimals=0):
         unit = 10.0**decimals
         return _core.round(x * unit) / unit
     if x.dtype.kind == "c":
-        return _complex(_core.round(real(x)), _core.round(imag(x)))
+        return _core.complex(_core.round(real(x)), _core.round(imag(x)))
     return _core.round(x) if x.dtype.kind == "f" else +x
 
 
@@ -203,23 +210,37 @@ def bitcast(x, dtype, /):
     return _core.bitcast(x, dtype)
 
 
-def _complex(re, im):
-    return _core.record("complex", (re, im), ())
-
-
 def real(x, /):
     """The real part."""
     x = _as_array(x)
-    return _core.record("real", (x,), ()) if x.dtype.kind == "c" else +x
+    return _core.real(x) if x.dtype.kind == "c" else +x
 
 
 def imag(x, /):
     """The imaginary part."""
     x = _as_array(x)
-    return _core.record("imag", (x,), ()) if x.dtype.kind == "c" else x * 0
+    return _core.imag(x) if x.dtype.kind == "c" else x * 0
 
 
 def conj(x, /):
     """The complex conjugate."""
     x = _as_array(x)
-    return _core.record("conj", (x,), ()) if x.dtype.kind == "c" else +x
+    return _core.conj(x) if x.dtype.kind == "c" else +x
+
+
+def sign(x, /):
+    """-1, 0 or 1; of a complex number x / |x|."""
+    x = _as_array(x)
+    return _core.sign(x) + 0.0 if x.dtype.kind == "f" else _core.sign(x)
+
+
+def expm1(x, /):
+    """e to the x, less 1."""
+    x = _as_array(x)
+    return _core.exp(x) - 1 if x.dtype.kind == "c" else _core.expm1(x)
+
+
+def log1p(x, /):
+    """ln(1 + x)"""
+    x = _as_array(x)
+    return _core.ln(x + 1) if x.dtype.kind == "c" else _core.log1p(x)

@@ -3,7 +3,7 @@
 import collections
 
 from . import _core
-from .data import _as_array, finfo
+from .data import _as_array, finfo, result_type
 from .layout import matrix_transpose
 
 __all__ = ["cholesky", "cross", "det", "diagonal", "dot", "eigh", "eigvalsh", "einsum", "inner", "inv", "kron", "lstsq", "matmul", "matrix_norm",
@@ -23,6 +23,14 @@ def _matrix(x):
     return x if x.dtype in (_core.float32, _core.float64) or x.dtype.kind == "c" else x.astype(_core.float64)
 
 
+def _in_kind(product, *operands):
+    """Products of integers in the kind of the operands: they wrap."""
+    if product.dtype.kind not in "iu":
+        return product
+    kind = result_type(*operands)
+    return product if product.dtype == kind else _core.convert_wrap(product, kind)
+
+
 def _row(name, *operands, attributes=()):
     return _core.record(name, operands, attributes)
 
@@ -37,7 +45,7 @@ def vecdot(x1, x2, /, *, axis=-1):
     from .elementwise import conj
 
     x1, x2 = _as_array(x1), _as_array(x2)
-    return _core.vecdot(conj(x1) if x1.dtype.kind == "c" else x1, x2, axis)
+    return _in_kind(_core.vecdot(conj(x1) if x1.dtype.kind == "c" else x1, x2, axis), x1, x2)
 
 
 def inner(x1, x2, /):
@@ -65,7 +73,7 @@ def tensordot(x1, x2, /, *, axes=2):
     x1, x2 = _as_array(x1), _as_array(x2)
     if isinstance(axes, int):
         axes = range(x1.ndim - axes, x1.ndim), range(axes)
-    return _core.tensordot(x1, x2, *axes)
+    return _in_kind(_core.tensordot(x1, x2, *axes), x1, x2)
 
 
 def einsum(notation, *operands):
@@ -92,7 +100,7 @@ def diagonal(x, /, *, offset=0):
 def matrix_power(x, n, /):
     """Square matrices to a whole power."""
     x = _as_array(x)
-    return _core.matrix_power(inv(x), -n) if n < 0 else _core.matrix_power(x, n)
+    return _in_kind(_core.matrix_power(x if n >= 0 else _matrix(x), n), x)
 
 
 def _broadcast_systems(a, b):

@@ -101,20 +101,36 @@ _Counts = collections.namedtuple("unique_counts_result", "values counts")
 _Inverse = collections.namedtuple("unique_inverse_result", "values inverse_indices")
 
 
+def _unique(x):
+    """Values, first positions, places, counts; complex numbers in the order of their real, then imaginary parts."""
+    x = _as_array(x)
+    if x.dtype.kind != "c":
+        return _core.unique(x)
+    flat = _core.flatten(x)
+    order = _core.argsort(_core.imag(flat), 0, False)
+    order = _core.take(order, _core.argsort(_core.take(_core.real(flat), order, 0), 0, False), 0)
+    ordered = _core.take(flat, order, 0)
+    new = _core.concat([_core.full(_core.bool, (min(1, flat.size),), 1), ordered[1:] != ordered[:-1]], 0)
+    (begins,) = _core.nonzero(new)
+    ends = _core.concat([begins, _core.full(_core.int64, (1,), flat.size)], 0)
+    places = _core.full(_core.int64, flat.shape, 0).at[order].set(_core.cumsum(new.astype(_core.int64), 0) - 1)
+    return ordered[begins], order[begins], _core.reshape(places, x.shape), _core.diff(ends, 1, 0)
+
+
 def unique_all(x, /):
     """Distinct items in ascending order, the first position of each, the place of each item among them, how often each occurs. Reads x."""
-    return _All(*_core.unique(x))
+    return _All(*_unique(x))
 
 
 def unique_counts(x, /):
     """Distinct items and how often each occurs. Reads x."""
-    values, _, _, counts = _core.unique(x)
+    values, _, _, counts = _unique(x)
     return _Counts(values, counts)
 
 
 def unique_inverse(x, /):
     """Distinct items and the place of each item among them. Reads x."""
-    values, _, inverse, _ = _core.unique(x)
+    values, _, inverse, _ = _unique(x)
     return _Inverse(values, inverse)
 
 
@@ -124,7 +140,7 @@ def unique_values(x, /):
     >>> wg.unique_values(wg.array([3, 1, 3]))
     wengert.array([1, 3])
     """
-    return _core.unique(x)[0]
+    return _unique(x)[0]
 
 
 def isin(x1, x2, /, *, invert=False):

@@ -4,10 +4,7 @@ import functools
 import threading
 
 from . import _core
-from ._core import array
-from ._core import flatten as tree_flatten
-from ._core import stop_gradient
-from ._core import unflatten as tree_unflatten
+from ._core import array, stop_gradient, tree_flatten, tree_unflatten
 
 __all__ = ["custom_jvp", "grad", "hessian", "hessian_vector", "jacobian", "jit", "jvp", "stop_gradient", "tree_flatten", "tree_map", "tree_unflatten",
            "value_and_grad", "vjp", "vmap"]

@@ -66,16 +66,26 @@ def plain(value):
     return str(value).split(".")[-1] if "float" in repr(value) or "int" in repr(value) or "bool" in repr(value) or "complex" in repr(value) else value
 
 
-def same(got, want):
+def same(got, want, zeros=True):
+    """Of equal kind and shape, and items equal or within rounding; with signs of zeros."""
     if isinstance(want, list):
-        return isinstance(got, list) and len(got) == len(want) and all(map(same, got, want))
+        return isinstance(got, list) and len(got) == len(want) and all(same(one, other, zeros) for one, other in zip(got, want))
     if not isinstance(want, np.ndarray):
         return got == want
     if got.dtype != want.dtype or got.shape != want.shape:
         return False
     tolerance = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-11, "complex128": 1e-11}.get(str(want.dtype), 0)
     close = np.isclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return bool(np.all(close)) and (want.dtype.kind != "f" or bool(np.all(np.signbit(got[got == 0]) == np.signbit(want[got == 0]))))
+    return bool(np.all(close)) and (not zeros or want.dtype.kind != "f" or bool(np.all(np.signbit(got[got == 0]) == np.signbit(want[got == 0]))))
+
+
+def shown(arrays, got, want):
+    """What differs: of arrays the first item, and those that it comes from where they are as many."""
+    if not isinstance(want, np.ndarray) or not isinstance(got, np.ndarray) or got.shape != want.shape or got.dtype != want.dtype or got.size < 2:
+        return f"of {[a.tolist() if isinstance(a, np.ndarray) else a for a in arrays]}: {got!r}, not {want!r}"
+    place = next(iter(zip(*np.nonzero(~np.isclose(got, want, rtol=1e-5, equal_nan=True) | (np.signbit(got.real) != np.signbit(want.real))))), (0,) * got.ndim)
+    items_there = [a[place].item() if isinstance(a, np.ndarray) and a.shape == want.shape else a if not isinstance(a, np.ndarray) else a.shape for a in arrays]
+    return f"{want.dtype} of {items_there}: {got[place]}, not {want[place]}"
 
 
 def compare(report, name, arrays, *arguments, call=None, **names):
@@ -102,7 +112,7 @@ def compare(report, name, arrays, *arguments, call=None, **names):
     except Exception as error:
         report.check(name, False, f"{arguments} {names} of {[a.dtype.name + str(a.shape) if isinstance(a, np.ndarray) else a for a in arrays]}: {type(error).__name__}: {error}")
         return
-    report.check(name, same(got, want), f"{[a.tolist() if isinstance(a, np.ndarray) else a for a in arrays]} {arguments} {names}: {got!r}, not {want!r}")
+    report.check(name, same(got, want, name not in OPEN_ZEROS), f"{arguments} {names} {shown(arrays, got, want)}")
 
 
 class Kind:
@@ -112,7 +122,8 @@ class Kind:
 
 def compare_names(report):
     for space, ours, label in (strict, wg, ""), (strict.linalg, wg.linalg, "linalg."):
-        names = [name for name in dir(space) if not name.startswith("_") and "flags" not in name.lower() and name not in ("Device", "ModuleType")]
+        listed = strict.linalg.__all__ if label else dir(space)
+        names = [name for name in listed if not name.startswith("_") and "flags" not in name.lower() and name not in ("Device", "ModuleType")]
         for name in names:
             report.check(label + name, hasattr(ours, name), "is missing")
             theirs = getattr(space, name)
@@ -131,7 +142,7 @@ def compare_names(report):
             own = [p for p in mine.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
             report.check(label + name, len(own) >= len(positional), "takes fewer arguments by their place")
     for name in dir(strict.asarray([[1.0]])):
-        if not (name.startswith("_") and not name.startswith("__")) and name not in ("__dict__", "__weakref__", "__module__", "__buffer__"):
+        if not (name.startswith("_") and not name.startswith("__")) and name not in ("__dict__", "__weakref__", "__module__", "__buffer__", "__annotations__", "__slots__"):
             report.check("array." + name, hasattr(wg.ones((1, 1)), name), "is missing")
 
 
@@ -140,16 +151,36 @@ positive real reciprocal round sign signbit sin sinh square sqrt tan tanh trunc"
 BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal floor_divide greater greater_equal hypot less less_equal
 logaddexp logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal pow remainder subtract""".split()
 KINDS = ["bool"] + INTEGERS + REAL + COMPLEX
+NUMBERS = INTEGERS + REAL + COMPLEX
+# The kinds that the standard gives each function; the others are open.
+OF_KINDS = {}
+for group, names in [
+    (REAL, "atan2 copysign hypot logaddexp nextafter signbit"), (REAL + COMPLEX, """acos acosh asin asinh atan atanh cos cosh divide exp expm1 log log1p log2 log10 reciprocal sin sinh
+    sqrt tan tanh"""), (INTEGERS + REAL, "ceil clip floor floor_divide greater greater_equal less less_equal maximum minimum remainder trunc argmax argmin max min sort argsort"),
+    (NUMBERS, "abs add isfinite isinf isnan multiply negative positive pow round sign square subtract sum prod cumulative_sum cumulative_prod"), (COMPLEX, "imag"), (NUMBERS, "conj real"),
+    (["bool"] + INTEGERS, "bitwise_and bitwise_or bitwise_xor bitwise_invert"), (INTEGERS, "bitwise_left_shift bitwise_right_shift"),
+    (["bool"], "logical_and logical_or logical_xor logical_not"), (REAL + COMPLEX, "mean"), (REAL, "std var"),
+]:
+    for each in names.split():
+        OF_KINDS[each] = group
+
+
+# Where the standard leaves the sign of a zero open.
+OPEN_ZEROS = set("maximum minimum max min clip sum mean prod matmul".split())
 
 
 def compare_items(report):
-    for name, kind, shape in itertools.product(UNARY, KINDS, SHAPES):
-        compare(report, name, [items(kind, shape)])
-        if kind in REAL:
-            compare(report, name, [items(kind, (13,), special=True)])
-    pairs = [(kind, kind) for kind in KINDS] + list(itertools.combinations(SIGNED, 2)) + list(itertools.combinations(UNSIGNED, 2)) + [tuple(REAL), ("int8", "uint8"), ("int32", "uint16"),
-                                                                                                                                      ("float32", "complex64"), ("float64", "complex64")]
+    for name, shape in itertools.product(UNARY, SHAPES):
+        for kind in OF_KINDS.get(name, KINDS):
+            compare(report, name, [items(kind, shape)])
+            if kind in REAL:
+                compare(report, name, [items(kind, (13,), special=True)])
+    pairs = [(kind, kind) for kind in KINDS] + list(itertools.combinations(SIGNED, 2)) + list(itertools.combinations(UNSIGNED, 2)) + [
+        tuple(REAL), ("int8", "uint8"), ("int32", "uint16"), ("float32", "complex64"), ("float64", "complex64")]
     for name, (a, b) in itertools.product(BINARY, pairs):
+        kinds = OF_KINDS.get(name, KINDS)
+        if a not in kinds or b not in kinds:
+            continue
         for left, right in ((2, 3), (2, 3)), ((2, 1), (3,)), ((), (2,)), ((0, 3), (1,)):
             x, y = items(a, left), items(b, right)
             if name in ("pow", "bitwise_left_shift", "bitwise_right_shift") and b in INTEGERS:
@@ -160,8 +191,9 @@ def compare_items(report):
         if a in REAL and b in REAL:
             grid = np.array(list(itertools.product(SPECIAL[:10], repeat=2)))
             compare(report, name, [grid[:, 0].astype(a), grid[:, 1].astype(b)])
-        for number in (2, 0.5) if a in REAL else (3,):
-            compare(report, name, [items(a, (4,))], number)
+        if a != "bool":
+            for number in (2, 0.5) if a in REAL else (3,):
+                compare(report, name, [items(a, (4,))], number)
     for kind in INTEGERS + REAL:
         compare(report, "clip", [items(kind, (7,))], 1, 3)
         compare(report, "clip", [items(kind, (7,))], None, 2)
@@ -172,6 +204,8 @@ def compare_items(report):
 
 def compare_folds(report):
     for name, kind, shape in itertools.product("sum prod max min mean any all argmax argmin count_nonzero std var cumulative_sum cumulative_prod".split(), KINDS, SHAPES):
+        if kind not in OF_KINDS.get(name, KINDS) or (name[0] == "c" and name[1] == "u" and not shape):
+            continue
         x = items(kind, shape)
         axes = [None, *range(-len(shape), len(shape))]
         if len(shape) > 1 and name not in ("argmax", "argmin", "cumulative_sum", "cumulative_prod"):
@@ -181,22 +215,21 @@ def compare_folds(report):
                 if name.startswith("cum"):
                     more = {"include_initial": True} if more else {}
                 compare(report, name, [x], axis=axis, **more)
-        if name in ("sum", "prod", "cumulative_sum"):
+        if name in ("sum", "prod", "cumulative_sum") and kind not in COMPLEX:
             compare(report, name, [x], dtype=Kind("float64"), **({"axis": 0} if len(shape) > 1 and name[0] == "c" else {}))
         if name in ("std", "var") and kind in REAL:
             compare(report, name, [x], correction=1.0)
     for kind, shape in itertools.product(KINDS, SHAPES):
         for axis in range(-len(shape), len(shape)):
-            compare(report, "diff", [items(kind, shape)], axis=axis)
-            for descending in False, True:
+            if kind != "bool":
+                compare(report, "diff", [items(kind, shape)], axis=axis)
+            for descending in (False, True) if kind in OF_KINDS["sort"] else ():
                 x = items(kind, shape)
                 compare(report, "sort", [x], axis=axis, descending=descending)
                 compare(report, "argsort", [x], axis=axis, descending=descending)
         for name in "unique_values unique_counts unique_inverse nonzero".split():
             x = items(kind, shape)
             compare(report, name, [x])
-            if kind in REAL:
-                compare(report, name, [items(kind, (9,), special=True)])
 
 
 def compare_layout(report):
