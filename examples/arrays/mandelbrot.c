@@ -50,9 +50,9 @@ int main(int argc, char **argv)
         double point = 2.85 / (WIDTH - 1) * 1.9 / (HEIGHT - 1);
         if (round % 4 == 0 || round == 1) printf("%6d %8d %9.5f\n", STEPS * round, (int)left, (double)left * point);
     }
-    wg_lazy_figures figures;
-    wg_lazy_figures_of(lazy, &figures);
-    printf("\n%d reads ran %d plans\n", (int)figures.reads, (int)figures.plans);
+    wg_jit_figures figures;
+    wg_jit_figures_of(steps, &figures);
+    printf("\nten steps were traced %d time and replayed %d times\n", (int)figures.traces, (int)figures.replays);
 
     /* steps + 1 - log2(log2 |z|): the same along a curve that the steps alone would cut into bands */
     wg_array *length = wg_array_sqrt(wg_array_add(wg_array_square(state[0]), wg_array_square(state[1])));

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The programs of examples/arrays print and draw what they are known to.
-
-Each is compiled as a person would, against the built libraries, and run. What it prints is golden/NAME.txt, line by line; what it draws is
-docs/pictures/NAME.png, pixel by pixel. Programs of dense algebra (HOST) stand on the machine's LAPACK: they are left out, with a line that
-says so, where it is not installed, and one pixel in a hundred may be another one.
+"""The programs of examples/arrays print and draw what they are known to (expected.py). Each is compiled as a person would, against the built libraries, and run.
+Programs of dense algebra are left out, with a line that says so, where LAPACK is not installed.
 
 WENGERT_REWRITE=1 writes the texts and the pictures that came instead."""
 import os
@@ -13,16 +10,11 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "house"))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from expected import GOLDEN, PICTURES, check_run  # noqa: E402
 from house import BUILD, ROOT, Report, run  # noqa: E402
-from pictures import read_png, read_ppm, write_png  # noqa: E402
 
 SOURCES = sorted((ROOT / "examples" / "arrays").glob("*.c"))
-GOLDEN = ROOT / "tests" / "examples" / "golden"
-PICTURES = ROOT / "docs" / "pictures"
-HOST = {"gaussian_process", "newton", "pca"}
 REWRITE = os.environ.get("WENGERT_REWRITE") == "1"
-MOST_BYTES = 60000  # of a committed picture
 FLAGS = "-std=c11 -O2 -ffp-contract=off -Wall -Wextra -Werror".split()
 
 
@@ -32,54 +24,13 @@ def build(source):
                          "-lwengert", "-lm"])
 
 
-def difference(got, want):
-    """The first line that differs."""
-    got, want = got.splitlines(), want.splitlines()
-    for i in range(max(len(got), len(want))):
-        one, other = (got[i] if i < len(got) else None), (want[i] if i < len(want) else None)
-        if one != other:
-            return f"line {i + 1} is {one!r}, not {other!r}"
-    return "the ends of lines"
-
-
-def check_text(report, name, text):
-    path = GOLDEN / f"{name}.txt"
-    if REWRITE:
-        path.write_text(text)
-    want = path.read_text() if path.exists() else ""
-    report.check(text == want, f"{name}: {difference(text, want)}")
-
-
-def check_picture(report, name, drawn):
-    path = PICTURES / f"{name}.png"
-    width, height, pixels = read_ppm(drawn.read_bytes())
-    if REWRITE:
-        path.write_bytes(write_png(width, height, pixels))
-    if not report.check(path.exists(), f"{name}: there is no {path.name}"):
-        return
-    file = path.read_bytes()
-    report.check(len(file) <= MOST_BYTES, f"{path.name} has {len(file)} bytes")
-    known = read_png(file)
-    if not report.check(known[:2] == (width, height), f"{name}: a picture of {width} by {height}, not {known[0]} by {known[1]}"):
-        return
-    others = sum(pixels[i:i + 3] != known[2][i:i + 3] for i in range(0, len(pixels), 3))
-    report.check(others <= (width * height // 100 if name in HOST else 0), f"{name}: {others} pixels are others than those of {path.name}")
-
-
 def check_example(report, source):
     name = source.stem
     program, compiled = build(source)
     if not report.check(compiled.returncode == 0 and not compiled.stdout, f"{name} does not compile:\n{compiled.stdout}"):
         return
     drawn = program.with_suffix(".ppm")
-    ran = run([program, "--out", drawn])
-    if name in HOST and ran.returncode == 1 and "liblapacke" in ran.stdout:
-        print(f"skipped: {name} needs LAPACK, which is not installed")
-        return
-    if not report.check(ran.returncode == 0, f"{name} ends with {ran.returncode}:\n{ran.stdout}"):
-        return
-    check_text(report, name, ran.stdout)
-    check_picture(report, name, drawn)
+    check_run(report, name, run([program, "--out", drawn]), drawn, REWRITE)
 
 
 def check_misuse(report):
