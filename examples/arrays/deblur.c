@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * An image is blurred, and found again by gradient descent on its own items: the image that, blurred, is most like the given one, and has few edges. The blur is a product
- * with a matrix from each side; its derivative is never written down.
+ * An image is blurred, and found again by gradient descent on its own items: the image that, blurred, is most like the given one, and has
+ * few edges. The blur is a product with a matrix from each side; its derivative is never written down.
  *
  *     deblur [--out picture.ppm] */
 #include "picture.h"
@@ -12,9 +12,11 @@ enum { SIDE = 128, STEPS = 240 };
 static wg_array *make_image(wg_lazy *lazy)
 {
     wg_array *x = wg_array_linspace(lazy, WG_KIND_F32, -1, 1, SIDE, true), *y = wg_array_reshape(x, WG_EXTENTS(SIDE, 1));
-    wg_array *to_disc = wg_array_hypot(wg_array_add(x, 0.4), wg_array_add(y, 0.35)), *to_ring = wg_array_hypot(wg_array_sub(x, 0.35), wg_array_sub(y, 0.3));
+    wg_array *to_disc = wg_array_hypot(wg_array_add(x, 0.4), wg_array_add(y, 0.35));
+    wg_array *to_ring = wg_array_hypot(wg_array_sub(x, 0.35), wg_array_sub(y, 0.3));
     wg_array *disc = wg_array_less(to_disc, 0.38), *ring = wg_array_less(wg_array_abs(wg_array_sub(to_ring, 0.36)), 0.09);
-    wg_array *stripes = wg_array_logical_and(wg_array_greater(wg_array_sin(wg_array_mul(wg_array_add(x, y), 22)), 0), wg_array_less(wg_array_sub(x, y), -0.75));
+    wg_array *waves = wg_array_sin(wg_array_mul(wg_array_add(x, y), 22));
+    wg_array *stripes = wg_array_logical_and(wg_array_greater(waves, 0), wg_array_less(wg_array_sub(x, y), -0.75));
     static const float colours[4][3] = {{0.16f, 0.22f, 0.36f}, {0.95f, 0.77f, 0.35f}, {0.86f, 0.38f, 0.33f}, {0.55f, 0.78f, 0.72f}};
     wg_array *colour[4], *masks[] = {disc, ring, stripes};
     for (int i = 0; i < 4; i++) colour[i] = wg_array_from(lazy, WG_KIND_F32, WG_EXTENTS(3, 1, 1), colours[i]);
@@ -31,7 +33,10 @@ static wg_array *make_blur(wg_lazy *lazy, double width)
     return wg_array_softmax(wg_array_mul(wg_array_square(apart), -0.5), -1);
 }
 
-static wg_array *blurred(wg_array *image, wg_array *blur) { return wg_array_matmul(wg_array_matmul(blur, image), wg_array_transpose(blur)); }
+static wg_array *blurred(wg_array *image, wg_array *blur)
+{
+    return wg_array_matmul(wg_array_matmul(blur, image), wg_array_transpose(blur));
+}
 
 /* image, blur, given to the misfit [] of the blurred image, and a little of the length of its edges. */
 static bool loss(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
@@ -39,7 +44,8 @@ static bool loss(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **
     (void)user, (void)lazy;
     wg_array *image = inputs[0];
     wg_array *misfit = wg_array_sum(wg_array_square(wg_array_sub(blurred(image, inputs[1]), inputs[2])), WG_ALL_AXES, false);
-    wg_array *across = wg_array_narrow(wg_array_diff(image, 1, 2), 1, 0, SIDE - 1, 1), *down = wg_array_narrow(wg_array_diff(image, 1, 1), 2, 0, SIDE - 1, 1);
+    wg_array *across = wg_array_narrow(wg_array_diff(image, 1, 2), 1, 0, SIDE - 1, 1);
+    wg_array *down = wg_array_narrow(wg_array_diff(image, 1, 1), 2, 0, SIDE - 1, 1);
     wg_array *slopes = wg_array_sum(wg_array_add(wg_array_square(across), wg_array_square(down)), WG_AXES(0), false);
     wg_array *edges = wg_array_sum(wg_array_sqrt(wg_array_add(slopes, 1e-4)), WG_ALL_AXES, false);
     outputs[0] = wg_array_add(wg_array_mul(misfit, 0.5), wg_array_mul(edges, 2e-3));
@@ -91,7 +97,10 @@ int main(int argc, char **argv)
     }
     picture p = picture_new(3 * SIDE + 8, SIDE, 0, 1, 0, 1);
     wg_array *shown[] = {image, given, inputs[0]};
-    for (int i = 0; i < 3; i++) picture_shades(&p, i * (SIDE + 4), 0, wg_array_move_axis(shown[i], (int32_t[]){0}, (int32_t[]){-1}, 1), 0, 1);
+    for (int i = 0; i < 3; i++) {
+        wg_array *pixels = wg_array_move_axis(shown[i], (int32_t[]){0}, (int32_t[]){-1}, 1); /* [side, side, 3] */
+        picture_shades(&p, i * (SIDE + 4), 0, pixels, 0, 1);
+    }
     int result = picture_end(&p, argc, argv, lazy);
     wg_jit_free(&step);
     wg_generator_free(&generator);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Gaussian process regression: what a smooth function may be, given noisy samples of it. The length, height and noise of the model are found by climbing the gradient of
- * the likelihood, through a Cholesky factorisation; then a triangular solve gives the mean and the uncertainty everywhere else.
+ * Gaussian process regression: what a smooth function may be, given noisy samples of it. The length, height and noise of the model are
+ * found by climbing the gradient of the likelihood, through a Cholesky factorisation; then a triangular solve gives the mean and the
+ * uncertainty everywhere else.
  *
  *     gaussian_process [--out picture.ppm] */
 #include "picture.h"
@@ -25,7 +26,8 @@ static wg_array *factor(wg_lazy *lazy, wg_array *settings, wg_array *x)
     return wg_array_cholesky(wg_array_add(covariance(settings, x, x), diagonal));
 }
 
-/* settings, x [n], y [n] to the negative logarithm of the likelihood [], but for a constant: with K = L L^T and z = L^-1 y it is z z / 2 + sum ln diag L. */
+/* settings, x [n], y [n] to the negative logarithm of the likelihood [], but for a constant: with K = L L^T and
+ * z = L^-1 y it is z z / 2 + sum ln diag L. */
 static bool surprise(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)user;
@@ -75,22 +77,24 @@ int main(int argc, char **argv)
     wg_array *l = factor(lazy, data[0], x), *between = covariance(data[0], x, places);
     wg_array *z = wg_array_solve_triangular(l, y, false, false, false), *w = wg_array_solve_triangular(l, between, false, false, false);
     wg_array *height = wg_array_exp(wg_array_index(data[0], WG_INDEXES(wg_index_at(1))));
-    wg_array *mean = wg_array_matmul(z, w), *variance = wg_array_sub(wg_array_square(height), wg_array_sum(wg_array_square(w), WG_AXES(0), false));
+    wg_array *mean = wg_array_matmul(z, w), *known = wg_array_sum(wg_array_square(w), WG_AXES(0), false);
+    wg_array *variance = wg_array_sub(wg_array_square(height), known);
     wg_array *off = wg_array_sub(mean, wg_array_sin(wg_array_mul(places, 1.6))), *deviation = wg_array_sqrt(variance);
-    wg_array *within = wg_array_mean(wg_array_convert(wg_array_less(wg_array_abs(off), wg_array_mul(deviation, 2)), WG_KIND_F64), WG_ALL_AXES, false);
+    wg_array *near = wg_array_less(wg_array_abs(off), wg_array_mul(deviation, 2));
+    wg_array *within = wg_array_mean(wg_array_convert(near, WG_KIND_F64), WG_ALL_AXES, false);
     double share = 0;
     wg_array_run((wg_array *[]){mean, deviation, within}, 3);
     wg_array_double(within, &share);
     printf("\nthe function is within two deviations at %.0f%% of %d places\n", 100 * share, PLACES);
 
     picture p = picture_new(420, 240, -4, 4, -2.6, 2.6);
-    double *m = picture_items(mean), *d = picture_items(deviation), wide = 8.0 / (PLACES - 1), *px = picture_items(x), *py = picture_items(y);
+    double *m = picture_items(mean), *d = picture_items(deviation), wide = 8.0 / (PLACES - 1);
     for (int i = 0; m && d && i < PLACES; i++) picture_line(&p, i * wide - 4, m[i] - 2 * d[i], i * wide - 4, m[i] + 2 * d[i], 1.5, PALE);
     picture_path(&p, wg_array_stack((wg_array *[]){places, wg_array_sin(wg_array_mul(places, 1.6))}, 2, 1), 1.5, GREY);
     picture_path(&p, wg_array_stack((wg_array *[]){places, mean}, 2, 1), 2, BLUE);
-    for (int i = 0; px && py && i < SAMPLES; i++) picture_dot(&p, px[i], py[i], 7, ORANGE);
+    picture_dots(&p, wg_array_stack((wg_array *[]){x, y}, 2, 1), NULL, (int[]){ORANGE}, 7);
     int result = picture_end(&p, argc, argv, lazy);
-    free(m), free(d), free(px), free(py);
+    free(m), free(d);
     wg_jit_free(&step);
     wg_generator_free(&generator);
     wg_lazy_free(&lazy);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The heat equation: du/dt = a (d2u/dx2 + d2u/dy2) on a plate whose edge is insulated, by small steps. The step is written for one plate and mapped over an axis of four, each
- * of another material; the mapped steps are compiled. Heat is conserved, which the program checks.
+ * The heat equation: du/dt = a (d2u/dx2 + d2u/dy2) on a plate whose edge is insulated, by small steps. The step is written for one plate
+ * and mapped over an axis of four, each of another material; the mapped steps are compiled. Heat is conserved, which the program checks.
  *
  *     heat [--out picture.ppm] */
 #include "picture.h"
@@ -39,7 +39,8 @@ static bool steps_of_all(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_
 /* Hot letters on a cold plate. */
 static wg_array *make_plate(wg_lazy *lazy)
 {
-    static const char *rows[] = {"..........", ".oo..oo.o.", ".oo..oo...", ".oo..oo...", ".oooooo.o.", ".oooooo.o.", ".oo..oo.o.", ".oo..oo.o.", ".oo..oo.o.", ".........."};
+    static const char *rows[] = {"..........", ".oo..oo.o.", ".oo..oo...", ".oo..oo...", ".oooooo.o.",
+                                 ".oooooo.o.", ".oo..oo.o.", ".oo..oo.o.", ".oo..oo.o.", ".........."};
     double coarse[100];
     for (int i = 0; i < 100; i++) coarse[i] = rows[i / 10][i % 10] == 'o';
     wg_array *large = wg_array_repeat(wg_array_repeat(wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(10, 10), coarse), 10, 0), 10, 1);
@@ -51,7 +52,8 @@ int main(int argc, char **argv)
     wg_lazy *lazy = wg_lazy_new(NULL, NULL);
     if (!lazy) return 1;
     wg_scope_open(lazy);
-    wg_array *materials = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(PLATES), (double[]){0.002, 0.015, 0.06, 0.24}); /* above 0.25 steps this long explode */
+    /* above 0.25 steps this long explode */
+    wg_array *materials = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(PLATES), (double[]){0.002, 0.015, 0.06, 0.24});
     wg_array *start = make_plate(lazy), *u = wg_array_broadcast_to(start, WG_EXTENTS(PLATES, SIDE, SIDE));
     wg_jit *steps = wg_jit_new(lazy, &(wg_function){steps_of_all, NULL, 2, 1}, NULL, 0);
     wg_array_run(&u, 1);

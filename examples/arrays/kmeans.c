@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * k-means: points are given to the nearest centre, centres move to the mean of their points, until nothing changes. Eight starts are run as one by mapping the step over
- * an axis of starts, and the mapped step is compiled: it is traced once and replayed.
+ * k-means: points are given to the nearest centre, centres move to the mean of their points, until nothing changes. Eight starts are run
+ * as one by mapping the step over an axis of starts, and the mapped step is compiled: it is traced once and replayed.
  *
  *     kmeans [--out picture.ppm] */
 #include "picture.h"
@@ -28,7 +28,8 @@ static bool move_centres(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_
 static bool move_all_starts(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     wg_function step = {move_centres, user, 2, 3};
-    return wg_function_map(lazy, &step, inputs, (int32_t[]){-1, 0}, NULL, outputs); /* points are shared, centres [starts, k, 2] are mapped */
+    /* points are shared, centres [starts, k, 2] are mapped */
+    return wg_function_map(lazy, &step, inputs, (int32_t[]){-1, 0}, NULL, outputs);
 }
 
 static wg_array *make_points(wg_lazy *lazy, wg_generator *generator)
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
     wg_array *order = wg_array_permutation(wg_generator_key(generator), CLUSTERS * EACH);
     wg_array *chosen = wg_array_reshape(wg_array_narrow(order, 0, 0, STARTS * CLUSTERS, 1), WG_EXTENTS(STARTS, CLUSTERS));
     wg_array *centres = wg_array_take(points, chosen, 0);   /* [starts, k, 2] */
-    wg_array_run((wg_array *[]){points, centres}, 2); /* what later reads share is computed once where it is read, or kept (wg_array_keep) */
+    /* read once, for every round needs them */
+    wg_array_run((wg_array *[]){points, centres}, 2);
     wg_jit *step = wg_jit_new(lazy, &(wg_function){move_all_starts, NULL, 2, 3}, NULL, 0);
 
     printf("k-means: %d points, %d centres, %d starts at once\n\n round   best loss   worst loss\n", CLUSTERS * EACH, CLUSTERS, STARTS);
@@ -63,7 +65,8 @@ int main(int argc, char **argv)
     for (int round = 1; round <= 40 && !settled; round++) {
         if (!wg_jit_call(step, (wg_array *[]){points, centres}, results)) break;
         results[3] = wg_array_array_equal(results[0], centres);
-        if (!wg_array_run(results, 4) || !wg_array_int64(results[3], &settled)) break; /* one read computes the four, and they are stored from then on */
+        /* one read computes the four, and they are stored from then on */
+        if (!wg_array_run(results, 4) || !wg_array_int64(results[3], &settled)) break;
         double best = 0, worst = 0;
         wg_array_double(wg_array_min(results[2], WG_ALL_AXES, false), &best);
         wg_array_double(wg_array_max(results[2], WG_ALL_AXES, false), &worst);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The Mandelbrot set: which points c of the plane stay bounded under z -> z z + c, and how soon the others leave. Every point takes the same steps; those that left stand
- * still. Ten steps are one compiled function: traced once, replayed without being called, and planned once as a few passes over the items, of some twenty calls each.
+ * The Mandelbrot set: which points c of the plane stay bounded under z -> z z + c, and how soon the others leave. Every point takes the
+ * same steps; those that left stand still. Ten steps are one compiled function: traced once, replayed without being called, and planned
+ * once as a few passes over the items, of some twenty calls each.
  *
  *     mandelbrot [--out picture.ppm] */
 #include "picture.h"

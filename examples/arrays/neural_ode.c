@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * A neural differential equation: the law dx/dt = f(x) of a motion is learned from places along it. f is a small network; the motion follows it by Runge-Kutta steps, and the
- * gradient of how far it goes astray is taken back through all of them. The training step, with its gradient, is traced once and replayed.
+ * A neural differential equation: the law dx/dt = f(x) of a motion is learned from places along it. f is a small network; the motion
+ * follows it by Runge-Kutta steps, and the gradient of how far it goes astray is taken back through all of them. The training step, with
+ * its gradient, is traced once and replayed.
  *
  *     neural_ode [--out picture.ppm] */
 #include "picture.h"
@@ -17,7 +18,8 @@ static wg_array *true_law(wg_array *weights, wg_array *x)
     (void)weights;
     wg_array *a = wg_array_narrow(x, -1, 0, 1, 1), *b = wg_array_narrow(x, -1, 1, 1, 1);
     wg_array *pull = wg_array_scalar_sub(1, wg_array_add(wg_array_square(a), wg_array_square(b)));
-    wg_array *da = wg_array_sub(wg_array_mul(a, pull), wg_array_mul(b, 1.5)), *db = wg_array_add(wg_array_mul(b, pull), wg_array_mul(a, 1.5));
+    wg_array *da = wg_array_sub(wg_array_mul(a, pull), wg_array_mul(b, 1.5));
+    wg_array *db = wg_array_add(wg_array_mul(b, pull), wg_array_mul(a, 1.5));
     return wg_array_concat((wg_array *[]){da, db}, 2, -1);
 }
 
@@ -78,12 +80,14 @@ int main(int argc, char **argv)
     if (!lazy) return 1;
     wg_scope_open(lazy);
     wg_generator *generator = wg_generator_new(lazy, 2);
-    wg_array *from = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(2, 2), (double[]){0.15, 0, -1.8, 0.4}); /* one inside the circle, one outside */
+    /* one inside the circle, one outside */
+    wg_array *from = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(2, 2), (double[]){0.15, 0, -1.8, 0.4});
     wg_array *truth = motion(true_law, NULL, from, POINTS);
     wg_array *windows = wg_array_permute(wg_array_unfold(truth, 0, PIECE, 1, 1), (int32_t[]){1, 0, 2, 3}, 4);
     wg_array *none = wg_array_zeros(lazy, WG_KIND_F64, WG_EXTENTS(WEIGHTS));
+    wg_array *count = wg_array_from(lazy, WG_KIND_F64, 0, NULL, (double[]){0});
     wg_array *inputs[] = {wg_array_normal(wg_generator_key(generator), WG_KIND_F64, WG_EXTENTS(WEIGHTS), 0, 0.4),
-                          wg_array_reshape(windows, WG_EXTENTS(PIECE, -1, 2)), none, none, wg_array_from(lazy, WG_KIND_F64, 0, NULL, (double[]){0})};
+                          wg_array_reshape(windows, WG_EXTENTS(PIECE, -1, 2)), none, none, count};
     wg_array_run(inputs, 5);
     wg_jit *step = wg_jit_new(lazy, &(wg_function){train, NULL, 5, 5}, NULL, 0);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Logistic regression by Newton's method: the loss is written down once, its gradient and its Hessian are derived from it, and each step solves a linear system. Near the
- * end the number of right digits doubles with each step.
+ * Logistic regression by Newton's method: the loss is written down once, its gradient and its Hessian are derived from it, and each step
+ * solves a linear system. Near the end the number of right digits doubles with each step.
  *
  *     newton [--out picture.ppm] */
 #include "picture.h"
@@ -17,7 +17,8 @@ static wg_array *terms(wg_array *points)
     return wg_array_stack(all, TERMS, -1);
 }
 
-/* weights [6], terms [n, 6], labels [n] of 0 and 1 to the mean cross entropy [] and a little of the squared weights, without which they could grow for ever. */
+/* weights [6], terms [n, 6], labels [n] of 0 and 1 to the mean cross entropy [] and a little of the squared weights, without which
+ * they could grow for ever. */
 static bool loss(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)user, (void)lazy;
@@ -70,10 +71,12 @@ int main(int argc, char **argv)
     printf("\n%.1f%% of the points are on their side\n", 100 * share);
 
     /* the probability at every pixel: the same functions on an array [h, w, 2] */
-    wg_array *grids[2], *axes[] = {wg_array_linspace(lazy, WG_KIND_F64, -4, 4, WIDTH, true), wg_array_linspace(lazy, WG_KIND_F64, 3, -3, HEIGHT, true)};
-    wg_array_meshgrid(axes, 2, true, grids);
+    wg_array *x = wg_array_linspace(lazy, WG_KIND_F64, -4, 4, WIDTH, true), *y = wg_array_linspace(lazy, WG_KIND_F64, 3, -3, HEIGHT, true);
+    wg_array *grids[2];
+    wg_array_meshgrid((wg_array *[]){x, y}, 2, true, grids);
     wg_array *probability = wg_array_sigmoid(wg_array_matmul(terms(wg_array_stack(grids, 2, -1)), inputs[0]));
-    wg_array *tint = wg_array_expand_dims(probability, WG_AXES(-1)), *blue = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(3), (double[]){0.80, 0.87, 0.96});
+    wg_array *tint = wg_array_expand_dims(probability, WG_AXES(-1));
+    wg_array *blue = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(3), (double[]){0.80, 0.87, 0.96});
     wg_array *orange = wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(3), (double[]){0.99, 0.89, 0.78});
     picture p = picture_new(WIDTH, HEIGHT, -4, 4, -3, 3);
     picture_shades(&p, 0, 0, wg_array_add(wg_array_mul(tint, wg_array_sub(orange, blue)), blue), 0, 1);

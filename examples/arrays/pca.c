@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Principal components: 300 pictures of a spot that wanders and changes its size, and the few directions that explain most of how they differ. The pictures are one
- * broadcast expression over parameters [300, 1, 1] and coordinates [24, 1] and [24]; nothing is computed before the first read.
+ * Principal components: 300 pictures of a spot that wanders and changes its size, and the few directions that explain most of how they
+ * differ. The pictures are one broadcast expression over parameters [300, 1, 1] and coordinates [24, 1] and [24]; nothing is computed
+ * before the first read.
  *
  *     pca [--out picture.ppm] */
 #include "picture.h"
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
     wg_array *spots = wg_array_reshape(make_spots(lazy, generator), WG_EXTENTS(PICTURES, SIDE * SIDE));
     wg_array *mean = wg_array_mean(spots, WG_AXES(0), false);
     wg_array *centred = wg_array_sub(spots, mean);
-    wg_array *spread = wg_array_svd_s(centred), *components = wg_array_matrix_transpose(wg_array_svd_v(centred)); /* [m], [m, side * side] */
+    /* [m], [m, side * side] */
+    wg_array *spread = wg_array_svd_s(centred), *components = wg_array_matrix_transpose(wg_array_svd_v(centred));
     wg_array *variance = wg_array_square(spread);
     wg_array *share = wg_array_div(variance, wg_array_sum(variance, WG_ALL_AXES, false));
     wg_array *together = wg_array_cumsum(share, 0);

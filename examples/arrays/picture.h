@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What the examples share: small pictures of arrays, written as PPM files, and the end of a program that failed. Curves and points are drawn in the coordinates that
- * picture_new is given. An array that cannot be read draws nothing; its error waits in the context. */
+ * What the examples share: small pictures of arrays, written as PPM files, and the end of a program that failed. Curves and points are
+ * drawn in the coordinates that picture_new is given. An array that cannot be read draws nothing; its error waits in the context. */
 #ifndef EXAMPLES_PICTURE_H
 #define EXAMPLES_PICTURE_H
 
@@ -12,7 +12,8 @@
 
 #include "wengert/array.h"
 
-enum { BLUE = 0x3b6fb6, ORANGE = 0xe08a3c, GREEN = 0x4f9d69, RED = 0xc44e52, PURPLE = 0x8a6bbf, BLACK = 0x222222, GREY = 0xb4b9c2, PALE = 0xdbe6f3 };
+enum { BLUE = 0x3b6fb6, ORANGE = 0xe08a3c, GREEN = 0x4f9d69, RED = 0xc44e52, PURPLE = 0x8a6bbf };
+enum { BLACK = 0x222222, GREY = 0xb4b9c2, PALE = 0xdbe6f3 };
 
 typedef struct picture {
     int width, height;
@@ -55,7 +56,10 @@ static inline void picture_line(picture *p, double x0, double y0, double x1, dou
         }
 }
 
-static inline void picture_dot(picture *p, double x, double y, double diameter, int colour) { picture_line(p, x, y, x, y, diameter, colour); }
+static inline void picture_dot(picture *p, double x, double y, double diameter, int colour)
+{
+    picture_line(p, x, y, x, y, diameter, colour);
+}
 
 /* The items of an array as doubles, row-major; to be freed. NULL where it cannot be read. */
 static inline double *picture_items(wg_array *array)
@@ -86,12 +90,14 @@ static inline void picture_path(picture *p, wg_array *points, double thickness, 
     free(at);
 }
 
-/* items [h, w] as shades of a scale from dark blue over green to yellow, low at its dark end; or [h, w, 3] as red, green and blue. A pixel an item, from a corner on. */
+/* items [h, w] as shades of a scale from dark blue over green to yellow, low at its dark end; or [h, w, 3] as red, green and blue. A
+ * pixel an item, from a corner on. */
 static inline void picture_shades(picture *p, int corner_x, int corner_y, wg_array *items, double low, double high)
 {
     static const int scale[] = {0x1b1340, 0x2d3f86, 0x2a7a8c, 0x49ab72, 0xb6cf4f, 0xfdf3a0};
     double *item = picture_items(items);
-    int64_t height = item ? wg_array_shape(items)[0] : 0, width = item ? wg_array_shape(items)[1] : 0, planes = item && wg_array_rank(items) == 3 ? 3 : 1;
+    int64_t height = item ? wg_array_shape(items)[0] : 0, width = item ? wg_array_shape(items)[1] : 0;
+    int64_t planes = item && wg_array_rank(items) == 3 ? 3 : 1;
     for (int64_t i = 0; i < height * width; i++) {
         int colour = 0, x = corner_x + (int)(i % width), y = corner_y + (int)(i / width);
         double share[3];
@@ -112,7 +118,8 @@ static inline bool picture_write(const picture *p, const char *path)
     return good;
 }
 
-/* The end of an example: says what failed, or writes the picture where the program was called with --out FILE; frees it. Answers main's result. */
+/* The end of an example: says what failed, or writes the picture where the program was called with --out FILE; frees it. Answers
+ * main's result. */
 static inline int picture_end(picture *p, int argc, char **argv, const wg_lazy *lazy)
 {
     const wg_error *error = wg_lazy_error(lazy);

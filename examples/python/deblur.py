@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""An image is blurred, and found again by gradient descent on its own items: the image that, blurred, is most like the given one, and has few edges. The blur is a
-product with a matrix from each side; its derivative is never written down."""
+"""An image is blurred, and found again by gradient descent on its own items: the image that, blurred, is most like the given one, and
+has few edges. The blur is a product with a matrix from each side; its derivative is never written down."""
 import wengert as wg
 from picture import Picture
 

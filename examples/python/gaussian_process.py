@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Gaussian process regression: what a smooth function may be, given noisy samples of it. The length, height and noise of the model are found by climbing the
-gradient of the likelihood, through a Cholesky factorisation; then a triangular solve gives the mean and the uncertainty everywhere else."""
+"""Gaussian process regression: what a smooth function may be, given noisy samples of it. The length, height and noise of the model are
+found by climbing the gradient of the likelihood, through a Cholesky factorisation; then a triangular solve gives the mean and the
+uncertainty everywhere else."""
 import wengert as wg
 from picture import BLUE, GREY, ORANGE, PALE, Picture
 

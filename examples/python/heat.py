@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The heat equation: du/dt = a (d2u/dx2 + d2u/dy2) on a plate whose edge is insulated, by small steps. The step is written for one plate and mapped over an axis of
-four, each of another material; the mapped steps are compiled. Heat is conserved, which the program checks."""
+"""The heat equation: du/dt = a (d2u/dx2 + d2u/dy2) on a plate whose edge is insulated, by small steps. The step is written for one
+plate and mapped over an axis of four, each of another material; the mapped steps are compiled. Heat is conserved, which the program
+checks."""
 import wengert as wg
 from picture import Picture
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""k-means: points are given to the nearest centre, centres move to the mean of their points, until nothing changes. Eight starts are run as one by mapping the
-step over an axis of starts, and the mapped step is compiled."""
+"""k-means: points are given to the nearest centre, centres move to the mean of their points, until nothing changes. Eight starts are
+run as one by mapping the step over an axis of starts, and the mapped step is compiled."""
 import wengert as wg
 from picture import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, Picture
 

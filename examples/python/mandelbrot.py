@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The Mandelbrot set: which points c of the plane stay bounded under z -> z z + c, and how soon the others leave. Every point takes the same steps; those that
-left stand still. Ten steps are one compiled function: called once, replayed afterwards, and fused into a few passes over the items."""
+"""The Mandelbrot set: which points c of the plane stay bounded under z -> z z + c, and how soon the others leave. Every point takes
+the same steps; those that left stand still. Ten steps are one compiled function: called once, replayed afterwards, and fused into a
+few passes over the items."""
 import wengert as wg
 from picture import Picture
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A neural differential equation: the law dx/dt = f(x) of a motion is learned from places along it. f is a small network; the motion follows it by Runge-Kutta
-steps, and the gradient of how far it goes astray is taken back through all of them. The training step, with its gradient, is compiled."""
+"""A neural differential equation: the law dx/dt = f(x) of a motion is learned from places along it. f is a small network; the motion
+follows it by Runge-Kutta steps, and the gradient of how far it goes astray is taken back through all of them. The training step, with
+its gradient, is compiled."""
 import wengert as wg
 from picture import BLUE, GREY, ORANGE, Picture
 

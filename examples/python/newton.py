@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Logistic regression by Newton's method: the loss is written down once, its gradient and its Hessian are derived from it, and each step solves a linear system.
-Near the end the number of right digits doubles with each step."""
+"""Logistic regression by Newton's method: the loss is written down once, its gradient and its Hessian are derived from it, and each
+step solves a linear system. Near the end the number of right digits doubles with each step."""
 import wengert as wg
 from picture import BLUE, ORANGE, Picture
 

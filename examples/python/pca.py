@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Principal components: 300 pictures of a spot that wanders and changes its size, and the few directions that explain most of how they differ. The pictures are
-one broadcast expression over parameters [300, 1, 1] and coordinates [24, 1] and [24]; nothing is computed before the first read."""
+"""Principal components: 300 pictures of a spot that wanders and changes its size, and the few directions that explain most of how they
+differ. The pictures are one broadcast expression over parameters [300, 1, 1] and coordinates [24, 1] and [24]; nothing is computed
+before the first read."""
 import wengert as wg
 from picture import Picture
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the examples share: small pictures of arrays, written as PPM files where the program is called with --out FILE. They are drawn as picture.h of the
-examples in C draws them."""
+"""What the examples share: small pictures of arrays, written as PPM files where the program is called with --out FILE. They are drawn
+as picture.h of the examples in C draws them."""
 import math
 import sys
 

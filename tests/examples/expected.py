@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What an example is known to print and draw: golden/NAME.txt, line by line, and docs/pictures/NAME.png, pixel by pixel. The examples in C and in Python print and
-draw the same. Those of dense algebra (HOST) stand on the machine's LAPACK: one pixel in a hundred may be another one there."""
+"""What an example is known to print and draw: golden/NAME.txt, line by line, and docs/pictures/NAME.png, pixel by pixel. The examples
+in C and in Python print and draw the same. Those of dense algebra (HOST) stand on the machine's LAPACK: one pixel in a hundred may be
+another one there."""
 import pathlib
 
 from pictures import read_png, read_ppm, write_png

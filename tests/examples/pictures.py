@@ -21,7 +21,7 @@ def nearest(left, above, corner):
 
 
 def predictions(kind, row, above):
-    """What a filter of PNG (0 none, 1 left, 2 above, 3 mean, 4 Paeth) expects each byte of a row to be; `row` may be filled while this is read."""
+    """What a filter of PNG (0 none, 1 left, 2 above, 3 mean, 4 Paeth) expects each byte of a row to be; `row` may be filled meanwhile."""
     for i in range(len(above)):
         left, corner = (row[i - 3], above[i - 3]) if i >= 3 else (0, 0)
         yield (0, left, above[i], (left + above[i]) // 2, nearest(left, above[i], corner) if kind == 4 else 0)[kind]
@@ -46,7 +46,8 @@ def write_png(width, height, pixels):
     """The smallest of a few ways to filter."""
     packed = min((filtered(width, height, pixels, kinds) for kinds in ([0], [1], [2], range(5))), key=len)
     chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)), (b"IDAT", packed), (b"IEND", b"")]
-    return SIGNATURE + b"".join(struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks)
+    return SIGNATURE + b"".join(struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+                                for name, data in chunks)
 
 
 def read_png(data):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The programs of examples/arrays print and draw what they are known to (expected.py). Each is compiled as a person would, against the built libraries, and run.
-Programs of dense algebra are left out, with a line that says so, where LAPACK is not installed.
+"""The programs of examples/arrays print and draw what they are known to (expected.py). Each is compiled as a person would, against the
+built libraries, and run. Programs of dense algebra are left out, with a line that says so, where LAPACK is not installed.
 
 WENGERT_REWRITE=1 writes the texts and the pictures that came instead."""
 import os
@@ -20,8 +20,8 @@ FLAGS = "-std=c11 -O2 -ffp-contract=off -Wall -Wextra -Werror".split()
 
 def build(source):
     program = pathlib.Path(source.stem).resolve()
-    return program, run(["cc", *FLAGS, f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lwengert-lazy",
-                         "-lwengert", "-lm"])
+    link = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lwengert-lazy", "-lwengert", "-lm"]
+    return program, run(["cc", *FLAGS, f"-I{ROOT / 'include'}", source, "-o", program, *link])
 
 
 def check_example(report, source):
@@ -39,7 +39,8 @@ def check_misuse(report):
     refused = run([program, "--out", pathlib.Path("absent", "kmeans.ppm")])
     report.check(refused.returncode == 1 and "absent/kmeans.ppm cannot be written\n" in refused.stdout, f"a path: {refused.stdout}")
     unknown = run([program, "--picture"])
-    report.check(unknown.returncode == 1 and re.search(r"usage: \S*kmeans \[--out FILE.ppm\]\n", unknown.stdout), f"a word: {unknown.stdout}")
+    usage = re.search(r"usage: \S*kmeans \[--out FILE.ppm\]\n", unknown.stdout)
+    report.check(unknown.returncode == 1 and usage, f"a word: {unknown.stdout}")
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The programs of examples/python print and draw the same as those of their names in examples/arrays (expected.py). Nothing is run, with a line that says so, where
-the extension cannot be built."""
+"""The programs of examples/python print and draw the same as those of their names in examples/arrays (expected.py). Nothing is run,
+with a line that says so, where the extension cannot be built."""
 import os
 import pathlib
 import sys
@@ -17,7 +17,8 @@ SOURCES = [path for path in sorted((ROOT / "examples" / "python").glob("*.py")) 
 
 def main():
     report = Report()
-    report.check({path.stem for path in SOURCES} == {path.stem for path in GOLDEN.glob("*.txt")}, "the examples in Python are not those in C")
+    known = {path.stem for path in GOLDEN.glob("*.txt")}
+    report.check({path.stem for path in SOURCES} == known, "the examples in Python are not those in C")
     python, missing = interpreter()
     if missing:
         print(f"not run: the examples in Python ({missing})")
