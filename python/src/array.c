@@ -89,7 +89,8 @@ bool core_shape_of(PyObject *what, uint32_t *rank, int64_t *shape)
     if (!list) return false;
     Py_ssize_t count = PyTuple_Size(list);
     if (count > WG_MAX_RANK) PyErr_Format(core_error_class(WG_SHAPE), "a shape of %zd axes: an array has at most %d", count, WG_MAX_RANK);
-    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) shape[i] = PyNumber_AsSsize_t(PyTuple_GetItem(list, i), PyExc_OverflowError);
+    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++)
+        shape[i] = PyNumber_AsSsize_t(PyTuple_GetItem(list, i), PyExc_OverflowError);
     Py_DECREF(list);
     *rank = (uint32_t)count;
     return !PyErr_Occurred();
@@ -231,10 +232,11 @@ static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments,
 }
 
 #define DELEGATED(X) \
-    X(sum) X(mean) X(prod) X(max) X(min) X(any) X(all) X(argmax) X(argmin) X(var) X(std) X(median) X(cumulative_sum) X(squeeze) X(flatten) X(sort) X(argsort) \
-    X(take) X(dot) X(round) X(trace) X(repeat) X(clip) X(conj)
+    X(sum) X(mean) X(prod) X(max) X(min) X(any) X(all) X(argmax) X(argmin) X(var) X(std) X(median) X(cumulative_sum) X(squeeze) \
+    X(flatten) X(sort) X(argsort) X(take) X(dot) X(round) X(trace) X(repeat) X(clip) X(conj)
 #define DELEGATE(name) \
-    static PyObject *delegate_##name(PyObject *self, PyObject *arguments, PyObject *names) { return delegate(#name, self, arguments, names); }
+    static PyObject *delegate_##name(PyObject *self, PyObject *arguments, PyObject *names) \
+    { return delegate(#name, self, arguments, names); }
 DELEGATED(DELEGATE)
 
 static PyObject *array_real(PyObject *self, void *unused)
@@ -366,7 +368,8 @@ static PyObject *array_complex(PyObject *self, PyObject *unused)
 static int array_truth(PyObject *self)
 {
     if (wg_array_volume(of(self)->handle) != 1) {
-        PyErr_SetString(core_error_class(WG_SHAPE), "an array of other than one item is neither true nor false; use wengert.any or wengert.all");
+        PyErr_SetString(core_error_class(WG_SHAPE),
+                        "an array of other than one item is neither true nor false; use wengert.any or wengert.all");
         return -1;
     }
     PyObject *number = array_number(self);
@@ -405,8 +408,13 @@ static int array_buffer(PyObject *self, Py_buffer *buffer, int flags)
     memcpy(facts->format, kind->format, strlen(kind->format) + 1);
     facts->handle = wg_array_keep(array->handle);
     facts->context = core_context_keep(array->context);
-    *buffer = (Py_buffer){.buf = view.data, .obj = Py_NewRef(self), .len = (Py_ssize_t)wg_array_volume(array->handle) * kind->bytes, .itemsize = kind->bytes,
-                          .readonly = 1, .ndim = (int)view.rank, .internal = facts};
+    *buffer = (Py_buffer){.buf = view.data,
+                          .obj = Py_NewRef(self),
+                          .len = (Py_ssize_t)wg_array_volume(array->handle) * kind->bytes,
+                          .itemsize = kind->bytes,
+                          .readonly = 1,
+                          .ndim = (int)view.rank,
+                          .internal = facts};
     if (!buffer->buf) buffer->buf = facts; /* of nothing: an address that is one */
     if (flags & PyBUF_FORMAT) buffer->format = facts->format;
     if (flags & PyBUF_ND) buffer->shape = shape;
@@ -431,7 +439,9 @@ static PyObject *call_numpy(PyObject *self, const char *function, PyObject *dtyp
     if (!core_read(of(self)->context, of(self)->handle, &view)) return NULL;
     if (!kind->format) return PyErr_Format(core_error_class(WG_KIND), "NumPy has no kind for %s; convert it, or use DLPack", kind->name);
     PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *answer = !numpy ? NULL : dtype && dtype != Py_None ? PyObject_CallMethod(numpy, function, "OO", self, dtype) : PyObject_CallMethod(numpy, function, "O", self);
+    PyObject *answer = !numpy                      ? NULL
+                       : dtype && dtype != Py_None ? PyObject_CallMethod(numpy, function, "OO", self, dtype)
+                                                   : PyObject_CallMethod(numpy, function, "O", self);
     Py_XDECREF(numpy);
     return answer;
 }
@@ -527,7 +537,8 @@ static PyMethodDef methods[] = {
 
 static const PyType_Slot own_slots[] = {
     {Py_tp_doc, "array(items, dtype=None, copy=None)\n--\n\n"
-                "An array that waits: a call on it computes nothing, a read (printing, a number, NumPy) computes what it needs. Items of NumPy, of buffers and of DLPack\n"
+                "An array that waits: a call on it computes nothing, a read (printing, a number, NumPy) computes what it needs.\n"
+                "Items of NumPy, of buffers and of DLPack "
                 "are used where they are, so nobody may write them while the array lives; copy=True takes a copy.\n\n"
                 ">>> wg.array([1.0, 2.0]) + 1\nwengert.array([2., 3.])"},
     {Py_tp_new, (void *)array_new},

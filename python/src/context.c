@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Whose arrays these are: one context a thread, made when the thread first needs it. Errors as exceptions, and reads that let the interpreter go. */
+ * Whose arrays these are: one context a thread, made when the thread first needs it. Errors as exceptions, and reads that let the
+ * interpreter go. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,10 +164,11 @@ PyObject *core_error_class(wg_code code)
 
 static bool add_classes(PyObject *module)
 {
-    classes[WG_OK] = PyErr_NewExceptionWithDoc("wengert.Error",
-                                               "What a call or a read of wengert says when it fails. Has code, op, entry, file, line, column, node and item; its classes "
-                                               "are ValueError, TypeError, IndexError and the like too.",
-                                               PyExc_Exception, NULL);
+    classes[WG_OK] = PyErr_NewExceptionWithDoc(
+        "wengert.Error",
+        "What a call or a read of wengert says when it fails. Has code, op, entry, file, line, column, node and item; its classes "
+        "are ValueError, TypeError, IndexError and the like too.",
+        PyExc_Exception, NULL);
     if (!classes[WG_OK] || PyModule_AddObjectRef(module, "Error", classes[WG_OK]) < 0) return false;
     for (int code = 1; code < WG_CODE_COUNT; code++) {
         if (!class_of_code[code].name) continue;
@@ -257,8 +259,8 @@ static void stop_lazy(void *user)
     wg_lazy_stop(user);
 }
 
-/* What is computed already is read at once. Otherwise the interpreter is let go for the time of the read; an interrupt stops it, and where the interrupt's handler
- * raises nothing, it begins again. */
+/* What is computed already is read at once. Otherwise the interpreter is let go for the time of the read; an interrupt stops it, and
+   where the interrupt's handler raises nothing, it begins again. */
 static bool read_or_run(core_context *context, wg_array *const *arrays, uint32_t count, wg_view *view)
 {
     for (;;) {

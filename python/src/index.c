@@ -29,7 +29,8 @@ static bool add_array(core_context *context, places *all, PyObject *item)
 {
     wg_array *array = core_array_of(context, item, WG_KIND_COUNT);
     if (!array) return false;
-    if (!wg_array_volume(array) && !core_is_array(item) && core_kinds[wg_array_kind(array)].class == 'f') { /* a list of nothing has no kind of its own */
+    if (!wg_array_volume(array) && !core_is_array(item) &&
+        core_kinds[wg_array_kind(array)].class == 'f') { /* a list of nothing has no kind of its own */
         wg_array *none = core_own(context, wg_array_convert(array, WG_KIND_I64));
         wg_array_release(array);
         if (!(array = none)) return core_raise(context), false;
@@ -145,7 +146,8 @@ static wg_array *changed(core_context *context, PyObject *self, PyObject *key, P
     places all = {.count = 0};
     if (!array) return NULL;
     wg_kind kind = wg_array_kind(array);
-    if (core_is_number(value) && core_kind_beside(value, kind) != kind && (core_kinds[kind].class == 'i' || core_kinds[kind].class == 'u' || !PyLong_Check(value)))
+    if (core_is_number(value) && core_kind_beside(value, kind) != kind &&
+        (core_kinds[kind].class == 'i' || core_kinds[kind].class == 'u' || !PyLong_Check(value)))
         PyErr_Format(core_error_class(WG_KIND), "%R is not put into an array of %s", value, core_kinds[kind].name);
     else if (places_of(context, array, key, &all)) values = core_array_of(context, value, kind);
     if (values && !(answer = core_own(context, put(array, all.indexes, all.count, values)))) core_raise(context);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Functions of Python as functions of arrays: derivatives, maps, compiled functions. A callable here takes a list of arrays and answers a list of arrays. How many it
- * answers is known only then, so a call begins with a guess: what is left over repeats the first result, and a guess that was too low is corrected and called again. */
+ * Functions of Python as functions of arrays: derivatives, maps, compiled functions. A callable here takes a list of arrays and answers
+ * a list of arrays. How many it answers is known only then, so a call begins with a guess: what is left over repeats the first result,
+ * and a guess that was too low is corrected and called again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ static bool take_outputs(python_function *function, PyObject *answer, wg_array *
     Py_ssize_t count = PySequence_Size(answer);
     if (count < 0) return false;
     function->answered = (uint32_t)count;
-    if (function->answered > function->outputs) return wg_lazy_fail(context->lazy, WG_ARGUMENT, "a function answers more arrays than there is room for");
+    if (function->answered > function->outputs)
+        return wg_lazy_fail(context->lazy, WG_ARGUMENT, "a function answers more arrays than there is room for");
     for (uint32_t i = 0; i < function->answered; i++) {
         PyObject *item = PySequence_GetItem(answer, i);
         wg_array *array = item ? core_array_of(context, item, WG_KIND_COUNT) : NULL;
@@ -186,7 +188,8 @@ static PyObject *gradient(PyObject *module, PyObject *arguments)
     attempt a = {.context = NULL};
     if (!PyArg_ParseTuple(arguments, "OOI:gradient", &callable, &inputs, &guess)) return NULL;
     if (attempt_begin(&a, callable, inputs, guess) && attempt_run(&a, run_gradient, a.inputs.count ? a.inputs.count : 1))
-        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered), list_objects(a.context, &a.answers, a.inputs.count));
+        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered),
+                               list_objects(a.context, &a.answers, a.inputs.count));
     attempt_end(&a);
     return answer;
 }
@@ -211,7 +214,8 @@ static PyObject *vjp(PyObject *module, PyObject *arguments)
     if (attempt_begin(&a, callable, inputs, 0) && list_take(a.context, cotangents, &a.others)) {
         a.guess = a.others.count ? a.others.count : 1;
         if (attempt_run(&a, run_vjp, a.inputs.count ? a.inputs.count : 1))
-            answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered), list_objects(a.context, &a.answers, a.inputs.count));
+            answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered),
+                                   list_objects(a.context, &a.answers, a.inputs.count));
     }
     attempt_end(&a);
     return answer;
@@ -231,7 +235,8 @@ static PyObject *jvp(PyObject *module, PyObject *arguments)
     attempt a = {.context = NULL};
     if (!PyArg_ParseTuple(arguments, "OOOI:jvp", &callable, &inputs, &tangents, &guess)) return NULL;
     if (attempt_begin(&a, callable, inputs, guess) && list_take(a.context, tangents, &a.others) && attempt_run(&a, run_jvp, 0))
-        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered), list_objects(a.context, &a.answers, a.function.answered));
+        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered),
+                               list_objects(a.context, &a.answers, a.function.answered));
     attempt_end(&a);
     return answer;
 }
@@ -248,7 +253,8 @@ static PyObject *hessian_vector(PyObject *module, PyObject *arguments)
     PyObject *callable, *inputs, *vectors, *answer = NULL;
     attempt a = {.context = NULL};
     if (!PyArg_ParseTuple(arguments, "OOO:hessian_vector", &callable, &inputs, &vectors)) return NULL;
-    if (attempt_begin(&a, callable, inputs, 1) && list_take(a.context, vectors, &a.others) && attempt_run(&a, run_hessian_vector, a.inputs.count))
+    if (attempt_begin(&a, callable, inputs, 1) && list_take(a.context, vectors, &a.others) &&
+        attempt_run(&a, run_hessian_vector, a.inputs.count))
         answer = list_objects(a.context, &a.answers, a.inputs.count);
     attempt_end(&a);
     return answer;
@@ -372,13 +378,15 @@ static bool put_array(signature *s, char letter, PyObject *object)
     const wg_array *array = ((core_array *)object)->handle;
     uint32_t rank = wg_array_rank(array), tag = wg_array_tag(array);
     char facts[3] = {letter, (char)wg_array_kind(array), (char)rank};
-    return put(s, facts, 3) && put(s, &tag, sizeof tag) && put(s, wg_array_shape(array), rank * sizeof(int64_t)) && PyList_Append(s->inputs, object) == 0;
+    return put(s, facts, 3) && put(s, &tag, sizeof tag) && put(s, wg_array_shape(array), rank * sizeof(int64_t)) &&
+           PyList_Append(s->inputs, object) == 0;
 }
 
 /* A float or complex number of Python is an array [] that takes the other operand's kind, as the number does. */
 static bool put_number(signature *s, core_context *context, PyObject *number)
 {
-    wg_array *plain = core_array_of(context, number, WG_KIND_COUNT), *weak = plain ? core_own(context, wg_array_tagged(plain, CORE_WEAK)) : NULL;
+    wg_array *plain = core_array_of(context, number, WG_KIND_COUNT),
+             *weak = plain ? core_own(context, wg_array_tagged(plain, CORE_WEAK)) : NULL;
     PyObject *object = plain ? core_wrap_owned(context, weak) : NULL;
     bool good = object && put_array(s, 'n', object);
     Py_XDECREF(object);
@@ -478,7 +486,8 @@ static PyObject *jit_call(PyObject *self, PyObject *inputs)
     core_context *context = core_current();
     array_list given = {NULL, 0}, outputs = {NULL, 0};
     PyObject *answer = NULL;
-    if (context != jit->function.context) return context ? (PyErr_SetString(core_error_class(WG_BUSY), "a compiled function belongs to another thread"), NULL) : NULL;
+    if (context != jit->function.context)
+        return context ? (PyErr_SetString(core_error_class(WG_BUSY), "a compiled function belongs to another thread"), NULL) : NULL;
     if (list_take(context, inputs, &given) && list_room(&outputs, jit->function.outputs)) {
         bool good = wg_jit_call(jit->jit, given.arrays, outputs.arrays);
         list_own(context, &outputs);
@@ -501,7 +510,8 @@ static PyObject *jit_figures(PyObject *self, PyObject *unused)
     (void)unused;
     wg_jit_figures figures;
     wg_jit_figures_of(((core_jit *)self)->jit, &figures);
-    return Py_BuildValue("{sKsKsKsz}", "calls", figures.calls, "traces", figures.traces, "replays", figures.replays, "stopped", figures.stopped);
+    return Py_BuildValue("{sKsKsKsz}", "calls", figures.calls, "traces", figures.traces, "replays", figures.replays, "stopped",
+                         figures.stopped);
 }
 
 static PyMethodDef jit_methods[] = {

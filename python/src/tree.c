@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Arguments and results nested any way: tuples, named tuples, lists, dicts and None. A tree is their structure as a value that can be hashed and compared:
+ * Arguments and results nested any way: tuples, named tuples, lists, dicts and None. A tree is their structure as a value that can be
+ * hashed and compared:
  *   ...                          a leaf
  *   None                         None
  *   (type, child, ..)            a tuple, a named tuple or a list, by its type
@@ -132,7 +133,8 @@ static PyObject *tree_unflatten(PyObject *module, PyObject *arguments)
 }
 
 PyMethodDef core_tree_methods[] = {
-    {"tree_flatten", tree_flatten, METH_O, "tree_flatten(what, /)\n--\n\nThe leaves of nested tuples, lists and dicts, and their tree, which can be hashed."},
+    {"tree_flatten", tree_flatten, METH_O,
+     "tree_flatten(what, /)\n--\n\nThe leaves of nested tuples, lists and dicts, and their tree, which can be hashed."},
     {"tree_unflatten", tree_unflatten, METH_VARARGS, "tree_unflatten(tree, leaves, /)\n--\n\nThe converse of tree_flatten."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Arrays against NumPy: items, kinds, indexes, operators, memory that is shared."""
+
 import copy
 import gc
 import itertools
@@ -92,7 +93,13 @@ class Making(unittest.TestCase):
         a = wg.array([7])
         self.assertEqual((int(a), float(a), complex(a), bool(a)), (7, 7.0, 7 + 0j, True))
         self.assertEqual([10, 20, 30][wg.array(1)], 20)
-        for wrong in (lambda: bool(wg.zeros(2)), lambda: float(wg.zeros(2)), lambda: [1][wg.array(0.0)], lambda: len(wg.array(1)), lambda: iter(wg.array(1))):
+        for wrong in (
+            lambda: bool(wg.zeros(2)),
+            lambda: float(wg.zeros(2)),
+            lambda: [1][wg.array(0.0)],
+            lambda: len(wg.array(1)),
+            lambda: iter(wg.array(1)),
+        ):
             with self.assertRaises((ValueError, TypeError)):
                 wrong()
         self.assertEqual([x.item() for x in wg.arange(3)], [0, 1, 2])
@@ -276,17 +283,43 @@ class Operators(unittest.TestCase):
 @needs_numpy
 class Indexes(unittest.TestCase):
     KEYS = [
-        0, -1, slice(None), slice(1, None), slice(None, None, -1), slice(-3, -1), slice(5, 1, -2), Ellipsis, None, (0, 1), (slice(None), 1), (Ellipsis, 0),
-        (None, 1, None), (1, Ellipsis, None), (slice(None, None, 2), slice(None), slice(1, 3)), [0, 2, 0], ([0, 1], [1, 2]), ([0, 1], slice(None), [1, 2]),
-        (slice(None), [[0, 1], [2, 0]]), ([[0], [1]], [0, 2]), (0, slice(None), [1, 2]), (), slice(2, 2),
+        0,
+        -1,
+        slice(None),
+        slice(1, None),
+        slice(None, None, -1),
+        slice(-3, -1),
+        slice(5, 1, -2),
+        Ellipsis,
+        None,
+        (0, 1),
+        (slice(None), 1),
+        (Ellipsis, 0),
+        (None, 1, None),
+        (1, Ellipsis, None),
+        (slice(None, None, 2), slice(None), slice(1, 3)),
+        [0, 2, 0],
+        ([0, 1], [1, 2]),
+        ([0, 1], slice(None), [1, 2]),
+        (slice(None), [[0, 1], [2, 0]]),
+        ([[0], [1]], [0, 2]),
+        (0, slice(None), [1, 2]),
+        (),
+        slice(2, 2),
     ]
 
     def setUp(self):
         self.x = np.arange(60.0).reshape(3, 4, 5)
 
     def masks(self):
-        return [self.x > 20, self.x[:, :, 0] > 20, (slice(None), np.array([True, False, True, True])), (np.array([True, False, True]), 1), (self.x[..., 0] > 7, 2),
-                np.zeros((3, 4, 5), bool)]
+        return [
+            self.x > 20,
+            self.x[:, :, 0] > 20,
+            (slice(None), np.array([True, False, True, True])),
+            (np.array([True, False, True]), 1),
+            (self.x[..., 0] > 7, 2),
+            np.zeros((3, 4, 5), bool),
+        ]
 
     @staticmethod
     def as_ours(key):

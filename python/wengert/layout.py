@@ -1,13 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Moving items: shapes, axes, pieces."""
+
 import builtins
 
 from . import _core
 from .data import _as_array
 
-__all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "concatenate", "expand_dims", "flatten", "flip", "matrix_transpose",
-           "moveaxis", "pad", "permute_dims", "ravel", "repeat", "reshape", "roll", "split", "squeeze", "stack", "swapaxes", "tile", "transpose",
-           "unfold", "unstack"]
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "concatenate",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "matrix_transpose",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "ravel",
+    "repeat",
+    "reshape",
+    "roll",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "tile",
+    "transpose",
+    "unfold",
+    "unstack",
+]
 
 
 def reshape(x, /, shape, *, copy=None):
