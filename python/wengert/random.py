@@ -74,6 +74,7 @@ def fold_in(key, number, /):
 
 def _floats(parameters, dtype):
     """Parameters in one kind of floats."""
+    parameters = [parameter if isinstance(parameter, (int, float)) else _as_array(parameter) for parameter in parameters]
     if dtype is None:
         kind = result_type(*parameters)
         dtype = kind if kind.kind == "f" else _core.float64
