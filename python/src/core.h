@@ -184,6 +184,9 @@ PyObject *core_number_of_item(wg_kind kind, const void *item);
 /* ---- tree.c: arguments nested any way ---- */
 
 extern PyMethodDef core_tree_methods[];
+bool core_tree_is_named(PyObject *what);
+/* The keys of a dict as a tuple, in their order where they have one. */
+PyObject *core_tree_keys(PyObject *dict);
 
 /* ---- transform.c ---- */
 

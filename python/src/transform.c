@@ -352,9 +352,9 @@ static PyObject *custom(PyObject *module, PyObject *arguments)
 
 /* ---- compiled functions ---- */
 
-/* What a compiled function is kept by: a letter a leaf, of arrays their kinds, tags and shapes. */
+/* What a compiled function is kept by: a letter a leaf or a nesting, of arrays their kinds, tags and shapes. */
 typedef struct signature {
-    PyObject *inputs, *fixed; /* lists: arrays; types and values of leaves that are none */
+    PyObject *inputs, *fixed; /* lists: arrays; types and values of leaves that are none, keys of dicts */
     char *words;
     size_t used, room;
 } signature;
@@ -409,16 +409,58 @@ static bool put_leaf(signature *s, core_context *context, PyObject *leaf)
     return put(s, "f", 1) && PyList_Append(s->fixed, (PyObject *)Py_TYPE(leaf)) == 0 && PyList_Append(s->fixed, leaf) == 0;
 }
 
-/* signature(leaves): (arrays, letters and facts as bytes, types and values of the other leaves) */
-static PyObject *signature_of(PyObject *module, PyObject *leaves)
+static bool put_tree(signature *s, core_context *context, PyObject *what);
+
+static bool put_children(signature *s, core_context *context, PyObject *what, char letter)
+{
+    uint32_t count = (uint32_t)PySequence_Size(what);
+    bool good = put(s, &letter, 1) && put(s, &count, sizeof count);
+    for (uint32_t i = 0; good && i < count; i++)
+        good = put_tree(s, context, letter == 'l' ? PyList_GetItem(what, i) : PyTuple_GetItem(what, i));
+    return good;
+}
+
+/* Keys stand among the fixed values, in the order in which tree_flatten takes them. */
+static bool put_dict(signature *s, core_context *context, PyObject *what)
+{
+    PyObject *names = core_tree_keys(what);
+    uint32_t count = names ? (uint32_t)PyTuple_Size(names) : 0;
+    bool good = names && put(s, "d", 1) && put(s, &count, sizeof count) && (!count || PyList_Append(s->fixed, names) == 0);
+    for (uint32_t i = 0; good && i < count; i++) {
+        PyObject *value = PyDict_GetItemWithError(what, PyTuple_GetItem(names, i));
+        good = value && put_tree(s, context, value);
+    }
+    Py_XDECREF(names);
+    return good;
+}
+
+static bool put_tree(signature *s, core_context *context, PyObject *what)
+{
+    if (core_is_array(what)) return put_array(s, 'a', what);
+    if (what == Py_None) return put(s, "0", 1);
+    bool tuple = PyTuple_CheckExact(what), list = PyList_CheckExact(what), dict = PyDict_CheckExact(what);
+    bool named = !tuple && core_tree_is_named(what);
+    if (!tuple && !list && !dict && !named) return put_leaf(s, context, what);
+    if (Py_EnterRecursiveCall(" in arguments")) return false;
+    bool good = !named || PyList_Append(s->fixed, (PyObject *)Py_TYPE(what)) == 0;
+    good = good && (dict ? put_dict(s, context, what) : put_children(s, context, what, tuple ? 't' : list ? 'l' : 'N'));
+    Py_LeaveRecursiveCall();
+    return good;
+}
+
+/* signature(arguments, names): the arrays of a call, and what it is kept by: its nesting and what is known of its leaves, as bytes, and
+   the values of leaves that are no arrays. Equal ones have equal trees (tree.c). */
+static PyObject *signature_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)module;
+    if (count != 2) return PyErr_SetString(PyExc_TypeError, "signature takes the arguments of a call and their names"), NULL;
     core_context *context = core_current();
     signature s = {PyList_New(0), PyList_New(0), NULL, 0, 0};
-    bool good = context && s.inputs && s.fixed;
-    for (Py_ssize_t i = 0; good && i < PyList_Size(leaves); i++) good = put_leaf(&s, context, PyList_GetItem(leaves, i));
-    PyObject *fixed = good ? PyList_AsTuple(s.fixed) : NULL;
-    PyObject *answer = fixed ? Py_BuildValue("(Oy#N)", s.inputs, s.words ? s.words : "", (Py_ssize_t)s.used, fixed) : NULL;
+    bool good = context && s.inputs && s.fixed && put_tree(&s, context, arguments[0]);
+    good = good && (!PyDict_Size(arguments[1]) || put_tree(&s, context, arguments[1]));
+    PyObject *words = good ? PyBytes_FromStringAndSize(s.words, (Py_ssize_t)s.used) : NULL;
+    if (words && PyList_Size(s.fixed)) words = Py_BuildValue("(NN)", words, PyList_AsTuple(s.fixed));
+    PyObject *answer = words ? Py_BuildValue("(ON)", s.inputs, words) : NULL;
     Py_XDECREF(s.inputs);
     Py_XDECREF(s.fixed);
     free(s.words);
@@ -541,7 +583,7 @@ PyMethodDef core_transform_methods[] = {
     {"jacobian", jacobian, METH_VARARGS, NULL},
     {"hessian", hessian, METH_VARARGS, NULL},
     {"custom", custom, METH_VARARGS, NULL},
-    {"signature", signature_of, METH_O, NULL},
+    {"signature", (PyCFunction)(void (*)(void))signature_of, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

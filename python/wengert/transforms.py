@@ -376,22 +376,23 @@ class _Compiled:
     def __call__(self, *arguments, **names):
         if self.static or self.static_names:
             arguments, names = self._hide(arguments, names)
-        leaves, structure = tree_flatten((arguments, names))
-        inputs, facts, fixed = _core.signature(leaves)
+        inputs, key = _core.signature(arguments, names)
         try:
-            signatures = self.threads.signatures
+            signature = self.threads.signatures.get(key)
         except AttributeError:
-            signatures = self._signatures()
-        key = structure, facts, fixed
-        try:
-            signature = signatures.get(key)
+            signature = self._signatures().get(key)
         except TypeError as error:
             raise TypeError("an argument that is no array must be hashable, for the compiled function is kept by its value") from error
         if signature is None:
-            if len(signatures) >= self.MOST:
-                del signatures[next(iter(signatures))]
-            signature = signatures[key] = _Signature(self.call, leaves, structure)
+            signature = self._new(key, arguments, names)
         return signature.call(inputs)
+
+    def _new(self, key, arguments, names):
+        signatures = self._signatures()
+        if len(signatures) >= self.MOST:
+            del signatures[next(iter(signatures))]
+        signature = signatures[key] = _Signature(self.call, *tree_flatten((arguments, names)))
+        return signature
 
     def _plain(self, *arguments, **names):
         arguments = [argument.value if type(argument) is _Static else argument for argument in arguments]

@@ -7,6 +7,7 @@ import ast
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -83,13 +84,14 @@ def check_examples(report, python, environment):
 
 
 def check_wheel(report, python, environment):
-    """As pip would build it, and used from where pip would unpack it."""
+    """As pip would build it, from a copy of the tree's parts that it reads, and used from where pip would unpack it."""
     folder = pathlib.Path(tempfile.mkdtemp())
-    done = run([python, "-c", WHEEL, folder], cwd=ROOT / "python", env=dict(environment, WENGERT_BUILD=str(BUILD)))
-    wheels = list(folder.glob("*.whl"))
-    if not report.check(
-        len(wheels) == 1 and wheels[0].name.endswith(f"abi3-{wheels[0].name.rsplit('abi3-', 1)[-1]}"), f"no wheel:\n{done.stdout}"
-    ):
+    shutil.copytree(ROOT / "python", folder / "tree" / "python", ignore=shutil.ignore_patterns("build", "*.so", "*.egg-info", "__pycache__"))
+    for name in "include", "CMakeLists.txt":
+        os.symlink(ROOT / name, folder / "tree" / name)
+    done = run([python, "-c", WHEEL, folder], cwd=folder / "tree" / "python", env=dict(environment, WENGERT_BUILD=str(BUILD)))
+    wheels = list(folder.glob("wengert-*-cp311-abi3-*.whl"))
+    if not report.check(len(wheels) == 1, f"no wheel:\n{done.stdout}"):
         return
     with zipfile.ZipFile(wheels[0]) as wheel:
         wheel.extractall(folder / "site")
