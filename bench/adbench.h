@@ -136,9 +136,8 @@ static inline bool adbench_recurrent(void *user, wg_lazy *lazy, wg_array *const 
         layers[l].cell = wg_array_index(inputs[2], (wg_index[]){wg_index_at(l), wg_index_at(1)}, 2);
     }
     wg_array *entering = wg_array_index(inputs[1], (wg_index[]){wg_index_at(0)}, 1);
-    wg_array *known = wg_array_mul(wg_array_narrow(inputs[3], 0, 0, count, 1), entering); /* [c - 1, b] */
     for (int64_t i = 0; i < count; i++) {
-        wg_array *x = wg_array_index(known, (wg_index[]){wg_index_at(i)}, 1);
+        wg_array *x = wg_array_mul(wg_array_index(inputs[3], (wg_index[]){wg_index_at(i)}, 1), entering);
         for (int l = 0; l < ADBENCH_LAYERS; l++) x = adbench_layer_step(&layers[l], x);
         steps[i] = wg_array_reshape(x, WG_EXTENTS(1, bits));
     }

@@ -82,7 +82,7 @@ WG_API uint32_t wg_array_rank(const wg_array *array);
 /* [rank], borrowed. Of a batched value: of one cell. */
 WG_API const int64_t *wg_array_shape(const wg_array *array);
 WG_API int64_t wg_array_volume(const wg_array *array);
-/* Whether a read would compute. */
+/* Whether a read would have to ask for it: neither stored nor under way. */
 WG_API bool wg_array_is_pending(const wg_array *array);
 /* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it answers the array with that tag,
  * another one where the node is shared. Consumes nothing. */
@@ -110,10 +110,12 @@ WG_API bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_paramet
 
 /* ---- reads ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Computes roots together, so that shared work is done once. Afterwards they are stored. On failure (the error of the lowest node and item, with the places of the
- * call and of the read) they stay pending, and nothing else is harmed. */
+/* Asks for roots together, so that shared work is done once. Large work is computed beside the caller, who may go on calling: the next run or read waits for it. What
+ * fails under way stays pending, and the error is that of its read. False and an error where it cannot be begun. */
 WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
-/* The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is released. False: see wg_lazy_error. */
+/* On failure a read tells the error of the lowest node and item, with the places of the call and of the read; what is pending stays so, nothing else is harmed.
+ *
+ * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
 /* The items as a dense tensor, owned. */
 WG_API wg_tensor *wg_array_tensor(wg_array *array);

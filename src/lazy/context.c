@@ -426,6 +426,7 @@ void wg_lazy_free(wg_lazy **handle)
     *handle = NULL;
     while (lazy->scope_count) wg_scope_close(lazy);
     if (lazy->tells_at_end) lazy_explain_end(lazy);
+    lazy_runner_free(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
     wg_tape_free(&lazy->spare);
@@ -462,5 +463,6 @@ void wg_lazy_stop(wg_lazy *lazy)
 
 void wg_lazy_figures_of(const wg_lazy *lazy, wg_lazy_figures *figures)
 {
+    if (lazy) lazy_join((wg_lazy *)lazy); /* what was asked for is counted */
     if (figures) *figures = lazy ? lazy->figures : (wg_lazy_figures){0};
 }

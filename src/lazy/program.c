@@ -31,6 +31,7 @@ struct lazy_program {
     wg_plan *plan;
     wg_symbol *leaves;              /* [leaf_count] inputs in order of the walk */
     wg_feed *feeds;                 /* [leaf_count] of the run under way */
+    void **result_places;           /* [root_count] of the run under way, in order of the entry's results */
     void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
     uint32_t *result_of;            /* [root_count] which of the entry's results a root is: rewrites may make two roots one node */
     uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
@@ -76,6 +77,7 @@ static void free_program(wg_lazy *lazy, lazy_program *program)
     base_free(allocator, program->leaves, program->leaf_count * sizeof *program->leaves);
     base_free(allocator, program->feeds, program->leaf_count * sizeof *program->feeds);
     base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
+    base_free(allocator, program->result_places, program->root_count * sizeof *program->result_places);
     base_free(allocator, program->result_of, program->root_count * sizeof *program->result_of);
     base_free(allocator, program->input_of, program->leaf_count * sizeof *program->input_of);
     base_free(allocator, program->bindings, program->number_count * sizeof *program->bindings);
@@ -335,6 +337,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     program->leaves = base_allocate(allocator, program->leaf_count * sizeof *program->leaves);
     program->feeds = base_allocate(allocator, program->leaf_count * sizeof *program->feeds);
     program->places = base_allocate(allocator, program->leaf_count * sizeof *program->places);
+    program->result_places = base_allocate(allocator, program->root_count * sizeof *program->result_places);
     program->result_of = base_allocate(allocator, program->root_count * sizeof *program->result_of);
     program->input_of = base_allocate(allocator, program->leaf_count * sizeof *program->input_of);
     program->bindings = base_allocate(allocator, program->number_count * sizeof *program->bindings);
@@ -344,7 +347,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
                  .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
                  .values = base_allocate(allocator, value_bytes),
                  .sizes = base_allocate(allocator, size_bytes)};
-    bool good = program->key && program->result_of && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
+    bool good = program->key && program->result_of && program->result_places && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
                 ((program->bindings && program->names && program->numbers && program->pinned) || !program->number_count) && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
     for (uint32_t i = 0; good && i < program->number_count; i++) snprintf(program->names[i], sizeof program->names[i], "e%u", i);
@@ -523,24 +526,6 @@ static bool fail_run(wg_lazy *lazy, wg_error *error)
     return lazy_fail_with(lazy, error, at);
 }
 
-static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_tensor **results, wg_error *error)
-{
-    void *few[8], **places = few;
-    size_t bytes = program->root_count * sizeof *places;
-    if (program->root_count > 8 && !(places = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error);
-    for (uint32_t i = 0; i < program->root_count; i++) places[program->result_of[i]] = results[i]->data;
-    static void *const none[1];
-    wg_run_options options = {.size = sizeof options, .feeds = program->feeds, .feed_count = program->leaf_count};
-    wg_run_memory memory = {.size = sizeof memory, .results = places, .arena = lazy->arena};
-    bool placed = place_inputs(lazy, program);
-    if (placed) memory.inputs = program->leaf_count ? program->places : none;
-    else feed(lazy, program);
-    bool good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the read was stopped");
-    good = good && wg_session_run_into(session->session, placed ? NULL : &options, &memory, error);
-    if (places != few) base_free(lazy->allocator, places, bytes);
-    return good;
-}
-
 /* A run and its stages: what each computes, and where its first node was called. */
 static void tell_run(wg_lazy *lazy, const lazy_program *program, double seconds)
 {
@@ -568,22 +553,49 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results)
+bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results)
 {
-    wg_error error;
-    wg_error_clear(&error);
-    lazy_session *session = session_of(lazy, program, &error);
-    if (!session || !reserve_arena(lazy, wg_session_arena_bytes(session->session), &error)) return fail_run(lazy, &error);
-    if (!make_results(lazy, program, roots, results, &error)) return fail_run(lazy, &error);
+    static void *const none[1];
+    lazy_running *run = &lazy->run;
+    wg_error_clear(&run->error);
+    lazy_session *session = session_of(lazy, program, &run->error);
+    if (!session || !reserve_arena(lazy, wg_session_arena_bytes(session->session), &run->error)) return fail_run(lazy, &run->error);
+    if (!make_results(lazy, program, roots, results, &run->error)) return fail_run(lazy, &run->error);
     session->used = lazy->figures.reads + 1;
     lazy->last = program;
+    for (uint32_t i = 0; i < program->root_count; i++) program->result_places[program->result_of[i]] = results[i]->data;
+    run->program = program;
+    run->session = session->session;
+    run->results = results;
+    run->options = (wg_run_options){.size = sizeof run->options, .feeds = program->feeds, .feed_count = program->leaf_count};
+    run->memory = (wg_run_memory){.size = sizeof run->memory, .results = program->result_places, .arena = lazy->arena};
+    if (place_inputs(lazy, program)) {
+        run->memory.inputs = program->leaf_count ? program->places : none;
+        run->options.feed_count = 0;
+    } else {
+        feed(lazy, program);
+    }
+    return true;
+}
+
+void lazy_program_go(wg_lazy *lazy)
+{
+    lazy_running *run = &lazy->run;
     double before = lazy->explain ? seconds_now() : 0;
-    if (run(lazy, program, session, results, &error)) {
-        if (lazy->explain) tell_run(lazy, program, seconds_now() - before);
+    run->good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
+    run->good = run->good && wg_session_run_into(run->session, run->options.feed_count ? &run->options : NULL, &run->memory, &run->error);
+    run->seconds = lazy->explain ? seconds_now() - before : 0;
+}
+
+bool lazy_program_end(wg_lazy *lazy, bool told)
+{
+    lazy_running *run = &lazy->run;
+    if (run->good) {
+        if (lazy->explain) tell_run(lazy, run->program, run->seconds);
         return true;
     }
-    for (uint32_t i = 0; i < root_count; i++) wg_tensor_release(results[i]);
-    return fail_run(lazy, &error);
+    for (uint32_t i = 0; i < run->program->root_count; i++) wg_tensor_release(run->results[i]);
+    return told && fail_run(lazy, &run->error);
 }
 
 wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)

@@ -292,7 +292,8 @@ static void *hold_a_chain(void *user)
         wg_array_release(end);
         end = next;
     }
-    bool read = end && !wg_array_run(&end, 1) && wg_lazy_error(w->lazy)->code == WG_BOUNDS;
+    wg_view view;
+    bool read = end && !wg_array_read(end, &view) && wg_lazy_error(w->lazy)->code == WG_BOUNDS;
     bool pends = world_figures(w).pending == CHAIN + 1;
     wg_array_release(end);
     wg_array_release(x);
@@ -309,7 +310,8 @@ static void *read_a_chain(void *user)
         wg_array_release(end);
         end = next;
     }
-    bool good = wg_array_run(&end, 1);
+    wg_view view;
+    bool good = wg_array_read(end, &view);
     wg_array_release(end);
     wg_array_release(x);
     return good ? w : NULL;
