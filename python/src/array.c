@@ -299,10 +299,10 @@ static PyObject *array_astype(PyObject *self, PyObject *arguments, PyObject *nam
     if (!PyArg_ParseTupleAndKeywords(arguments, names, "O|pO:astype", keywords, &dtype, &copy, &device)) return NULL;
     wg_kind kind = core_kind_of(dtype);
     core_context *context;
+    if (!copy && kind == wg_array_kind(of(self)->handle)) return Py_NewRef(self);
     wg_array *array = kind < WG_KIND_COUNT ? mine(self, &context) : NULL;
     if (!array) return NULL;
-    wg_array *converted = wg_array_kind(array) == kind && context->depth == 0 ? wg_array_keep(array) : wg_array_convert(array, kind);
-    PyObject *answer = core_wrap(context, converted);
+    PyObject *answer = core_wrap(context, wg_array_convert(array, kind));
     wg_array_release(array);
     return answer;
 }

@@ -259,6 +259,20 @@ static void stop_lazy(void *user)
     wg_lazy_stop(user);
 }
 
+static bool nothing(void *user, const wg_view *items, uint32_t count)
+{
+    (void)user, (void)items, (void)count;
+    return true;
+}
+
+/* One array by its read; several together, and here, where an interrupt stops them: wg_array_run would compute them beside the caller. */
+static bool compute(core_context *context, wg_array *const *arrays, uint32_t count, wg_view *view)
+{
+    wg_view unused;
+    if (count == 1) return wg_array_read(arrays[0], view ? view : &unused);
+    return wg_array_effect(context->lazy, nothing, NULL, arrays, count);
+}
+
 /* What is computed already is read at once. Otherwise the interpreter is let go for the time of the read; an interrupt stops it, and
    where the interrupt's handler raises nothing, it begins again. */
 static bool read_or_run(core_context *context, wg_array *const *arrays, uint32_t count, wg_view *view)
@@ -267,7 +281,7 @@ static bool read_or_run(core_context *context, wg_array *const *arrays, uint32_t
         core_pause pause = {stop_lazy, context->lazy, NULL};
         context->reading = true;
         core_unlock(&pause);
-        bool good = view ? wg_array_read(arrays[0], view) : wg_array_run(arrays, count);
+        bool good = compute(context, arrays, count, view);
         bool interrupted = core_lock(&pause);
         context->reading = false;
         core_settle();

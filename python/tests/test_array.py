@@ -74,6 +74,14 @@ class Making(unittest.TestCase):
         self.assertIs(a.run(), a)
         self.assertFalse(a.is_pending)
 
+    def test_another_name_of_an_array_is_no_copy(self):
+        a = wg.arange(3.0)
+        same, other = wg.asarray(a, copy=False), wg.asarray(a, copy=True)
+        a[0] = 9.0
+        self.assertEqual((same[0].item(), other[0].item()), (9.0, 0.0))
+        self.assertIs(a.astype(wg.float64, copy=False), a)
+        self.assertIsNot(a.astype(wg.float64), a)
+
     def test_copies_and_pickles(self):
         a = wg.arange(3.0)
         for other in copy.copy(a), copy.deepcopy(a), a.copy(), *([pickle.loads(pickle.dumps(a))] if np else []):

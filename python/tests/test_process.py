@@ -53,6 +53,9 @@ class Interrupts(unittest.TestCase):
     def test_ctrl_c_stops_a_read_and_harms_nothing(self):
         self.assertEqual(interrupted(), ["interrupted", "[1.0, 2.0, 3.0] True [2.0, 2.0]"])
 
+    def test_ctrl_c_stops_a_read_of_several(self):
+        self.assertEqual(interrupted(read="wg.run(x, small * 2, x @ x)")[0], "interrupted")
+
     def test_a_handler_of_the_program_decides(self):
         setup = (
             "class Mine(Exception): pass\ncount = []\ndef handler(*facts):\n    count.append(1)\n"

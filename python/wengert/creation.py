@@ -49,6 +49,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
                    [3, 4]])
     """
     _check_device(device)
+    if type(obj) is array and not copy and (dtype is None or obj.dtype == dtype):
+        return obj
     return array(obj, dtype, copy)
 
 
