@@ -210,10 +210,9 @@ static PyObject *array_matrix_transposed(PyObject *self, void *unused)
 
 static PyObject *package_function(const char *name)
 {
-    PyObject *package = PyImport_ImportModule("wengert");
-    PyObject *function = package ? PyObject_GetAttrString(package, name) : NULL;
-    Py_XDECREF(package);
-    return function;
+    static PyObject *package;
+    if (!package) package = PyImport_ImportModule("wengert");
+    return package ? PyObject_GetAttrString(package, name) : NULL;
 }
 
 static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments, PyObject *names)
@@ -354,6 +353,15 @@ static PyObject *array_index(PyObject *self)
     if (wg_array_rank(of(self)->handle) == 0 && (class == 'i' || class == 'u')) return array_number(self);
     PyErr_SetString(PyExc_TypeError, "only an integer array [] can be an index");
     return NULL;
+}
+
+/* A number as Python formats it; of more items their text. */
+static PyObject *array_format(PyObject *self, PyObject *how)
+{
+    PyObject *what = wg_array_rank(of(self)->handle) ? core_str(self) : array_number(self);
+    PyObject *answer = what ? PyObject_Format(what, how) : NULL;
+    Py_XDECREF(what);
+    return answer;
 }
 
 static PyObject *array_complex(PyObject *self, PyObject *unused)
@@ -526,6 +534,7 @@ static PyMethodDef methods[] = {
     {"__copy__", array_copy, METH_NOARGS, NULL},
     {"__deepcopy__", array_copy, METH_O, NULL},
     {"__reduce__", array_reduce, METH_NOARGS, NULL},
+    {"__format__", array_format, METH_O, NULL},
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", NAMED(array_to_numpy), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", NAMED(core_to_dlpack), METH_FASTCALL | METH_KEYWORDS, NULL},

@@ -184,12 +184,12 @@ static wg_array *from_buffer(core_context *context, PyObject *what, int copy)
         PyErr_Format(core_error_class(WG_KIND), "items of the format '%s' are of no kind in this machine's byte order", buffer->format);
     else if (buffer->ndim > WG_MAX_RANK || buffer->suboffsets) fail(WG_SHAPE, "a buffer of too many axes, or an indirect one");
     if (PyErr_Occurred()) return release_buffer(&held->later), NULL;
-    bool empty = false;
-    for (uint32_t axis = 0; axis < view.rank; axis++) {
-        shape[axis] = buffer->shape[axis];
-        strides[axis] = buffer->strides[axis];
-        empty = empty || !shape[axis];
+    bool empty = !buffer->len;
+    for (uint32_t axis = 0; axis < view.rank; axis++) { /* a shape that is missing is of one axis, missing strides are of rows */
+        shape[axis] = buffer->shape ? buffer->shape[axis] : buffer->len / buffer->itemsize;
+        if (buffer->strides) strides[axis] = buffer->strides[axis];
     }
+    if (!buffer->strides) view.strides = NULL;
     bool copies = copy == 1 || !view.rank || !is_aligned(&view);
     if (!copies && !empty) return checked(context, wg_array_borrow(context->lazy, &view, release_later, held));
     wg_array *array = NULL;

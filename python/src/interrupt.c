@@ -143,6 +143,7 @@ static void forked(void)
 {
     started = false;
     main_thread = pthread_self();
+    main_ident = (unsigned long)main_thread;
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&wake, NULL);
     atomic_store(&asleep, false);

@@ -47,6 +47,7 @@ class Making(unittest.TestCase):
 
     def test_buffers_of_python(self):
         self.assertEqual(wg.array(b"ab").tolist(), [97, 98])
+        self.assertEqual(wg.array(b"").shape, (0,))
         self.assertEqual(wg.array(memoryview(struct.pack("=3d", 1, 2, 3)).cast("d")).tolist(), [1.0, 2.0, 3.0])
 
     def test_text_reads(self):
@@ -64,6 +65,11 @@ class Making(unittest.TestCase):
                 text = str(a)
                 back = wg.bitcast(wg.array(float(text)).astype(kind), wg.uint16).item()
                 self.assertTrue(back == bits or text == "nan", (hex(bits), text))
+
+    def test_formats(self):
+        self.assertEqual(f"{wg.array(1.0) / 3:.3f} {wg.array(7):03d} {wg.arange(2)} {wg.arange(2):>8}", "0.333 007 [0, 1]   [0, 1]")
+        with self.assertRaises(ValueError):
+            f"{wg.arange(2):.3f}"
 
     def test_it_waits(self):
         a = wg.arange(4.0) * 2
@@ -167,6 +173,9 @@ class NumPy(unittest.TestCase):
             wg.array(np.ones(2, dtype=">f8"))
         with self.assertRaises(wg.KindError):
             wg.array(np.array(["a"]))
+
+    def test_a_buffer_without_strides(self):
+        self.assertEqual(wg.array(np.datetime64("2020")).shape, (8,))  # which NumPy says are bytes
 
     def test_unaligned_items_are_copied(self):
         packed = np.frombuffer(b"\0" + struct.pack("=2d", 1, 2), dtype=np.uint8)[1:].view(np.float64)
