@@ -62,8 +62,8 @@ performance: all
 fuzz:
 	@cmake/dependencies.sh test
 	@$(call configure,asan)
-	$(call build,build/asan) fuzzers
-	@for program in $$(sed -n 's/^fuzz //p' build/asan/programs.list); do \
+	$(call build,build/asan) fuzzers kernel_fuzzers
+	@for program in $$(sed -n -e 's/^fuzz //p' -e 's/^kernel_fuzz //p' build/asan/programs.list); do \
 	    "$$program" --seconds $(FUZZ_SECONDS) "fuzz/corpus/$${program##*/fuzz_}" || exit 1; done
 
 sanitize:

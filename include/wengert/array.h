@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Calls on arrays that wait, in the manner of NumPy: rows with broadcasting, and the conveniences above them. lazy.h has what they stand on. A call computes nothing; it
- * builds pending nodes, and answers an array owned by its caller (or by the open scope), or NULL and an error of the context. A NULL operand answers NULL quietly. What a
- * call builds works under every level: in derivatives, in mapped functions, in compiled ones.
+ * Calls on arrays that wait, in the manner of NumPy: rows with broadcasting, and the conveniences above them. lazy.h has what they stand
+ * on. A call computes nothing; it builds pending nodes, and answers an array owned by its caller (or by the open scope), or NULL and an
+ * error of the context. A NULL operand answers NULL quietly. What a call builds works under every level: in derivatives, in mapped
+ * functions, in compiled ones.
  *
  * Conventions.
- *   Broadcasting  shapes are aligned at their ends; an axis of extent 1 and a missing one take the other's extent. Else WG_SHAPE, with both shapes.
- *   Kinds         operands of one call have one kind (WG_KIND): wg_array_convert and wg_array_promote make it so. A literal [] (wg_array_number) takes the other's
- *                 kind where that holds its value, and so does the number of a _scalar call.
+ *   Broadcasting  shapes are aligned at their ends; an axis of extent 1 and a missing one take the other's extent. Else WG_SHAPE, with both
+ *                 shapes.
+ *   Kinds         operands of one call have one kind (WG_KIND): wg_array_convert and wg_array_promote make it so. A literal []
+ *                 (wg_array_number) takes the other's kind where that holds its value, and so does the number of a _scalar call.
  *   Axes          int32_t; negative ones count from the end. WG_SHAPE where there is no such axis.
  *   Extents       `rank, shape`: WG_EXTENTS(2, 3) writes both; 0, NULL is [].
- *   Lengths       that depend on data are read at the call (its comment says so); nothing else is. Under a map those calls fail, under a compiled function they make
- *                 it trace again at every call.
+ *   Lengths       that depend on data are read at the call (its comment says so); nothing else is. Under a map those calls fail, under a
+ *                 compiled function they make it trace again at every call.
  *   Positions     i64 or i32, negative ones count from the end; outside is an error of the read (WG_SHAPE where known at the call).
  *
- * The macros at the end (array_sites.h) give each node the line of its call; `(wg_array_add)(a, b)` calls the function itself. With them a plain number may stand on the
- * right: wg_array_add(a, 1.5). */
+ * The macros at the end (array_sites.h) give each node the line of its call; `(wg_array_add)(a, b)` calls the function itself. With them a
+ * plain number may stand on the right: wg_array_add(a, 1.5). */
 #ifndef WENGERT_ARRAY_H
 #define WENGERT_ARRAY_H
 
@@ -41,12 +43,17 @@ extern "C" {
 #define WG_ALL_AXES NULL, 0u
 #define WG_INDEXES(...) WG_LIST(wg_index, __VA_ARGS__), WG_LIST_COUNT(wg_index, __VA_ARGS__)
 
-/* ---- kinds ------------------------------------------------------------------------------------------------------------------------------ */
+/* Stands for an optional operand that is not given (no other operand may be it). NULL does too, while the context keeps no error: else it
+ * is what a failed call answered. */
+WG_API wg_array *wg_array_absent(void);
 
-/* The kind that holds both: bool gives way to every other, integers widen (u8 and i8: i16; u64 and a signed one: f64), an integer gives way to a float or complex kind,
- * f16 and bf16 meet in f32, f64 and c64 in c128. WG_KIND_COUNT where there is none (char and another). */
+/* ---- kinds --------------------------------------------------------------------------------------------------------------------------- */
+
+/* The kind that holds both: bool gives way to every other, integers widen (u8 and i8: i16; u64 and a signed one: f64), an integer gives way
+ * to a float or complex kind, f16 and bf16 meet in f32, f64 and c64 in c128. WG_KIND_COUNT where there is none (char and another). */
 WG_API wg_kind wg_kind_promoted(wg_kind a, wg_kind b);
-/* Converts arrays [count] to the kind that holds all of them; literals [] count only by their class (bool, integer, float, complex). WG_KIND where there is none. */
+/* Converts arrays [count] to the kind that holds all of them; literals [] count only by their class (bool, integer, float, complex).
+ * WG_KIND where there is none. */
 WG_API bool wg_array_promote(wg_array *const *arrays, uint32_t count, wg_array **promoted);
 /* To another kind: toward zero, saturating, NaN to 0; to bool: not zero. The array itself where it has that kind. */
 WG_API wg_array *wg_array_convert(wg_array *a, wg_kind kind);
@@ -55,14 +62,17 @@ WG_API wg_array *wg_array_convert_wrap(wg_array *a, wg_kind kind);
 /* The same bits as a kind of the same width. */
 WG_API wg_array *wg_array_bitcast(wg_array *a, wg_kind kind);
 
-/* ---- elementwise rows and the other alike ones: arrays.def -------------------------------------------------------------------------------- */
+/* ---- elementwise rows and the other alike ones: arrays.def --------------------------------------------------------------------------- */
 
 #define UNARY(name, Row, doc) WG_API wg_array *wg_array_##name(wg_array *a);
 #define BINARY(name, Row, doc) \
     WG_API wg_array *wg_array_##name(wg_array *a, wg_array *b); \
     WG_API wg_array *wg_array_##name##_scalar(wg_array *a, double b);
 #define TERNARY(name, Row, doc) WG_API wg_array *wg_array_##name(wg_array *a, wg_array *b, wg_array *c);
-/* Reductions: over axes [count], in any order, each once; NULL, 0 (WG_ALL_AXES): all. `keep` leaves them with extent 1. No axes (a pointer and 0): item by item. */
+/* Dense algebra: docs/dense-algebra.md has the conventions. A vector b [n] gives a vector, where a has no other axes before its matrix. */
+#define MATRICES(name, Row, doc) WG_API wg_array *wg_array_##name(wg_array *a, wg_array *b);
+/* Reductions: over axes [count], in any order, each once; NULL, 0 (WG_ALL_AXES): all. `keep` leaves them with extent 1. No axes (a pointer
+ * and 0): item by item. */
 #define REDUCTION(name, doc) WG_API wg_array *wg_array_##name(wg_array *a, const int32_t *axes, uint32_t count, bool keep);
 #define COMPOSED(name, doc) WG_API wg_array *wg_array_##name(wg_array *a);
 #include "wengert/arrays.def"
@@ -88,7 +98,7 @@ WG_API wg_array *wg_array_logaddexp(wg_array *a, wg_array *b); /* ln(exp a + exp
 WG_API wg_array *wg_array_copysign(wg_array *a, wg_array *b);  /* floats: |a| with the sign bit of b */
 WG_API wg_array *wg_array_nextafter(wg_array *a, wg_array *b); /* f32, f64: the neighbour of a toward b */
 WG_API wg_array *wg_array_lcm(wg_array *a, wg_array *b);       /* least common multiple; 0 with 0 */
-/* minimum(maximum(a, low), high); low or high may be absent (NULL). */
+/* minimum(maximum(a, low), high); low and high are optional. */
 WG_API wg_array *wg_array_clip(wg_array *a, wg_array *low, wg_array *high);
 WG_API wg_array *wg_array_clip_scalar(wg_array *a, double low, double high);
 /* bool [..]; of integers no NaN and no infinity. */
@@ -110,7 +120,7 @@ WG_API wg_array *wg_array_all_close(wg_array *a, wg_array *b, double relative, d
 /* bool []: equal shapes and items; false where shapes differ. */
 WG_API wg_array *wg_array_array_equal(wg_array *a, wg_array *b);
 
-/* ---- creation ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------------------------------------------------------ */
 
 WG_API wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number);
 WG_API wg_array *wg_array_zeros(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape);
@@ -121,8 +131,8 @@ WG_API wg_array *wg_array_zeros_like(wg_array *like);
 WG_API wg_array *wg_array_ones_like(wg_array *like);
 /* 0, 1, 2 .. along an axis. */
 WG_API wg_array *wg_array_iota(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, int32_t axis);
-/* start, start + step .. before stop: [ceil((stop - start) / step)], none where that is negative. Item i is start + i * step, of floats computed in f64. WG_ARGUMENT: step 0
- * or a length that is no number. */
+/* start, start + step .. before stop: [ceil((stop - start) / step)], none where that is negative. Item i is start + i * step, of floats
+ * computed in f64. WG_ARGUMENT: step 0 or a length that is no number. */
 WG_API wg_array *wg_array_arange(wg_lazy *lazy, wg_kind kind, double start, double stop, double step);
 /* count numbers from start to stop, which is the last one, or (endpoint false) the one after it. A float kind. */
 WG_API wg_array *wg_array_linspace(wg_lazy *lazy, wg_kind kind, double start, double stop, int64_t count, bool endpoint);
@@ -142,7 +152,7 @@ WG_API bool wg_array_meshgrid(wg_array *const *vectors, uint32_t count, bool col
 /* [..] integers to [.., classes] of a kind: 1 at the label, else 0. */
 WG_API wg_array *wg_array_one_hot(wg_array *labels, int64_t classes, wg_kind kind);
 
-/* ---- layout -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- layout -------------------------------------------------------------------------------------------------------------------------- */
 
 /* The same items in row-major order; one extent may be -1: what is left. */
 WG_API wg_array *wg_array_reshape(wg_array *a, uint32_t rank, const int64_t *shape);
@@ -161,7 +171,8 @@ WG_API wg_array *wg_array_broadcast_to(wg_array *a, uint32_t rank, const int64_t
 WG_API bool wg_array_broadcast_arrays(wg_array *const *arrays, uint32_t count, wg_array **results);
 /* The shape of several shapes broadcast; shape has room for WG_MAX_RANK extents. */
 WG_API bool wg_array_broadcast_shape(wg_array *const *arrays, uint32_t count, uint32_t *rank, int64_t *shape);
-/* A row: repeated along a new axis. */
+/* Rows: one item to a shape, and an array repeated along a new axis. */
+WG_API wg_array *wg_array_broadcast(wg_array *a, uint32_t rank, const int64_t *shape);
 WG_API wg_array *wg_array_broadcast_along(wg_array *a, int32_t axis, int64_t extent);
 /* Axes turned round; NULL, 0: all. */
 WG_API wg_array *wg_array_flip(wg_array *a, const int32_t *axes, uint32_t count);
@@ -189,7 +200,7 @@ WG_API wg_array *wg_array_pad(wg_array *a, const int64_t *before, const int64_t 
 WG_API wg_array *wg_array_unfold(wg_array *a, int32_t axis, int64_t size, int64_t step, int64_t dilation);
 WG_API wg_array *wg_array_fold(wg_array *a, int32_t axis, int64_t size, int64_t step, int64_t dilation, int64_t extent);
 
-/* ---- indexing ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- indexing ------------------------------------------------------------------------------------------------------------------------ */
 
 typedef enum wg_index_form { WG_INDEX_AT, WG_INDEX_SLICE, WG_INDEX_REST, WG_INDEX_NEW_AXIS, WG_INDEX_ARRAY } wg_index_form;
 
@@ -216,20 +227,24 @@ static inline wg_index wg_index_of(wg_index_form form, int64_t start, int64_t st
 /* a[position]: drops the axis. */
 static inline wg_index wg_index_at(int64_t position) { return wg_index_of(WG_INDEX_AT, position, 0, 1, NULL); }
 /* a[start:stop:step], Python's rules. */
-static inline wg_index wg_index_slice(int64_t start, int64_t stop, int64_t step) { return wg_index_of(WG_INDEX_SLICE, start, stop, step, NULL); }
+static inline wg_index wg_index_slice(int64_t start, int64_t stop, int64_t step)
+{
+    return wg_index_of(WG_INDEX_SLICE, start, stop, step, NULL);
+}
 static inline wg_index wg_index_all(void) { return wg_index_of(WG_INDEX_SLICE, WG_MISSING, WG_MISSING, 1, NULL); }
 /* a[...]: whole axes, as many as are left; at most once. */
 static inline wg_index wg_index_rest(void) { return wg_index_of(WG_INDEX_REST, 0, 0, 1, NULL); }
 /* A new axis of extent 1. */
 static inline wg_index wg_index_new_axis(void) { return wg_index_of(WG_INDEX_NEW_AXIS, 0, 0, 1, NULL); }
-/* Positions of an axis, or a mask of as many axes as it has. Several arrays (and positions beside them) are broadcast; where they stand side by side the axes of the
- * result replace theirs, else they come first: NumPy's rule. */
+/* Positions of an axis, or a mask of as many axes as it has (at least one). Several arrays (and positions beside them) are broadcast; where
+ * they stand side by side the axes of the result replace theirs, else they come first: NumPy's rule. */
 static inline wg_index wg_index_by(wg_array *array) { return wg_index_of(WG_INDEX_ARRAY, 0, 0, 1, array); }
 
 /* a[indexes]. A mask's count is read at the call. */
 WG_API wg_array *wg_array_index(wg_array *a, const wg_index *indexes, uint32_t count);
-/* The array in which the items at indexes are replaced by values, broadcast to them, or have them added (every repeat counts). Replacing at one place twice keeps the last
- * one, in row-major order of the positions; its derivative needs distinct places. A mask alone with values [] reads nothing. */
+/* The array in which the items at indexes are replaced by values, broadcast to them, or have them added (every repeat counts). Replacing at
+ * one place twice keeps the last one, in row-major order of the positions; its derivative needs distinct places. A mask alone with values
+ * [] reads nothing. */
 WG_API wg_array *wg_array_put(wg_array *a, const wg_index *indexes, uint32_t count, wg_array *values);
 WG_API wg_array *wg_array_put_add(wg_array *a, const wg_index *indexes, uint32_t count, wg_array *values);
 /* [.., extent, ..] at positions [P..]: [.., P.., ..]. */
@@ -248,20 +263,23 @@ WG_API bool wg_array_nonzero(wg_array *a, wg_array **positions);
 WG_API wg_array *wg_array_argwhere(wg_array *a);
 /* Rows as in ops.h, on negative axes too: `outside` is "error", "fill", "clamp" or "skip"; mode "add" or "replace". */
 WG_API wg_array *wg_array_gather(wg_array *a, wg_array *positions, int32_t axis, uint32_t batch, const char *outside, double fill);
-WG_API wg_array *wg_array_scatter(wg_array *a, wg_array *positions, int32_t axis, uint32_t batch, int64_t extent, const char *outside, const char *mode);
+WG_API wg_array *wg_array_scatter(wg_array *a, wg_array *positions, int32_t axis, uint32_t batch, int64_t extent, const char *outside,
+                                  const char *mode);
 WG_API wg_array *wg_array_slice(wg_array *a, wg_array *start, int32_t axis, uint32_t batch, int64_t len, const char *outside);
 WG_API wg_array *wg_array_update(wg_array *a, wg_array *b, wg_array *start, int32_t axis, uint32_t batch, const char *outside);
 
-/* ---- reductions (more of them in arrays.def), running folds ---------------------------------------------------------------------------------- */
+/* ---- reductions (more of them in arrays.def), running folds -------------------------------------------------------------------------- */
 
 /* Sums of squares about the mean over n - correction; floats. */
 WG_API wg_array *wg_array_var(wg_array *a, const int32_t *axes, uint32_t count, bool keep, double correction);
 WG_API wg_array *wg_array_std(wg_array *a, const int32_t *axes, uint32_t count, bool keep, double correction);
-/* The number below which a share q in [0, 1] lies, floats, not of nothing. method: "linear", "lower", "higher", "nearest", "midpoint". NaN if any item is. */
+/* The number below which a share q in [0, 1] lies, floats, not of nothing. method: "linear", "lower", "higher", "nearest", "midpoint". NaN
+ * if any item is. */
 WG_API wg_array *wg_array_quantile(wg_array *a, double q, const int32_t *axes, uint32_t count, bool keep, const char *method);
 /* (sum |a|^order)^(1/order) of floats; order infinite: the greatest, the least; 0: how many are not zero. */
 WG_API wg_array *wg_array_norm(wg_array *a, double order, const int32_t *axes, uint32_t count, bool keep);
-/* Rows: op "sum", "product", "max", "min", "and", "or", "xor" and, from the last item to the first (reduce_right), "sub", "div", "powf", "residue". */
+/* Rows: op "sum", "product", "max", "min", "and", "or", "xor" and, from the last item to the first (reduce_right), "sub", "div", "powf",
+ * "residue". */
 WG_API wg_array *wg_array_sum_along(wg_array *a, int32_t axis);
 WG_API wg_array *wg_array_reduce(wg_array *a, const char *op, int32_t axis);
 WG_API wg_array *wg_array_reduce_right(wg_array *a, const char *op, int32_t axis);
@@ -274,7 +292,7 @@ WG_API wg_array *wg_array_cummin(wg_array *a, int32_t axis);
 /* Differences of neighbours, `times` over: the axis loses that many positions (at most all). */
 WG_API wg_array *wg_array_diff(wg_array *a, uint32_t times, int32_t axis);
 
-/* ---- order ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- order --------------------------------------------------------------------------------------------------------------------------- */
 
 /* Stable; NaN last ascending. */
 WG_API wg_array *wg_array_sort(wg_array *a, int32_t axis, bool descending);
@@ -292,17 +310,18 @@ WG_API wg_array *wg_array_argpartition(wg_array *a, int64_t k, int32_t axis);
 WG_API wg_array *wg_array_searchsorted(wg_array *sorted, wg_array *values, bool right);
 /* The row of it: side "left" or "right". */
 WG_API wg_array *wg_array_bins(wg_array *values, wg_array *bounds, const char *side);
-/* The number i with bounds[i-1] <= a < bounds[i] (right: < and <=) of ascending or (by their first and last, read at the call) descending bounds. */
+/* The number i with bounds[i-1] <= a < bounds[i] (right: < and <=) of ascending bounds, or of descending ones as NumPy has it. */
 WG_API wg_array *wg_array_digitize(wg_array *a, wg_array *bounds, bool right);
 /* For each item of y [..] its first position in x [n], n where there is none. */
 WG_API wg_array *wg_array_first_index(wg_array *x, wg_array *y);
-/* Ascending distinct items of a, flat: values [n]; first position of each, i64 [n]; for each item of a the position of its value, i64 [shape of a]; how often each occurs,
- * i64 [n]. What is NULL is not wanted. Reads n at the call. NaNs are each distinct. */
+/* Ascending distinct items of a, flat: values [n]; first position of each, i64 [n]; for each item of a the position of its value, i64
+ * [shape of a]; how often each occurs, i64 [n]. What is NULL is not wanted. Reads n at the call. NaNs are each distinct. */
 WG_API bool wg_array_unique(wg_array *a, wg_array **values, wg_array **first, wg_array **inverse, wg_array **counts);
-/* How many of a [..] are in each of bins of equal width over [low, high], the last one closed: i64 [bins]; and the bounds [bins + 1] where not NULL. Floats. */
+/* How many of a [..] are in each of bins of equal width over [low, high], the last one closed: i64 [bins]; and the bounds [bins + 1] where
+ * not NULL. Floats. */
 WG_API bool wg_array_histogram(wg_array *a, int64_t bins, double low, double high, wg_array **counts, wg_array **bounds);
-/* Counts (of weights [shape of a] their sums) of the integers 0 .. length - 1 in a; length -1: the greatest + 1, read at the call. Integers outside are an error of the
- * read. weights NULL: i64. */
+/* Counts (of weights [shape of a] their sums) of the integers 0 .. length - 1 in a; length -1: the greatest + 1, read at the call. Integers
+ * outside are an error of the read. weights are optional: without them i64. */
 WG_API wg_array *wg_array_bincount(wg_array *a, wg_array *weights, int64_t length);
 /* bool [shape of a]: is it an item of `of`? */
 WG_API wg_array *wg_array_is_in(wg_array *a, wg_array *of);
@@ -312,9 +331,10 @@ WG_API wg_array *wg_array_intersection(wg_array *a, wg_array *b);
 WG_API wg_array *wg_array_difference(wg_array *a, wg_array *b);
 WG_API wg_array *wg_array_symmetric_difference(wg_array *a, wg_array *b);
 
-/* ---- products ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- products ------------------------------------------------------------------------------------------------------------------------ */
 
-/* NumPy's matmul: matrices on the last two axes, the others broadcast; a vector is a row on the left and a column on the right, and that axis is dropped. Not of []. */
+/* NumPy's matmul: matrices on the last two axes, the others broadcast; a vector is a row on the left and a column on the right, and that
+ * axis is dropped. Not of []. */
 WG_API wg_array *wg_array_matmul(wg_array *a, wg_array *b);
 /* NumPy's dot: a product with [] item by item; [.., n] by [n]; [.., n] by [.., n, m]: [.., .., m]. */
 WG_API wg_array *wg_array_dot(wg_array *a, wg_array *b);
@@ -326,17 +346,20 @@ WG_API wg_array *wg_array_outer(wg_array *a, wg_array *b);
 WG_API wg_array *wg_array_inner(wg_array *a, wg_array *b);
 /* Sums over axes_a[i] of a with axes_b[i] of b; the axes left of a, then of b. */
 WG_API wg_array *wg_array_tensordot(wg_array *a, wg_array *b, const int32_t *axes_a, const int32_t *axes_b, uint32_t count);
-/* Einstein's notation: "ij,jk->ik", letters a..z A..Z, "..." for further axes (broadcast), a letter twice in one operand for its diagonal; without "->" the letters that occur
- * once, in alphabetical order, behind "...". Pairs are contracted in an order of least work found greedily. */
+/* Einstein's notation: "ij,jk->ik", letters a..z A..Z, "..." for further axes (broadcast), a letter twice in one operand for its diagonal;
+ * without "->" the letters that occur once, in alphabetical order, behind "...". Pairs are contracted in an order of least work found
+ * greedily. */
 WG_API wg_array *wg_array_einsum(const char *notation, wg_array *const *operands, uint32_t count);
 WG_API wg_array *wg_array_trace(wg_array *a, int64_t offset, int32_t axis1, int32_t axis2);
 /* Vectors of extent 3 along an axis (counted in the broadcast shape). */
 WG_API wg_array *wg_array_cross(wg_array *a, wg_array *b, int32_t axis);
 WG_API wg_array *wg_array_kron(wg_array *a, wg_array *b);
-/* [.., n, n] to a whole power, at least 0. */
-WG_API wg_array *wg_array_matrix_power(wg_array *a, uint32_t power);
+/* [.., n, n] to a power: 0 identities, negative of the inverse. */
+WG_API wg_array *wg_array_matrix_power(wg_array *a, int64_t power);
+/* solve by one triangle of a alone (lower unless upper), transposed or not; unit: its diagonal is taken for ones. */
+WG_API wg_array *wg_array_solve_triangular(wg_array *a, wg_array *b, bool upper, bool transposed, bool unit);
 
-/* ---- compositions of compose.h ------------------------------------------------------------------------------------------------------------------- */
+/* ---- compositions of compose.h ------------------------------------------------------------------------------------------------------- */
 
 WG_API wg_array *wg_array_leaky_relu(wg_array *a, double slope);
 WG_API wg_array *wg_array_elu(wg_array *a, double alpha);
@@ -346,8 +369,9 @@ WG_API wg_array *wg_array_layer_norm(wg_array *x, wg_array *scale, wg_array *shi
 WG_API wg_array *wg_array_rms_norm(wg_array *x, wg_array *scale, double epsilon);
 /* mean and variance [c] are answered where not NULL. */
 WG_API wg_array *wg_array_batch_norm(wg_array *x, wg_array *scale, wg_array *shift, double epsilon, wg_array **mean, wg_array **variance);
-WG_API wg_array *wg_array_batch_norm_inference(wg_array *x, wg_array *mean, wg_array *variance, wg_array *scale, wg_array *shift, double epsilon);
-/* bias may be absent (wg_array_absent()); filters and windows as in compose.h. */
+WG_API wg_array *wg_array_batch_norm_inference(wg_array *x, wg_array *mean, wg_array *variance, wg_array *scale, wg_array *shift,
+                                               double epsilon);
+/* bias, and below b and mask, are optional; filters and windows as in compose.h. */
 WG_API wg_array *wg_array_conv2d(wg_array *x, wg_array *filters, wg_array *bias, const wg_window *window, int64_t groups);
 WG_API wg_array *wg_array_max_pool(wg_array *x, const wg_window *window);
 WG_API wg_array *wg_array_avg_pool(wg_array *x, const wg_window *window);
@@ -359,12 +383,10 @@ WG_API wg_array *wg_array_cross_entropy(wg_array *logits, wg_array *targets);
 WG_API wg_array *wg_array_mean_squared_error(wg_array *a, wg_array *b);
 WG_API wg_array *wg_array_binary_cross_entropy(wg_array *logits, wg_array *targets);
 WG_API wg_array *wg_array_dropout(wg_array *a, wg_array *key, double rate);
-/* Stands for an optional operand that is not given; nothing else takes it. NULL would be an error's trace. */
-WG_API wg_array *wg_array_absent(void);
 
-/* ---- draws: keys u32 [.., 2] (wg_generator_key) ----------------------------------------------------------------------------------------------------- */
+/* ---- draws: keys u32 [.., 2] (wg_generator_key) -------------------------------------------------------------------------------------- */
 
-/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", "bits" (integers). */
+/* [K.., shape..]; distribution: "uniform" in [0, 1), "normal", "exponential", "bits" (integers). */
 WG_API wg_array *wg_array_draw(wg_array *key, const char *distribution, wg_kind kind, uint32_t rank, const int64_t *shape);
 WG_API wg_array *wg_array_key_split(wg_array *key, int64_t count);
 WG_API wg_array *wg_array_key_fold(wg_array *key, wg_array *number);
@@ -373,6 +395,14 @@ WG_API wg_array *wg_array_uniform(wg_array *key, wg_kind kind, uint32_t rank, co
 WG_API wg_array *wg_array_normal(wg_array *key, wg_kind kind, uint32_t rank, const int64_t *shape, double mean, double deviation);
 /* bool: true with a probability. */
 WG_API wg_array *wg_array_bernoulli(wg_array *key, double probability, uint32_t rank, const int64_t *shape);
+/* Draws with parameters [K.., ..], which are broadcast to each other (broadcast_to makes room for more draws): as in ops.h. */
+WG_API wg_array *wg_array_draw_integers(wg_array *key, wg_array *low, wg_array *high);
+WG_API wg_array *wg_array_draw_gamma(wg_array *key, wg_array *shape);
+WG_API wg_array *wg_array_draw_log_gamma(wg_array *key, wg_array *shape);
+WG_API wg_array *wg_array_draw_gamma_slope(wg_array *key, wg_array *shape, bool logarithm);
+WG_API wg_array *wg_array_draw_poisson(wg_array *key, wg_array *mean);
+WG_API wg_array *wg_array_draw_binomial(wg_array *key, wg_array *count, wg_array *p);
+WG_API wg_array *wg_array_draw_truncated(wg_array *key, wg_array *from, wg_array *to);
 /* The numbers 0 .. n - 1 in any order, i64 [n]; and the positions of an axis in any order. */
 WG_API wg_array *wg_array_permutation(wg_array *key, int64_t n);
 WG_API wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis);
@@ -380,13 +410,14 @@ WG_API wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis);
 #ifdef __cplusplus
 }
 
-/* C++: a number on the right by overloads. */
-#define BINARY(name, Row, doc) \
-    static inline wg_array *wg_array_##name(wg_array *a, double b) { return (wg_array_##name##_scalar)(a, b); }
+/* C++: a number on the right by overloads; the literal 0 is an int before it is a pointer. */
+#define BINARY(name, Row, doc)                                                                                \
+    static inline wg_array *wg_array_##name(wg_array *a, double b) { return (wg_array_##name##_scalar)(a, b); } \
+    static inline wg_array *wg_array_##name(wg_array *a, int b) { return (wg_array_##name##_scalar)(a, b); }
 #include "wengert/arrays.def"
 #define WG_ARRAY_BINARY(function, a, b) (function)(a, b)
 #else
-#define WG_ARRAY_BINARY(function, a, b) _Generic((b), wg_array *: (function), default: (function##_scalar))(a, b)
+#define WG_ARRAY_BINARY(function, a, b) _Generic((b), wg_array *: (function), void *: (function), default: (function##_scalar))(a, b)
 #endif
 
 #ifndef WG_NO_SITES

@@ -104,7 +104,7 @@ WG_API wg_size wg_size_multiply(wg_tape *tape, wg_size a, wg_size b);
 WG_API wg_value wg_leaf(wg_tape *tape, wg_tensor *items);
 WG_API wg_value wg_parameter(wg_tape *tape, wg_tensor *initial);
 WG_API wg_value wg_input(wg_tape *tape, wg_tensor *recorded_default);
-/* Sources with sizes: every item is `fill`. shape [rank sizes]. */
+/* Sources with sizes: every item is `fill`, of complex kinds its real part. shape [rank sizes]. */
 WG_API wg_value wg_leaf_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, double fill);
 WG_API wg_value wg_parameter_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, double fill);
 WG_API wg_value wg_input_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, double fill);

@@ -36,7 +36,7 @@ typedef struct wg_lazy_options {
 
 /* NULL and an error without memory or with options of another size. Options NULL: the defaults. */
 WG_API wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error);
-/* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. */
+/* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. Its compiled functions and generators are freed before. */
 WG_API void wg_lazy_free(wg_lazy **lazy);
 WG_API wg_context *wg_lazy_context(const wg_lazy *lazy);
 /* The kind of literals without a kind. */
@@ -51,7 +51,7 @@ WG_API void wg_lazy_stop(wg_lazy *lazy);
 
 /* ---- scopes: temporaries without a release each -------------------------------------------------------------------------------- */
 
-/* Arrays answered from here on belong to this scope. Scopes nest. */
+/* Arrays answered from here on belong to this scope. Scopes nest. Without memory (an error) calls answer NULL until this scope is closed. */
 WG_API void wg_scope_open(wg_lazy *lazy);
 /* Releases what the innermost scope owns. */
 WG_API void wg_scope_close(wg_lazy *lazy);
@@ -82,7 +82,7 @@ WG_API uint32_t wg_array_rank(const wg_array *array);
 /* [rank], borrowed. Of a batched value: of one cell. */
 WG_API const int64_t *wg_array_shape(const wg_array *array);
 WG_API int64_t wg_array_volume(const wg_array *array);
-/* Whether a read would compute. */
+/* Whether a read would have to ask for it: neither stored nor under way. */
 WG_API bool wg_array_is_pending(const wg_array *array);
 /* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it answers the array with that tag,
  * another one where the node is shared. Consumes nothing. */
@@ -110,10 +110,12 @@ WG_API bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_paramet
 
 /* ---- reads ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Computes roots together, so that shared work is done once. Afterwards they are stored. On failure (the error of the lowest node and item, with the places of the
- * call and of the read) they stay pending, and nothing else is harmed. */
+/* Asks for roots together, so that shared work is done once. Large work is computed beside the caller, who may go on calling: the next run or read waits for it. What
+ * fails under way stays pending, and the error is that of its read. False and an error where it cannot be begun. */
 WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
-/* The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is released. False: see wg_lazy_error. */
+/* On failure a read tells the error of the lowest node and item, with the places of the call and of the read; what is pending stays so, nothing else is harmed.
+ *
+ * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
 /* The items as a dense tensor, owned. */
 WG_API wg_tensor *wg_array_tensor(wg_array *array);
@@ -167,7 +169,9 @@ WG_API bool wg_function_map(wg_lazy *lazy, const wg_function *function, wg_array
 
 typedef struct wg_jit wg_jit;
 /* `function` may depend on its array arguments and on `options` [options_bytes] alone, which are hashed (copied). It is traced at a first call with a signature (kinds,
- * tags, ranks, extents by the classes 0, 1 and more and which are equal) and replayed without being called afterwards. NULL without memory. */
+ * tags, shapes, values of literals) and replayed without being called afterwards. It is called afresh at every call once it reads a value, calls a function with a
+ * rule of its own, splits a generator, calls itself, captures what a level around it carries, or is given a ninth signature (figures: stopped). A generator that it
+ * makes by itself is made anew by each call. NULL without memory. */
 WG_API wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes);
 WG_API void wg_jit_free(wg_jit **jit);
 WG_API bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs);

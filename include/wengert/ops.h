@@ -42,10 +42,13 @@ WG_API wg_value wg_acosh(wg_value a); /* Inverse hyperbolic cosine. */
 WG_API wg_value wg_atanh(wg_value a); /* Inverse hyperbolic tangent. */
 WG_API wg_value wg_erf(wg_value a); /* Error function. */
 WG_API wg_value wg_erf_derivative(wg_value a); /* 2/sqrt(pi) exp(-a*a). */
+WG_API wg_value wg_erf_inverse(wg_value a); /* Inverse of erf; infinite at -1 and 1. */
 WG_API wg_value wg_gamma(wg_value a); /* Gamma function. */
 WG_API wg_value wg_lgamma(wg_value a); /* ln |gamma(a)|. */
 WG_API wg_value wg_digamma(wg_value a); /* Derivative of lgamma. */
 WG_API wg_value wg_trigamma(wg_value a); /* Derivative of digamma. */
+WG_API wg_value wg_real_sqrt(wg_value a); /* Real part of the square root: 0 below 0. */
+WG_API wg_value wg_real_ln(wg_value a); /* Real part of the logarithm: ln |a|. */
 WG_API wg_value wg_not(wg_value a); /* Every bit turned; of bool 1 - a. */
 WG_API wg_value wg_stop_gradient(wg_value a); /* Identity whose derivative is zero. */
 
@@ -73,6 +76,8 @@ WG_API wg_value wg_gcd(wg_value a, wg_value b); /* Greatest common divisor. */
 WG_API wg_value wg_gcd_scalar(wg_value a, double b);
 WG_API wg_value wg_atan2(wg_value a, wg_value b); /* Angle of the point (b, a). */
 WG_API wg_value wg_atan2_scalar(wg_value a, double b);
+WG_API wg_value wg_real_pow(wg_value a, wg_value b); /* Real part of a to the power b: |a|^b cos(pi b) below 0. */
+WG_API wg_value wg_real_pow_scalar(wg_value a, double b);
 WG_API wg_value wg_equal(wg_value a, wg_value b); /* bool: a = b. */
 WG_API wg_value wg_equal_scalar(wg_value a, double b);
 WG_API wg_value wg_not_equal(wg_value a, wg_value b); /* bool: a differs from b. */
@@ -99,6 +104,25 @@ WG_API wg_value wg_shift_right(wg_value a, wg_value b); /* a shifted right by b.
 WG_API wg_value wg_shift_right_scalar(wg_value a, double b);
 
 /* b where condition (bool), else c: all [..]. */
+/* Derivative number floor(order) of digamma at x; NaN for an order below 0. */
+WG_API wg_value wg_polygamma(wg_value order, wg_value x);
+/* The incomplete gamma functions P(a, x) and Q(a, x) = 1 - P, each exact where it is small; NaN for negative a or x. Their derivative by x
+ * is the density x^(a-1) e^-x / gamma(a), that of P by a a row of its own, which has no derivative by a. */
+WG_API wg_value wg_gamma_p(wg_value a, wg_value x);
+WG_API wg_value wg_gamma_q(wg_value a, wg_value x);
+WG_API wg_value wg_gamma_density(wg_value a, wg_value x);
+WG_API wg_value wg_gamma_p_by_a(wg_value a, wg_value x);
+/* The x with P(a, x) = p for a > 0 and p in [0, 1], else NaN. */
+WG_API wg_value wg_gamma_p_inverse(wg_value a, wg_value p);
+
+/* ---- three operands [..], [..], [..] to [..] ---- */
+
+/* The incomplete beta function I_x(a, b) for a, b > 0 and x in [0, 1], else NaN. Its derivative by x is the density x^(a-1) (1-x)^(b-1) /
+ * B(a, b); those by a and b are rows of their own, which have derivatives by x alone. */
+WG_API wg_value wg_beta_i(wg_value a, wg_value b, wg_value x);
+WG_API wg_value wg_beta_density(wg_value a, wg_value b, wg_value x);
+WG_API wg_value wg_beta_i_by_a(wg_value a, wg_value b, wg_value x);
+WG_API wg_value wg_beta_i_by_b(wg_value a, wg_value b, wg_value x);
 WG_API wg_value wg_select(wg_value condition, wg_value b, wg_value c);
 
 /* ---- kind ---- */
@@ -108,6 +132,12 @@ WG_API wg_value wg_convert(wg_value a, wg_kind kind);
 WG_API wg_value wg_convert_wrap(wg_value a, wg_kind kind);
 /* The same bits as a kind of the same width. */
 WG_API wg_value wg_bitcast(wg_value a, wg_kind kind);
+/* a + b i: c64 of f32, c128 of f64. */
+WG_API wg_value wg_complex(wg_value a, wg_value b);
+/* The parts of a complex number, f32 of c64 and f64 of c128; its conjugate. */
+WG_API wg_value wg_real(wg_value a);
+WG_API wg_value wg_imag(wg_value a);
+WG_API wg_value wg_conj(wg_value a);
 
 /* ---- contraction and reduction ---- */
 
@@ -242,6 +272,7 @@ static inline wg_value wg_residue(wg_value a, double b) { return wg_residue_scal
 static inline wg_value wg_floor_divide(wg_value a, double b) { return wg_floor_divide_scalar(a, b); }
 static inline wg_value wg_gcd(wg_value a, double b) { return wg_gcd_scalar(a, b); }
 static inline wg_value wg_atan2(wg_value a, double b) { return wg_atan2_scalar(a, b); }
+static inline wg_value wg_real_pow(wg_value a, double b) { return wg_real_pow_scalar(a, b); }
 static inline wg_value wg_equal(wg_value a, double b) { return wg_equal_scalar(a, b); }
 static inline wg_value wg_not_equal(wg_value a, double b) { return wg_not_equal_scalar(a, b); }
 static inline wg_value wg_less(wg_value a, double b) { return wg_less_scalar(a, b); }
@@ -297,10 +328,13 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_atanh(a) WG_SITE((wg_atanh)(a))
 #define wg_erf(a) WG_SITE((wg_erf)(a))
 #define wg_erf_derivative(a) WG_SITE((wg_erf_derivative)(a))
+#define wg_erf_inverse(a) WG_SITE((wg_erf_inverse)(a))
 #define wg_gamma(a) WG_SITE((wg_gamma)(a))
 #define wg_lgamma(a) WG_SITE((wg_lgamma)(a))
 #define wg_digamma(a) WG_SITE((wg_digamma)(a))
 #define wg_trigamma(a) WG_SITE((wg_trigamma)(a))
+#define wg_real_sqrt(a) WG_SITE((wg_real_sqrt)(a))
+#define wg_real_ln(a) WG_SITE((wg_real_ln)(a))
 #define wg_not(a) WG_SITE((wg_not)(a))
 #define wg_stop_gradient(a) WG_SITE((wg_stop_gradient)(a))
 #define wg_add(a, b) WG_SITE(WG_BINARY(wg_add, a, b))
@@ -314,6 +348,7 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_floor_divide(a, b) WG_SITE(WG_BINARY(wg_floor_divide, a, b))
 #define wg_gcd(a, b) WG_SITE(WG_BINARY(wg_gcd, a, b))
 #define wg_atan2(a, b) WG_SITE(WG_BINARY(wg_atan2, a, b))
+#define wg_real_pow(a, b) WG_SITE(WG_BINARY(wg_real_pow, a, b))
 #define wg_equal(a, b) WG_SITE(WG_BINARY(wg_equal, a, b))
 #define wg_not_equal(a, b) WG_SITE(WG_BINARY(wg_not_equal, a, b))
 #define wg_less(a, b) WG_SITE(WG_BINARY(wg_less, a, b))
@@ -329,9 +364,23 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_leaf(tape, items) WG_SITE((wg_leaf)(tape, items))
 #define wg_parameter(tape, initial) WG_SITE((wg_parameter)(tape, initial))
 #define wg_input(tape, recorded_default) WG_SITE((wg_input)(tape, recorded_default))
+#define wg_polygamma(order, x) WG_SITE((wg_polygamma)(order, x))
+#define wg_gamma_p(a, x) WG_SITE((wg_gamma_p)(a, x))
+#define wg_gamma_q(a, x) WG_SITE((wg_gamma_q)(a, x))
+#define wg_gamma_density(a, x) WG_SITE((wg_gamma_density)(a, x))
+#define wg_gamma_p_by_a(a, x) WG_SITE((wg_gamma_p_by_a)(a, x))
+#define wg_gamma_p_inverse(a, p) WG_SITE((wg_gamma_p_inverse)(a, p))
+#define wg_beta_i(a, b, x) WG_SITE((wg_beta_i)(a, b, x))
+#define wg_beta_density(a, b, x) WG_SITE((wg_beta_density)(a, b, x))
+#define wg_beta_i_by_a(a, b, x) WG_SITE((wg_beta_i_by_a)(a, b, x))
+#define wg_beta_i_by_b(a, b, x) WG_SITE((wg_beta_i_by_b)(a, b, x))
 #define wg_select(condition, b, c) WG_SITE((wg_select)(condition, b, c))
 #define wg_convert(a, kind) WG_SITE((wg_convert)(a, kind))
 #define wg_bitcast(a, kind) WG_SITE((wg_bitcast)(a, kind))
+#define wg_complex(a, b) WG_SITE((wg_complex)(a, b))
+#define wg_real(a) WG_SITE((wg_real)(a))
+#define wg_imag(a) WG_SITE((wg_imag)(a))
+#define wg_conj(a) WG_SITE((wg_conj)(a))
 #define wg_matmul(a, b) WG_SITE((wg_matmul)(a, b))
 #define wg_sum(a) WG_SITE((wg_sum)(a))
 #define wg_sum_along(a, axis) WG_SITE((wg_sum_along)(a, axis))

@@ -100,6 +100,20 @@ typedef struct wg_stage {
 /* Stages in order of execution; false beyond. */
 WG_API bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *stage);
 
+/* ---- rewrites: for programs that came about by calls ------------------------------------------------------------------------------------- */
+
+/* One rewrite that was made: its row of docs/rewrites.md, the node of the old network that was worked on, whether last bits may have moved, and why. */
+typedef struct wg_rewrite {
+    const char *rule, *reason;
+    uint32_t root;
+    bool bits;
+} wg_rewrite;
+/* A network that computes what symbols [count] of a network are, for less: they receive their symbols in the answer. Inputs, parameters and extents keep their order,
+ * also where nothing reads them; names and places go along, entries do not. same_bits_only: no row that may move last bits. log (NULL: none) is told of each rewrite.
+ * What was recorded or written is never rewritten by itself. NULL and an error: symbols of another network, no memory. */
+WG_API wg_network *wg_network_rewritten(const wg_network *network, wg_symbol *symbols, uint32_t count, bool same_bits_only,
+                                        void (*log)(void *user, const wg_rewrite *rewrite), void *user, wg_error *error);
+
 /* ---- sessions: where runs happen ------------------------------------------------------------------------------------------------------ */
 
 /* One arena, the carried values, the stop flag, the last error. Entered by one thread at a time (WG_BUSY); sessions of one plan run in parallel. */

@@ -130,6 +130,7 @@ static uint16_t narrow(recorder *r, record_float_f64 x)
 
 #define OF_INPUTS_1(name, input) name(r, input(r, 0))
 #define OF_INPUTS_2(name, input) name(r, input(r, 0), input(r, 1))
+#define OF_INPUTS_3(name, input) name(r, input(r, 0), input(r, 1), input(r, 2))
 
 static uint16_t record_formula(recorder *r, base_formula formula, bool wide)
 {

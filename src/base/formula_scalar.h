@@ -91,12 +91,18 @@ SCALAR_FUNCTION float SCALAR(sqrt_f32)(float a) { return __builtin_sqrtf(a); }
     SCALAR_FUNCTION float SCALAR(name##_f32)(float x) { return (float)SCALAR(body##_f64)((double)x); }
 #define WIDENED_2(name, body) \
     SCALAR_FUNCTION float SCALAR(name##_f32)(float x, float y) { return (float)SCALAR(body##_f64)((double)x, (double)y); }
+#define WIDENED_3(name, body) \
+    SCALAR_FUNCTION float SCALAR(name##_f32)(float x, float y, float z) \
+    { \
+        return (float)SCALAR(body##_f64)((double)x, (double)y, (double)z); \
+    }
 #define FORMULA(ENUM, name, arity)
 #define FORMULA_WIDENED(ENUM, name, arity, body) WIDENED_##arity(name, body)
 #include "base/formulas.def"
 
 #undef WIDENED_1
 #undef WIDENED_2
+#undef WIDENED_3
 #undef SCALAR_JOIN
 #undef SCALAR_NAME
 #undef SCALAR

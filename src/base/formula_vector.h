@@ -223,12 +223,22 @@ typedef union VECTOR(halves) {
             a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]), VECTOR(widen_f32)(b.part[i]))); \
         return a.whole;                                                                                            \
     }
+#define WIDENED_3(name, body)                                                                                      \
+    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x, VECTOR(float_f32) y, VECTOR(float_f32) z) \
+    {                                                                                                              \
+        VECTOR(halves) a = {x}, b = {y}, c = {z};                                                                  \
+        for (int i = 0; i < 2; i++)                                                                                \
+            a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]), VECTOR(widen_f32)(b.part[i]), \
+                                                              VECTOR(widen_f32)(c.part[i])));                      \
+        return a.whole;                                                                                            \
+    }
 #define FORMULA(ENUM, name, arity)
 #define FORMULA_WIDENED(ENUM, name, arity, body) WIDENED_##arity(name, body)
 #include "base/formulas.def"
 
 #undef WIDENED_1
 #undef WIDENED_2
+#undef WIDENED_3
 #undef VECTOR_PREFIX_OF
 #undef VECTOR_PREFIX_JOIN
 #undef FORMULA_PREFIX

@@ -162,6 +162,12 @@ static double canonical(double value)
 
 void base_number_store(wg_kind kind, void *items, int64_t index, base_number value)
 {
+    wg_kind part = base_kind_part(kind);
+    if (part != kind) {
+        base_number_store(part, items, 2 * index, value);
+        base_number_store(part, items, 2 * index + 1, (base_number){.d = 0});
+        return;
+    }
     size_t bytes = base_kinds[kind].bytes;
     uint64_t bits = value.u; /* two's complement: the low bytes of either integer class */
     uint32_t word;
@@ -174,8 +180,6 @@ void base_number_store(wg_kind kind, void *items, int64_t index, base_number val
         memcpy(&word, &(float){float_of_double(value.d)}, sizeof word);
         bits = word;
         break;
-    case WG_KIND_C64:
-    case WG_KIND_C128: return;
     default: break;
     }
     write_word((unsigned char *)items + (size_t)index * bytes, bytes, bits);
@@ -263,8 +267,9 @@ static base_number saturated(integer value, wg_kind to)
 
 base_number base_number_convert(base_number value, wg_kind from, wg_kind to, bool wrap)
 {
+    to = base_kind_part(to);
     base_class source = base_kinds[from].class, target = base_kinds[to].class;
-    if (source == BASE_CLASS_COMPLEX || target == BASE_CLASS_COMPLEX) return (base_number){.u = 0};
+    if (source == BASE_CLASS_COMPLEX) return (base_number){.u = 0};
     if (target == BASE_CLASS_BOOL) return (base_number){.u = source == BASE_CLASS_FLOAT ? value.d != 0 : value.u != 0};
     if (target == BASE_CLASS_FLOAT) {
         if (source == BASE_CLASS_FLOAT) return (base_number){.d = round_to(to, value.d)};
@@ -305,7 +310,9 @@ double base_number_to_double(wg_kind kind, base_number value)
 bool base_canonical_nan(wg_kind kind, void *items, int64_t count, bool write)
 {
     bool found = false;
-    if (!base_kind_is_float(kind)) return false;
+    if (!base_kind_has_nan(kind)) return false;
+    if (base_kind_is_complex(kind)) count *= 2;
+    kind = base_kind_part(kind);
     size_t bytes = base_kinds[kind].bytes;
     uint64_t quiet = kind == WG_KIND_F16 ? 0x7E00 : kind == WG_KIND_BF16 ? 0x7FC0 : kind == WG_KIND_F32 ? 0x7FC00000 : 0x7FF8000000000000;
     uint64_t infinity = quiet & (quiet << 1) & UINT64_MAX >> (64 - 8 * bytes); /* the exponent's bits: those of quiet but the last */

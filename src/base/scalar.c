@@ -42,6 +42,9 @@
 #define DEFINE_2(name)                                                                \
     float base_##name##_f32(float a, float b) { return CHOOSE(name##_f32, a, b); }    \
     double base_##name##_f64(double a, double b) { return CHOOSE(name##_f64, a, b); }
+#define DEFINE_3(name)                                                                                   \
+    float base_##name##_f32(float a, float b, float c) { return CHOOSE(name##_f32, a, b, c); }           \
+    double base_##name##_f64(double a, double b, double c) { return CHOOSE(name##_f64, a, b, c); }
 #define FORMULA(ENUM, name, arity) DEFINE_##arity(name)
 #define FORMULA_WIDENED(ENUM, name, arity, body) DEFINE_##arity(name)
 #include "base/formulas.def"

@@ -116,9 +116,7 @@ wg_tensor *wg_tensor_fill(wg_context *context, wg_kind kind, uint32_t rank, cons
 {
     wg_tensor *tensor = base_tensor_new(base_allocator(context), kind, rank, shape, error);
     if (!tensor || tensor->volume == 0) return tensor;
-    wg_kind part = kind == WG_KIND_C64 ? WG_KIND_F32 : kind == WG_KIND_C128 ? WG_KIND_F64 : kind;
-    memset(tensor->data, 0, base_kinds[kind].bytes); /* the imaginary part */
-    base_number_store(part, tensor->data, 0, base_number_from_double(part, value));
+    base_number_store(kind, tensor->data, 0, base_number_from_double(kind, value));
     unsigned char *items = tensor->data;
     for (size_t done = base_kinds[kind].bytes, more; done < tensor->bytes; done += more) {
         more = done < tensor->bytes - done ? done : tensor->bytes - done;

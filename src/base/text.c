@@ -129,7 +129,7 @@ void base_string_item(base_string *string, wg_kind kind, const void *items, int6
     switch (base_kinds[kind].class) {
     case BASE_CLASS_FLOAT: base_string_float(string, kind, number.d); break;
     case BASE_CLASS_SIGNED: base_string_integer(string, number.i); break;
-    case BASE_CLASS_COMPLEX: put_complex(string, kind == WG_KIND_C64 ? WG_KIND_F32 : WG_KIND_F64, items, index); break;
+    case BASE_CLASS_COMPLEX: put_complex(string, base_kind_part(kind), items, index); break;
     default: base_string_unsigned(string, number.u);
     }
 }

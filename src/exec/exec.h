@@ -9,6 +9,7 @@
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
  *                  run_index.c (positions), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: elected matches
  *   kernels.h      the loops themselves; pool.h the threads
  *
@@ -144,6 +145,12 @@ static inline char *exec_items(const exec_run *run, const exec_value *value)
 {
     char *base = value->buffer == WG_NONE ? run->scratch : run->bases[value->buffer];
     return base + value->offset * (int64_t)base_kinds[value->kind].bytes;
+}
+
+/* Makes NaNs of items, and of the parts of complex ones, the one NaN. */
+static inline void exec_canonical_items(const exec_kernels *kernels, wg_kind kind, void *items, int64_t count)
+{
+    kernels->canonical_nan(base_kind_part(kind), items, base_kind_is_complex(kind) ? 2 * count : count);
 }
 
 /* Work on units [range) by thread `thread` of the run. */

@@ -52,7 +52,7 @@ exec_axis exec_axis_of(const exec_value *value, int64_t axis);
 /* Makes NaNs of items [count] canonical where that is wanted; and those of a whole dense result. */
 static inline void exec_canonical(const exec_run *run, bool wanted, wg_kind kind, void *items, int64_t count)
 {
-    if (wanted) run->kernels->canonical_nan(kind, items, count);
+    if (wanted) exec_canonical_items(run->kernels, kind, items, count);
 }
 void exec_canonical_all(exec_run *run, bool wanted, const exec_value *result);
 
@@ -70,5 +70,7 @@ bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exe
 bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
 bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
                           const int64_t extents[4]);
+/* MatMul of a complex kind (run_complex.c). */
+bool exec_complex_matmul(exec_call *call);
 
 #endif

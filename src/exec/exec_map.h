@@ -28,6 +28,9 @@ typedef struct exec_map_program {
     const exec_map_instruction *instructions;
 } exec_map_program;
 
+/* The block function of an instruction whose operands or result are complex; NULL: its row takes none (run_complex.c). */
+exec_block_function exec_complex_function(const exec_map_instruction *instruction);
+
 /* Takes the thread's scratch from build. */
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage);
 

@@ -6,7 +6,7 @@
 #include "exec/kernel_flags.h"
 /* exception flags are nobody's: loops with comparisons vectorise */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-tree-slp-vectorize", "no-trapping-math")
+#pragma GCC optimize("O2", "tree-loop-vectorize", "no-tree-slp-vectorize", "no-trapping-math")
 #endif
 #include "exec/kernels.h"
 

@@ -41,14 +41,33 @@ static int64_t settle(const exec_indexing *x, int64_t item, bool *bad)
 typedef struct item_16 {
     uint64_t half[2];
 } item_16;
-/* Rows of one item of T. */
+#define GATHER_AHEAD 64
+/* Rows of one item of T. Positions are taken in pieces: read as if they were inside, and if one was not, the piece again item by item. */
+#define GATHER_PIECE(T, P)                                                                                                                \
+    {                                                                                                                                     \
+        const P *positions = (const P *)x->positions + batch * x->each;                                                                   \
+        uint64_t outside = 0;                                                                                                             \
+        for (int64_t i = piece; i < stop; i++) {                                                                                          \
+            uint64_t position = (uint64_t)(int64_t)positions[i];                                                                          \
+            outside |= position >= (uint64_t)x->extent;                                                                                   \
+            to[i] = from[position < (uint64_t)x->extent ? position : 0];                                                                  \
+        }                                                                                                                                 \
+        if (!outside) continue;                                                                                                           \
+    }
 #define GATHER_ITEMS(T)                                                                                                                   \
-    for (int64_t i = first; i < end; i++) {                                                                                               \
-        bool bad = false;                                                                                                                 \
-        int64_t position = settle(x, batch * x->each + i, &bad);                                                                          \
-        if (position >= 0 && !bad) ((T *)x->result)[slab * x->each + i] = ((const T *)x->items)[slab * x->extent + position];             \
-        else if (!bad) ((T *)x->result)[slab * x->each + i] = *(const T *)x->fill;                                                        \
-        else if (failed < 0) failed = batch * x->each + i;                                                                                \
+    for (int64_t piece = first; piece < end; piece += GATHER_AHEAD) {                                                                     \
+        int64_t stop = end - piece < GATHER_AHEAD ? end : piece + GATHER_AHEAD;                                                           \
+        T *to = (T *)x->result + slab * x->each;                                                                                          \
+        const T *from = (const T *)x->items + slab * x->extent;                                                                           \
+        if (x->extent > 0 && x->position_kind == WG_KIND_I64) GATHER_PIECE(T, int64_t)                                                    \
+        else if (x->extent > 0) GATHER_PIECE(T, int32_t)                                                                                  \
+        for (int64_t i = piece; i < stop; i++) {                                                                                          \
+            bool bad = false;                                                                                                             \
+            int64_t position = settle(x, batch * x->each + i, &bad);                                                                      \
+            if (position >= 0 && !bad) to[i] = from[position];                                                                            \
+            else if (!bad) to[i] = *(const T *)x->fill;                                                                                   \
+            else if (failed < 0) failed = batch * x->each + i;                                                                            \
+        }                                                                                                                                 \
     }
 /* Positions [first, end) of one slab; answers the least bad item or -1. */
 static int64_t gather_slab(const exec_indexing *x, int64_t slab, int64_t first, int64_t end)
@@ -212,20 +231,59 @@ int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
 /* ---- where, iota, draw
  * -------------------------------------------------------------------------------------------------------------------------- */
 
-int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum, const exec_pause *pause)
+typedef uint8_t flags __attribute__((vector_size(16)));
+
+int64_t exec_where_count(const uint8_t *condition, exec_range items)
 {
-    int64_t found = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (exec_stops(pause, i, EXEC_PAUSE_ITEMS)) return -1;
-        if (!condition[i]) continue;
-        if (found == maximum) return i;
-        result[found++] = i;
+    int64_t count = 0, i = items.first;
+    while (items.end - i >= (int64_t)sizeof(flags)) {
+        flags sum = {0};
+        for (int turn = 0; turn < UINT8_MAX && items.end - i >= (int64_t)sizeof(flags); turn++, i += (int64_t)sizeof(flags)) {
+            flags some;
+            memcpy(&some, condition + i, sizeof some);
+            sum -= (flags)(some != 0);
+        }
+        for (size_t lane = 0; lane < sizeof(flags); lane++) count += sum[lane];
     }
-    for (; found < maximum; found++) {
-        if (exec_stops(pause, found, EXEC_PAUSE_ITEMS)) return -1;
-        result[found] = -1;
+    for (; i < items.end; i++) count += condition[i] != 0;
+    return count;
+}
+
+typedef int64_t pair_of_places __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Where the bits of four flags are set; what follows is written over. */
+static const int64_t places_of_four[16][4] = {{0},    {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
+                                              {3},    {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
+static const uint8_t count_of_four[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+static int64_t *place_four(int64_t *to, int64_t first, uint32_t bits)
+{
+    const pair_of_places *places = (const pair_of_places *)places_of_four[bits];
+    ((pair_of_places *)to)[0] = places[0] + first;
+    ((pair_of_places *)to)[1] = places[1] + first;
+    return to + count_of_four[bits];
+}
+
+/* Eight at a time: none, or two fours of places written where the next goes, as many kept as there are. Near the end of the places nothing
+ * may be written that is not kept. */
+void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64_t *result)
+{
+    int64_t *to = result, *end = result + count, i = items.first;
+    for (; items.end - i >= 8 && end - to >= 8; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, condition + i, sizeof eight);
+        if (!eight) continue;
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+        eight = __builtin_bswap64(eight);
+#endif
+        eight |= eight >> 4; /* any bit of a byte sets its lowest */
+        eight |= eight >> 2;
+        eight = (eight | eight >> 1) & 0x0101010101010101;
+        uint32_t bits = (uint32_t)(eight * 0x0102040810204080 >> 56); /* bit k is byte k */
+        to = place_four(place_four(to, i, bits & 15), i + 4, bits >> 4);
     }
-    return -1;
+    for (; to < end; i++)
+        if (condition[i]) *to++ = i;
 }
 
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Order: sort, grade, the k greatest, searching. Every kind's items become unsigned keys in their order (-0 and 0 one key, NaN the
- * greatest), turned over for descending, so that one stable sort of integers serves all and equal items keep their order both ways. */
+ * Order: sort, grade, the k greatest. One stable sort of keys serves all, turned over for descending, so that equal items keep their order
+ * both ways. */
 #include "exec/kernel_flags.h"
 
 #include <string.h>
 
-#include "exec/kernels.h"
+#include "exec/kernel_keys.h"
 
 #define SHORT_SORT 32
 #define DIGIT 8 /* TRIED 11: a quarter slower for 32-bit keys, as fast for 64-bit ones */
@@ -38,80 +38,7 @@ typedef struct placed {
 #define SORT sort_keys_64
 #include "exec/kernel_radix.inc"
 
-/* ---- keys ------------------------------------------------------------------------------------------------- */
-
-/* Bits of a float of `width` bits in the order of its number: negative ones turned over, positive ones above them. */
-static uint64_t key_of_bits(uint64_t bits, int width, uint64_t infinity)
-{
-    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
-    if ((bits & ~sign) > infinity) return all;
-    if (bits == sign) bits = 0;
-    return bits & sign ? ~bits & all : bits | sign;
-}
-
-static uint32_t key_of_f32(uint32_t bits)
-{
-    if ((bits & 0x7fffffff) > 0x7f800000) return UINT32_MAX;
-    if (bits == 0x80000000) bits = 0;
-    return bits ^ ((uint32_t)((int32_t)bits >> 31) | 0x80000000);
-}
-
-static uint64_t key_of(wg_kind kind, const void *items, int64_t at)
-{
-    switch (kind) {
-    case WG_KIND_I8: return (uint8_t)(((const int8_t *)items)[at] ^ -0x80);
-    case WG_KIND_I16: return (uint16_t)(((const int16_t *)items)[at] ^ -0x8000);
-    case WG_KIND_I32: return ((const uint32_t *)items)[at] ^ 0x80000000;
-    case WG_KIND_I64: return ((const uint64_t *)items)[at] ^ (uint64_t)1 << 63;
-    case WG_KIND_U16: return ((const uint16_t *)items)[at];
-    case WG_KIND_U32:
-    case WG_KIND_CHAR: return ((const uint32_t *)items)[at];
-    case WG_KIND_U64: return ((const uint64_t *)items)[at];
-    case WG_KIND_F16: return key_of_bits(((const uint16_t *)items)[at], 16, 0x7c00);
-    case WG_KIND_BF16: return key_of_bits(((const uint16_t *)items)[at], 16, 0x7f80);
-    case WG_KIND_F32: return key_of_f32(((const uint32_t *)items)[at]);
-    case WG_KIND_F64: return key_of_bits(((const uint64_t *)items)[at], 64, 0x7ff0000000000000);
-    default: return ((const uint8_t *)items)[at];
-    }
-}
-
-/* The key of NaN where a kind has one, else none. */
-static bool key_is_nan(wg_kind kind, uint64_t key)
-{
-    uint64_t all = UINT64_MAX >> (64 - 8 * base_kinds[kind].bytes);
-    return base_kind_is_float(kind) && key == all;
-}
-
-static uint64_t turned(const exec_ordering *o, uint64_t key) { return o->descending
-        ? ~key & (UINT64_MAX >> (64 - 8 * base_kinds[o->kind].bytes)) : key; }
-
 static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
-
-/* The keys of items [first, first + count) of a line that begins at `from`, in order. */
-#define KEYS_RUN(T, expression)                                                                                                           \
-    {                                                                                                                                     \
-        const T *items = (const T *)o->items + from + first * o->inner;                                                                   \
-        for (int64_t i = 0; i < count; i++) {                                                                                             \
-            T x = items[i * o->inner];                                                                                                    \
-            keys[i] = (expression) ^ turn;                                                                                                \
-        }                                                                                                                                 \
-        break;                                                                                                                            \
-    }
-#define LOAD_KEYS(name, KEY)                                                                                                              \
-    static void name(const exec_ordering *o, int64_t from, int64_t first, int64_t count, KEY *keys)                                       \
-    {                                                                                                                                     \
-        KEY turn = (KEY)turned(o, 0);                                                                                                     \
-        switch (o->kind) {                                                                                                                \
-        case WG_KIND_F32: KEYS_RUN(uint32_t, key_of_f32(x))                                                                               \
-        case WG_KIND_F64: KEYS_RUN(uint64_t, (KEY)key_of_bits(x, 64, 0x7ff0000000000000))                                                 \
-        case WG_KIND_I32: KEYS_RUN(uint32_t, x ^ 0x80000000)                                                                              \
-        case WG_KIND_I64: KEYS_RUN(uint64_t, (KEY)(x ^ (uint64_t)1 << 63))                                                                \
-        default:                                                                                                                          \
-            for (int64_t i = 0; i < count; i++) keys[i] = (KEY)key_of(o->kind, o->items, from + (first + i) * o->inner) ^ turn;           \
-        }                                                                                                                                 \
-    }
-LOAD_KEYS(load_keys_32, uint32_t)
-LOAD_KEYS(load_keys_64, uint64_t)
 
 /* ---- values: only keys are moved -------------------------------------------------------------------------- */
 
@@ -246,50 +173,5 @@ void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
         else if (o->positions != NULL) grade_line(o, from, to, workspace);
         else if (is_narrow(o)) sort_values_32(o, from, to, workspace);
         else sort_values_64(o, from, to, workspace);
-    }
-}
-
-/* ---- searching -------------------------------------------------------------------------------------------- */
-
-size_t exec_search_bytes(int64_t length) { return (size_t)length * 2 * sizeof(placed); }
-
-void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause)
-{
-    placed *pairs = workspace;
-    for (int64_t i = 0; i < length; i++) {
-        if (exec_stops(pause, i, EXEC_PAUSE_ITEMS)) return;
-        pairs[i] = (placed){key_of(kind, list, i), i};
-    }
-    sort_placed(pairs, length, pairs + length, pause);
-}
-
-/* How many of the sorted keys are below key (or equal to it). */
-static int64_t below(const placed *pairs, int64_t length, uint64_t key, bool or_equal)
-{
-    int64_t low = 0, high = length;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (or_equal ? pairs[middle].key <= key : pairs[middle].key < key) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-void exec_first_index(wg_kind kind, int64_t length, const void *workspace, const void *wanted, int64_t *result, exec_range items)
-{
-    const placed *pairs = workspace;
-    for (int64_t i = items.first; i < items.end; i++) {
-        uint64_t key = key_of(kind, wanted, i);
-        int64_t at = below(pairs, length, key, false);
-        result[i] = at < length && pairs[at].key == key && !key_is_nan(kind, key) ? pairs[at].position : length;
-    }
-}
-
-void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equal, const void *values, int64_t *result, exec_range items)
-{
-    const placed *pairs = workspace;
-    for (int64_t i = items.first; i < items.end; i++) {
-        uint64_t key = key_of(kind, values, i);
-        result[i] = key_is_nan(kind, key) ? 0 : below(pairs, length, key, or_equal);
     }
 }

@@ -12,6 +12,7 @@
  *   gather, scatter, slices, iota, draws  exec_indexing ...      kernel_index.c
  *   windows added back                    exec_folding           kernel_windows.c
  *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_radix.inc
+ *   complex items                         kernel_complex.h       kernel_complex.c, and the kernels of their parts
  *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
  *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h
  *
@@ -118,15 +119,21 @@ typedef enum exec_block {
 #define FORMULA(ENUM, name, arity) EXEC_BLOCK_##ENUM,
 #define FORMULA_WIDENED(ENUM, name, arity, body) EXEC_BLOCK_##ENUM,
 #include "base/formulas.def"
+/* functions by routines, in the same kinds: EXEC_BLOCK_POLYGAMMA ... */
+#define ROUTINE(ENUM, name, arity) EXEC_BLOCK_##ENUM,
+#include "base/routines.def"
     EXEC_BLOCK_COUNT
 } exec_block;
 #define EXEC_BLOCK_FORMULAS EXEC_BLOCK_EXP /* the first of them */
+#define EXEC_BLOCK_ROUTINES EXEC_BLOCK_POLYGAMMA
 
 /* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item
  * for all i. The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in
  * the first cache. */
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 
+/* What every level answers for a routine; NULL where the kind is no float. */
+exec_block_function exec_routine(exec_block routine, wg_kind kind);
 /* What every level shares of exec_kernels.convert. */
 exec_block_function exec_convert_shared(wg_kind from, wg_kind to, bool wrap);
 
@@ -256,8 +263,9 @@ typedef struct exec_folding {
 } exec_folding;
 void exec_fold_windows(const exec_folding *folding, exec_range rows);
 
-/* Positions of true, then -1 up to maximum. Answers -1, or the first true item that has no place. pause may be NULL. */
-int64_t exec_where(const uint8_t *condition, int64_t count, int64_t *result, int64_t maximum, const exec_pause *pause);
+/* Where: how many of the items are true, and their positions into as many places of result. */
+int64_t exec_where_count(const uint8_t *condition, exec_range items);
+void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64_t *result);
 /* Items [first, end) of [outer, extent, inner]: each its place along extent. */
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items);
 /* Random items by their row-major index: the order of the words of `distribution`. */
@@ -282,13 +290,20 @@ typedef struct exec_ordering {
 void exec_order(const exec_ordering *ordering, exec_range lines, void *workspace);
 size_t exec_order_bytes(const exec_ordering *ordering);
 
-/* A list [length] made ready for searching, in a workspace of exec_search_bytes that the searches read. pause may be NULL; a list left
- * unfinished may be searched, without sense. */
-size_t exec_search_bytes(int64_t length);
-void exec_search_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause);
-/* FirstIndex: the first place in the list equal to each wanted item, length where there is none (NaN equals nothing). */
-void exec_first_index(wg_kind kind, int64_t length, const void *workspace, const void *wanted, int64_t *result, exec_range items);
-/* Bins: how many of the list's items lie below each value (or are equal to it). */
+/* FirstIndex: the first place in a list equal to each of `wanted` items, length where there is none (NaN equals nothing). The list is made
+ * ready in a workspace of exec_places_bytes, which every search reads. pause may be NULL; a list left unfinished is not to be searched. */
+typedef struct exec_places {
+    wg_kind kind;
+    int64_t length, wanted;
+    const void *list;
+} exec_places;
+size_t exec_places_bytes(const exec_places *places);
+void exec_places_list(const exec_places *places, void *workspace, const exec_pause *pause);
+void exec_first_index(const exec_places *places, const void *workspace, const void *wanted, int64_t *result, exec_range items,
+                      const exec_pause *pause);
+/* Bins: how many of a list's items lie below each value (or are equal to it); the list made ready in the same way. */
+size_t exec_bins_bytes(wg_kind kind, int64_t length);
+void exec_bins_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause);
 void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equal, const void *values, int64_t *result, exec_range items);
 
 /* ---- the table of a level --------------------------------------------------------------------------------- */

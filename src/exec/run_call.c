@@ -13,6 +13,8 @@
 #define RESULT_U32(Name, order) ORDER_##order(Name)
 #define RESULT_KIND(Name, order) ORDER_##order(Name)
 #define RESULT_ACCUMULATED(Name, order) ORDER_##order(Name)
+#define RESULT_PART(Name, order) ORDER_##order(Name)
+#define RESULT_WHOLE(Name, order) ORDER_##order(Name)
 /* By the order class: elementwise rows are run_map.c's. */
 #define ORDER_ELEMENT(Name) NULL
 #define ORDER_SOURCE(Name) exec_call_##Name
@@ -56,7 +58,7 @@ bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage)
                       .operand_count = from->read_count,
                       .operands = operands,
                       .result = exec_value_of_node(build, node)};
-    call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(build, node);
+    call.canonical = base_kind_has_nan(call.result.kind) && exec_must_be_canonical(build, node);
     stage->cost = (double)graph_rows[facts->op].cost * (double)call.result.volume;
     /* Beside an extent of 0 others may be so large that no walk over them ends. */
     if (!call.result.volume && !graph_row_checks_items(call.op)) return stage->run = run_nothing, true;

@@ -2,7 +2,10 @@
  *
  * Folds along an axis as calls: sums, the other reductions, positions of extremes, scans. Outputs are shared between threads; a single long
  * output of floats by its chunks. */
+#include <string.h>
+
 #include "exec/exec_call.h"
+#include "exec/kernel_complex.h"
 
 #define CHUNKS_REPAY 16 /* chunks in an output that is shared between threads */
 
@@ -27,7 +30,8 @@ static void fold_part(void *context, exec_range range, uint32_t thread)
 {
     const fold_work *work = context;
     (void)thread;
-    work->run->kernels->reduce(&work->call, range);
+    if (base_kind_is_complex(work->call.kind)) exec_complex_reduce(&work->call, range);
+    else work->run->kernels->reduce(&work->call, range);
     char *items = (char *)work->call.result + range.first * base_kinds[work->call.result_kind].bytes;
     exec_canonical(work->run, work->facts->canonical, work->call.result_kind, items, range.end - range.first);
 }
@@ -36,7 +40,27 @@ static void chunk_part(void *context, exec_range range, uint32_t thread)
 {
     const fold_work *work = context;
     (void)thread;
-    work->run->kernels->reduce_chunks(&work->call, range, work->partials);
+    if (base_kind_is_complex(work->call.kind)) exec_complex_reduce_chunks(&work->call, range, work->partials);
+    else work->run->kernels->reduce_chunks(&work->call, range, work->partials);
+}
+
+/* The chunks' results as the result's item. */
+static void join_chunks(const fold_work *work, int64_t chunks, int64_t output)
+{
+    const exec_reduction *call = &work->call;
+    int64_t width = base_kinds[call->accumulate].bytes;
+    if (base_kind_is_complex(call->kind)) {
+        char *item = (char *)call->result + output * width;
+        exec_complex_join(call->fold, call->kind, chunks, work->partials);
+        memcpy(item, work->partials, (size_t)width);
+        exec_canonical(work->run, work->facts->canonical, call->kind, item, 1);
+        return;
+    }
+    exec_tree tree = exec_tree_start(call->fold, call->accumulate);
+    for (int64_t i = 0; i < chunks; i++) exec_tree_push(&tree, work->partials + i * width);
+    double room = 0;
+    exec_tree_finish(&tree, &room);
+    base_number_store(call->result_kind, call->result, output, base_number_load(call->accumulate, &room, 0));
 }
 
 /* One output after the other, its chunks in parallel. */
@@ -44,15 +68,11 @@ static void run_chunks(fold_work *work)
 {
     const fold *f = work->facts;
     const exec_reduction whole = work->call;
-    int64_t width = base_kinds[whole.accumulate].bytes, chunks = (whole.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
+    int64_t chunks = (whole.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
     for (int64_t output = 0; output < f->outputs; output++) {
         work->call.items = (const char *)whole.items + output * whole.outer_stride * base_kinds[whole.kind].bytes;
         exec_run_split(work->run, chunks, 1, EXEC_FOLD_CHUNK, chunk_part, work);
-        exec_tree tree = exec_tree_start(whole.fold, whole.accumulate);
-        for (int64_t i = 0; i < chunks; i++) exec_tree_push(&tree, work->partials + i * width);
-        double room = 0;
-        exec_tree_finish(&tree, &room);
-        base_number_store(whole.result_kind, whole.result, output, base_number_load(whole.accumulate, &room, 0));
+        join_chunks(work, chunks, output);
     }
 }
 
@@ -91,7 +111,7 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     f->output_cost = (double)axis.extent + 1;
     f->partials_at = -1;
     int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
-    bool cut = base_kind_is_float(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY &&
+    bool cut = base_kind_has_nan(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY &&
                f->outputs < 4 * call->build->threads;
     if (cut) f->partials_at = exec_scratch_take(call->build, chunks * base_kinds[accumulate].bytes);
     call->stage->run = run_fold;
@@ -197,7 +217,8 @@ static void scan_part(void *context, exec_range range, uint32_t thread)
     exec_pause pause = exec_run_pause(work->run, thread);
     exec_scan call = work->call;
     call.pause = &pause;
-    work->run->kernels->scan(&call, range);
+    if (base_kind_is_complex(call.kind)) exec_complex_scan(&call, range);
+    else work->run->kernels->scan(&call, range);
 }
 
 static void run_scan(exec_run *run, const exec_stage *stage)

@@ -170,7 +170,7 @@ static void run_scatter(exec_run *run, const exec_stage *stage)
     int64_t slabs = i->call.batch * i->call.pre;
     exec_run_split(run, i->call.batch * i->call.each, 1024, 1, check_part, &work);
     if (told(&work)) return;
-    exec_run_split(run, i->result.volume * (int64_t)i->call.item_bytes, 4096, 0.25, clear_part, &work);
+    exec_run_split(run, i->result.volume * base_kinds[i->result.kind].bytes, 4096, 0.25, clear_part, &work);
     if (slabs == 1) exec_run_split(run, i->call.post, 64, 2 * (double)i->call.each, scatter_columns, &work);
     else exec_run_split(run, slabs, 1, 2 * (double)i->call.each * (double)i->call.post + 1, scatter_slabs, &work);
     exec_canonical_all(run, i->canonical, &i->result);
@@ -181,6 +181,11 @@ bool exec_call_Scatter(exec_call *call)
     indexing *i = indexing_of(call, &call->result, &call->operands[0], &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Scatter, axis)],
                               call->attributes[GRAPH_ATTRIBUTE(Scatter, batch)], call->attributes[GRAPH_ATTRIBUTE(Scatter, outside)]);
     if (!i) return false;
+    if (base_kind_is_complex(i->call.kind)) { /* sums and copies are those of the parts */
+        i->call.kind = base_kind_part(i->call.kind);
+        i->call.item_bytes /= 2;
+        i->call.post *= 2;
+    }
     moves_nothing(&i->call, call->result.volume);
     i->call.replace = call->attributes[GRAPH_ATTRIBUTE(Scatter, mode)] == GRAPH_MODE_REPLACE;
     i->workspace_bytes = ((int64_t)exec_scatter_bytes(&i->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
@@ -314,30 +319,93 @@ bool exec_call_Update(exec_call *call)
 
 /* ---- Where ---- */
 
+#define WHERE_BLOCK 16384 /* items counted together */
+
 typedef struct where {
     uint32_t node;
     exec_dense condition;
     exec_value result;
+    int64_t blocks, counts_at; /* [blocks] of how many are true, then how many come before */
 } where;
+
+typedef struct where_work {
+    const where *facts;
+    const uint8_t *condition;
+    int64_t *before, *result;
+    int64_t found;
+} where_work;
+
+static exec_range block_of(const where *w, int64_t block)
+{
+    int64_t first = block * WHERE_BLOCK, left = w->condition.value.volume - first;
+    return (exec_range){first, first + (left < WHERE_BLOCK ? left : WHERE_BLOCK)};
+}
+
+static void count_part(void *context, exec_range range, uint32_t thread)
+{
+    const where_work *work = context;
+    (void)thread;
+    for (int64_t b = range.first; b < range.end; b++) work->before[b] = exec_where_count(work->condition, block_of(work->facts, b));
+}
+
+static void write_part(void *context, exec_range range, uint32_t thread)
+{
+    const where_work *work = context;
+    (void)thread;
+    for (int64_t b = range.first; b < range.end; b++) {
+        int64_t after = b + 1 < work->facts->blocks ? work->before[b + 1] : work->found;
+        exec_where(work->condition, block_of(work->facts, b), after - work->before[b], work->result + work->before[b]);
+    }
+}
+
+static void rest_part(void *context, exec_range range, uint32_t thread)
+{
+    const where_work *work = context;
+    (void)thread;
+    memset(work->result + work->found + range.first, 0xff, (size_t)(range.end - range.first) * sizeof *work->result); /* -1 */
+}
+
+/* The first true item that has no place: number `maximum` of them. */
+static int64_t beyond(const where_work *work, int64_t maximum)
+{
+    int64_t block = work->facts->blocks - 1;
+    while (work->before[block] > maximum) block--;
+    int64_t item = block * WHERE_BLOCK;
+    for (int64_t left = maximum - work->before[block]; left > 0 || !work->condition[item]; item++) left -= work->condition[item] != 0;
+    return item;
+}
 
 static void run_where(exec_run *run, const exec_stage *stage)
 {
     const where *w = stage->prepared;
-    const uint8_t *condition = (const uint8_t *)exec_dense_items(run, &w->condition);
-    int64_t *result = (int64_t *)(void *)exec_items(run, &w->result), maximum = w->result.volume;
-    exec_pause pause = exec_run_pause(run, 0);
-    int64_t beyond = exec_where(condition, w->condition.value.volume, result, maximum, &pause);
-    if (beyond >= 0) exec_run_fail_item(run, w->node, beyond, maximum, EXEC_FAILED_WHERE, 0);
+    int64_t maximum = w->result.volume;
+    where_work work = {w, (const uint8_t *)exec_dense_items(run, &w->condition), (int64_t *)(void *)(run->scratch + w->counts_at),
+                       (int64_t *)(void *)exec_items(run, &w->result), 0};
+    exec_run_split(run, w->blocks, 1, 0.25 * WHERE_BLOCK, count_part, &work);
+    if (atomic_load(run->stop)) return;
+    for (int64_t b = 0; b < w->blocks; b++) {
+        int64_t count = work.before[b];
+        work.before[b] = work.found;
+        work.found += count;
+    }
+    if (work.found > maximum) {
+        exec_run_fail_item(run, w->node, beyond(&work, maximum), maximum, EXEC_FAILED_WHERE, 0);
+        return;
+    }
+    exec_run_split(run, w->blocks, 1, WHERE_BLOCK, write_part, &work);
+    exec_run_split(run, maximum - work.found, 1024, 1, rest_part, &work);
 }
 
 bool exec_call_Where(exec_call *call)
 {
     where *w = exec_call_take(call, sizeof *w);
     if (!w) return false;
-    *w = (where){call->node, exec_dense_of(call->build, &call->operands[0]), call->result};
+    *w = (where){.node = call->node, .condition = exec_dense_of(call->build, &call->operands[0]), .result = call->result};
+    w->blocks = (call->operands[0].volume + WHERE_BLOCK - 1) / WHERE_BLOCK;
+    w->counts_at = exec_scratch_take(call->build, w->blocks * (int64_t)sizeof(int64_t));
     call->stage->run = run_where;
     call->stage->prepared = w;
-    call->stage->cost = (double)call->operands[0].volume;
+    call->stage->cost = 1.25 * (double)call->operands[0].volume + (double)call->result.volume;
     return true;
 }
 
@@ -347,6 +415,7 @@ typedef struct window_sum {
     exec_dense items;
     exec_value result;
     exec_folding call;
+    int64_t rows;
     bool canonical;
 } window_sum;
 
@@ -368,9 +437,8 @@ static void run_window_sum(exec_run *run, const exec_stage *stage)
     window_work work = {run, w->call};
     work.call.items = exec_dense_items(run, &w->items);
     work.call.result = exec_items(run, &w->result);
-    int64_t rows = w->call.inner ? w->result.volume / w->call.inner : 0;
     int64_t line = w->call.inner == 1 && w->call.extent > 0 ? w->call.extent : 1; /* whole lines of single items are faster */
-    exec_run_split(run, rows, line, 4 * (double)w->call.inner + 4, window_part, &work);
+    exec_run_split(run, w->rows, line, 4 * (double)w->call.inner + 4, window_part, &work);
     exec_canonical_all(run, w->canonical, &w->result);
 }
 
@@ -384,10 +452,11 @@ bool exec_call_Fold(exec_call *call)
     w->items = exec_dense_of(call->build, &call->operands[0]);
     w->result = call->result;
     w->canonical = call->canonical;
-    w->call = (exec_folding){.kind = call->result.kind,
+    w->rows = parts.inner ? call->result.volume / parts.inner : 0;
+    w->call = (exec_folding){.kind = base_kind_part(call->result.kind), /* sums of complex items are those of their parts */
                              .windows = shape[axis],
                              .size = shape[axis + 1],
-                             .inner = parts.inner,
+                             .inner = base_kind_is_complex(call->result.kind) ? 2 * parts.inner : parts.inner,
                              .step = call->attributes[GRAPH_ATTRIBUTE(Fold, step)],
                              .dilation = call->attributes[GRAPH_ATTRIBUTE(Fold, dilation)],
                              .extent = parts.extent};

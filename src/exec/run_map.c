@@ -94,7 +94,7 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
         } else if (step->action == MAP_BLOCK) {
             const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
             step->function(at[step->target], operands, step->scalars, count);
-            if (step->canonical) kernels->canonical_nan(step->kind, at[step->target], count);
+            if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         } else {
             const map_write *write = &m->writes[step->index];
             char *to = exec_items(work->run, &write->value) + first * base_kinds[step->kind].bytes;
@@ -104,8 +104,8 @@ static void run_block(const map_work *work, char *const *at, int64_t first, int6
     for (uint32_t w = 0; m->canonical && w < m->write_count; w++) {
         const map_write *write = &m->writes[w];
         if (write->canonical)
-            kernels->canonical_nan(write->value.kind, exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
-                                   count);
+            exec_canonical_items(kernels, write->value.kind,
+                                 exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes, count);
     }
 }
 
@@ -138,6 +138,8 @@ static void run_map(exec_run *run, const exec_stage *stage)
 #define MAPS(Row, ENUM) enum { MAP_OF_##Row = EXEC_BLOCK_##ENUM };
 #include "exec/run_map.def"
 enum { MAP_OF_StopGradient = EXEC_BLOCK_COUNT, MAP_OF_Bitcast = EXEC_BLOCK_COUNT, MAP_OF_Convert = EXEC_BLOCK_COUNT };
+/* Rows of complex numbers alone: exec_complex_function. */
+enum { MAP_OF_Complex = EXEC_BLOCK_COUNT, MAP_OF_Real = EXEC_BLOCK_COUNT, MAP_OF_Imag = EXEC_BLOCK_COUNT, MAP_OF_Conj = EXEC_BLOCK_COUNT };
 #define MAP_ELEMENT(Name) [WG_OP_##Name] = (uint16_t)MAP_OF_##Name,
 #define MAP_SOURCE(Name)
 #define MAP_PRODUCT(Name)
@@ -158,6 +160,8 @@ static bool same_items(uint16_t op) { return op == WG_OP_StopGradient || op == W
 static exec_block_function function_of(const exec_build *build, const exec_map_instruction *instruction)
 {
     const exec_kernels *kernels = build->kernels;
+    bool is_complex = base_kind_is_complex(instruction->kind) || base_kind_is_complex(instruction->result_kind);
+    if (is_complex) return exec_complex_function(instruction);
     if (instruction->op == WG_OP_Convert) return kernels->convert(instruction->kind, instruction->result_kind, instruction->wrap);
     exec_block block = (exec_block)map_blocks[instruction->op];
     return kernels->block(block, instruction->kind);
@@ -185,7 +189,7 @@ static bool *bits_seen(const exec_build *build, const exec_map_program *program)
     bool *seen = base_arena_take_zeroed(build->arena, program->register_count + 1);
     for (uint32_t i = program->instruction_count; seen && i-- > 0;) {
         const exec_map_instruction *instruction = &program->instructions[i];
-        bool looks = instruction->op == WG_OP_Bitcast && base_kind_is_float(instruction->kind);
+        bool looks = instruction->op == WG_OP_Bitcast && base_kind_has_nan(instruction->kind);
         if (looks || (instruction->op == WG_OP_StopGradient && seen[instruction->target])) seen[instruction->operands[0]] = true;
     }
     return seen;
@@ -195,7 +199,7 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
 {
     map_register *target = &m->registers[instruction->target];
     *target = (map_register){.kind = instruction->result_kind, .root = instruction->target};
-    if (same_items(instruction->op) && !(instruction->op == WG_OP_Bitcast && base_kind_is_float(instruction->result_kind))) {
+    if (same_items(instruction->op) && !(instruction->op == WG_OP_Bitcast && base_kind_has_nan(instruction->result_kind))) {
         append_gather(m, m->registers[instruction->operands[0]].root);
         target->root = m->registers[instruction->operands[0]].root;
         return true;
@@ -204,12 +208,12 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
         .action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .operand_count = instruction->operand_count};
     /* Bits become floats: a copy of their own, for the NaNs among them become the one NaN. */
     bool bits = same_items(instruction->op);
-    step.function =
-        bits ? build->kernels->convert(instruction->result_kind, instruction->result_kind, false) : function_of(build, instruction);
+    exec_map_instruction copy = {.op = WG_OP_Convert, .kind = instruction->result_kind, .result_kind = instruction->result_kind};
+    step.function = function_of(build, bits ? &copy : instruction);
     if (!step.function)
         return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text,
                          base_kinds[instruction->kind].name);
-    step.canonical = base_kind_is_float(instruction->result_kind) && (bits || seen[instruction->target]);
+    step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
     for (uint32_t o = 0; o < step.operand_count; o++) {
         append_gather(m, m->registers[instruction->operands[o]].root);
         step.operands[o] = instruction->operands[o];
@@ -363,7 +367,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     }
     for (uint32_t w = 0; w < m->write_count; w++) {
         const exec_value *value = &program->writes[w].value;
-        m->writes[w] = (map_write){*value, exec_must_be_canonical(build, value->node) && base_kind_is_float(value->kind)};
+        m->writes[w] = (map_write){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind)};
         m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
@@ -388,7 +392,7 @@ static bool prepare_copy(exec_build *build, uint32_t index, exec_stage *stage)
     uint32_t node = build->plan->stages[index].writes[0].node;
     exec_value from = exec_value_of_read(build, index, 0);
     exec_call call = {.build = build, .stage = stage, .node = node, .result = exec_value_of_node(build, node)};
-    call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(build, node);
+    call.canonical = base_kind_has_nan(call.result.kind) && exec_must_be_canonical(build, node);
     return exec_copy_prepare(&call, &from);
 }
 

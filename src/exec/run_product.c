@@ -162,6 +162,7 @@ bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense,
 bool exec_call_MatMul(exec_call *call)
 {
     const exec_value *a = &call->operands[0], *b = &call->operands[1];
+    if (base_kind_is_complex(a->kind)) return exec_complex_matmul(call);
     exec_dense *dense = exec_call_take(call, 2 * sizeof *dense);
     exec_matrix left, right;
     if (!dense || !exec_matrix_of(call, a, &dense[0], &left) || !exec_matrix_of(call, b, &dense[1], &right)) return false;

@@ -89,31 +89,39 @@ typedef struct search {
     exec_dense list, wanted;
     exec_value result;
     bool bins, or_equal;
-    int64_t length, workspace_at;
+    exec_places places; /* without a pointer */
+    int64_t workspace_at;
 } search;
 
 typedef struct search_work {
+    exec_run *run;
     const search *facts;
-    const void *workspace, *wanted;
+    exec_places places;
+    void *workspace;
+    const void *wanted;
     int64_t *result;
 } search_work;
 
 static void search_part(void *context, exec_range range, uint32_t thread)
 {
     const search_work *work = context;
-    const search *s = work->facts;
-    (void)thread;
-    if (s->bins) exec_bins(s->list.value.kind, s->length, work->workspace, s->or_equal, work->wanted, work->result, range);
-    else exec_first_index(s->list.value.kind, s->length, work->workspace, work->wanted, work->result, range);
+    const exec_places *p = &work->places;
+    exec_pause pause = exec_run_pause(work->run, thread);
+    if (work->facts->bins) exec_bins(p->kind, p->length, work->workspace, work->facts->or_equal, work->wanted, work->result, range);
+    else exec_first_index(p, work->workspace, work->wanted, work->result, range, &pause);
 }
 
 static void run_search(exec_run *run, const exec_stage *stage)
 {
     const search *s = stage->prepared;
-    char *workspace = run->scratch + s->workspace_at;
     exec_pause pause = exec_run_pause(run, 0);
-    exec_search_list(s->list.value.kind, exec_dense_items(run, &s->list), s->length, workspace, &pause);
-    search_work work = {s, workspace, exec_dense_items(run, &s->wanted), (int64_t *)(void *)exec_items(run, &s->result)};
+    search_work work = {run, s, s->places, run->scratch + s->workspace_at, NULL, NULL};
+    work.places.list = exec_dense_items(run, &s->list);
+    if (s->bins) exec_bins_list(s->places.kind, work.places.list, s->places.length, work.workspace, &pause);
+    else exec_places_list(&work.places, work.workspace, &pause);
+    if (atomic_load(run->stop)) return;
+    work.wanted = exec_dense_items(run, &s->wanted);
+    work.result = (int64_t *)(void *)exec_items(run, &s->result);
     exec_run_split(run, s->result.volume, 256, COMPARE_COST, search_part, &work);
 }
 
@@ -126,11 +134,12 @@ static bool prepare_search(exec_call *call, const exec_value *list, const exec_v
     s->result = call->result;
     s->bins = bins;
     s->or_equal = or_equal;
-    s->length = list->shape[0];
-    s->workspace_at = exec_scratch_take(call->build, (int64_t)exec_search_bytes(s->length));
+    s->places = (exec_places){.kind = list->kind, .length = list->shape[0], .wanted = call->result.volume};
+    size_t bytes = bins ? exec_bins_bytes(list->kind, s->places.length) : exec_places_bytes(&s->places);
+    s->workspace_at = exec_scratch_take(call->build, (int64_t)bytes);
     call->stage->run = run_search;
     call->stage->prepared = s;
-    call->stage->cost = COMPARE_COST * (double)(call->result.volume + s->length);
+    call->stage->cost = COMPARE_COST * (double)(call->result.volume + s->places.length);
     return true;
 }
 

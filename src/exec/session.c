@@ -150,7 +150,7 @@ static void keep_bits(wg_session *session, uint32_t at)
 {
     const wg_plan *plan = session->plan;
     const wg_node *from = graph_node(plan->graph, at);
-    if (!base_kind_is_float((wg_kind)from->kind)) return;
+    if (!base_kind_has_nan((wg_kind)from->kind)) return;
     session->kept[plan->index[at]] = true;
     /* the same items, further down */
     while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) {
@@ -541,7 +541,7 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
         wg_view copied = *items;
         copied.shape = input->shape;
         if (input->volume) base_view_gather(&copied, to);
-        session->kernels->canonical_nan(items->kind, to, input->volume);
+        exec_canonical_items(session->kernels, items->kind, to, input->volume);
         input->now = 1 - input->now;
         input->carried = true;
     }

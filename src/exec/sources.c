@@ -34,7 +34,7 @@ static bool size_item(const wg_session *session, const exec_laid *laid, uint32_t
 
 static bool has_other_nan(wg_kind kind, bool watched, const void *items, int64_t volume)
 {
-    return watched && base_kind_is_float(kind) && base_canonical_nan(kind, (void *)items, volume, false);
+    return watched && base_canonical_nan(kind, (void *)items, volume, false);
 }
 
 /* The tensor, or a copy of it whose NaNs are the one NaN. Takes the tensor. */

@@ -20,8 +20,8 @@ static bool check_float(wg_tape *tape, wg_value value, const char *what)
 {
     wg_kind kind = wg_value_kind(value);
     if (base_kind_is_float(kind)) return true;
-    graph_fail(tape, WG_KIND, "%s is node %u (%s) of kind %s, which has no derivative: only floats move", what, value.position,
-               graph_rows[graph_node(tape, value.position)->op].name, base_kinds[kind].name);
+    graph_fail(tape, grad_still_code(kind), GRAD_STILL, what, value.position, graph_rows[graph_node(tape, value.position)->op].name,
+               base_kinds[kind].name, grad_still_reason(kind));
     return false;
 }
 

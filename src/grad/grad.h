@@ -29,6 +29,14 @@ typedef struct grad_site {
     uint32_t position, operand;
 } grad_site;
 
+/* What is said of a value that does not move: what it is, node, row, kind, why. */
+#define GRAD_STILL "%s is node %u (%s) of kind %s, %s"
+static inline wg_code grad_still_code(wg_kind kind) { return base_kind_is_complex(kind) ? WG_UNSUPPORTED : WG_KIND; }
+static inline const char *grad_still_reason(wg_kind kind)
+{
+    return base_kind_is_complex(kind) ? "not supported: complex derivatives" : "which has no derivative: only floats move";
+}
+
 /* ---- what a term may ask (site.c) ---- */
 
 /* The value of an operand or of the result. A term that asks for what its `reads` does not list is a defect: the list decides what a

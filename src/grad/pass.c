@@ -9,12 +9,30 @@
 
 static const wg_value nothing = {NULL, WG_NONE, 0};
 
-/* An operand through which a node moves: both are floats and the term is not constant. */
+static bool is_complex(const wg_graph *graph, const wg_node *node, uint32_t operand)
+{
+    wg_kind from = (wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind;
+    return base_kind_is_complex((wg_kind)node->kind) || base_kind_is_complex(from);
+}
+
+/* An operand through which a node moves: both are floats and the term is not constant. Complex numbers are followed too, so that a path
+ * through them is told (fail_complex); z / |z| is not constant. */
 static bool leads(const wg_graph *graph, const wg_node *node, uint32_t operand)
 {
     const graph_term *term = graph_row_term((wg_op)node->op, operand);
-    if (!term || term->form == GRAPH_TERM_ZERO || !base_kind_is_float((wg_kind)node->kind)) return false;
-    return base_kind_is_float((wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind);
+    bool turns = node->op == WG_OP_Sign && is_complex(graph, node, operand);
+    if (!term || (term->form == GRAPH_TERM_ZERO && !turns) || !base_kind_has_nan((wg_kind)node->kind)) return false;
+    return base_kind_has_nan((wg_kind)graph_node(graph, graph_operands(graph, node)[operand])->kind);
+}
+
+/* A term that would be of complex numbers: the tape has its error. */
+static void fail_complex(const grad_pass *pass, uint32_t position, uint32_t operand)
+{
+    const wg_node *node = graph_node(pass->graph, position);
+    wg_kind from = (wg_kind)graph_node(pass->graph, graph_operands(pass->graph, node)[operand])->kind;
+    bool of = base_kind_is_complex(from);
+    graph_fail(pass->tape, WG_UNSUPPORTED, "not supported: complex derivatives; node %u (%s %s %s) lies on the path, stop_gradient cuts it",
+               position, graph_rows[node->op].name, of ? "of" : "to", base_kinds[of ? from : (wg_kind)node->kind].name);
 }
 
 static void mark_moving(grad_pass *pass)
@@ -144,6 +162,10 @@ static void hand_down(grad_pass *pass, uint32_t position)
     const uint32_t *operands = graph_operands(pass->graph, node);
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (!pass->moves[operands[i]] || !leads(pass->graph, node, i)) continue;
+        if (is_complex(pass->graph, node, i)) {
+            fail_complex(pass, position, i);
+            return;
+        }
         grad_site site = site_of(pass, position, i);
         uint32_t first = pass->tape->nodes.count;
         wg_value contribution = grad_transpose(&site, pass->carried[position]);
@@ -176,6 +198,10 @@ static void hand_up(grad_pass *pass, uint32_t position)
     const uint32_t *operands = graph_operands(pass->graph, node);
     for (uint32_t i = 0; i < node->operand_count && healthy(pass); i++) {
         if (pass->carried[operands[i]].position == WG_NONE || !leads(pass->graph, node, i)) continue;
+        if (is_complex(pass->graph, node, i)) {
+            fail_complex(pass, position, i);
+            return;
+        }
         grad_site site = site_of(pass, position, i);
         uint32_t first = pass->tape->nodes.count;
         wg_value contribution = grad_apply(&site, pass->carried[operands[i]]);
@@ -184,12 +210,24 @@ static void hand_up(grad_pass *pass, uint32_t position)
     }
 }
 
+/* Marks what tangents of the targets are made of: what they depend on through operands that lead. */
+static void mark_needed(const grad_pass *pass, const uint32_t *targets, uint32_t target_count, bool *needed)
+{
+    for (uint32_t i = 0; i < target_count; i++) needed[targets[i]] = true;
+    for (uint32_t position = pass->prefix; position-- > 0;) {
+        const wg_node *node = graph_node(pass->graph, position);
+        const uint32_t *operands = graph_operands(pass->graph, node);
+        for (uint32_t i = 0; needed[position] && i < node->operand_count; i++)
+            needed[operands[i]] = needed[operands[i]] || leads(pass->graph, node, i);
+    }
+}
+
 bool grad_pass_forward(grad_pass *pass, const uint32_t *targets, uint32_t target_count, const uint32_t *wrt, const wg_value *tangents,
                        uint32_t count, wg_value *results)
 {
     bool *needed = base_arena_take_zeroed(&pass->scratch, pass->prefix);
     if (!needed) return graph_fail(pass->tape, WG_MEMORY, "out of memory"), false;
-    graph_closure(pass->graph, targets, target_count, needed);
+    mark_needed(pass, targets, target_count, needed);
     for (uint32_t i = 0; i < pass->prefix; i++) pass->carried[i] = nothing;
     for (uint32_t i = 0; i < count; i++)
         if (wrt[i] < pass->prefix) add_to(&pass->carried[wrt[i]], tangents[i]);

@@ -20,9 +20,10 @@ typedef struct scan {
 static bool check_float(const scan *s, uint32_t position, const char *what)
 {
     const wg_node *node = graph_node(s->graph, position);
-    if (base_kind_is_float((wg_kind)node->kind)) return true;
-    return base_fail(s->error, WG_KIND, "%s is node %u (%s) of kind %s, which has no derivative: only floats move", what, position,
-                     graph_rows[node->op].name, base_kinds[node->kind].name);
+    wg_kind kind = (wg_kind)node->kind;
+    if (base_kind_is_float(kind)) return true;
+    return base_fail(s->error, grad_still_code(kind), GRAD_STILL, what, position, graph_rows[node->op].name, base_kinds[kind].name,
+                     grad_still_reason(kind));
 }
 
 static bool check(scan *s, const wg_symbol *wrt)

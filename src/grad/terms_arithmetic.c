@@ -54,7 +54,7 @@ static double least_normal(wg_kind kind)
 
 /* Only where the exponent is 0 and 1 / a is not finite the base is replaced by 1: elsewhere 0 * a^-1 is 0 already, and its own derivatives
  * are right. */
-wg_value grad_powf_base(wg_value a, wg_value b)
+static wg_value power_base(wg_value a, wg_value b, wg_value (*power)(wg_value a, wg_value b))
 {
     wg_value one = one_like(a);
     wg_value size = wg_abs(a), zero = wg_fill_like(b, 0);
@@ -62,7 +62,12 @@ wg_value grad_powf_base(wg_value a, wg_value b)
     wg_value vanishes = wg_equal(b, zero);
     wg_value guarded = wg_and(vanishes, wg_not(usable));
     wg_value base = wg_select(guarded, one, a);
-    return wg_mul(b, wg_powf(base, wg_sub(b, one)));
+    return wg_mul(b, power(base, wg_sub(b, one)));
+}
+
+wg_value grad_powf_base(wg_value a, wg_value b)
+{
+    return power_base(a, b, wg_powf);
 }
 
 wg_value grad_powf_exponent(wg_value a, wg_value b, wg_value y)
@@ -86,6 +91,28 @@ wg_value grad_factor_Powf_0(const grad_site *site)
 wg_value grad_factor_Powf_1(const grad_site *site)
 {
     return grad_powf_exponent(grad_operand(site, 0), grad_operand(site, 1), grad_result(site));
+}
+
+/* Below 0 too: |a|^(b - 1) cos(pi (b - 1)) times b is minus the slope of |a|^b times minus the cosine. */
+wg_value grad_factor_RealPow_0(const grad_site *site)
+{
+    return power_base(grad_operand(site, 0), grad_operand(site, 1), wg_real_pow);
+}
+
+/* Of |a|^b cos(pi b): y ln |a| - pi |a|^b sin(pi b), the sine for a below 0 alone, where |a|^b sin(pi b) is sqrt |a| times the real part of
+ * a^(b - 1/2). */
+wg_value grad_factor_RealPow_1(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0), b = grad_operand(site, 1), zero = wg_fill_like(a, 0);
+    wg_value below = wg_less(a, zero), at_zero = wg_equal(a, zero);
+    wg_value guarded = wg_and(at_zero, wg_greater(b, zero)); /* y is 0 there */
+    wg_value logarithm = wg_real_ln(wg_select(guarded, one_like(a), a));
+    wg_value along = wg_mul(grad_result(site), logarithm);
+    wg_value base = wg_select(below, a, wg_fill_like(a, -1)), half = wg_fill_like(b, 0.5);
+    wg_value turned = wg_real_pow(base, wg_sub(b, half));
+    wg_value sine = wg_mul(turned, wg_sqrt(wg_abs(base)));
+    wg_value across = wg_mul(sine, wg_fill_like(a, 3.14159265358979323846));
+    return wg_select(below, wg_sub(along, across), along);
 }
 
 /* ---- the greater and the lesser ---- */
@@ -156,6 +183,18 @@ wg_value grad_factor_Sqrt_0(const grad_site *site)
 {
     wg_value y = grad_result(site);
     return wg_add(y, y);
+}
+
+wg_value grad_factor_RealSqrt_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0), zero = wg_fill_like(a, 0);
+    wg_value slope = wg_div(wg_fill_like(a, 0.5), grad_result(site));
+    return wg_select(wg_less(a, zero), zero, slope);
+}
+
+wg_value grad_factor_RealLn_0(const grad_site *site)
+{
+    return grad_operand(site, 0);
 }
 
 wg_value grad_factor_Cbrt_0(const grad_site *site)
@@ -288,6 +327,25 @@ wg_value grad_factor_Lgamma_0(const grad_site *site)
 wg_value grad_factor_Digamma_0(const grad_site *site)
 {
     return wg_trigamma(grad_operand(site, 0));
+}
+
+wg_value grad_factor_Trigamma_0(const grad_site *site)
+{
+    wg_value a = grad_operand(site, 0);
+    wg_value order = wg_fill_like(a, 2);
+    return wg_polygamma(order, a);
+}
+
+wg_value grad_factor_Polygamma_1(const grad_site *site)
+{
+    wg_value order = grad_operand(site, 0);
+    wg_value next = wg_add(order, one_like(order));
+    return wg_polygamma(next, grad_operand(site, 1));
+}
+
+wg_value grad_factor_ErfInverse_0(const grad_site *site)
+{
+    return wg_erf_derivative(grad_result(site));
 }
 
 /* ---- draws ---- */

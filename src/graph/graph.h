@@ -3,7 +3,7 @@
  * graph/: the op table as facts, nodes, sizes, recording, networks, entries and their closure, the dump, verifying. Uses base/ alone.
  *
  * Start with include/wengert/ops.def (every row), then row.h (the table as data), this file (the store of nodes), rules.c (kind and shape rules), record.c (the one
- * way a node comes to be), network.c (sealing, entries), describe.c (the dump).
+ * way a node comes to be), network.c (sealing, entries), describe.c (the dump), range.c (what values can occur).
  *
  * The store. A tape *is* its store of nodes; a network, an entry and a plan hold a reference to it and a prefix of it. Nodes, lists and tables live in pools whose items
  * never move, so a plan reads its prefix while a reopened tape appends behind it. */

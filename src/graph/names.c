@@ -8,7 +8,7 @@
 bool graph_name_is_reserved(const char *text, size_t length)
 {
     static const char *const words[] = {"program", "kind", "chips", "extent", "input", "parameter", "constant", "entry",
-                                        "repeat",  "def",  "end",   "inf",    "nan",   "true",      "false"};
+                                        "repeat",  "def",  "end",   "inf",    "nan",   "infi",      "nani",     "true",  "false"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && !memcmp(words[i], text, length)) return true;
     for (int kind = 0; kind < WG_KIND_COUNT; kind++)

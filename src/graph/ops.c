@@ -61,12 +61,18 @@ UNARY(acosh, Acosh)
 UNARY(atanh, Atanh)
 UNARY(erf, Erf)
 UNARY(erf_derivative, ErfDerivative)
+UNARY(erf_inverse, ErfInverse)
 UNARY(gamma, Gamma)
 UNARY(lgamma, Lgamma)
 UNARY(digamma, Digamma)
 UNARY(trigamma, Trigamma)
+UNARY(real_sqrt, RealSqrt)
+UNARY(real_ln, RealLn)
 UNARY(not, Not)
 UNARY(stop_gradient, StopGradient)
+UNARY(real, Real)
+UNARY(imag, Imag)
+UNARY(conj, Conj)
 BINARY(add, Add)
 BINARY(sub, Sub)
 BINARY(mul, Mul)
@@ -78,6 +84,7 @@ BINARY(residue, Residue)
 BINARY(floor_divide, FloorDivide)
 BINARY(gcd, Gcd)
 BINARY(atan2, Atan2)
+BINARY(real_pow, RealPow)
 BINARY(equal, Equal)
 BINARY(not_equal, NotEqual)
 BINARY(less, Less)
@@ -90,6 +97,26 @@ BINARY(or, Or)
 BINARY(xor, Xor)
 BINARY(shift_left, ShiftLeft)
 BINARY(shift_right, ShiftRight)
+
+#define FUNCTION_2(name, Row) \
+    wg_value wg_##name(wg_value a, wg_value b) { return binary(WG_OP_##Row, a, b); }
+#define FUNCTION_3(name, Row)                                                        \
+    wg_value wg_##name(wg_value a, wg_value b, wg_value c)                           \
+    {                                                                                \
+        wg_value operands[3] = {a, b, c};                                            \
+        return wg_record(a.tape, WG_OP_##Row, operands, 3, NULL, 0);                 \
+    }
+
+FUNCTION_2(polygamma, Polygamma)
+FUNCTION_2(gamma_p, GammaP)
+FUNCTION_2(gamma_q, GammaQ)
+FUNCTION_2(gamma_density, GammaDensity)
+FUNCTION_2(gamma_p_by_a, GammaPByA)
+FUNCTION_2(gamma_p_inverse, GammaPInverse)
+FUNCTION_3(beta_i, BetaI)
+FUNCTION_3(beta_density, BetaDensity)
+FUNCTION_3(beta_i_by_a, BetaIByA)
+FUNCTION_3(beta_i_by_b, BetaIByB)
 
 wg_value wg_select(wg_value condition, wg_value b, wg_value c)
 {
@@ -117,6 +144,11 @@ wg_value wg_bitcast(wg_value a, wg_kind kind)
 {
     wg_size attributes[1] = {PLAIN(kind)};
     return wg_record(a.tape, WG_OP_Bitcast, &a, 1, attributes, 1);
+}
+
+wg_value wg_complex(wg_value a, wg_value b)
+{
+    return binary(WG_OP_Complex, a, b);
 }
 
 static wg_value matmul(wg_value a, wg_value b, int64_t accumulate)

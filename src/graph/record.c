@@ -170,7 +170,6 @@ static bool check_source_shape(wg_tape *tape, wg_kind kind, uint32_t rank, const
     int64_t numbers[WG_MAX_RANK];
     if (rank > WG_MAX_RANK) return graph_fail(tape, WG_SHAPE, "a rank of %u is above %d", rank, WG_MAX_RANK), false;
     if ((unsigned)kind >= WG_KIND_COUNT) return graph_fail(tape, WG_KIND, "no such kind: %d", (int)kind), false;
-    if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return graph_fail(tape, WG_UNSUPPORTED, "complex kinds are not supported"), false;
     if (!graph_check_sizes(tape, shape, rank)) return false;
     for (uint32_t axis = 0; axis < rank; axis++) {
         numbers[axis] = shape[axis].number;

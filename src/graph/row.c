@@ -123,7 +123,11 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
     case GRAPH_NUMBERS: return base_kind_is_float(kind) || base_kind_is_integer(kind);
     case GRAPH_INTEGERS: return base_kind_is_integer(kind);
     case GRAPH_LOGIC: return kind == WG_KIND_BOOL || base_kind_is_integer(kind);
-    case GRAPH_ANY: return base_kinds[kind].class != BASE_CLASS_COMPLEX;
+    case GRAPH_ORDERED: return !base_kind_is_complex(kind);
+    case GRAPH_ANALYTIC: return base_kind_is_float(kind) || base_kind_is_complex(kind);
+    case GRAPH_ALGEBRA: return base_kind_is_float(kind) || base_kind_is_integer(kind) || base_kind_is_complex(kind);
+    case GRAPH_COMPLEX: return base_kind_is_complex(kind);
+    case GRAPH_ANY: return true;
     }
     return false;
 }

@@ -56,7 +56,18 @@ typedef struct graph_attribute_row {
     graph_role role;
 } graph_attribute_row;
 
-typedef enum graph_accepts { GRAPH_FLOATS, GRAPH_WIDE, GRAPH_NUMBERS, GRAPH_INTEGERS, GRAPH_LOGIC, GRAPH_ANY } graph_accepts;
+typedef enum graph_accepts {
+    GRAPH_FLOATS,
+    GRAPH_WIDE,
+    GRAPH_NUMBERS,
+    GRAPH_INTEGERS,
+    GRAPH_LOGIC,
+    GRAPH_ORDERED,
+    GRAPH_ANALYTIC,
+    GRAPH_ALGEBRA,
+    GRAPH_COMPLEX,
+    GRAPH_ANY
+} graph_accepts;
 
 typedef enum graph_result {
     GRAPH_RESULT_SAME,
@@ -65,7 +76,9 @@ typedef enum graph_result {
     GRAPH_RESULT_U32,
     GRAPH_RESULT_KIND,
     GRAPH_RESULT_ACCUMULATED,
-    GRAPH_RESULT_SOURCE
+    GRAPH_RESULT_SOURCE,
+    GRAPH_RESULT_PART,
+    GRAPH_RESULT_WHOLE
 } graph_result;
 
 /* How more than two numbers are combined: the canonical orders. */

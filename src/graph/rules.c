@@ -645,15 +645,18 @@ static int64_t kind_attribute(const graph_call *call)
     return GRAPH_BY_RULE;
 }
 
-/* Integers answer in the accumulation kind, floats in their own; the accumulation kind may only widen within the class. */
+/* Integers answer in the accumulation kind, floats and complex numbers in their own; the accumulation kind may only widen within the class,
+ * and of a complex kind it is that kind. */
 static bool accumulated(graph_call *call)
 {
     wg_kind kind = call->operands[0].kind, rule = graph_accumulation_kind(kind);
     int64_t told = kind_attribute(call);
     wg_kind chosen = told == GRAPH_BY_RULE ? rule : (wg_kind)told;
     bool is_float = base_kind_is_float(kind);
-    if (base_kind_is_float(chosen) != is_float || (!is_float && !base_kind_is_integer(chosen)) || base_kinds[chosen].bytes < base_kinds[kind].bytes ||
-        (is_float && base_kinds[chosen].bytes < 4))
+    call->kind = kind;
+    if (base_kind_is_complex(kind) && chosen == kind) return true;
+    if (base_kind_is_complex(kind) || base_kind_is_float(chosen) != is_float || (!is_float && !base_kind_is_integer(chosen)) ||
+        base_kinds[chosen].bytes < base_kinds[kind].bytes || (is_float && base_kinds[chosen].bytes < 4))
         return base_fail(call->error, WG_KIND, "%s of %s cannot accumulate in %s", ROW(call), base_kinds[kind].name, base_kinds[chosen].name);
     call->kind = is_float ? kind : chosen;
     return true;
@@ -672,12 +675,15 @@ static bool infer_kind(graph_call *call)
     case GRAPH_RESULT_U32: call->kind = WG_KIND_U32; return true;
     case GRAPH_RESULT_KIND:
         call->kind = (wg_kind)kind_attribute(call);
-        if (base_kinds[call->kind].class == BASE_CLASS_COMPLEX)
-            return base_fail(call->error, WG_UNSUPPORTED, "%s: complex kinds are not supported", ROW(call));
+        if (call->op == WG_OP_Convert && base_kind_is_complex(call->operands[0].kind) && !base_kind_is_complex(call->kind))
+            return base_fail(call->error, WG_KIND, "convert cannot make %s of %s: take its real, imag or abs first",
+                             base_kinds[call->kind].name, base_kinds[call->operands[0].kind].name);
         if (call->op == WG_OP_Iota && !graph_row_accepts(WG_OP_Iota, call->kind))
             return base_fail(call->error, WG_KIND, "iota cannot be of kind %s", base_kinds[call->kind].name);
         return true;
     case GRAPH_RESULT_ACCUMULATED: return accumulated(call);
+    case GRAPH_RESULT_PART: call->kind = base_kind_part(call->operands[0].kind); return true;
+    case GRAPH_RESULT_WHOLE: call->kind = base_kind_whole(call->operands[0].kind); return true;
     case GRAPH_RESULT_SOURCE: return graph_shape_source(call);
     }
     return false;
@@ -694,8 +700,10 @@ static bool check_folding(graph_call *call)
     if (call->op == WG_OP_Reduce && op == GRAPH_FOLDING_SUM) return base_fail(call->error, WG_ARGUMENT, "reduce has no op=sum: use sum_along");
     if (call->op == WG_OP_Reduce && strict != (call->attributes[2].number == GRAPH_DIRECTION_RIGHT))
         return base_fail(call->error, WG_ARGUMENT, strict ? "reduce op=%s is strictly ordered: write order=right" : "reduce op=%s has no order=right", word);
-    bool fits = bitwise ? kind == WG_KIND_BOOL || base_kind_is_integer(kind)
-                        : op == GRAPH_FOLDING_POWF ? base_kind_is_float(kind) : base_kind_is_float(kind) || base_kind_is_integer(kind);
+    bool is_integer = base_kind_is_integer(kind), is_float = base_kind_is_float(kind), fits;
+    if (bitwise) fits = kind == WG_KIND_BOOL || is_integer;
+    else if (op == GRAPH_FOLDING_SUM || op == GRAPH_FOLDING_PRODUCT) fits = is_float || is_integer || base_kind_is_complex(kind);
+    else fits = is_float || (is_integer && op != GRAPH_FOLDING_POWF);
     return fits || base_fail(call->error, WG_KIND, "%s op=%s does not take %s", ROW(call), word, base_kinds[kind].name);
 }
 

@@ -154,8 +154,9 @@ static bool apply1(const interp_row_call *call, const interp_unary *of)
     interp_domain domain = interp_domain_of(call->operands[0].kind);
     int64_t count = interp_view_volume(&call->result);
     interp_item *a = interp_load(call, 0, domain);
+    interp_unary item = domain < INTERP_DOMAINS ? of[domain] : interp_complex_unary(call->op, domain);
     if (!a) return false;
-    for (int64_t i = 0; i < count; i++) a[i] = of[domain](a[i]);
+    for (int64_t i = 0; i < count; i++) a[i] = item(a[i]);
     return interp_store(call, interp_domain_of(call->result.kind), a);
 }
 
@@ -164,8 +165,9 @@ static bool apply2(const interp_row_call *call, const interp_binary *of)
     interp_domain domain = interp_domain_of(call->operands[0].kind);
     int64_t count = interp_view_volume(&call->result);
     interp_item *a = interp_load(call, 0, domain), *b = a ? interp_load(call, 1, domain) : NULL;
+    interp_binary item = domain < INTERP_DOMAINS ? of[domain] : interp_complex_binary(call->op, domain);
     if (!b) return false;
-    for (int64_t i = 0; i < count; i++) a[i] = of[domain](a[i], b[i]);
+    for (int64_t i = 0; i < count; i++) a[i] = item(a[i], b[i]);
     return interp_store(call, interp_domain_of(call->result.kind), a);
 }
 
@@ -251,10 +253,13 @@ MAP1(Acosh, acosh)
 MAP1(Atanh, atanh)
 MAP1(Erf, erf)
 MAP1(ErfDerivative, erf_derivative)
+MAP1(ErfInverse, erf_inverse)
 MAP1(Gamma, gamma)
 MAP1(Lgamma, lgamma)
 MAP1(Digamma, digamma)
 MAP1(Trigamma, trigamma)
+MAP1(RealSqrt, real_sqrt)
+MAP1(RealLn, real_ln)
 FLOATS2(angle, base_atan2_f32(a, b), base_atan2_f64(a, b))
 FLOAT2(Atan2, angle)
 
@@ -268,6 +273,7 @@ interp_binary interp_folding(int64_t folding, interp_domain domain)
         [GRAPH_FOLDING_XOR] = xor_items,        [GRAPH_FOLDING_SUB] = subtract_items,     [GRAPH_FOLDING_DIV] = divide_items,
         [GRAPH_FOLDING_POWF] = power_items,     [GRAPH_FOLDING_RESIDUE] = residue_items,
     };
+    if (domain >= INTERP_DOMAINS) return interp_complex_binary(folding == GRAPH_FOLDING_SUM ? WG_OP_Add : WG_OP_Mul, domain);
     return of[folding][domain];
 }
 
@@ -281,6 +287,8 @@ interp_item interp_folding_empty(int64_t folding, wg_kind kind)
     if (folding == GRAPH_FOLDING_MIN) number = __builtin_inf();
     if (domain == INTERP_F32) return (interp_item){.f = (float)number};
     if (domain == INTERP_F64) return (interp_item){.d = number};
+    if (domain == INTERP_C64) return (interp_item){.c = {(float)number, 0}};
+    if (domain == INTERP_C128) return (interp_item){.z = {number, 0}};
     return (interp_item){.u = number == 1}; /* a fold of no integers by max or min is refused at recording */
 }
 

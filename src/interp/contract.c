@@ -2,8 +2,9 @@
  *
  * MatMul. The order of a result item, for a row a[0..k) and a column b[0..k): k is cut into blocks of 256, ascending; a block is one chain
  * of fused multiply-adds from +0, ascending; block results are added in ascending order; +0 is added last, so that the result is never -0
- * and zeros at the end of k change nothing. Floats are multiplied in the accumulation kind and rounded once to the result's; integers are
- * exact modulo the width of the result. */
+ * and zeros at the end of k change nothing. Complex numbers are a row of their parts, a[0].re a[0].im a[1].re .., times the two columns
+ * b[0].re -b[0].im b[1].re .. and b[0].im b[0].re b[1].im .., so a block is 128 of them. Floats are multiplied in the accumulation kind
+ * and rounded once to the result's; integers are exact modulo the width of the result. */
 #include "base/fma.h"
 #include "interp/items.h"
 
@@ -38,11 +39,54 @@ static interp_item product_f64(side a, side b, int64_t depth)
     return (interp_item){.d = total + 0.0};
 }
 
+static interp_item product_c64(side a, side b, int64_t depth)
+{
+    wg_complex64 total = {0, 0};
+    for (int64_t first = 0; first < depth; first += BLOCK / 2) {
+        wg_complex64 chain = {0, 0};
+        for (int64_t k = first; k < depth && k < first + BLOCK / 2; k++) {
+            wg_complex64 x = a.items[k * a.step].c, y = b.items[k * b.step].c;
+            chain.re = base_fma_f32(x.im, -y.im, base_fma_f32(x.re, y.re, chain.re));
+            chain.im = base_fma_f32(x.im, y.re, base_fma_f32(x.re, y.im, chain.im));
+        }
+        total = first ? (wg_complex64){total.re + chain.re, total.im + chain.im} : chain;
+    }
+    return (interp_item){.c = {total.re + 0.0f, total.im + 0.0f}};
+}
+
+static interp_item product_c128(side a, side b, int64_t depth)
+{
+    wg_complex128 total = {0, 0};
+    for (int64_t first = 0; first < depth; first += BLOCK / 2) {
+        wg_complex128 chain = {0, 0};
+        for (int64_t k = first; k < depth && k < first + BLOCK / 2; k++) {
+            wg_complex128 x = a.items[k * a.step].z, y = b.items[k * b.step].z;
+            chain.re = base_fma_f64(x.im, -y.im, base_fma_f64(x.re, y.re, chain.re));
+            chain.im = base_fma_f64(x.im, y.re, base_fma_f64(x.re, y.im, chain.im));
+        }
+        total = first ? (wg_complex128){total.re + chain.re, total.im + chain.im} : chain;
+    }
+    return (interp_item){.z = {total.re + 0.0, total.im + 0.0}};
+}
+
 static interp_item product_integers(side a, side b, int64_t depth)
 {
     uint64_t total = 0;
     for (int64_t k = 0; k < depth; k++) total += a.items[k * a.step].u * b.items[k * b.step].u;
     return (interp_item){.u = total};
+}
+
+typedef interp_item (*product)(side a, side b, int64_t depth);
+
+static product product_of(interp_domain domain)
+{
+    switch (domain) {
+    case INTERP_F32: return product_f32;
+    case INTERP_F64: return product_f64;
+    case INTERP_C64: return product_c64;
+    case INTERP_C128: return product_c128;
+    default: return product_integers;
+    }
 }
 
 bool interp_MatMul(const interp_row_call *call)
@@ -59,8 +103,7 @@ bool interp_MatMul(const interp_row_call *call)
     for (int64_t i = 0; i < count; i++) {
         int64_t batch = i / (rows * columns), row = i / columns % rows, column = i % columns;
         side across = {left + (batch * rows + row) * depth, 1}, down = {right + batch * depth * columns + column, columns};
-        result[i] = domain == INTERP_F32 ? product_f32(across, down, depth) : domain == INTERP_F64 ? product_f64(across, down, depth)
-                                                                                                   : product_integers(across, down, depth);
+        result[i] = product_of(domain)(across, down, depth);
     }
     return interp_store(call, domain, result);
 }

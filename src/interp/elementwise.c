@@ -28,8 +28,14 @@ bool interp_Convert(const interp_row_call *call)
     bool wrap = call->attributes[GRAPH_ATTRIBUTE(Convert, wrap)] != 0;
     wg_kind kind = call->result.kind;
     int64_t count = interp_view_volume(a);
+    wg_kind from = a->kind;
+    if (base_kind_is_complex(from)) { /* to a complex kind: each part by itself */
+        from = base_kind_part(from);
+        kind = base_kind_part(kind);
+        count *= 2;
+    }
     for (int64_t i = 0; i < count; i++)
-        base_number_store(kind, call->result.data, i, base_number_convert(base_number_load(a->kind, a->data, i), a->kind, kind, wrap));
+        base_number_store(kind, call->result.data, i, base_number_convert(base_number_load(from, a->data, i), from, kind, wrap));
     return true;
 }
 

@@ -57,7 +57,7 @@ bool interp_Gather(const interp_row_call *call)
     places p = places_of(a, positions, GET(call, Gather, axis), GET(call, Gather, batch), GET(call, Gather, outside));
     size_t width = base_kinds[call->result.kind].bytes, run = (size_t)p.post * width;
     const char *data = a->data;
-    char *result = call->result.data, fill[8];
+    char *result = call->result.data, fill[16];
     double real;
     memcpy(&real, &call->attributes[GRAPH_ATTRIBUTE(Gather, fill)], sizeof real);
     base_number_store(call->result.kind, fill, 0, base_number_from_double(call->result.kind, real));
@@ -85,7 +85,7 @@ bool interp_Scatter(const interp_row_call *call)
     int64_t volume = interp_view_volume(&call->result);
     interp_item *rows = interp_load(call, 0, domain), *result = rows ? interp_take(call, volume) : NULL;
     if (!result) return false;
-    for (int64_t i = 0; i < volume; i++) result[i].u = 0;
+    for (int64_t i = 0; i < volume; i++) result[i] = INTERP_ZERO;
     for (int64_t b = 0; b < p.batch; b++)
         for (int64_t i = 0; i < p.each; i++) {
             int64_t position;

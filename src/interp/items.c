@@ -8,6 +8,7 @@ interp_domain interp_domain_of(wg_kind kind)
     switch (base_kinds[kind].class) {
     case BASE_CLASS_FLOAT: return kind == WG_KIND_F64 ? INTERP_F64 : INTERP_F32;
     case BASE_CLASS_SIGNED: return INTERP_SIGNED;
+    case BASE_CLASS_COMPLEX: return kind == WG_KIND_C64 ? INTERP_C64 : INTERP_C128;
     default: return INTERP_UNSIGNED;
     }
 }
@@ -29,6 +30,8 @@ interp_item *interp_take(const interp_row_call *call, int64_t count)
 
 static interp_item load_item(wg_kind kind, const void *items, int64_t index, interp_domain domain)
 {
+    if (domain == INTERP_C64) return (interp_item){.c = ((const wg_complex64 *)items)[index]};
+    if (domain == INTERP_C128) return (interp_item){.z = ((const wg_complex128 *)items)[index]};
     base_number number = base_number_load(kind, items, index);
     switch (domain) {
     case INTERP_F32: return (interp_item){.f = (float)number.d};
@@ -61,6 +64,14 @@ bool interp_store(const interp_row_call *call, interp_domain domain, const inter
 {
     int64_t count = interp_view_volume(&call->result);
     float *floats = call->result.kind == WG_KIND_F32 && domain == INTERP_F32 ? call->result.data : NULL;
+    if (domain == INTERP_C64) {
+        for (int64_t i = 0; i < count; i++) ((wg_complex64 *)call->result.data)[i] = items[i].c;
+        return true;
+    }
+    if (domain == INTERP_C128) {
+        for (int64_t i = 0; i < count; i++) ((wg_complex128 *)call->result.data)[i] = items[i].z;
+        return true;
+    }
     for (int64_t i = 0; floats && i < count; i++) floats[i] = items[i].f;
     for (int64_t i = 0; !floats && i < count; i++) {
         base_number number = {.u = items[i].u};

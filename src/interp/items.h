@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * How rows see items. Every kind is computed in one of four domains; a row loads its operands into items of the domain, computes, and
+ * How rows see items. Every kind is computed in one of six domains; a row loads its operands into items of the domain, computes, and
  * stores items as the result's kind:
  *
  *   f16, bf16, f32 -> F32     f64 -> F64     signed integers -> SIGNED     unsigned integers, bool, char -> UNSIGNED
+ *   c64 -> C64     c128 -> C128
  *
  * Storing rounds floats once and cuts integers to their width, which is wrapping: arithmetic modulo 2^64 on 64 bits is arithmetic modulo
  * 2^width on the low ones. */
@@ -17,9 +18,23 @@ typedef union interp_item {
     double d;
     int64_t i;
     uint64_t u;
+    wg_complex64 c;
+    wg_complex128 z;
 } interp_item;
 
-typedef enum interp_domain { INTERP_F32, INTERP_F64, INTERP_SIGNED, INTERP_UNSIGNED, INTERP_DOMAINS } interp_domain;
+/* +0 of every domain: no bit is set. */
+#define INTERP_ZERO ((interp_item){.z = {0, 0}})
+
+/* Rows have tables over the domains of single numbers; the complex ones are complex.c's. */
+typedef enum interp_domain {
+    INTERP_F32,
+    INTERP_F64,
+    INTERP_SIGNED,
+    INTERP_UNSIGNED,
+    INTERP_DOMAINS,
+    INTERP_C64 = INTERP_DOMAINS,
+    INTERP_C128
+} interp_domain;
 
 typedef interp_item (*interp_unary)(interp_item a);
 typedef interp_item (*interp_binary)(interp_item a, interp_item b);
@@ -43,6 +58,12 @@ typedef struct interp_axis {
     bool last; /* the axis is the last one: what orders of combination depend on */
 } interp_axis;
 interp_axis interp_axis_of(const wg_view *view, int64_t axis);
+
+/* ---- complex items (complex.c) ---- */
+
+/* What a row is of complex items. */
+interp_unary interp_complex_unary(wg_op op, interp_domain domain);
+interp_binary interp_complex_binary(wg_op op, interp_domain domain);
 
 /* ---- how folds combine (arithmetic.c) ---- */
 

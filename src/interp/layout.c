@@ -110,7 +110,7 @@ bool interp_Pad(const interp_row_call *call)
 {
     const wg_view *a = &call->operands[0];
     size_t width = base_kinds[call->result.kind].bytes;
-    unsigned char value[8];
+    unsigned char value[16];
     real_item(call->result.kind, call->attributes[GRAPH_ATTRIBUTE(Pad, value)], value);
     copy_to_result(call, (walk){.at = (char *)value});
     walk to = dense(&call->result);
@@ -154,7 +154,7 @@ bool interp_Fold(const interp_row_call *call)
     int64_t size = call->operands[0].shape[axis_number + 1], volume = interp_view_volume(&call->result);
     interp_item *items = interp_load(call, 0, domain), *result = items ? interp_take(call, volume) : NULL;
     if (!result) return false;
-    for (int64_t i = 0; i < volume; i++) result[i].u = 0;
+    for (int64_t i = 0; i < volume; i++) result[i] = INTERP_ZERO;
     for (int64_t o = 0; o < axis.outer; o++)
         for (int64_t w = 0; w < windows.extent; w++)
             for (int64_t j = 0; j < size; j++)

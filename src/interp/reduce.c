@@ -91,7 +91,7 @@ static interp_domain sum_domain(const interp_row_call *call, int64_t accumulate)
 static bool sum(const interp_row_call *call, interp_axis axis, int64_t accumulate)
 {
     interp_domain domain = sum_domain(call, accumulate);
-    folding fold = {interp_folding(GRAPH_FOLDING_SUM, domain), {.u = 0}, call->result.kind}; /* +0 in every domain */
+    folding fold = {interp_folding(GRAPH_FOLDING_SUM, domain), INTERP_ZERO, call->result.kind};
     return each_line(call, domain, axis, fold_line, &fold);
 }
 

@@ -38,7 +38,7 @@ static void scan_strict(wg_kind kind, interp_item *items, int64_t count, interp_
 /* Chunks of 4,096 by themselves; then each after the first takes in its offset, the total of all chunks before it, added up ascending. */
 static void scan_line(interp_item *items, int64_t count, bool last, interp_binary combine)
 {
-    interp_item offset = {.u = 0};
+    interp_item offset = INTERP_ZERO;
     for (int64_t first = 0; first < count; first += CHUNK) {
         int64_t length = count - first < CHUNK ? count - first : CHUNK;
         (last ? scan_chunk_blocks : scan_ascending)(items + first, length, combine);

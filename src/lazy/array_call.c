@@ -13,12 +13,27 @@ wg_lazy *lazy_begin_in(wg_lazy *lazy)
     if (!lazy) return NULL;
     uint32_t before = lazy->scope_count;
     wg_scope_open(lazy);
-    return lazy->scope_count > before ? lazy : NULL;
+    if (lazy->scope_count > before) return lazy;
+    wg_scope_close(lazy); /* the one that could not be opened */
+    return NULL;
+}
+
+static wg_array absent;
+
+wg_array *wg_array_absent(void) { return &absent; }
+
+bool lazy_optional(wg_lazy *lazy, wg_array **operand)
+{
+    if (!*operand) return !lazy->error.code;
+    if (*operand != &absent) return lazy_check(lazy, *operand);
+    *operand = NULL;
+    return true;
 }
 
 wg_lazy *lazy_begin(wg_array *const *operands, uint32_t count)
 {
     wg_lazy *lazy = NULL;
+    if (!operands) return NULL;
     for (uint32_t i = 0; i < count && !lazy; i++) lazy = operands[i] ? operands[i]->lazy : NULL;
     for (uint32_t i = 0; i < count; i++)
         if (!lazy || !lazy_check(lazy, operands[i])) return NULL;
@@ -213,9 +228,12 @@ static bool is_complex(wg_kind kind) { return base_kinds[kind].class == BASE_CLA
 static wg_array *literal_as(wg_lazy *lazy, base_number number, wg_kind from, wg_kind kind, const char *call)
 {
     base_number same;
-    if (is_complex(kind) || base_kind_is_float(kind)) return wg_array_number(lazy, kind, base_number_to_double(from, number));
-    if (!base_number_exact(number, from, kind, &same)) {
-        lazy_fail(lazy, WG_KIND, "%s: the number on one side has no place in kind %s of the other; convert that first", call, base_kinds[kind].name);
+    if (is_complex(kind)) return wg_array_number(lazy, kind, base_number_to_double(from, number));
+    if (base_kind_is_float(kind)) {
+        same = base_number_convert(number, from, kind, false);
+    } else if (!base_number_exact(number, from, kind, &same)) {
+        lazy_fail(lazy, WG_KIND, "%s: the number on one side has no place in kind %s of the other; convert that first", call,
+                  base_kinds[kind].name);
         return NULL;
     }
     uint64_t item[2] = {0, 0};
@@ -245,7 +263,8 @@ bool lazy_align(wg_lazy *lazy, const char *call, wg_array **operands, uint32_t c
 {
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
-    if (!lazy_agree(lazy, call, operands + first, count - first) || !lazy_common_shape(lazy, call, operands, count, &rank, shape)) return false;
+    if (!lazy_agree(lazy, call, operands + first, count - first) || !lazy_common_shape(lazy, call, operands, count, &rank, shape))
+        return false;
     for (uint32_t i = 0; i < count; i++)
         if (!(operands[i] = lazy_spread(operands[i], rank, shape, call))) return false;
     return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What the calls of wengert/array.h are made with. Each is made of other calls on arrays and never of items: it opens a scope for what it makes on the way (lazy_begin)
- * and hands its result out of it (lazy_end). Inside, a failed call is NULL and makes the next one fail quietly, so that only the result is looked at. */
+ * What the calls of wengert/array.h are made with. Each is made of other calls on arrays and never of items: it opens a scope for what it
+ * makes on the way (lazy_begin) and hands its result out of it (lazy_end). Inside, a failed call is NULL and makes the next one fail
+ * quietly, so that only the result is looked at. */
 #ifndef LAZY_ARRAY_CALL_H
 #define LAZY_ARRAY_CALL_H
 
@@ -11,6 +12,9 @@
 /* The context of operands [count], with a scope opened; NULL where one is NULL or wrong, or without memory. */
 wg_lazy *lazy_begin(wg_array *const *operands, uint32_t count);
 #define LAZY_BEGIN(...) lazy_begin((wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
+/* Is an optional operand given? It is absent where it is NULL or wg_array_absent(), and then NULL afterwards. False where NULL is what a
+ * failed call answered. */
+bool lazy_optional(wg_lazy *lazy, wg_array **operand);
 /* The same without operands. */
 wg_lazy *lazy_begin_in(wg_lazy *lazy);
 /* Closes the scope of lazy_begin; answers result, given to the caller. NULL passes. */
@@ -50,7 +54,8 @@ int64_t lazy_real(double number);
 /* WG_KIND where a is of no float kind. */
 bool lazy_wants_floats(const wg_array *a, const char *call);
 
-/* Axes that stand apart brought together: `chosen` ones become one axis of *extent items, in their order, at place *at; the others keep theirs. */
+/* Axes that stand apart brought together: `chosen` ones become one axis of *extent items, in their order, at place *at; the others keep
+ * theirs. */
 wg_array *lazy_merge_axes(wg_array *a, const bool *chosen, uint32_t *at, int64_t *extent);
 /* The shape of a with the chosen axes dropped, or (keep) of extent 1. */
 uint32_t lazy_dropped_shape(const wg_array *a, const bool *chosen, bool keep, int64_t *shape);
@@ -64,8 +69,8 @@ wg_array *lazy_truth(wg_array *a);
 /* Positions as i64 or i32, negative ones counted from the end of an axis of `extent`. WG_KIND for other kinds than integers. */
 wg_array *lazy_positions(wg_array *positions, int64_t extent, const char *call);
 
-/* Pairwise products and sums over named axes: labels [rank] of each operand, numbers below LAZY_LABELS; `result` names the axes that stay, in their order. Axes of one
- * label have one extent, or 1. */
+/* Pairwise products and sums over named axes: labels [rank] of each operand, numbers below LAZY_LABELS; `result` names the axes that stay,
+ * in their order. Axes of one label have one extent, or 1. */
 #define LAZY_LABELS 64
 typedef struct lazy_labelled {
     wg_array *array;

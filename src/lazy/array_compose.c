@@ -10,14 +10,10 @@ typedef struct composition {
     wg_value (*with_number)(wg_value a, double number);
     uint32_t axis;
     double number;
-    int64_t groups;
+    int64_t whole; /* groups of channels, a power */
     const wg_window *window;
-    bool has[3]; /* optional operands that are given */
+    bool has; /* the optional operand */
 } composition;
-
-static wg_array absent;
-
-wg_array *wg_array_absent(void) { return &absent; }
 
 static wg_array *compose(wg_recorder record, composition *how, wg_array *const *operands, uint32_t count)
 {
@@ -27,7 +23,8 @@ static wg_array *compose(wg_recorder record, composition *how, wg_array *const *
     return lazy && wg_array_compose(lazy, record, how, operands, count, &result, 1) ? result : NULL;
 }
 
-#define COMPOSE(record, how, ...) compose((record), (how), (wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
+#define COMPOSE(record, how, ...) \
+    compose((record), (how), (wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
 /* A recorder that answers one value. */
 #define RECORDER(name, expression)                                                                       \
     static bool record_##name(void *user, wg_tape *tape, const wg_value *operands, wg_value *results)    \
@@ -121,9 +118,18 @@ wg_array *wg_array_batch_norm(wg_array *x, wg_array *scale, wg_array *shift, dou
     return given[0];
 }
 
+/* ---- matrices ---- */
+
+RECORDER(matrix_power, wg_matrix_power(operands[0], how->whole))
+
+wg_array *wg_array_matrix_power(wg_array *a, int64_t power)
+{
+    return COMPOSE(record_matrix_power, (&(composition){.whole = power}), a);
+}
+
 /* ---- windows ---- */
 
-RECORDER(conv2d, wg_conv2d_general(operands[0], operands[1], how->has[0] ? operands[2] : WG_ABSENT, how->window, how->groups))
+RECORDER(conv2d, wg_conv2d_general(operands[0], operands[1], how->has ? operands[2] : WG_ABSENT, how->window, how->whole))
 RECORDER(max_pool, wg_max_pool_general(operands[0], how->window))
 RECORDER(avg_pool, wg_avg_pool_general(operands[0], how->window))
 
@@ -135,8 +141,9 @@ static bool needs_window(const wg_array *a, const wg_window *window, const char 
 wg_array *wg_array_conv2d(wg_array *x, wg_array *filters, wg_array *bias, const wg_window *window, int64_t groups)
 {
     if (!needs_window(x, window, "conv2d")) return NULL;
-    composition how = {.window = window, .groups = groups, .has = {bias != &absent}};
-    return compose(record_conv2d, &how, (wg_array *[]){x, filters, bias}, how.has[0] ? 3 : 2);
+    if (!lazy_optional(x->lazy, &bias)) return NULL;
+    composition how = {.window = window, .whole = groups, .has = bias != NULL};
+    return compose(record_conv2d, &how, (wg_array *[]){x, filters, bias}, how.has ? 3 : 2);
 }
 
 wg_array *wg_array_max_pool(wg_array *x, const wg_window *window)
@@ -151,23 +158,28 @@ wg_array *wg_array_avg_pool(wg_array *x, const wg_window *window)
 
 /* ---- products ---- */
 
-RECORDER(linear, wg_linear(operands[0], operands[1], how->has[0] ? operands[2] : WG_ABSENT))
+RECORDER(linear, wg_linear(operands[0], operands[1], how->has ? operands[2] : WG_ABSENT))
 RECORDER(embedding, wg_embedding(operands[0], operands[1]))
-RECORDER(attention, wg_attention(operands[0], operands[1], operands[2], how->has[0] ? operands[3] : WG_ABSENT, how->number))
+RECORDER(attention, wg_attention(operands[0], operands[1], operands[2], how->has ? operands[3] : WG_ABSENT, how->number))
 RECORDER(causal_attention, wg_causal_attention(operands[0], operands[1], operands[2], how->number))
 
 wg_array *wg_array_linear(wg_array *x, wg_array *w, wg_array *b)
 {
-    composition how = {.has = {b != &absent}};
-    return compose(record_linear, &how, (wg_array *[]){x, w, b}, how.has[0] ? 3 : 2);
+    if (!x || !lazy_optional(x->lazy, &b)) return NULL;
+    composition how = {.has = b != NULL};
+    return compose(record_linear, &how, (wg_array *[]){x, w, b}, how.has ? 3 : 2);
 }
 
-wg_array *wg_array_embedding(wg_array *table, wg_array *positions) { return COMPOSE(record_embedding, (&(composition){0}), table, positions); }
+wg_array *wg_array_embedding(wg_array *table, wg_array *positions)
+{
+    return COMPOSE(record_embedding, (&(composition){0}), table, positions);
+}
 
 wg_array *wg_array_attention(wg_array *q, wg_array *k, wg_array *v, wg_array *mask, double scale)
 {
-    composition how = {.number = scale, .has = {mask != &absent}};
-    return compose(record_attention, &how, (wg_array *[]){q, k, v, mask}, how.has[0] ? 4 : 3);
+    if (!q || !lazy_optional(q->lazy, &mask)) return NULL;
+    composition how = {.number = scale, .has = mask != NULL};
+    return compose(record_attention, &how, (wg_array *[]){q, k, v, mask}, how.has ? 4 : 3);
 }
 
 wg_array *wg_array_causal_attention(wg_array *q, wg_array *k, wg_array *v, double scale)
@@ -182,7 +194,10 @@ RECORDER(mean_squared_error, wg_mean_squared_error(operands[0], operands[1]))
 RECORDER(binary_cross_entropy, wg_binary_cross_entropy(operands[0], operands[1]))
 RECORDER(dropout, wg_dropout(operands[0], operands[1], how->number))
 
-wg_array *wg_array_cross_entropy(wg_array *logits, wg_array *targets) { return COMPOSE(record_cross_entropy, (&(composition){0}), logits, targets); }
+wg_array *wg_array_cross_entropy(wg_array *logits, wg_array *targets)
+{
+    return COMPOSE(record_cross_entropy, (&(composition){0}), logits, targets);
+}
 wg_array *wg_array_mean_squared_error(wg_array *a, wg_array *b) { return COMPOSE(record_mean_squared_error, (&(composition){0}), a, b); }
 
 wg_array *wg_array_binary_cross_entropy(wg_array *logits, wg_array *targets)
@@ -190,4 +205,7 @@ wg_array *wg_array_binary_cross_entropy(wg_array *logits, wg_array *targets)
     return COMPOSE(record_binary_cross_entropy, (&(composition){0}), logits, targets);
 }
 
-wg_array *wg_array_dropout(wg_array *a, wg_array *key, double rate) { return COMPOSE(record_dropout, (&(composition){.number = rate}), a, key); }
+wg_array *wg_array_dropout(wg_array *a, wg_array *key, double rate)
+{
+    return COMPOSE(record_dropout, (&(composition){.number = rate}), a, key);
+}

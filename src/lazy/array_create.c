@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Arrays from numbers: fills, ranges, diagonals, grids. All of them are rows over literals and Iota, so they are fused into what reads them. */
+ * Arrays from numbers: fills, ranges, diagonals, grids. All of them are rows over literals and Iota, so they are fused into what reads
+ * them. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -13,7 +14,8 @@ static bool check_shape(wg_lazy *lazy, const char *call, uint32_t rank, const in
     if (rank > WG_MAX_RANK) return lazy_fail(lazy, WG_SHAPE, "%s: a rank of %u is above %d", call, rank, WG_MAX_RANK);
     if (rank && !shape) return lazy_fail(lazy, WG_ARGUMENT, "%s needs a shape", call);
     if (base_volume(rank, shape, &volume)) return true;
-    return lazy_fail(lazy, WG_SIZE, "%s: %s is no shape: an extent is negative, or the volume does not fit in 64 bits", call, BASE_SHAPE_TEXT(rank, shape));
+    return lazy_fail(lazy, WG_SIZE, "%s: %s is no shape: an extent is negative, or the volume does not fit in 64 bits", call,
+                     BASE_SHAPE_TEXT(rank, shape));
 }
 
 wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number)
@@ -23,8 +25,14 @@ wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_
     return lazy_give(lazy, lazy_full(lazy, kind, rank, shape, number));
 }
 
-wg_array *wg_array_zeros(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape) { return wg_array_full(lazy, kind, rank, shape, 0); }
-wg_array *wg_array_ones(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape) { return wg_array_full(lazy, kind, rank, shape, 1); }
+wg_array *wg_array_zeros(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape)
+{
+    return wg_array_full(lazy, kind, rank, shape, 0);
+}
+wg_array *wg_array_ones(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape)
+{
+    return wg_array_full(lazy, kind, rank, shape, 1);
+}
 
 wg_array *wg_array_full_like(wg_array *like, double number)
 {
@@ -70,7 +78,7 @@ wg_array *wg_array_arange(wg_lazy *lazy, wg_kind kind, double start, double stop
     if (!lazy) return NULL;
     double length = (stop - start) / step;
     if (!(length < 0x1p62) || !(length > -0x1p62) || step == 0)
-        return lazy_fail(lazy, WG_ARGUMENT, "arange: the numbers from start to stop have no count; step may not be 0, nor start and stop infinite"), NULL;
+        return lazy_fail(lazy, WG_ARGUMENT, "arange has no count of numbers: step may not be 0, nor start and stop infinite"), NULL;
     if (!lazy_begin_in(lazy)) return NULL;
     return lazy_end(lazy, steps(lazy, kind, start, step, length > 0 ? ceiling(length) : 0));
 }
@@ -139,9 +147,12 @@ static wg_array *diagonal_matrix(wg_array *a, int64_t diagonal)
 {
     int64_t n = lazy_shape(a)[0], side, volume;
     int64_t start = diagonal;
-    bool fits = base_add(n, diagonal < 0 ? -(diagonal + 1) : diagonal, &side) && base_add(side, diagonal < 0, &side) && base_multiply(side, side, &volume);
+    bool fits = base_add(n, diagonal < 0 ? -(diagonal + 1) : diagonal, &side) && base_add(side, diagonal < 0, &side) &&
+        base_multiply(side, side, &volume);
     if (fits && diagonal < 0) start = -diagonal * side;
-    if (!fits) return lazy_fail(a->lazy, WG_SIZE, "diag: diagonal %lld of %lld items is too large a matrix", (long long)diagonal, (long long)n), NULL;
+    if (!fits)
+        return lazy_fail(a->lazy, WG_SIZE, "diag: diagonal %lld of %lld items is too large a matrix", (long long)diagonal, (long long)n),
+            NULL;
     int64_t square[2] = {side, side};
     if (!n) return wg_array_zeros(a->lazy, (wg_kind)a->kind, 2, square);
     wg_array *rows = LAZY_ROW(Pad, wg_array_reshape(a, WG_EXTENTS(n, 1)), 1, 0, side + 1, 0);
@@ -196,7 +207,8 @@ bool wg_array_meshgrid(wg_array *const *vectors, uint32_t count, bool columns_fi
     bool good = count <= WG_MAX_RANK || lazy_fail(lazy, WG_SHAPE, "meshgrid: %u vectors are more than %d axes", count, WG_MAX_RANK);
     for (uint32_t i = 0; good && i < count; i++) {
         uint32_t axis = columns_first && i < 2 && count > 1 ? 1 - i : i;
-        good = vectors[i]->rank == 1 || lazy_fail(lazy, WG_SHAPE, "meshgrid takes vectors, not %s", BASE_SHAPE_TEXT(vectors[i]->rank, lazy_shape(vectors[i])));
+        good = vectors[i]->rank == 1 || lazy_fail(lazy, WG_SHAPE, "meshgrid takes vectors, not %s",
+                                                  BASE_SHAPE_TEXT(vectors[i]->rank, lazy_shape(vectors[i])));
         if (good) shape[axis] = vectors[i]->volume;
     }
     for (uint32_t i = 0; good && i < count; i++) {

@@ -28,6 +28,46 @@ wg_array *wg_array_key_fold(wg_array *key, wg_array *number)
     return lazy_row2(WG_OP_KeyFold, key, number, NULL, 0);
 }
 
+/* ---- with parameters ---- */
+
+/* key, then parameters [count] that are broadcast; those from `first` on have one kind. logarithm -1: the row takes no such flag. */
+static wg_array *drawn(wg_op op, wg_array *key, wg_array **parameters, uint32_t count, uint32_t first, int64_t logarithm)
+{
+    if (!key) return NULL;
+    wg_lazy *lazy = lazy_begin(parameters, count);
+    if (!lazy) return NULL;
+    wg_array *operands[3] = {key};
+    bool good = lazy_check(lazy, key) && lazy_align(lazy, wg_op_text(op), parameters, count, first);
+    for (uint32_t i = 0; i < count; i++) operands[1 + i] = parameters[i];
+    return lazy_end(lazy, good ? wg_array_record(lazy, op, operands, 1 + count, &logarithm, logarithm >= 0) : NULL);
+}
+
+wg_array *wg_array_draw_integers(wg_array *key, wg_array *low, wg_array *high)
+{
+    return drawn(WG_OP_DrawIntegers, key, (wg_array *[]){low, high}, 2, 0, -1);
+}
+
+wg_array *wg_array_draw_truncated(wg_array *key, wg_array *from, wg_array *to)
+{
+    return drawn(WG_OP_DrawTruncated, key, (wg_array *[]){from, to}, 2, 0, -1);
+}
+
+wg_array *wg_array_draw_binomial(wg_array *key, wg_array *count, wg_array *p)
+{
+    return drawn(WG_OP_DrawBinomial, key, (wg_array *[]){count, p}, 2, 1, -1);
+}
+
+wg_array *wg_array_draw_gamma(wg_array *key, wg_array *shape) { return drawn(WG_OP_DrawGamma, key, &shape, 1, 0, 0); }
+wg_array *wg_array_draw_log_gamma(wg_array *key, wg_array *shape) { return drawn(WG_OP_DrawGamma, key, &shape, 1, 0, 1); }
+wg_array *wg_array_draw_poisson(wg_array *key, wg_array *mean) { return drawn(WG_OP_DrawPoisson, key, &mean, 1, 0, -1); }
+
+wg_array *wg_array_draw_gamma_slope(wg_array *key, wg_array *shape, bool logarithm)
+{
+    return drawn(WG_OP_DrawGammaSlope, key, &shape, 1, 0, logarithm);
+}
+
+/* ---- of a shape ---- */
+
 wg_array *wg_array_uniform(wg_array *key, wg_kind kind, uint32_t rank, const int64_t *shape, double low, double high)
 {
     wg_lazy *lazy = LAZY_BEGIN(key);
@@ -62,5 +102,6 @@ wg_array *wg_array_shuffle(wg_array *key, wg_array *a, int32_t axis)
     wg_lazy *lazy = LAZY_BEGIN(key, a);
     if (!lazy) return NULL;
     uint32_t place;
-    return lazy_end(lazy, lazy_axis(a, axis, "shuffle", &place) ? wg_array_take(a, wg_array_permutation(key, lazy_shape(a)[place]), axis) : NULL);
+    return lazy_end(lazy, lazy_axis(a, axis, "shuffle", &place) ? wg_array_take(a, wg_array_permutation(key, lazy_shape(a)[place]), axis)
+                    : NULL);
 }

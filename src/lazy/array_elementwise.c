@@ -11,9 +11,22 @@ static wg_array *unary(wg_op op, wg_array *a)
     return wg_array_record(a->lazy, op, &a, 1, NULL, 0);
 }
 
+/* Operands that need nothing done to them: one shape, one kind. */
+static bool alike(wg_array *const *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const wg_array *first = operands[0], *other = operands[i];
+        if (!other || other->rank != first->rank || other->kind != first->kind) return false;
+        for (uint32_t axis = 0; axis < first->rank; axis++)
+            if (lazy_shape(other)[axis] != lazy_shape(first)[axis]) return false;
+    }
+    return true;
+}
+
 /* `condition`: the first operand is no data. */
 static wg_array *broadcast_row(wg_op op, wg_array **operands, uint32_t count, bool condition)
 {
+    if (!condition && alike(operands, count)) return wg_array_record(operands[0]->lazy, op, operands, count, NULL, 0);
     wg_lazy *lazy = lazy_begin(operands, count);
     if (!lazy) return NULL;
     bool good = lazy_align(lazy, wg_op_text(op), operands, count, condition);
@@ -39,8 +52,11 @@ static wg_array *with_number(wg_op op, wg_array *a, double number, bool on_the_l
 #define BINARY(name, Row, doc)                                                                  \
     wg_array *wg_array_##name(wg_array *a, wg_array *b) { return binary(WG_OP_##Row, a, b); }   \
     wg_array *wg_array_##name##_scalar(wg_array *a, double b) { return with_number(WG_OP_##Row, a, b, false); }
-#define TERNARY(name, Row, doc) \
-    wg_array *wg_array_##name(wg_array *a, wg_array *b, wg_array *c) { return broadcast_row(WG_OP_##Row, (wg_array *[]){a, b, c}, 3, false); }
+#define TERNARY(name, Row, doc)                                          \
+    wg_array *wg_array_##name(wg_array *a, wg_array *b, wg_array *c)     \
+    {                                                                    \
+        return broadcast_row(WG_OP_##Row, (wg_array *[]){a, b, c}, 3, false); \
+    }
 #include "wengert/arrays.def"
 
 wg_array *wg_array_scalar_sub(double a, wg_array *b) { return with_number(WG_OP_Sub, b, a, true); }
@@ -143,7 +159,8 @@ static wg_array *logaddexp_of(wg_array *a, wg_array *b)
 {
     wg_array *greater = wg_array_maximum(a, b), *distance = wg_array_abs(wg_array_sub(a, b));
     wg_array *apart = wg_array_add(greater, wg_array_log1p(wg_array_exp(wg_array_neg(distance))));
-    wg_array *equal = wg_array_equal(a, b), *half = wg_array_mul_scalar(wg_array_add(a, b), 0.5), *doubled = wg_array_add_scalar(half, LN_2);
+    wg_array *equal = wg_array_equal(a, b), *half = wg_array_mul_scalar(wg_array_add(a, b), 0.5),
+             *doubled = wg_array_add_scalar(half, LN_2);
     return wg_array_select(equal, doubled, apart);
 }
 
@@ -170,7 +187,8 @@ wg_array *wg_array_signbit(wg_array *a)
 static wg_array *copysign_of(wg_array *a, wg_array *b)
 {
     if (!lazy_wants_floats(a, "copysign")) return NULL;
-    wg_array *own = wg_array_signbit(a), *wanted = wg_array_signbit(b), *differ = wg_array_not_equal(own, wanted), *turned = wg_array_neg(a);
+    wg_array *own = wg_array_signbit(a), *wanted = wg_array_signbit(b), *differ = wg_array_not_equal(own, wanted),
+             *turned = wg_array_neg(a);
     return wg_array_select(differ, turned, a);
 }
 
@@ -185,7 +203,8 @@ static wg_array *nextafter_of(wg_array *a, wg_array *b)
     wg_array *bits = wg_array_bitcast(a, kind), *up = wg_array_less(a, b), *positive = wg_array_greater_scalar(a, 0);
     wg_array *away = wg_array_equal(up, positive), *more = wg_array_add_scalar(bits, 1), *less = wg_array_sub_scalar(bits, 1);
     wg_array *moved = wg_array_bitcast(wg_array_select(away, more, less), own);
-    wg_array *one = wg_array_full(a->lazy, kind, a->rank, lazy_shape(a), 1), *least = wg_array_bitcast(one, own), *minus = wg_array_neg(least);
+    wg_array *one = wg_array_full(a->lazy, kind, a->rank, lazy_shape(a), 1), *least = wg_array_bitcast(one, own),
+             *minus = wg_array_neg(least);
     wg_array *from_zero = wg_array_select(up, least, minus), *zero = wg_array_equal_scalar(a, 0);
     wg_array *next = wg_array_select(zero, from_zero, moved), *there = wg_array_equal(a, b), *sum = wg_array_add(a, b);
     wg_array *ordered = wg_array_equal(sum, sum), *infinite = wg_array_is_inf(a), *known = wg_array_or(ordered, infinite);
@@ -208,7 +227,7 @@ wg_array *wg_array_clip(wg_array *a, wg_array *low, wg_array *high)
 {
     wg_lazy *lazy = LAZY_BEGIN(a);
     if (!lazy) return NULL;
-    wg_array *result = a;
+    wg_array *result = lazy_optional(lazy, &low) && lazy_optional(lazy, &high) ? a : NULL;
     if (low) result = wg_array_maximum(result, low);
     if (high) result = wg_array_minimum(result, high);
     return lazy_end(lazy, result);

@@ -2,9 +2,9 @@
  *
  * Index expressions: what NumPy writes in brackets, read and written.
  *
- * An expression is brought into one form first (index_plan): for each axis of the array a slice, a position, or a group of positions; a mask of several axes is a group over
- * all of them at once. Slices are Narrow and Reverse, groups become one Gather over their axes brought together and laid flat. A write asks the same expression of the
- * array's own positions (Iota), and scatters to what it answers. */
+ * An expression is brought into one form first (index_plan): for each axis of the array a slice, a position, or a group of positions; a
+ * mask of several axes is a group over all of them at once. Slices are Narrow and Reverse, groups become one Gather over their axes brought
+ * together and laid flat. A write asks the same expression of the array's own positions (Iota), and scatters to what it answers. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -31,7 +31,8 @@ wg_array *lazy_positions(wg_array *positions, int64_t extent, const char *call)
         return lazy_fail(positions->lazy, WG_KIND, "%s takes integer positions, not %s", call, base_kinds[kind].name), NULL;
     if (kind != WG_KIND_I64 && kind != WG_KIND_I32) positions = wg_array_convert(positions, WG_KIND_I64);
     if (!extent || base_kinds[kind].class == BASE_CLASS_UNSIGNED || !positions) return positions;
-    wg_array *negative = wg_array_less_scalar(positions, 0), *turned = wg_array_add(positions, wg_array_integer(positions->lazy, (wg_kind)positions->kind, extent));
+    wg_array *negative = wg_array_less_scalar(positions, 0),
+             *turned = wg_array_add(positions, wg_array_integer(positions->lazy, (wg_kind)positions->kind, extent));
     return wg_array_select(negative, turned, positions);
 }
 
@@ -76,7 +77,8 @@ static uint32_t index_span(const wg_index *index)
 static bool index_slice(index_plan *p, const wg_index *index, uint32_t axis)
 {
     int64_t n = lazy_shape(p->array)[axis], step = index->step;
-    if (!step || step == INT64_MIN) return lazy_fail(p->lazy, WG_ARGUMENT, "the step of a slice of axis %u may not be %lld", axis, (long long)step);
+    if (!step || step == INT64_MIN)
+        return lazy_fail(p->lazy, WG_ARGUMENT, "the step of a slice of axis %u may not be %lld", axis, (long long)step);
     int64_t least = step < 0 ? -1 : 0, most = step < 0 ? n - 1 : n, ends[2] = {index->start, index->stop};
     for (int i = 0; i < 2; i++) {
         if (ends[i] == WG_MISSING) ends[i] = (step < 0) == (i == 0) ? most : least;
@@ -122,7 +124,8 @@ static bool index_array(index_plan *p, wg_array *given, uint32_t axis)
     if (!given->rank) return lazy_fail(p->lazy, WG_UNSUPPORTED, "a mask without axes is no index; decide by wg_array_select");
     for (uint32_t i = 0; i < given->rank; i++) {
         if (lazy_shape(given)[i] != lazy_shape(p->array)[axis + i]) {
-            const char *mask = BASE_SHAPE_TEXT(given->rank, lazy_shape(given)), *whole = BASE_SHAPE_TEXT(p->array->rank, lazy_shape(p->array));
+            const char *mask = BASE_SHAPE_TEXT(given->rank, lazy_shape(given)),
+                       *whole = BASE_SHAPE_TEXT(p->array->rank, lazy_shape(p->array));
             return lazy_fail(p->lazy, WG_SHAPE, "a mask %s does not fit the axes from %u of %s", mask, axis, whole);
         }
         extent *= lazy_shape(given)[i];
@@ -215,7 +218,8 @@ static wg_array *index_cut(const index_plan *p, wg_array *a)
 static bool index_shape(const index_plan *p, uint32_t at, uint32_t group_rank, const int64_t *group_shape, uint32_t *rank, int64_t *shape)
 {
     if (p->result_rank + group_rank > WG_MAX_RANK)
-        return lazy_fail(p->lazy, WG_SHAPE, "the result of an index would have %u axes; %d are possible", p->result_rank + group_rank, WG_MAX_RANK);
+        return lazy_fail(p->lazy, WG_SHAPE, "the result of an index would have %u axes; %d are possible", p->result_rank + group_rank,
+                         WG_MAX_RANK);
     *rank = 0;
     for (uint32_t i = 0; i <= p->result_rank; i++) {
         if (i == at)
@@ -302,6 +306,14 @@ static wg_array *fitted(wg_array *values, uint32_t rank, const int64_t *shape)
     return lazy_spread(values, rank, shape, "a write");
 }
 
+/* The mask that an expression is, alone. */
+static wg_array *only_mask(const wg_index *indexes, uint32_t count)
+{
+    if (count != 1 || !indexes || indexes[0].form != WG_INDEX_ARRAY) return NULL;
+    wg_array *array = indexes[0].array;
+    return array && array->kind == WG_KIND_BOOL && array->rank ? array : NULL;
+}
+
 /* A mask alone and one value: nothing needs to be known of the mask. */
 static wg_array *put_by_mask(wg_array *a, wg_array *mask, wg_array *values, bool add)
 {
@@ -317,7 +329,8 @@ static wg_array *put_by_mask(wg_array *a, wg_array *mask, wg_array *values, bool
     return wg_array_select(wide, add ? wg_array_add(a, values) : values, a);
 }
 
-/* The only axis that an expression of slices and positions cuts, with neighbours in ascending order. False: there are several, or it strides. */
+/* The only axis that an expression of slices and positions cuts, with neighbours in ascending order. False: there are several, or it
+ * strides. */
 static bool one_run(const index_plan *p, uint32_t *axis)
 {
     uint32_t cut_axes = 0;
@@ -410,12 +423,22 @@ static wg_array *put(wg_array *a, const wg_index *indexes, uint32_t count, wg_ar
     bool good = lazy_agree(lazy, "a write", operands, 2);
     values = operands[1];
     if (good && a->kind != values->kind)
-        good = lazy_fail(lazy, WG_KIND, "a write of %s into %s: kinds differ; convert one explicitly", base_kinds[values->kind].name, base_kinds[a->kind].name);
-    bool masked = good && count == 1 && indexes && indexes[0].form == WG_INDEX_ARRAY && indexes[0].array && indexes[0].array->kind == WG_KIND_BOOL;
-    if (masked && indexes[0].array->rank && !values->rank && lazy_check(lazy, indexes[0].array)) result = put_by_mask(a, indexes[0].array, values, add);
-    else if (good && index_make(&plan, a, indexes, count)) result = one_run(&plan, &axis) ? put_run(&plan, axis, values, add) : put_anywhere(&plan, values, add);
+        good = lazy_fail(lazy, WG_KIND, "a write of %s into %s: kinds differ; convert one explicitly", base_kinds[values->kind].name,
+                         base_kinds[a->kind].name);
+    wg_array *mask = good ? only_mask(indexes, count) : NULL;
+    if (mask && !values->rank && lazy_check(lazy, mask)) {
+        result = put_by_mask(a, mask, values, add);
+    } else if (good && index_make(&plan, a, indexes, count)) {
+        result = one_run(&plan, &axis) ? put_run(&plan, axis, values, add) : put_anywhere(&plan, values, add);
+    }
     return lazy_end(lazy, result);
 }
 
-wg_array *wg_array_put(wg_array *a, const wg_index *indexes, uint32_t count, wg_array *values) { return put(a, indexes, count, values, false); }
-wg_array *wg_array_put_add(wg_array *a, const wg_index *indexes, uint32_t count, wg_array *values) { return put(a, indexes, count, values, true); }
+wg_array *wg_array_put(wg_array *a, const wg_index *indexes, uint32_t count, wg_array *values)
+{
+    return put(a, indexes, count, values, false);
+}
+wg_array *wg_array_put_add(wg_array *a, const wg_index *indexes, uint32_t count, wg_array *values)
+{
+    return put(a, indexes, count, values, true);
+}

@@ -20,7 +20,8 @@ static bool fill_extent(const wg_array *a, uint32_t rank, int64_t *shape)
     uint32_t missing = rank;
     for (uint32_t axis = 0; axis < rank; axis++) {
         if (shape[axis] == -1) {
-            if (missing != rank) return lazy_fail(a->lazy, WG_SHAPE, "reshape: one extent may be -1, not two of %s", BASE_SHAPE_TEXT(rank, shape));
+            if (missing != rank)
+                return lazy_fail(a->lazy, WG_SHAPE, "reshape: one extent may be -1, not two of %s", BASE_SHAPE_TEXT(rank, shape));
             missing = axis;
         } else if (shape[axis] < 0 || !base_multiply(known, shape[axis], &known)) {
             return lazy_fail(a->lazy, WG_SHAPE, "reshape: %s is no shape", BASE_SHAPE_TEXT(rank, shape));
@@ -28,7 +29,8 @@ static bool fill_extent(const wg_array *a, uint32_t rank, int64_t *shape)
     }
     if (missing == rank) return true;
     if (!known || a->volume % known)
-        return lazy_fail(a->lazy, WG_SHAPE, "reshape: no extent makes %s of %s", BASE_SHAPE_TEXT(rank, shape), BASE_SHAPE_TEXT(a->rank, lazy_shape(a)));
+        return lazy_fail(a->lazy, WG_SHAPE, "reshape: no extent makes %s of %s", BASE_SHAPE_TEXT(rank, shape),
+                         BASE_SHAPE_TEXT(a->rank, lazy_shape(a)));
     shape[missing] = a->volume / known;
     return true;
 }
@@ -57,7 +59,8 @@ wg_array *wg_array_squeeze(wg_array *a, const int32_t *axes, uint32_t count)
         bool one = lazy_shape(a)[axis] == 1;
         if (!axes) chosen[axis] = one;
         if (chosen[axis] && !one)
-            return lazy_fail(a->lazy, WG_SHAPE, "squeeze: axis %u of %s is not of extent 1", axis, BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
+            return lazy_fail(a->lazy, WG_SHAPE, "squeeze: axis %u of %s is not of extent 1", axis,
+                             BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
     }
     return wg_array_reshape(a, lazy_dropped_shape(a, chosen, false, shape), shape);
 }
@@ -68,7 +71,9 @@ wg_array *wg_array_expand_dims(wg_array *a, const int32_t *axes, uint32_t count)
     uint32_t rank = a->rank + count, from = 0;
     bool is_new[WG_MAX_RANK] = {false};
     int64_t shape[WG_MAX_RANK];
-    if (count > WG_MAX_RANK || rank > WG_MAX_RANK) return lazy_fail(a->lazy, WG_SHAPE, "expand_dims: a rank of %u is above %d", rank, WG_MAX_RANK), NULL;
+    if (count && !axes) return lazy_fail(a->lazy, WG_ARGUMENT, "expand_dims is given %u axes that are NULL", count), NULL;
+    if (count > WG_MAX_RANK || rank > WG_MAX_RANK)
+        return lazy_fail(a->lazy, WG_SHAPE, "expand_dims: a rank of %u is above %d", rank, WG_MAX_RANK), NULL;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t place;
         if (!lazy_axis_in(a->lazy, rank, axes[i], "expand_dims", &place)) return NULL;
@@ -102,7 +107,8 @@ wg_array *wg_array_permute(wg_array *a, const int32_t *order, uint32_t count)
         return permute(a, places);
     }
     if (count != a->rank)
-        return lazy_fail(a->lazy, WG_SHAPE, "permute: an order of %u axes does not fit %s", count, BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
+        return lazy_fail(a->lazy, WG_SHAPE, "permute: an order of %u axes does not fit %s", count,
+                         BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (!lazy_axis(a, order[i], "permute", &places[i])) return NULL;
         if (seen >> places[i] & 1) return lazy_fail(a->lazy, WG_ARGUMENT, "permute: axis %d is named twice", order[i]), NULL;
@@ -129,7 +135,8 @@ wg_array *wg_array_move_axis(wg_array *a, const int32_t *sources, const int32_t 
     bool from[WG_MAX_RANK], to[WG_MAX_RANK];
     if (count && (!sources || !destinations)) return lazy_fail(a->lazy, WG_ARGUMENT, "move_axis needs axes and where they go"), NULL;
     int32_t none;
-    if (!lazy_axes(a, count ? sources : &none, count, "move_axis", from) || !lazy_axes(a, count ? destinations : &none, count, "move_axis", to)) return NULL;
+    if (!lazy_axes(a, count ? sources : &none, count, "move_axis", from) ||
+        !lazy_axes(a, count ? destinations : &none, count, "move_axis", to)) return NULL;
     uint32_t order[WG_MAX_RANK], next = 0, source, place;
     for (uint32_t axis = 0; axis < a->rank; axis++) {
         if (to[axis]) continue;
@@ -167,6 +174,7 @@ wg_array *wg_array_broadcast_to(wg_array *a, uint32_t rank, const int64_t *shape
 
 bool wg_array_broadcast_shape(wg_array *const *arrays, uint32_t count, uint32_t *rank, int64_t *shape)
 {
+    if (!rank || !shape) return false;
     *rank = 0;
     if (!count) return true;
     wg_lazy *lazy = lazy_begin(arrays, count);
@@ -187,6 +195,16 @@ bool wg_array_broadcast_arrays(wg_array *const *arrays, uint32_t count, wg_array
     bool good = lazy_common_shape(lazy, "broadcast_arrays", arrays, count, &rank, shape);
     for (uint32_t i = 0; good && i < count; i++) results[i] = lazy_spread(arrays[i], rank, shape, "broadcast_arrays");
     return lazy_end_all(lazy, results, count);
+}
+
+wg_array *wg_array_broadcast(wg_array *a, uint32_t rank, const int64_t *shape)
+{
+    if (!a || !lazy_check(a->lazy, a)) return NULL;
+    if (a->volume != 1)
+        return lazy_fail(a->lazy, WG_SHAPE, "broadcast spreads one item, not %s; use broadcast_to",
+                         BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
+    wg_lazy *lazy = LAZY_BEGIN(a);
+    return lazy ? lazy_end(lazy, wg_array_broadcast_to(wg_array_reshape(a, 0, NULL), rank, shape)) : NULL;
 }
 
 wg_array *wg_array_broadcast_along(wg_array *a, int32_t axis, int64_t extent)
@@ -233,9 +251,11 @@ wg_array *wg_array_stack(wg_array *const *arrays, uint32_t count, int32_t axis)
     wg_array **expanded = base_allocate(lazy->allocator, bytes), *result = NULL;
     bool good = (expanded || lazy_fail_memory(lazy)) && lazy_axis_in(lazy, arrays[0]->rank + 1u, axis, "stack", &place);
     for (uint32_t i = 0; good && i < count; i++) {
-        good = arrays[i]->rank == arrays[0]->rank && !memcmp(lazy_shape(arrays[i]), lazy_shape(arrays[0]), arrays[0]->rank * sizeof(int64_t));
+        good = arrays[i]->rank == arrays[0]->rank && !memcmp(lazy_shape(arrays[i]), lazy_shape(arrays[0]),
+                                                             arrays[0]->rank * sizeof(int64_t));
         if (!good) {
-            const char *shape = BASE_SHAPE_TEXT(arrays[0]->rank, lazy_shape(arrays[0])), *other = BASE_SHAPE_TEXT(arrays[i]->rank, lazy_shape(arrays[i]));
+            const char *shape = BASE_SHAPE_TEXT(arrays[0]->rank, lazy_shape(arrays[0])),
+                       *other = BASE_SHAPE_TEXT(arrays[i]->rank, lazy_shape(arrays[i]));
             lazy_fail(lazy, WG_SHAPE, "stack cannot join %s and %s", shape, other);
         } else {
             good = (expanded[i] = wg_array_expand_dims(arrays[i], (int32_t[]){(int32_t)place}, 1)) != NULL;
@@ -256,7 +276,8 @@ bool wg_array_split(wg_array *a, uint32_t count, int32_t axis, wg_array **pieces
     good = good && lazy_axis(a, axis, "split", &place);
     int64_t extent = good ? lazy_shape(a)[place] : 0;
     if (good && extent % count)
-        good = lazy_fail(lazy, WG_SHAPE, "split: axis %u of %s is not %u equal pieces", place, BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), count);
+        good = lazy_fail(lazy, WG_SHAPE, "split: axis %u of %s is not %u equal pieces", place, BASE_SHAPE_TEXT(a->rank, lazy_shape(a)),
+                         count);
     for (uint32_t i = 0; good && i < count; i++) pieces[i] = wg_array_narrow(a, (int32_t)place, extent / count * i, extent / count, 1);
     if (!good) return lazy_end(lazy, NULL), false;
     return lazy_end_all(lazy, pieces, count);
@@ -326,7 +347,8 @@ wg_array *wg_array_repeat(wg_array *a, int64_t times, int32_t axis)
     if (!good) return lazy_end(lazy, NULL);
     memcpy(shape, lazy_shape(a), a->rank * sizeof *shape);
     if (!base_multiply(shape[place], times, &shape[place])) {
-        lazy_fail(lazy, WG_SIZE, "repeat: an axis of %lld positions %lld times does not fit in 64 bits", (long long)lazy_shape(a)[place], (long long)times);
+        lazy_fail(lazy, WG_SIZE, "repeat: an axis of %lld positions %lld times does not fit in 64 bits", (long long)lazy_shape(a)[place],
+                  (long long)times);
         return lazy_end(lazy, NULL);
     }
     return lazy_end(lazy, wg_array_reshape(LAZY_ROW(BroadcastAlong, a, place + 1, times), a->rank, shape));
@@ -374,7 +396,8 @@ wg_array *wg_array_tile(wg_array *a, uint32_t count, const int64_t *repeats)
 
 /* ---- borders ---- */
 
-/* Which position of an axis of n stands at each place of it with `before` places in front: arithmetic on Iota, which stays affine as far as it can. */
+/* Which position of an axis of n stands at each place of it with `before` places in front: arithmetic on Iota, which stays affine as far as
+ * it can. */
 static wg_array *border_positions(wg_lazy *lazy, const char *mode, int64_t n, int64_t before, int64_t full)
 {
     wg_array *place = wg_array_iota(lazy, WG_KIND_I64, 1, &full, 0);
@@ -395,9 +418,11 @@ static wg_array *pad_axis(wg_array *a, uint32_t axis, int64_t before, int64_t af
     int64_t n = lazy_shape(a)[axis], full;
     if (before < 0 || after < 0) return lazy_fail(lazy, WG_ARGUMENT, "pad: a border of axis %u is negative", axis), NULL;
     if (!before && !after) return same(a);
-    if (!base_add(n, before, &full) || !base_add(full, after, &full)) return lazy_fail(lazy, WG_SIZE, "pad: axis %u does not fit in 64 bits", axis), NULL;
+    if (!base_add(n, before, &full) || !base_add(full, after, &full))
+        return lazy_fail(lazy, WG_SIZE, "pad: axis %u does not fit in 64 bits", axis), NULL;
     if (!strcmp(mode, "constant")) return LAZY_ROW(Pad, a, axis, before, full, lazy_real(value));
-    if (!n) return lazy_fail(lazy, WG_SHAPE, "pad: axis %u of %s has nothing to repeat", axis, BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
+    if (!n)
+        return lazy_fail(lazy, WG_SHAPE, "pad: axis %u of %s has nothing to repeat", axis, BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
     return wg_array_take(a, border_positions(lazy, mode, n, before, full), (int32_t)axis);
 }
 
@@ -408,7 +433,8 @@ wg_array *wg_array_pad(wg_array *a, const int64_t *before, const int64_t *after,
     if (!lazy) return NULL;
     bool known = false;
     for (uint32_t i = 0; mode && i < 5; i++) known = known || !strcmp(mode, modes[i]);
-    if (!known) lazy_fail(lazy, WG_ARGUMENT, "pad does not know the mode \"%s\": constant, edge, reflect, symmetric or wrap", mode ? mode : "");
+    if (!known)
+        lazy_fail(lazy, WG_ARGUMENT, "pad does not know the mode \"%s\": constant, edge, reflect, symmetric or wrap", mode ? mode : "");
     if (a->rank && (!before || !after)) known = lazy_fail(lazy, WG_ARGUMENT, "pad needs the borders of each axis");
     wg_array *result = known ? a : NULL;
     for (uint32_t axis = 0; axis < a->rank && result; axis++) result = pad_axis(result, axis, before[axis], after[axis], mode, value);

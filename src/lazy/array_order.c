@@ -41,7 +41,8 @@ static wg_array *partition(wg_array *a, wg_op op, int64_t k, int32_t axis)
     if (!a || !lazy_check(a->lazy, a) || !lazy_axis(a, axis, "partition", &place)) return NULL;
     int64_t n = lazy_shape(a)[place];
     if (k < -n || k >= n)
-        return lazy_fail(a->lazy, WG_ARGUMENT, "partition: axis %u of %s has no position %lld", place, BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), (long long)k), NULL;
+        return lazy_fail(a->lazy, WG_ARGUMENT, "partition: axis %u of %s has no position %lld", place,
+                         BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), (long long)k), NULL;
     return ordered(a, op, axis, 0);
 }
 
@@ -73,7 +74,8 @@ wg_array *wg_array_digitize(wg_array *a, wg_array *bounds, bool right)
     wg_array *up = wg_array_bins(a, bounds, side);
     if (!up || bounds->volume < 2) return lazy_end(lazy, up);
     int64_t n = bounds->volume;
-    wg_array *first = wg_array_index(bounds, (wg_index[]){wg_index_at(0)}, 1), *last = wg_array_index(bounds, (wg_index[]){wg_index_at(-1)}, 1);
+    wg_array *first = wg_array_index(bounds, (wg_index[]){wg_index_at(0)}, 1),
+             *last = wg_array_index(bounds, (wg_index[]){wg_index_at(-1)}, 1);
     wg_array *falls = wg_array_less(last, first), *down = wg_array_bins(a, wg_array_reverse(bounds, 0), side);
     return lazy_end(lazy, wg_array_select(falls, wg_array_scalar_sub((double)n, down), up));
 }
@@ -83,7 +85,8 @@ wg_array *wg_array_first_index(wg_array *x, wg_array *y)
     wg_array *operands[2] = {x, y};
     wg_lazy *lazy = lazy_begin(operands, 2);
     if (!lazy) return NULL;
-    return lazy_end(lazy, lazy_agree(lazy, "first_index", operands, 2) ? lazy_row2(WG_OP_FirstIndex, operands[0], operands[1], NULL, 0) : NULL);
+    return lazy_end(lazy, lazy_agree(lazy, "first_index", operands, 2) ? lazy_row2(WG_OP_FirstIndex, operands[0], operands[1], NULL, 0)
+                    : NULL);
 }
 
 wg_array *wg_array_is_in(wg_array *a, wg_array *of)
@@ -184,8 +187,9 @@ bool wg_array_histogram(wg_array *a, int64_t bins, double low, double high, wg_a
 
 wg_array *wg_array_bincount(wg_array *a, wg_array *weights, int64_t length)
 {
-    wg_lazy *lazy = weights ? LAZY_BEGIN(a, weights) : LAZY_BEGIN(a);
+    wg_lazy *lazy = LAZY_BEGIN(a);
     if (!lazy) return NULL;
+    if (!lazy_optional(lazy, &weights)) return lazy_end(lazy, NULL);
     wg_array *flat = wg_array_flatten(lazy_positions(a, 0, "bincount")), *greatest;
     if (weights && (weights->rank != a->rank || weights->volume != a->volume)) {
         const char *shape = BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), *other = BASE_SHAPE_TEXT(weights->rank, lazy_shape(weights));

@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "lazy/array_call.h"
 
-/* [.., n] with `axes` axes of a product behind the batch. */
-static bool batch_shape(wg_lazy *lazy, const wg_array *a, const wg_array *b, uint32_t *rank, int64_t *shape)
+/* The axes before the matrices of both, broadcast. */
+static bool batch_shape(wg_lazy *lazy, const char *call, const wg_array *a, const wg_array *b, uint32_t *rank, int64_t *shape)
 {
     uint32_t left = a->rank - 2u, right = b->rank - 2u;
     *rank = left > right ? left : right;
@@ -15,7 +15,7 @@ static bool batch_shape(wg_lazy *lazy, const wg_array *a, const wg_array *b, uin
         int64_t x = i <= left ? lazy_shape(a)[left - i] : 1, y = i <= right ? lazy_shape(b)[right - i] : 1;
         if (x != y && x != 1 && y != 1) {
             const char *first = BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), *second = BASE_SHAPE_TEXT(b->rank, lazy_shape(b));
-            return lazy_fail(lazy, WG_SHAPE, "matmul cannot broadcast the axes before the matrices of %s and %s", first, second);
+            return lazy_fail(lazy, WG_SHAPE, "%s cannot broadcast the axes before the matrices of %s and %s", call, first, second);
         }
         shape[*rank - i] = x == 1 ? y : x;
     }
@@ -45,7 +45,7 @@ static wg_array *matrix_product(wg_lazy *lazy, wg_array *a, wg_array *b)
 {
     int64_t batch[WG_MAX_RANK];
     uint32_t rank;
-    if (!a || !b || !batch_shape(lazy, a, b, &rank, batch)) return NULL;
+    if (!a || !b || !batch_shape(lazy, "matmul", a, b, &rank, batch)) return NULL;
     bool fits = lazy_shape(a)[a->rank - 1] == lazy_shape(b)[b->rank - 2];
     if (fits && b->rank == 2 && a->rank > 2) return rows_product(a, b);
     wg_array *left = spread_batch(a, rank, batch), *right = spread_batch(b, rank, batch);
@@ -62,7 +62,8 @@ wg_array *wg_array_matmul(wg_array *a, wg_array *b)
     if (good && lazy_shape(a)[left - 1] != lazy_shape(b)[right == 1 ? 0 : right - 2])
         good = lazy_fail(lazy, WG_SHAPE, "matmul: the last axis of %s is not the inner one of %s", first, second);
     if (!good) return lazy_end(lazy, NULL);
-    wg_array *row = left == 1 ? wg_array_expand_dims(a, (int32_t[]){0}, 1) : a, *column = right == 1 ? wg_array_expand_dims(b, (int32_t[]){1}, 1) : b;
+    wg_array *row = left == 1 ? wg_array_expand_dims(a, (int32_t[]){0}, 1) : a,
+             *column = right == 1 ? wg_array_expand_dims(b, (int32_t[]){1}, 1) : b;
     wg_array *product = matrix_product(lazy, row, column);
     int32_t dropped[2];
     uint32_t count = 0;
@@ -81,7 +82,8 @@ static void label_axes(lazy_labelled *operand, wg_array *array, uint8_t first)
 }
 
 /* Axes pairs[i] of a and b are summed; what is left stands in order. */
-static wg_array *sum_pairs(wg_lazy *lazy, const char *call, wg_array *a, wg_array *b, const uint32_t *axes_a, const uint32_t *axes_b, uint32_t count)
+static wg_array *sum_pairs(wg_lazy *lazy, const char *call, wg_array *a, wg_array *b, const uint32_t *axes_a, const uint32_t *axes_b,
+                           uint32_t count)
 {
     lazy_labelled operands[2];
     bool summed_a[WG_MAX_RANK] = {false}, summed_b[WG_MAX_RANK] = {false};
@@ -176,12 +178,15 @@ wg_array *wg_array_cross(wg_array *a, wg_array *b, int32_t axis)
     uint32_t place;
     if (!lazy_align(lazy, "cross", operands, 2, 0) || !lazy_axis(operands[0], axis, "cross", &place)) return lazy_end(lazy, NULL);
     if (lazy_shape(operands[0])[place] != 3) {
-        lazy_fail(lazy, WG_SHAPE, "cross takes vectors of extent 3, not axis %u of %s", place, BASE_SHAPE_TEXT(operands[0]->rank, lazy_shape(operands[0])));
+        lazy_fail(lazy, WG_SHAPE, "cross takes vectors of extent 3, not axis %u of %s", place,
+                  BASE_SHAPE_TEXT(operands[0]->rank, lazy_shape(operands[0])));
         return lazy_end(lazy, NULL);
     }
     int32_t along = (int32_t)place;
-    wg_array *a_next = wg_array_roll(operands[0], (int64_t[]){-1}, &along, 1), *a_last = wg_array_roll(operands[0], (int64_t[]){1}, &along, 1);
-    wg_array *b_next = wg_array_roll(operands[1], (int64_t[]){-1}, &along, 1), *b_last = wg_array_roll(operands[1], (int64_t[]){1}, &along, 1);
+    wg_array *a_next = wg_array_roll(operands[0], (int64_t[]){-1}, &along, 1),
+             *a_last = wg_array_roll(operands[0], (int64_t[]){1}, &along, 1);
+    wg_array *b_next = wg_array_roll(operands[1], (int64_t[]){-1}, &along, 1),
+             *b_last = wg_array_roll(operands[1], (int64_t[]){1}, &along, 1);
     wg_array *plus = wg_array_mul(a_next, b_last), *minus = wg_array_mul(a_last, b_next);
     return lazy_end(lazy, wg_array_sub(plus, minus));
 }
@@ -192,9 +197,11 @@ wg_array *wg_array_kron(wg_array *a, wg_array *b)
     if (!lazy) return NULL;
     uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t left[WG_MAX_RANK], right[WG_MAX_RANK], shape[WG_MAX_RANK];
-    bool good = 2 * rank <= WG_MAX_RANK || lazy_fail(lazy, WG_SHAPE, "kron of %u axes needs twice as many; %d are possible", rank, WG_MAX_RANK);
+    bool good = 2 * rank <= WG_MAX_RANK || lazy_fail(lazy, WG_SHAPE, "kron of %u axes needs twice as many; %d are possible", rank,
+                                                     WG_MAX_RANK);
     for (uint32_t axis = 0; good && axis < rank; axis++) {
-        int64_t x = axis < rank - a->rank ? 1 : lazy_shape(a)[axis - (rank - a->rank)], y = axis < rank - b->rank ? 1 : lazy_shape(b)[axis - (rank - b->rank)];
+        int64_t x = axis < rank - a->rank ? 1 : lazy_shape(a)[axis - (rank - a->rank)],
+                y = axis < rank - b->rank ? 1 : lazy_shape(b)[axis - (rank - b->rank)];
         left[2 * axis] = x;
         right[2 * axis + 1] = y;
         left[2 * axis + 1] = right[2 * axis] = 1;
@@ -205,20 +212,32 @@ wg_array *wg_array_kron(wg_array *a, wg_array *b)
     return lazy_end(lazy, wg_array_reshape(wg_array_mul(wide, narrow), rank, shape));
 }
 
-wg_array *wg_array_matrix_power(wg_array *a, uint32_t power)
+/* ---- matrices and right sides ---- */
+
+static wg_array *by_matrices(wg_op op, wg_array *a, wg_array *b, const int64_t *attributes, uint32_t attribute_count)
 {
-    wg_lazy *lazy = LAZY_BEGIN(a);
+    const char *call = wg_op_text(op);
+    wg_lazy *lazy = LAZY_BEGIN(a, b);
     if (!lazy) return NULL;
-    int64_t n = a->rank < 2 ? -1 : lazy_shape(a)[a->rank - 1];
-    if (n < 0 || lazy_shape(a)[a->rank - 2] != n) {
-        lazy_fail(lazy, WG_SHAPE, "matrix_power takes square matrices [.., n, n], not %s", BASE_SHAPE_TEXT(a->rank, lazy_shape(a)));
-        return lazy_end(lazy, NULL);
+    bool vector = b->rank == 1 && a->rank == 2, good = true;
+    wg_array *right = vector ? wg_array_expand_dims(b, (int32_t[]){1}, 1) : b;
+    if (a->rank < 2 || !right || right->rank < 2) {
+        const char *first = BASE_SHAPE_TEXT(a->rank, lazy_shape(a)), *second = BASE_SHAPE_TEXT(b->rank, lazy_shape(b));
+        good = lazy_fail(lazy, WG_SHAPE, "%s takes matrices on the last two axes, not %s and %s", call, first, second);
     }
-    if (!power) return lazy_end(lazy, lazy_spread(wg_array_eye(lazy, (wg_kind)a->kind, n, n, 0), a->rank, lazy_shape(a), "matrix_power"));
-    wg_array *result = NULL, *square = a;
-    for (; power && square; power >>= 1) {
-        if (power & 1) result = result ? wg_array_matmul(result, square) : square;
-        if (power > 1) square = wg_array_matmul(square, square);
-    }
-    return lazy_end(lazy, square ? result : NULL);
+    int64_t batch[WG_MAX_RANK];
+    uint32_t rank;
+    if (!good || !batch_shape(lazy, call, a, right, &rank, batch)) return lazy_end(lazy, NULL);
+    wg_array *wide = spread_batch(a, rank, batch), *side = spread_batch(right, rank, batch),
+             *x = lazy_row2(op, wide, side, attributes, attribute_count);
+    return lazy_end(lazy, vector && x ? wg_array_squeeze(x, (int32_t[]){-1}, 1) : x);
+}
+
+#define MATRICES(name, Row, doc) \
+    wg_array *wg_array_##name(wg_array *a, wg_array *b) { return by_matrices(WG_OP_##Row, a, b, NULL, 0); }
+#include "wengert/arrays.def"
+
+wg_array *wg_array_solve_triangular(wg_array *a, wg_array *b, bool upper, bool transposed, bool unit)
+{
+    return by_matrices(WG_OP_SolveTriangle, a, b, (int64_t[]){upper, transposed, unit}, 3);
 }

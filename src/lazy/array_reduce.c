@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Folds over axes, and running ones. Several axes are brought together into one first (lazy_merge_axes), so every fold is a row over one axis. */
+ * Folds over axes, and running ones. Several axes are brought together into one first (lazy_merge_axes), so every fold is a row over one
+ * axis. */
 #include <string.h>
 
 #include "lazy/array_call.h"
@@ -108,8 +109,14 @@ static wg_array *truth_fold(wg_array *a, const char *call, const char *word, con
     return lazy_end(lazy, good ? fold_end(&f, reduce_merged(&f, lazy_word(lazy, call, "FOLDING", word))) : NULL);
 }
 
-wg_array *wg_array_any(wg_array *a, const int32_t *axes, uint32_t count, bool keep) { return truth_fold(a, "any", "or", axes, count, keep); }
-wg_array *wg_array_all(wg_array *a, const int32_t *axes, uint32_t count, bool keep) { return truth_fold(a, "all", "and", axes, count, keep); }
+wg_array *wg_array_any(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
+{
+    return truth_fold(a, "any", "or", axes, count, keep);
+}
+wg_array *wg_array_all(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
+{
+    return truth_fold(a, "all", "and", axes, count, keep);
+}
 
 wg_array *wg_array_count_nonzero(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
 {
@@ -129,8 +136,14 @@ static wg_array *position(wg_array *a, const char *call, wg_op op, const int32_t
     return fold_end(&f, fold_some(&f) ? lazy_row(op, f.merged, (int64_t[]){f.axis}, 1) : NULL);
 }
 
-wg_array *wg_array_arg_max(wg_array *a, const int32_t *axes, uint32_t count, bool keep) { return position(a, "arg_max", WG_OP_ArgMax, axes, count, keep); }
-wg_array *wg_array_arg_min(wg_array *a, const int32_t *axes, uint32_t count, bool keep) { return position(a, "arg_min", WG_OP_ArgMin, axes, count, keep); }
+wg_array *wg_array_arg_max(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
+{
+    return position(a, "arg_max", WG_OP_ArgMax, axes, count, keep);
+}
+wg_array *wg_array_arg_min(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
+{
+    return position(a, "arg_min", WG_OP_ArgMin, axes, count, keep);
+}
 
 /* ---- floats ---- */
 
@@ -158,7 +171,9 @@ static wg_array *mean_merged(const folding *f)
 wg_array *wg_array_mean(wg_array *a, const int32_t *axes, uint32_t count, bool keep)
 {
     folding f;
-    return fold_floats(&f, "mean", a, axes, count, keep) ? fold_end(&f, mean_merged(&f)) : NULL;
+    if (!fold_begin(&f, "mean", a, axes, count, keep)) return NULL;
+    bool good = base_kinds[a->kind].class == BASE_CLASS_COMPLEX || lazy_wants_floats(a, "mean");
+    return fold_end(&f, good ? mean_merged(&f) : NULL);
 }
 
 /* The axis that a fold dropped put back, all copies: of `like` merged. */
@@ -224,7 +239,8 @@ static wg_array *quantile_merged(const folding *f, double q, quantile_method met
     if (method == LOWER) share = 0;
     if (method == HIGHER) low += share > 0, share = 0;
     if (method == MIDPOINT && share > 0) share = 0.5;
-    wg_array *sorted = LAZY_ROW(Sort, f->merged, f->axis, 0), *last = at_position(f, sorted, f->extent - 1), *found = at_position(f, sorted, low);
+    wg_array *sorted = LAZY_ROW(Sort, f->merged, f->axis, 0), *last = at_position(f, sorted, f->extent - 1),
+             *found = at_position(f, sorted, low);
     if (share > 0) {
         wg_array *above = at_position(f, sorted, low + 1), *equal = wg_array_equal(found, above), *way = between(found, above, share);
         found = wg_array_select(equal, found, way); /* infinities have no way between them */
@@ -246,7 +262,8 @@ wg_array *wg_array_quantile(wg_array *a, double q, const int32_t *axes, uint32_t
     uint32_t which = 0;
     if (!fold_floats(&f, "quantile", a, axes, count, keep)) return NULL;
     while (method && which < METHODS && strcmp(words[which], method)) which++;
-    bool good = (method && which < METHODS) || lazy_fail(f.lazy, WG_ARGUMENT, "quantile does not know the method \"%s\"", method ? method : "");
+    bool good = (method && which < METHODS) || lazy_fail(f.lazy, WG_ARGUMENT, "quantile does not know the method \"%s\"",
+                                                         method ? method : "");
     if (!(q >= 0 && q <= 1)) good = lazy_fail(f.lazy, WG_ARGUMENT, "quantile: the share is not in [0, 1]");
     return fold_end(&f, good ? quantile_merged(&f, q, (quantile_method)which) : NULL);
 }

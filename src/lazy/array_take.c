@@ -152,7 +152,8 @@ wg_array *wg_array_gather(wg_array *a, wg_array *positions, int32_t axis, uint32
     return word < 0 ? NULL : LAZY_ROW2(Gather, a, positions, place, batch, word, lazy_real(fill));
 }
 
-wg_array *wg_array_scatter(wg_array *a, wg_array *positions, int32_t axis, uint32_t batch, int64_t extent, const char *outside, const char *mode)
+wg_array *wg_array_scatter(wg_array *a, wg_array *positions, int32_t axis, uint32_t batch, int64_t extent, const char *outside,
+                           const char *mode)
 {
     uint32_t place;
     if (!rows_begin(a, positions, axis, 1, "scatter", &place)) return NULL;

@@ -150,7 +150,5 @@ bool wg_function_map(wg_lazy *lazy, const wg_function *function, wg_array *const
         lazy_level_release(level);
     }
     base_free(lazy->allocator, plain, bytes);
-    for (uint32_t i = 0; level && good && i < function->outputs; i++)
-        if (!(outputs[i] = lazy_give(lazy, outputs[i]))) good = false;
-    return level && good;
+    return level && good && lazy_give_all(lazy, outputs, function->outputs);
 }

@@ -310,8 +310,9 @@ bool wg_lazy_read_at(bool good, const char *file, int line)
 
 wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
 {
-    if (!array || !lazy->scope_count) return array;
-    if (!BASE_RESERVE(lazy->allocator, lazy->scoped, lazy->scoped_capacity, lazy->scoped_count + 1)) {
+    if (!array || (!lazy->scope_count && !lazy->scopes_missed)) return array;
+    /* In a scope that could not be opened nobody would own it. */
+    if (lazy->scopes_missed || !BASE_RESERVE(lazy->allocator, lazy->scoped, lazy->scoped_capacity, lazy->scoped_count + 1)) {
         lazy_release(array);
         lazy_fail_memory(lazy);
         return NULL;
@@ -319,6 +320,15 @@ wg_array *lazy_give(wg_lazy *lazy, wg_array *array)
     lazy->scoped[lazy->scoped_count++] = array;
     array->scoped++;
     return array;
+}
+
+bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (arrays[i] && !(arrays[i] = lazy_give(lazy, arrays[i]))) good = false;
+    for (uint32_t i = 0; i < count && !good; i++) arrays[i] = NULL; /* the scope still owns those that it took */
+    return good;
 }
 
 void wg_scope_open(wg_lazy *lazy)
@@ -416,6 +426,7 @@ void wg_lazy_free(wg_lazy **handle)
     *handle = NULL;
     while (lazy->scope_count) wg_scope_close(lazy);
     if (lazy->tells_at_end) lazy_explain_end(lazy);
+    lazy_runner_free(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
     wg_tape_free(&lazy->spare);
@@ -452,5 +463,6 @@ void wg_lazy_stop(wg_lazy *lazy)
 
 void wg_lazy_figures_of(const wg_lazy *lazy, wg_lazy_figures *figures)
 {
+    if (lazy) lazy_join((wg_lazy *)lazy); /* what was asked for is counted */
     if (figures) *figures = lazy ? lazy->figures : (wg_lazy_figures){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Sums of products over named axes. Operands are brought into order one by one (diagonals, axes of extent 1, names that nobody else has), then two by two: a pair with names
- * to sum is one matrix product over batch, left, summed and right axes, a pair without is a broadcast product. The pair with the least work goes first. */
+ * Sums of products over named axes. Operands are brought into order one by one (diagonals, axes of extent 1, names that nobody else has),
+ * then two by two: a pair with names to sum is one matrix product over batch, left, summed and right axes, a pair without is a broadcast
+ * product. The pair with the least work goes first. */
 #include <string.h>
 
 #include "lazy/array_call.h"
@@ -73,20 +74,20 @@ static bool learn_extents(contraction *c)
             int64_t extent = lazy_shape(array)[axis], *known = &c->extents[c->operands[i].labels[axis]];
             if (*known == 1) *known = extent;
             else if (extent != 1 && extent != *known)
-                return lazy_fail(c->lazy, WG_SHAPE, "%s: axis %u of operand %u, %s, has extent %lld where another one of its name has %lld", c->call, axis, i + 1,
-                                 BASE_SHAPE_TEXT(array->rank, lazy_shape(array)), (long long)extent, (long long)*known);
+                return lazy_fail(c->lazy, WG_SHAPE, "%s: axis %u of operand %u, %s, has extent %lld; one of its name has %lld", c->call,
+                                 axis, i + 1, BASE_SHAPE_TEXT(array->rank, lazy_shape(array)), (long long)extent, (long long)*known);
         }
     }
     return true;
 }
 
-/* An axis of extent 1 whose name is longer elsewhere says nothing; one that nobody else has and nobody wants is summed. */
-static bool settle(contraction *c, lazy_labelled *operand, label_set others)
+/* Axes let go: those of extent 1 whose name is longer elsewhere, which say nothing; or those that nobody else has and nobody wants, which
+ * are summed. */
+static bool let_go(contraction *c, lazy_labelled *operand, bool spread, label_set others)
 {
     for (uint32_t axis = operand->array->rank; axis-- > 0;) {
         uint32_t label = operand->labels[axis], rank = operand->array->rank;
-        bool alone = !IN(others, label) && !IN(c->wanted, label), spread = lazy_shape(operand->array)[axis] != c->extents[label];
-        if (!alone && !spread) continue;
+        if (spread ? lazy_shape(operand->array)[axis] == c->extents[label] : IN(others | c->wanted, label)) continue;
         int32_t place = (int32_t)axis;
         operand->array = spread ? wg_array_squeeze(operand->array, &place, 1) : LAZY_ROW(SumAlong, operand->array, axis, -1);
         if (!operand->array) return false;
@@ -144,7 +145,8 @@ static bool join(contraction *c, const lazy_labelled *a, const lazy_labelled *b,
     if (rank > WG_MAX_RANK) return lazy_fail(c->lazy, WG_SHAPE, "%s: %u axes on the way are too many", c->call, rank);
     memcpy(joined->labels, labels, rank);
     if (summed) {
-        wg_array *x = arranged(c, a, (label_set[]){sets[0], sets[1], summed}, 3, true), *y = arranged(c, b, (label_set[]){sets[0], summed, sets[2]}, 3, true);
+        wg_array *x = arranged(c, a, (label_set[]){sets[0], sets[1], summed}, 3, true),
+                 *y = arranged(c, b, (label_set[]){sets[0], summed, sets[2]}, 3, true);
         joined->array = wg_array_reshape(x && y ? LAZY_ROW2(MatMul, x, y, -1) : NULL, rank, shape);
     } else {
         wg_array *x = arranged(c, a, sets, 3, false), *y = arranged(c, b, sets, 3, false);
@@ -201,7 +203,9 @@ wg_array *lazy_contract(wg_lazy *lazy, const char *call, lazy_labelled *operands
         if (!take_diagonals(&c, &operands[i])) return NULL;
     if (!learn_extents(&c)) return NULL;
     for (uint32_t i = 0; i < count; i++)
-        if (!settle(&c, &operands[i], labels_of_others(&c, i, i))) return NULL;
+        if (!let_go(&c, &operands[i], true, 0)) return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!let_go(&c, &operands[i], false, labels_of_others(&c, i, i))) return NULL;
     if (!join_all(&c)) return NULL;
     for (uint32_t axis = 0; axis < rank; axis++) order[axis] = (int32_t)axis_of(&operands[0], result[axis]);
     return wg_array_permute(operands[0].array, order, rank);

@@ -153,10 +153,7 @@ bool wg_function_custom(wg_lazy *lazy, const wg_function *function, const wg_fun
     for (uint32_t i = 0; i < function->inputs && good; i++)
         good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
     good = good && custom(lazy, function, tangent, plain, outputs);
-    for (uint32_t i = 0; i < function->outputs; i++) {
-        if (!good) lazy_release(outputs[i]), outputs[i] = NULL;
-        else if (!(outputs[i] = lazy_give(lazy, outputs[i]))) good = false;
-    }
+    if (!good) lazy_release_all(outputs, function->outputs);
     base_free(lazy->allocator, plain, bytes);
-    return good;
+    return good && lazy_give_all(lazy, outputs, function->outputs);
 }

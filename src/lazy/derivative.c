@@ -29,13 +29,9 @@ static bool check_function(wg_lazy *lazy, const wg_function *function, const voi
     return function->outputs > 0 || lazy_fail(lazy, WG_ARGUMENT, "a function has at least one output");
 }
 
-/* Hands owned arrays on; all NULL where one cannot be. */
-static bool give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count)
+static bool check_given(wg_lazy *lazy, const void *given, const char *what)
 {
-    bool good = true;
-    for (uint32_t i = 0; i < count; i++)
-        if (arrays[i] && !(arrays[i] = lazy_give(lazy, arrays[i]))) good = false;
-    return good;
+    return given || lazy_fail(lazy, WG_ARGUMENT, "%s are NULL", what);
 }
 
 bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs)
@@ -61,8 +57,8 @@ bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *con
 
 bool wg_function_call(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs)
 {
-    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && outputs &&
-           lazy_function_run(lazy, function, inputs, outputs) && give_all(lazy, outputs, function->outputs);
+    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, outputs, "outputs") &&
+           lazy_function_run(lazy, function, inputs, outputs) && lazy_give_all(lazy, outputs, function->outputs);
 }
 
 /* ---- a traced run ---- */
@@ -88,6 +84,13 @@ static void end_traced(traced_run *run)
     lazy_level_release(run->level);
 }
 
+/* An input that moves: a float, or a complex number that is asked for, whose derivative is then refused. */
+static bool input_moves(const wg_array *input, const bool *wanted, uint32_t index)
+{
+    wg_kind kind = (wg_kind)input->kind;
+    return wanted ? wanted[index] && base_kind_has_nan(kind) : base_kind_is_float(kind);
+}
+
 /* Runs the function over inputs of a new level (wanted NULL: all floats move). */
 static bool begin_traced(traced_run *run, wg_array *const *inputs, const bool *wanted)
 {
@@ -104,8 +107,7 @@ static bool begin_traced(traced_run *run, wg_array *const *inputs, const bool *w
     bool good = true;
     for (uint32_t i = 0; i < count && good; i++) {
         wg_array *input = lazy_resolve(lazy, inputs[i]);
-        bool moves = input && base_kind_is_float((wg_kind)input->kind) && (!wanted || wanted[i]);
-        run->inputs[i] = !input ? NULL : moves ? lazy_level_input(run->level, input) : lazy_keep(input);
+        run->inputs[i] = !input ? NULL : input_moves(input, wanted, i) ? lazy_level_input(run->level, input) : lazy_keep(input);
         good = run->inputs[i] != NULL;
     }
     good = good && lazy_function_run(lazy, run->function, run->inputs, run->outputs);
@@ -178,7 +180,7 @@ static wg_array *primal(const traced_run *run, wg_array *array)
 static bool give_values(traced_run *run, wg_array **values)
 {
     for (uint32_t i = 0; values && i < run->function->outputs; i++) values[i] = primal(run, run->outputs[i]);
-    return !values || give_all(run->lazy, values, run->function->outputs);
+    return !values || lazy_give_all(run->lazy, values, run->function->outputs);
 }
 
 static void forget(wg_array **arrays, uint32_t count)
@@ -253,19 +255,22 @@ static bool reverse(wg_lazy *lazy, const wg_function *function, wg_array *const 
     good = good && fill_gradients(&run, gradients) && give_values(&run, values);
     if (!good) lazy_release_all(gradients, function->inputs);
     end_traced(&run);
-    return good && give_all(lazy, gradients, function->inputs);
+    if (good && lazy_give_all(lazy, gradients, function->inputs)) return true;
+    forget(values, function->outputs);
+    return false;
 }
 
 bool wg_gradient(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, const bool *wanted, wg_array **values, wg_array **gradients)
 {
-    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && gradients &&
+    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, gradients, "gradients") &&
            reverse(lazy, function, inputs, wanted, NULL, true, values, gradients);
 }
 
 bool wg_function_vjp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *cotangents, wg_array **values,
                      wg_array **gradients)
 {
-    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && gradients && cotangents &&
+    return check_function(lazy, function, inputs) && check_all(lazy, inputs, function->inputs, true) && check_given(lazy, gradients, "gradients") &&
+           check_given(lazy, cotangents, "cotangents") &&
            check_all(lazy, cotangents, function->outputs, false) && reverse(lazy, function, inputs, NULL, cotangents, false, values, gradients);
 }
 
@@ -275,6 +280,8 @@ static bool tangent_values(traced_run *run, wg_array *const *tangents, wg_value 
 {
     *count = 0;
     for (uint32_t i = 0; i < run->function->inputs; i++) {
+        if (tangents[i] && base_kind_is_complex((wg_kind)run->inputs[i]->kind))
+            return lazy_fail(run->lazy, WG_UNSUPPORTED, "not supported: complex derivatives; input %u has a tangent", i);
         if (!tangents[i] || !moves(run, run->inputs[i])) continue;
         from[*count] = value_of(run, run->inputs[i]);
         if (!seed_value(run, tangents[i], run->inputs[i], "a tangent", &by[(*count)++])) return false;
@@ -291,7 +298,7 @@ static bool push_forward(traced_run *run, wg_array *const *tangents, wg_array **
     bool good = tangent_values(run, tangents, from, by, &count);
     for (uint32_t i = 0; i < run->function->outputs && good; i++) {
         wg_array *output = run->outputs[i];
-        if (!base_kind_is_float((wg_kind)output->kind)) continue;
+        if (!base_kind_has_nan((wg_kind)output->kind)) continue;
         output_tangents[i] = moves(run, output) && count ? array_of(run, wg_jvp(run->level->tape, value_of(run, output), from, by, count))
                                                          : zeros_like(run->lazy, output);
         good = output_tangents[i] != NULL;
@@ -303,7 +310,8 @@ static bool push_forward(traced_run *run, wg_array *const *tangents, wg_array **
 bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *tangents, wg_array **values,
                      wg_array **output_tangents)
 {
-    if (!check_function(lazy, function, inputs) || !check_all(lazy, inputs, function->inputs, true) || !tangents || !output_tangents ||
+    if (!check_function(lazy, function, inputs) || !check_all(lazy, inputs, function->inputs, true) || !check_given(lazy, tangents, "tangents") ||
+        !check_given(lazy, output_tangents, "output tangents") ||
         !check_all(lazy, tangents, function->inputs, false))
         return false;
     forget(values, function->outputs);
@@ -313,7 +321,9 @@ bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array *const
     bool good = push_forward(&run, tangents, output_tangents) && give_values(&run, values);
     if (!good) lazy_release_all(output_tangents, function->outputs);
     end_traced(&run);
-    return good && give_all(lazy, output_tangents, function->outputs);
+    if (good && lazy_give_all(lazy, output_tangents, function->outputs)) return true;
+    forget(values, function->outputs);
+    return false;
 }
 
 /* ---- functions made of functions ---- */

@@ -163,7 +163,7 @@ bool lazy_effect_run(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *
 
 bool wg_array_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count)
 {
-    if (!lazy || !run) return lazy_fail(lazy, WG_ARGUMENT, "an effect needs a function to run");
+    if (!lazy || !run || (count && !operands)) return lazy_fail(lazy, WG_ARGUMENT, "an effect needs a function to run and its operands");
     for (uint32_t i = 0; i < count; i++)
         if (!lazy_check(lazy, operands[i])) return false;
     if (!lazy_effect_run(lazy, run, user, operands, count)) return false;

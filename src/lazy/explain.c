@@ -29,6 +29,7 @@ void wg_lazy_explain(wg_lazy *lazy, bool on)
 
 uint64_t wg_lazy_event_count(const wg_lazy *lazy)
 {
+    if (lazy) lazy_join((wg_lazy *)lazy);
     return lazy ? lazy->event_count : 0;
 }
 
@@ -108,6 +109,7 @@ static void put_line(base_string *text, const wg_event *event)
 char *wg_lazy_explained(const wg_lazy *lazy, bool json)
 {
     if (!lazy) return NULL;
+    lazy_join((wg_lazy *)lazy);
     base_string text = base_string_new(lazy->allocator);
     base_string_puts(&text, json ? "[" : "");
     for (uint32_t i = 0; i < lazy->event_count; i++) {

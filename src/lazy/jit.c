@@ -33,6 +33,7 @@ typedef struct template {
     uint32_t *tags;         /* [outputs] */
     template_call *calls;   /* what outputs and effects need, in order */
     uint32_t call_count;
+    bool listed;            /* calls are, and of the level's arrays only captures are left, each kept */
     wg_array **arrays;      /* [place_count] of the replay under way */
     uint32_t place_count;
 } template;
@@ -90,6 +91,7 @@ wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *optio
 static void free_template(wg_jit *jit, template *t)
 {
     const wg_allocator *allocator = jit->lazy->allocator;
+    for (uint32_t place = 0; t->listed && place < t->place_count && place < t->level->count; place++) lazy_release(t->level->arrays[place]);
     base_free(allocator, t->key, t->key_count * sizeof *t->key);
     base_free(allocator, t->inputs, (jit->function.inputs + 1) * sizeof *t->inputs);
     base_free(allocator, t->outputs, (jit->function.outputs + 1) * sizeof *t->outputs);
@@ -143,10 +145,12 @@ static void mark_needed(const template *t, uint32_t outputs, bool *needed)
     }
 }
 
-/* Captured sources keep their arrays; whatever else the trace computed is let go. */
+/* Captured sources keep their arrays, as a caller would: what pends is stored when a replay is read. Whatever else the trace computed is let
+ * go. */
 static void list_calls(template *t, uint32_t inputs, const bool *needed)
 {
     lazy_level *level = t->level;
+    t->listed = true;
     for (uint32_t place = 0; place < t->place_count; place++) {
         wg_node_facts facts;
         wg_tape_node(level->tape, place, &facts);
@@ -156,6 +160,7 @@ static void list_calls(template *t, uint32_t inputs, const bool *needed)
             lazy_unuse(level->arrays[place]);
             level->arrays[place] = NULL;
         }
+        if (captured) lazy_keep(level->arrays[place]);
         if (source || !needed[place]) continue;
         t->calls[t->call_count++] = (template_call){.op = facts.op,
                                                     .kind = facts.kind,
@@ -233,6 +238,14 @@ static void stop(wg_jit *jit, const char *reason)
     LAZY_TELL(jit->lazy, .what = "stop", .reason = reason);
 }
 
+/* What a level around the call carries is another value the next time. */
+static bool captures_of_levels(const template *t)
+{
+    for (uint32_t place = 0; place < t->level->count; place++)
+        if (t->level->arrays[place] && t->level->arrays[place]->state >= LAZY_CARRIED) return true;
+    return false;
+}
+
 static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carried, wg_array *const *outputs)
 {
     if (level->stopped || jit->figures.stopped) {
@@ -243,6 +256,11 @@ static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carrie
     template *t = template_of(jit, level, carried, outputs);
     if (!t) { /* without memory this call has its outputs, and the next one is called too */
         jit->lazy->error = before;
+        return;
+    }
+    if (captures_of_levels(t)) {
+        free_template(jit, t);
+        stop(jit, "a value of a derivative, a map or a recording around it was captured");
         return;
     }
     LAZY_TELL(jit->lazy, .what = jit->figures.traces ? "retrace" : "trace", .nodes = t->call_count,
@@ -464,9 +482,6 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
     for (uint32_t i = 0; i < jit->function.inputs && good; i++)
         good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
     good = good && call_jit(jit, plain, outputs);
-    for (uint32_t i = 0; i < jit->function.outputs; i++)
-        if (!good) outputs[i] = NULL;
-        else if (!(outputs[i] = lazy_give(lazy, outputs[i]))) good = false;
     if (plain != few) base_free(lazy->allocator, plain, bytes);
-    return good;
+    return good && lazy_give_all(lazy, outputs, jit->function.outputs);
 }

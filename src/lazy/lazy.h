@@ -55,6 +55,7 @@ struct wg_array {
     uint8_t state, kind, rank;
     bool heavy;          /* computing it again costs more than storing it: something other than elementwise and layout rows is below */
     bool seen;           /* a read computed it without storing it */
+    bool submitted;      /* the runner is computing it */
     bool interned;
     uint32_t operand_count, attribute_count;
     uint32_t tag;
@@ -92,6 +93,18 @@ typedef struct lazy_visit {
     wg_array *array;
     uint32_t next;
 } lazy_visit;
+
+/* The run under way. */
+typedef struct lazy_running {
+    lazy_program *program;
+    wg_session *session;
+    wg_run_options options;
+    wg_run_memory memory;
+    wg_tensor **results; /* [root_count of the program] */
+    wg_error error;
+    double seconds;
+    bool good, submitted; /* submitted: the runner has it */
+} lazy_running;
 
 struct wg_lazy {
     const wg_allocator *allocator;
@@ -133,6 +146,8 @@ struct wg_lazy {
     uint32_t key_count, key_capacity;
     int64_t *numbers;                     /* the lengths of the key by class */
     uint32_t number_count, number_capacity;
+    lazy_running run;
+    struct lazy_runner *runner;           /* NULL: nothing was submitted yet */
     void *arena;                          /* lent to the session of a read */
     size_t arena_bytes;
     atomic_bool stopped;                  /* set by any thread, asked by the run under way */
@@ -171,6 +186,8 @@ bool lazy_fail_memory(wg_lazy *lazy);
 bool lazy_fail_with(wg_lazy *lazy, const wg_error *error, const wg_array *at);
 /* Hands an owned reference to the caller: to the innermost scope where one is open. NULL passes. */
 wg_array *lazy_give(wg_lazy *lazy, wg_array *array);
+/* All of them; false and all NULL where one cannot be handed over. NULL inside passes. */
+bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count);
 
 /* ---- array.c: stored arrays ---- */
 
@@ -209,15 +226,28 @@ void lazy_node_leave(wg_array *array);
 
 /* Computes what is pending of roots, strips levels; roots [count] may repeat. */
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
+/* The same, but large work may still be under way afterwards. */
+bool lazy_run_submitted(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
 /* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
 wg_array *lazy_readable(wg_lazy *lazy, wg_array *array);
+
+/* ---- submit.c: runs on a thread of their own ---- */
+
+/* Hands the run that is ready to the context's thread; false where there is none to be had. */
+bool lazy_submit(wg_lazy *lazy);
+/* Waits for the run under way, if there is one, and gives its nodes their results; of a run that failed they stay pending. */
+void lazy_join(wg_lazy *lazy);
+void lazy_runner_free(wg_lazy *lazy);
 
 /* ---- program.c: the plan cache ---- */
 
 /* The program of the key of the walk under way; made where there is none. Roots are indexes into lazy->order. NULL and an error. */
 lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash);
-/* Runs it over the leaves of the walk; results [root_count] are owned tensors. */
-bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results);
+/* A run over the leaves of the walk, in three steps: everything is made ready (results [root_count] are owned tensors, and stay where they
+ * are to the end), it runs, on any thread, it ends. told: a failure becomes the context's error. */
+bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
+void lazy_program_go(wg_lazy *lazy);
+bool lazy_program_end(wg_lazy *lazy, bool told);
 void lazy_programs_free(wg_lazy *lazy);
 
 /* ---- trace.c: levels ---- */

@@ -288,8 +288,9 @@ static wg_array *deferred_product(wg_lazy *lazy, wg_array *const *operands)
 static wg_array *call_of_others(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes,
                                 uint32_t attribute_count, uint32_t tag)
 {
+    bool clean = !lazy->error.code;
     wg_array *result = op == WG_OP_MatMul && count == 2 ? deferred_product(lazy, operands) : NULL;
-    if (result) return result;
+    if (result || (clean && lazy->error.code)) return result;
     wg_array *few[FEW_OPERANDS], **plain = few;
     if (count > FEW_OPERANDS && !(plain = base_allocate(lazy->allocator, count * sizeof *plain))) return lazy_fail_memory(lazy), NULL;
     bool good = true;

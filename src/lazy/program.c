@@ -31,7 +31,9 @@ struct lazy_program {
     wg_plan *plan;
     wg_symbol *leaves;              /* [leaf_count] inputs in order of the walk */
     wg_feed *feeds;                 /* [leaf_count] of the run under way */
+    void **result_places;           /* [root_count] of the run under way, in order of the entry's results */
     void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
+    uint32_t *result_of;            /* [root_count] which of the entry's results a root is: rewrites may make two roots one node */
     uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
     wg_binding *bindings;           /* [binding_count] of the numbers that are not pinned, with names in `names` */
     uint32_t binding_count;
@@ -75,6 +77,8 @@ static void free_program(wg_lazy *lazy, lazy_program *program)
     base_free(allocator, program->leaves, program->leaf_count * sizeof *program->leaves);
     base_free(allocator, program->feeds, program->leaf_count * sizeof *program->feeds);
     base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
+    base_free(allocator, program->result_places, program->root_count * sizeof *program->result_places);
+    base_free(allocator, program->result_of, program->root_count * sizeof *program->result_of);
     base_free(allocator, program->input_of, program->leaf_count * sizeof *program->input_of);
     base_free(allocator, program->bindings, program->number_count * sizeof *program->bindings);
     base_free(allocator, program->names, program->number_count * sizeof *program->names);
@@ -245,6 +249,58 @@ static bool record_program(builder *b, lazy_program *program, const lazy_program
     return good || lazy_fail_with(b->lazy, &b->error, b->failed);
 }
 
+/* ---- rewrites ---- */
+
+typedef struct rewrite_teller {
+    wg_lazy *lazy;
+    const wg_network *network; /* the one before */
+} rewrite_teller;
+
+static void tell_rewrite(void *user, const wg_rewrite *rewrite)
+{
+    const rewrite_teller *teller = user;
+    wg_lazy *lazy = teller->lazy;
+    wg_event event = {.what = "rewrite", .detail = rewrite->rule, .reason = rewrite->reason, .read = lazy->figures.reads + 1};
+    wg_node_facts facts;
+    if (wg_network_node(teller->network, rewrite->root, &facts) && facts.file && !strcmp(facts.file, NODE_FILE) && facts.line > 0 &&
+        (uint32_t)facts.line <= lazy->order_count) {
+        event.file = lazy->order[facts.line - 1]->file;
+        event.line = lazy->order[facts.line - 1]->line;
+    }
+    lazy_tell(lazy, &event);
+}
+
+/* The network of one read after the rewrites; inputs keep their order. */
+static bool rewrite(wg_lazy *lazy, lazy_program *program, wg_symbol *roots, wg_error *error)
+{
+    rewrite_teller teller = {lazy, program->network};
+    wg_network *rewritten = wg_network_rewritten(program->network, roots, program->root_count, lazy->options.same_bits_only,
+                                                 lazy->explain ? tell_rewrite : NULL, &teller, error);
+    if (!rewritten) return false;
+    wg_network_release(&program->network);
+    program->network = rewritten;
+    wg_node_facts facts;
+    for (uint32_t position = 0, leaf = 0; leaf < program->leaf_count && wg_network_node(rewritten, position, &facts); position++)
+        if (facts.op == WG_OP_Input) program->leaves[leaf++] = wg_network_symbol_at(rewritten, position);
+    return true;
+}
+
+/* An entry's results are its roots in order, each once: only a root that comes again is looked for. */
+static void find_results(lazy_program *program, const wg_symbol *symbols)
+{
+    uint32_t count = wg_entry_result_count(program->entry), found = 0;
+    for (uint32_t i = 0; i < program->root_count; i++) {
+        uint32_t at = found;
+        if (at < count && wg_entry_result(program->entry, at).position == symbols[i].position) {
+            found++;
+        } else {
+            at = 0;
+            while (wg_entry_result(program->entry, at).position != symbols[i].position) at++;
+        }
+        program->result_of[i] = at;
+    }
+}
+
 static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
 {
     wg_symbol few[8], *symbols = few;
@@ -252,8 +308,10 @@ static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots
     if (program->root_count > 8 && !(symbols = base_allocate(b->lazy->allocator, bytes))) return base_fail_memory(error), NULL;
     for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(b->values[roots[i]]);
     program->network = wg_tape_seal(&b->tape, error);
+    bool good = program->network && rewrite(b->lazy, program, symbols, error);
     wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
-    program->entry = program->network ? wg_entry_new(program->network, &options, error) : NULL;
+    program->entry = good ? wg_entry_new(program->network, &options, error) : NULL;
+    if (program->entry) find_results(program, symbols);
     if (symbols != few) base_free(b->lazy->allocator, symbols, bytes);
     return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
 }
@@ -279,6 +337,8 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     program->leaves = base_allocate(allocator, program->leaf_count * sizeof *program->leaves);
     program->feeds = base_allocate(allocator, program->leaf_count * sizeof *program->feeds);
     program->places = base_allocate(allocator, program->leaf_count * sizeof *program->places);
+    program->result_places = base_allocate(allocator, program->root_count * sizeof *program->result_places);
+    program->result_of = base_allocate(allocator, program->root_count * sizeof *program->result_of);
     program->input_of = base_allocate(allocator, program->leaf_count * sizeof *program->input_of);
     program->bindings = base_allocate(allocator, program->number_count * sizeof *program->bindings);
     program->names = base_allocate(allocator, program->number_count * sizeof *program->names);
@@ -287,7 +347,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
                  .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
                  .values = base_allocate(allocator, value_bytes),
                  .sizes = base_allocate(allocator, size_bytes)};
-    bool good = program->key && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
+    bool good = program->key && program->result_of && program->result_places && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
                 ((program->bindings && program->names && program->numbers && program->pinned) || !program->number_count) && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
     for (uint32_t i = 0; good && i < program->number_count; i++) snprintf(program->names[i], sizeof program->names[i], "e%u", i);
@@ -436,11 +496,17 @@ static void feed(wg_lazy *lazy, lazy_program *program)
     for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->leaves[leaf])};
 }
 
-static bool make_results(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, wg_tensor **results, wg_error *error)
+/* Roots that are one node share its tensor. */
+static bool make_results(wg_lazy *lazy, const lazy_program *program, const uint32_t *roots, wg_tensor **results, wg_error *error)
 {
-    for (uint32_t i = 0; i < root_count; i++) {
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < program->root_count; i++) {
         const wg_array *root = lazy->order[roots[i]];
-        results[i] = base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
+        uint32_t first = program->result_of[i] == made ? i : 0;
+        while (program->result_of[first] != program->result_of[i]) first++;
+        made += first == i;
+        results[i] = first < i ? wg_tensor_retain(results[first])
+                               : base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
         if (results[i]) continue;
         while (i > 0) wg_tensor_release(results[--i]);
         return false;
@@ -458,24 +524,6 @@ static bool fail_run(wg_lazy *lazy, wg_error *error)
         error->line = 0;
     }
     return lazy_fail_with(lazy, error, at);
-}
-
-static bool run(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg_tensor **results, wg_error *error)
-{
-    void *few[8], **places = few;
-    size_t bytes = program->root_count * sizeof *places;
-    if (program->root_count > 8 && !(places = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error);
-    for (uint32_t i = 0; i < program->root_count; i++) places[i] = results[i]->data;
-    static void *const none[1];
-    wg_run_options options = {.size = sizeof options, .feeds = program->feeds, .feed_count = program->leaf_count};
-    wg_run_memory memory = {.size = sizeof memory, .results = places, .arena = lazy->arena};
-    bool placed = place_inputs(lazy, program);
-    if (placed) memory.inputs = program->leaf_count ? program->places : none;
-    else feed(lazy, program);
-    bool good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the read was stopped");
-    good = good && wg_session_run_into(session->session, placed ? NULL : &options, &memory, error);
-    if (places != few) base_free(lazy->allocator, places, bytes);
-    return good;
 }
 
 /* A run and its stages: what each computes, and where its first node was called. */
@@ -505,22 +553,49 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-bool lazy_program_run(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, uint32_t root_count, wg_tensor **results)
+bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results)
 {
-    wg_error error;
-    wg_error_clear(&error);
-    lazy_session *session = session_of(lazy, program, &error);
-    if (!session || !reserve_arena(lazy, wg_session_arena_bytes(session->session), &error)) return fail_run(lazy, &error);
-    if (!make_results(lazy, roots, root_count, results, &error)) return fail_run(lazy, &error);
+    static void *const none[1];
+    lazy_running *run = &lazy->run;
+    wg_error_clear(&run->error);
+    lazy_session *session = session_of(lazy, program, &run->error);
+    if (!session || !reserve_arena(lazy, wg_session_arena_bytes(session->session), &run->error)) return fail_run(lazy, &run->error);
+    if (!make_results(lazy, program, roots, results, &run->error)) return fail_run(lazy, &run->error);
     session->used = lazy->figures.reads + 1;
     lazy->last = program;
+    for (uint32_t i = 0; i < program->root_count; i++) program->result_places[program->result_of[i]] = results[i]->data;
+    run->program = program;
+    run->session = session->session;
+    run->results = results;
+    run->options = (wg_run_options){.size = sizeof run->options, .feeds = program->feeds, .feed_count = program->leaf_count};
+    run->memory = (wg_run_memory){.size = sizeof run->memory, .results = program->result_places, .arena = lazy->arena};
+    if (place_inputs(lazy, program)) {
+        run->memory.inputs = program->leaf_count ? program->places : none;
+        run->options.feed_count = 0;
+    } else {
+        feed(lazy, program);
+    }
+    return true;
+}
+
+void lazy_program_go(wg_lazy *lazy)
+{
+    lazy_running *run = &lazy->run;
     double before = lazy->explain ? seconds_now() : 0;
-    if (run(lazy, program, session, results, &error)) {
-        if (lazy->explain) tell_run(lazy, program, seconds_now() - before);
+    run->good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
+    run->good = run->good && wg_session_run_into(run->session, run->options.feed_count ? &run->options : NULL, &run->memory, &run->error);
+    run->seconds = lazy->explain ? seconds_now() - before : 0;
+}
+
+bool lazy_program_end(wg_lazy *lazy, bool told)
+{
+    lazy_running *run = &lazy->run;
+    if (run->good) {
+        if (lazy->explain) tell_run(lazy, run->program, run->seconds);
         return true;
     }
-    for (uint32_t i = 0; i < root_count; i++) wg_tensor_release(results[i]);
-    return fail_run(lazy, &error);
+    for (uint32_t i = 0; i < run->program->root_count; i++) wg_tensor_release(run->results[i]);
+    return told && fail_run(lazy, &run->error);
 }
 
 wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)

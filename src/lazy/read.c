@@ -217,16 +217,49 @@ static bool choose_stored(wg_lazy *lazy, wg_array *const *arrays, uint32_t count
 
 /* ---- the run ---- */
 
-static bool run_stored(wg_lazy *lazy, const uint32_t *stored, uint32_t count)
+/* Less work than this is done before a thread could be told of it: items of the nodes that are computed. */
+#define SUBMITTED_ITEMS 65536
+
+static bool is_large(const wg_lazy *lazy)
+{
+    int64_t items = 0;
+    for (uint32_t i = 0; i < lazy->order_count && items < SUBMITTED_ITEMS; i++) items += lazy->order[i]->volume;
+    return items >= SUBMITTED_ITEMS;
+}
+
+static bool submit_stored(wg_lazy *lazy, lazy_program *program)
+{
+    wg_tensor **results = base_allocate(lazy->allocator, lazy->stored_count * sizeof *results);
+    if (!results) return lazy_fail_memory(lazy);
+    bool begun = lazy_program_begin(lazy, program, lazy->stored, results);
+    if (begun && lazy_submit(lazy)) return true;
+    if (begun) {
+        lazy->run.submitted = true; /* without a thread it is done here, as the join would find it */
+        for (uint32_t i = 0; i < lazy->stored_count; i++) lazy_use(lazy->order[lazy->stored[i]]);
+        lazy_program_go(lazy);
+        lazy_join(lazy);
+        return true;
+    }
+    base_free(lazy->allocator, results, lazy->stored_count * sizeof *results);
+    return false;
+}
+
+static bool run_stored(wg_lazy *lazy, bool submit)
 {
     uint64_t hash;
+    const uint32_t *stored = lazy->stored, count = lazy->stored_count;
     if (!end_key(lazy, stored, count, &hash)) return false;
     lazy_program *program = lazy_program_of(lazy, stored, count, hash);
     if (!program) return false;
+    if (submit && is_large(lazy)) return submit_stored(lazy, program);
     wg_tensor *few[8], **results = few;
     size_t bytes = count * sizeof *results;
     if (count > 8 && !(results = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
-    bool good = lazy_program_run(lazy, program, stored, count, results);
+    bool good = lazy_program_begin(lazy, program, stored, results);
+    if (good) {
+        lazy_program_go(lazy);
+        good = lazy_program_end(lazy, true);
+    }
     if (good) {
         lazy->figures.reads++;
         for (uint32_t i = 0; i < count; i++) lazy_use(lazy->order[stored[i]]); /* none is retired before it has its result */
@@ -238,12 +271,12 @@ static bool run_stored(wg_lazy *lazy, const uint32_t *stored, uint32_t count)
 }
 
 /* arrays are stored or pending. */
-static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count)
+static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, bool submit)
 {
     begin_walk(lazy);
     for (uint32_t i = 0; i < count; i++)
         if (arrays[i]->state == LAZY_PENDING && !walk(lazy, arrays[i])) return false;
-    return !lazy->order_count || (choose_stored(lazy, arrays, count) && run_stored(lazy, lazy->stored, lazy->stored_count));
+    return !lazy->order_count || (choose_stored(lazy, arrays, count) && run_stored(lazy, submit));
 }
 
 wg_array *lazy_readable(wg_lazy *lazy, wg_array *array)
@@ -266,16 +299,27 @@ wg_array *lazy_readable(wg_lazy *lazy, wg_array *array)
     }
 }
 
-bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
+static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, bool submit)
 {
     wg_array *few[8], **plain = few;
     if (count > 8 && !(plain = base_allocate(lazy->allocator, count * sizeof *plain))) return lazy_fail_memory(lazy);
     bool good = true;
+    lazy_join(lazy);
     atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
     for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = lazy_readable(lazy, roots[i])) != NULL;
-    good = good && run_plain(lazy, plain, count);
+    good = good && run_plain(lazy, plain, count, submit);
     if (plain != few) base_free(lazy->allocator, plain, count * sizeof *plain);
     return good;
+}
+
+bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
+{
+    return run_roots(lazy, roots, count, false);
+}
+
+bool lazy_run_submitted(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
+{
+    return run_roots(lazy, roots, count, true);
 }
 
 /* ---- public ---- */
@@ -286,16 +330,17 @@ bool (wg_array_run)(wg_array *const *roots, uint32_t count)
     wg_lazy *lazy = roots && roots[0] ? roots[0]->lazy : NULL;
     for (uint32_t i = 0; i < count; i++)
         if (!roots || !lazy_check(lazy, roots[i])) return false;
-    return lazy_run(lazy, roots, count);
+    return lazy_run_submitted(lazy, roots, count);
 }
 
 bool (wg_array_read)(wg_array *array, wg_view *view)
 {
     if (!array || !lazy_check(array->lazy, array)) return false;
     if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill");
+    if (array->lazy->run.submitted) lazy_join(array->lazy);
     atomic_store_explicit(&array->lazy->stopped, false, memory_order_relaxed);
     wg_array *plain = lazy_readable(array->lazy, array);
-    if (!plain || (plain->state == LAZY_PENDING && !run_plain(array->lazy, &plain, 1))) return false;
+    if (!plain || (plain->state == LAZY_PENDING && !run_plain(array->lazy, &plain, 1, false))) return false;
     *view = lazy_view(plain);
     return true;
 }

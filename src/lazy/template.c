@@ -136,7 +136,9 @@ static bool scratch_source(scratch *s, wg_array *array, wg_value *value)
 static bool scratch_results(scratch *s, const wg_value *values, wg_array **results, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (wg_is_poison(values[i])) return lazy_fail_with(s->lazy, wg_tape_error(s->tape), NULL);
+        if (wg_is_poison(values[i]) || values[i].tape != s->tape)
+            return wg_tape_error(s->tape)->code ? lazy_fail_with(s->lazy, wg_tape_error(s->tape), NULL)
+                                                : lazy_fail(s->lazy, WG_ARGUMENT, "result %u of a composition is no value of its tape", i);
     if (!scratch_cover(s, wg_tape_count(s->tape))) return false;
     uint32_t few[8], *roots = few;
     size_t bytes = count * sizeof *roots;
@@ -168,16 +170,13 @@ bool lazy_compose(wg_lazy *lazy, wg_recorder recorder, void *user, wg_array *con
 bool wg_array_compose(wg_lazy *lazy, wg_recorder record, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,
                       uint32_t result_count)
 {
-    if (!lazy || !record || !results) return lazy_fail(lazy, WG_ARGUMENT, "a composition needs what records it and a place for results");
+    if (!lazy || !record || !results || (operand_count && !operands))
+        return lazy_fail(lazy, WG_ARGUMENT, "a composition needs what records it, its operands and a place for results");
     for (uint32_t i = 0; i < result_count; i++) results[i] = NULL;
     for (uint32_t i = 0; i < operand_count; i++)
         if (!lazy_check(lazy, operands[i])) return false;
     bool good = lazy_compose(lazy, record, user, operands, operand_count, results, result_count);
-    for (uint32_t i = 0; i < result_count; i++) {
-        if (!good) results[i] = NULL;
-        else if (!(results[i] = lazy_give(lazy, results[i]))) good = false;
-    }
-    return good;
+    return good && lazy_give_all(lazy, results, result_count);
 }
 
 /* ---- entries ---- */
@@ -196,7 +195,7 @@ static bool place_parameters(entry_call *c)
         wg_error error = {.code = WG_OK};
         wg_symbol symbol = wg_parameters_symbol(c->parameters, i);
         wg_node_facts facts;
-        if (symbol.position >= c->count || !wg_entry_node(c->entry, symbol.position, &facts) || facts.op != WG_OP_Parameter)
+        if (symbol.family != wg_entry_result(c->entry, 0).family || symbol.position >= c->count || !wg_entry_node(c->entry, symbol.position, &facts) || facts.op != WG_OP_Parameter)
             return lazy_fail(c->lazy, WG_PARAMETERS, "the parameters are of another network than the entry");
         wg_tensor *payload = wg_parameters_of(c->parameters, symbol, &error);
         if (!payload) return lazy_fail_with(c->lazy, &error, NULL);
@@ -238,15 +237,16 @@ static bool entry_results(entry_call *c, wg_array **results)
     if (!roots) return lazy_fail_memory(c->lazy);
     for (uint32_t i = 0; i < count; i++) roots[i] = wg_entry_result(c->entry, i).position;
     bool good = lazy_instantiate(c->lazy, (lazy_nodes){.entry = c->entry}, c->arrays, roots, count);
-    for (uint32_t i = 0; i < count; i++) results[i] = good ? lazy_give(c->lazy, lazy_keep(c->arrays[roots[i]])) : NULL;
+    for (uint32_t i = 0; i < count; i++) results[i] = good ? lazy_keep(c->arrays[roots[i]]) : NULL;
     base_free(c->lazy->allocator, roots, bytes);
-    return good;
+    return good && lazy_give_all(c->lazy, results, count);
 }
 
 bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *parameters, wg_array *const *inputs, uint32_t input_count,
                    wg_array **results)
 {
-    if (!lazy || !entry || !results) return lazy_fail(lazy, WG_ARGUMENT, "calling an entry needs the entry and a place for its results");
+    if (!lazy || !entry || !results || (input_count && !inputs))
+        return lazy_fail(lazy, WG_ARGUMENT, "calling an entry needs the entry, its inputs and a place for its results");
     entry_call c = {.lazy = lazy, .entry = entry, .parameters = parameters};
     wg_node_facts facts;
     while (wg_entry_node(entry, c.count, &facts)) c.count++;

@@ -209,8 +209,8 @@ wg_array *lazy_level_call(lazy_level *level, wg_op op, wg_array *const *operands
     for (uint32_t i = 0; i < operand_count; i++) inner[i] = lazy_level_inner(level, operands[i]);
     wg_array *result = lazy_call(lazy, op, inner, operand_count, attributes, attribute_count, tag);
     if (inner != few) base_free(lazy->allocator, inner, bytes);
-    /* What is no float does not move. */
-    if (!result || (level->kind == LAZY_DERIVATIVE && !base_kind_is_float((wg_kind)result->kind))) return result;
+    /* What is no float does not move; a complex number is carried, so that a derivative through it is refused. */
+    if (!result || (level->kind == LAZY_DERIVATIVE && !base_kind_has_nan((wg_kind)result->kind))) return result;
     wg_array *carried = traced(level, op, operands, operand_count, attributes, attribute_count, result);
     lazy_release(result);
     return carried;

@@ -13,7 +13,10 @@
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
  *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
  *   arena.c      offsets                                verify.c     invariants
- *   report.c     describe, report, figures */
+ *   report.c     describe, report, figures
+ *
+ * Before any plan, and only for graphs that came about by calls: rewrites.c makes rounds of the rules in rewrites_*.c, which work through
+ * rewriter.h. match.c finds the patterns of both tables, catalogue.def and rewrites.def. */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 

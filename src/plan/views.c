@@ -13,7 +13,7 @@ plan_reading plan_reading_of(const wg_node *node)
 #include "plan/readings.def"
     };
     /* Bits that become floats are computed: the NaNs among them become the one NaN. */
-    if (node->op == WG_OP_Bitcast && base_kind_is_float((wg_kind)node->kind)) return PLAN_READING_MAP;
+    if (node->op == WG_OP_Bitcast && base_kind_has_nan((wg_kind)node->kind)) return PLAN_READING_MAP;
     if (told[node->op]) return (plan_reading)(told[node->op] - 1);
     return graph_rows[node->op].order == GRAPH_ORDER_ELEMENT ? PLAN_READING_MAP : PLAN_READING_CONTIGUOUS;
 }

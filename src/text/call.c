@@ -5,6 +5,8 @@
  *   sum = product { ("+" | "-") product }      product = unary { ("*" | "/" | "@") unary }      unary = "-" unary | primary
  *   primary = number | name | name "(" arguments ")" | "(" sum ")"
  *
+ *   number = digits | word | imaginary        imaginary = digits "i" | "infi" | "nani"
+ *
  * A value is a recorded node, a number that has no kind yet (it takes that of the other operand), or a size that depends on extents. */
 #include <string.h>
 
@@ -16,6 +18,31 @@ static text_value scalar_of_digits(text_token token, const char *digits, size_t 
     value.whole = base_parse_integer(digits, count, &value.integer) == count;
     if (!base_parse_float(digits, count, WG_KIND_F64, &value.real)) value.real = 0;
     return value;
+}
+
+/* The real part of a literal that has none written: text_is_bare_imaginary knows it by its address. */
+static const char no_real_part[] = "0";
+
+text_value text_imaginary_here(const text_reader *reader)
+{
+    text_value value = scalar_of_digits(reader->now, no_real_part, 1);
+    value.whole = false;
+    value.imaginary = text_slice(reader, reader->now);
+    value.imaginary_count = reader->now.length - 1; /* without the i */
+    return value;
+}
+
+bool text_is_bare_imaginary(const text_value *value)
+{
+    return value->imaginary && value->digits == no_real_part;
+}
+
+void text_add_imaginary(text_value *real, const text_value *imaginary, bool subtract)
+{
+    real->whole = false;
+    real->imaginary = imaginary->imaginary;
+    real->imaginary_count = imaginary->imaginary_count;
+    real->imaginary_negative = imaginary->imaginary_negative != subtract;
 }
 
 /* inf, nan, true, false: numbers by name. */
@@ -57,6 +84,11 @@ static bool primary(text_reader *reader, text_value *value)
     text_token token = reader->now;
     if (token.form == TEXT_NUMBER) {
         *value = scalar_of_digits(token, text_slice(reader, token), token.length);
+        text_next(reader);
+        return reader->now.form != TEXT_BAD;
+    }
+    if (text_is_imaginary(reader)) {
+        *value = text_imaginary_here(reader);
         text_next(reader);
         return reader->now.form != TEXT_BAD;
     }
@@ -139,6 +171,7 @@ bool text_real(text_reader *reader, const char *what, double *number)
     text_value value;
     if (!sum(reader, &value)) return false;
     if (value.form != TEXT_SCALAR) return text_fail(reader, value.token, WG_SYNTAX, "%s is a number", what);
+    if (value.imaginary) return text_fail(reader, value.token, WG_SYNTAX, "%s is a real number", what);
     *number = value.negative ? -value.real : value.real;
     return true;
 }
@@ -211,16 +244,33 @@ static bool integer_item(text_reader *reader, const text_value *scalar, const ch
                      base_kinds[kind].name);
 }
 
-bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void *items, int64_t index)
+/* The number without its imaginary part. */
+static bool real_item(text_reader *reader, const text_value *scalar, wg_kind kind, void *items, int64_t index)
 {
     const char *digits = NULL;
     size_t count = 0;
     base_number number = {.u = 0};
     if (scalar->digits && !signed_digits(reader, scalar, &digits, &count)) return false;
-    if (base_kinds[kind].class == BASE_CLASS_COMPLEX)
-        return text_fail(reader, scalar->token, WG_UNSUPPORTED, "complex kinds are not supported");
     bool good = base_kind_is_float(kind) ? float_item(reader, scalar, digits, count, kind, &number)
                                          : integer_item(reader, scalar, digits, count, kind, &number);
     if (good) base_number_store(kind, items, index, number);
     return good;
+}
+
+bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void *items, int64_t index)
+{
+    if (!base_kind_is_complex(kind)) {
+        if (scalar->imaginary)
+            return text_fail(reader, scalar->token, WG_KIND, "a number with an imaginary part is no %s; choose c64 or c128",
+                             base_kinds[kind].name);
+        return real_item(reader, scalar, kind, items, index);
+    }
+    text_value imaginary = {.form = TEXT_SCALAR, .token = scalar->token, .digits = "0", .digit_count = 1};
+    if (scalar->imaginary) {
+        imaginary.digits = scalar->imaginary;
+        imaginary.digit_count = scalar->imaginary_count;
+        imaginary.negative = scalar->imaginary_negative;
+    }
+    wg_kind part = base_kind_part(kind);
+    return real_item(reader, scalar, part, items, 2 * index) && real_item(reader, &imaginary, part, items, 2 * index + 1);
 }

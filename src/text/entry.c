@@ -53,13 +53,13 @@ static bool name_gradient(text_reader *reader, wg_value of, wg_value gradient)
     return true;
 }
 
-/* Every parameter of a float kind so far, onto reader->operands. */
+/* Every parameter of a float or complex kind so far, onto reader->operands: a complex one is refused, not left out. */
 static bool all_parameters(text_reader *reader, uint32_t *count)
 {
     *count = 0;
     for (uint32_t i = 0; i < reader->tape->nodes.count; i++) {
         const wg_node *node = graph_node(reader->tape, i);
-        if (node->op != WG_OP_Parameter || !base_kind_is_float((wg_kind)node->kind)) continue;
+        if (node->op != WG_OP_Parameter || !base_kind_has_nan((wg_kind)node->kind)) continue;
         if (!BASE_RESERVE(reader->allocator, reader->operands, reader->operand_capacity, *count + 1)) return text_fail_memory(reader);
         reader->operands[(*count)++] = (wg_value){reader->tape, i, reader->tape->generation};
     }

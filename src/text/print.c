@@ -88,12 +88,31 @@ static bool put_digest(writer *w, const wg_node *node, uint32_t position, const 
     return true;
 }
 
+/* A number as the text writes it: a complex one as a+bi, both parts always. */
+static void put_item(writer *w, wg_kind kind, const void *items, int64_t index)
+{
+    wg_kind part = base_kind_part(kind);
+    if (part == kind) {
+        base_string_item(&w->text, kind, items, index);
+        return;
+    }
+    base_string_item(&w->text, part, items, 2 * index);
+    size_t sign = w->text.length;
+    base_string_item(&w->text, part, items, 2 * index + 1);
+    if (!w->text.failed && w->text.text[sign] != '-') {
+        w->text.length = sign;
+        put(w, "+");
+        base_string_item(&w->text, part, items, 2 * index + 1);
+    }
+    put(w, "i");
+}
+
 static void put_items(writer *w, const wg_tensor *items)
 {
     put(w, "(");
     for (int64_t i = 0; i < items->volume; i++) {
         if (i) put(w, " ");
-        base_string_item(&w->text, items->kind, items->data, i);
+        put_item(w, items->kind, items->data, i);
     }
     put(w, ")");
 }
@@ -125,7 +144,7 @@ static void put_source(writer *w, uint32_t position, const wg_node *node)
     if (by_name) {
         put_manifest(w, position, payload);
         put_digest(w, node, position, payload);
-    } else if (one) base_string_item(&w->text, (wg_kind)node->kind, payload->tensor->data, 0);
+    } else if (one) put_item(w, (wg_kind)node->kind, payload->tensor->data, 0);
     else if (payload->form == GRAPH_PAYLOAD_DENSE) put_items(w, payload->tensor);
     else if (payload->form == GRAPH_PAYLOAD_SIZE) graph_size_print(w->graph, payload->size, &w->text);
     put_shard(w, payload);

@@ -40,7 +40,7 @@ static bool binding(text_reader *reader)
     if (value.form != TEXT_NODE) { /* a number that is bound is a constant of the program's kind */
         value.node = text_constant(reader, &value, reader->tape->kind);
         value.form = TEXT_NODE;
-        if (!text_recorded(reader, token)) return false;
+        if (!text_recorded(reader, token) || reader->error->code) return false; /* the number may be none of the kind */
     }
     if (text_is_symbol(reader, ':')) {
         text_next(reader);

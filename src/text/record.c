@@ -81,6 +81,17 @@ static bool fold_scalars(char op, text_token token, const text_value *left, cons
     return true;
 }
 
+/* A literal a + bi or a - bi; beyond that numbers are computed with once they are arrays. */
+static bool join_parts(text_reader *reader, char op, text_token token, const text_value *left, const text_value *right, text_value *value)
+{
+    bool literal = left->form == TEXT_SCALAR && !left->imaginary && text_is_bare_imaginary(right) && (op == '+' || op == '-');
+    if (!literal)
+        return text_fail(reader, token, WG_SYNTAX, "a complex number is written a+bi; bind it to a constant to compute with it");
+    *value = *left;
+    text_add_imaginary(value, right, op == '-');
+    return true;
+}
+
 static bool as_size(text_reader *reader, const text_value *value, wg_size *size)
 {
     *size = value->size;
@@ -146,6 +157,7 @@ bool text_infix(text_reader *reader, char op, text_token token, text_value left,
     bool left_node = left.form == TEXT_NODE, right_node = right.form == TEXT_NODE;
     if (!left_node && !right_node) {
         if (op == '@') return text_fail(reader, token, WG_SYNTAX, "`@` multiplies matrices: these are numbers; use `*`");
+        if (left.imaginary || right.imaginary) return join_parts(reader, op, token, &left, &right, value);
         bool sizes = left.form == TEXT_SIZE || right.form == TEXT_SIZE;
         return sizes ? combine_sizes(reader, op, token, &left, &right, value) : fold_scalars(op, token, &left, &right, value);
     }
@@ -174,6 +186,7 @@ bool text_negate(text_reader *reader, text_token token, text_value *value)
         text_value zero = {.form = TEXT_SCALAR, .token = token, .whole = true};
         return combine_sizes(reader, '-', token, &zero, value, value);
     }
+    value->imaginary_negative = !value->imaginary_negative;
     if (value->digits) value->negative = !value->negative;
     else {
         value->real = -value->real;
@@ -208,7 +221,7 @@ static bool kind_argument(text_reader *reader, const char *key, int64_t *number)
              text_slice(reader, token));
     wg_kind kind = wg_kind_from_name(name);
     if (kind == WG_KIND_COUNT)
-        return text_fail(reader, token, WG_KIND, "%s is a kind: bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, char", key);
+        return text_fail(reader, token, WG_KIND, "%s is a kind: bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, c64, c128, char", key);
     *number = kind;
     text_next(reader);
     return reader->now.form != TEXT_BAD;

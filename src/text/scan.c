@@ -178,6 +178,11 @@ static void scan_number(text_reader *reader)
     reader->now.form = TEXT_NUMBER;
     reader->now.length = number_length(reader, from);
     char after = at(reader, from + reader->now.length);
+    if (after == 'i' && !name_length(reader, from + reader->now.length + 1)) {
+        reader->now.form = TEXT_IMAGINARY;
+        reader->now.length++;
+        return;
+    }
     if (is_letter(after) || after == '.') {
         while (is_letter(after) || is_digit(after) || after == '.') after = at(reader, from + ++reader->now.length);
         bad(reader, reader->now.length, WG_SYNTAX, "neither a number nor a name; a number is digits, `.` digits, `e` exponent");
@@ -273,6 +278,11 @@ bool text_is_word(const text_reader *reader, const char *word)
 {
     return reader->now.form == TEXT_NAME && strlen(word) == reader->now.length &&
         !memcmp(text_slice(reader, reader->now), word, reader->now.length);
+}
+
+bool text_is_imaginary(const text_reader *reader)
+{
+    return reader->now.form == TEXT_IMAGINARY || text_is_word(reader, "infi") || text_is_word(reader, "nani");
 }
 
 bool text_expect(text_reader *reader, char symbol, const char *where)

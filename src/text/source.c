@@ -67,6 +67,51 @@ static bool one_number(text_reader *reader, source *s)
     return one && text_item(reader, &value, s->kind, wg_tensor_data(one), 0);
 }
 
+/* A number without a sign: digits, a word, or an imaginary part alone. */
+static bool unsigned_item(text_reader *reader, text_value *value)
+{
+    bool word = text_is_word(reader, "inf") || text_is_word(reader, "nan") || text_is_word(reader, "true") || text_is_word(reader, "false");
+    if (text_is_imaginary(reader)) {
+        *value = text_imaginary_here(reader);
+        text_next(reader);
+        return true;
+    }
+    if (reader->now.form != TEXT_NUMBER && !word) return text_fail_expected(reader, "a number");
+    *value = (text_value){.form = TEXT_SCALAR, .token = reader->now, .digits = text_slice(reader, reader->now)};
+    value->digit_count = reader->now.length;
+    if (text_is_word(reader, "true")) value->digits = "1", value->digit_count = 1;
+    else if (text_is_word(reader, "false")) value->digits = "0", value->digit_count = 1;
+    text_next(reader);
+    return true;
+}
+
+/* The +bi or -bi right behind a number; a sign behind a blank begins the next one. */
+static bool imaginary_part(text_reader *reader, text_value *value)
+{
+    text_token sign = reader->now;
+    bool minus = text_is_symbol(reader, '-'), signs = minus || text_is_symbol(reader, '+');
+    if (value->imaginary || !signs || sign.place.at != value->token.place.at + value->token.length) return true;
+    text_next(reader);
+    if (!text_is_imaginary(reader)) {
+        text_jump(reader, sign.place);
+        return true;
+    }
+    text_value imaginary = text_imaginary_here(reader);
+    text_add_imaginary(value, &imaginary, minus);
+    text_next(reader);
+    return true;
+}
+
+static bool read_item(text_reader *reader, text_value *value)
+{
+    bool negative = text_is_symbol(reader, '-');
+    if (negative) text_next(reader);
+    if (!unsigned_item(reader, value)) return false;
+    value->negative = negative;
+    value->imaginary_negative = negative;
+    return imaginary_part(reader, value);
+}
+
 /* ( numbers ), at most TEXT_MAX_INLINE, into values of the reader's stack. */
 static bool read_items(text_reader *reader)
 {
@@ -74,24 +119,15 @@ static bool read_items(text_reader *reader)
     text_next(reader);
     while (!text_is_symbol(reader, ')')) {
         text_token token = reader->now;
-        if (token.form != TEXT_NUMBER && token.form != TEXT_NAME && !text_is_symbol(reader, '-'))
-            return text_fail_expected(reader, "a number or `)`");
+        bool begins = token.form == TEXT_NUMBER || token.form == TEXT_IMAGINARY || token.form == TEXT_NAME || text_is_symbol(reader, '-');
+        if (!begins) return text_fail_expected(reader, "a number or `)`");
         if (reader->value_count - first == TEXT_MAX_INLINE)
             return text_fail(reader, token, WG_SIZE, "more than %d items; keep them in a weight file and write @\"name\"", TEXT_MAX_INLINE);
-        bool negative = text_is_symbol(reader, '-');
-        if (negative) text_next(reader);
-        bool word = text_is_word(reader, "inf") || text_is_word(reader, "nan") || text_is_word(reader, "true") ||
-            text_is_word(reader, "false");
-        if (reader->now.form != TEXT_NUMBER && !word) return text_fail_expected(reader, "a number");
-        text_value value = {.form = TEXT_SCALAR, .token = reader->now, .digits = text_slice(reader, reader->now)};
-        value.digit_count = reader->now.length;
-        if (text_is_word(reader, "true")) value.digits = "1", value.digit_count = 1;
-        else if (text_is_word(reader, "false")) value.digits = "0", value.digit_count = 1;
-        value.negative = negative;
+        text_value value;
+        if (!read_item(reader, &value)) return false;
         if (!BASE_RESERVE(reader->allocator, reader->values, reader->value_capacity, reader->value_count + 1))
             return text_fail_memory(reader);
         reader->values[reader->value_count++] = value;
-        text_next(reader);
     }
     text_next(reader);
     return reader->now.form != TEXT_BAD;

@@ -33,7 +33,17 @@ typedef struct text_place {
     int32_t line;
 } text_place;
 
-typedef enum text_form { TEXT_END, TEXT_NEWLINE, TEXT_NAME, TEXT_STRING, TEXT_NUMBER, TEXT_ARROW, TEXT_SYMBOL, TEXT_BAD } text_form;
+typedef enum text_form {
+    TEXT_END,
+    TEXT_NEWLINE,
+    TEXT_NAME,
+    TEXT_STRING,
+    TEXT_NUMBER,
+    TEXT_IMAGINARY, /* 2i: a number and its i; infi and nani are names */
+    TEXT_ARROW,
+    TEXT_SYMBOL,
+    TEXT_BAD
+} text_form;
 
 typedef struct text_token {
     text_form form;
@@ -68,6 +78,10 @@ typedef struct text_value {
     bool whole;    /* `integer` is the number */
     int64_t integer;
     double real;
+    /* the imaginary part of a literal a+bi, as written; NULL: it has none */
+    const char *imaginary;
+    size_t imaginary_count;
+    bool imaginary_negative;
     text_name prefix; /* an argument that was one bare name: that name */
 } text_value;
 
@@ -186,6 +200,8 @@ static inline const char *text_slice(const text_reader *reader, text_token token
 bool text_is_symbol(const text_reader *reader, char symbol);
 /* A bare word that is `word`. */
 bool text_is_word(const text_reader *reader, const char *word);
+/* An imaginary part: digits and i, or one of the words infi, nani. */
+bool text_is_imaginary(const text_reader *reader);
 /* Takes a symbol or fails with "expected ..". */
 bool text_expect(text_reader *reader, char symbol, const char *where);
 bool text_expect_end_of_line(text_reader *reader);
@@ -239,6 +255,11 @@ bool text_real(text_reader *reader, const char *what, double *number);
 bool text_sizes(text_reader *reader, const char *what, uint32_t *count, wg_size *sizes);
 /* The number of a scalar as an item of a kind; false and an error at its token. */
 bool text_item(text_reader *reader, const text_value *scalar, wg_kind kind, void *items, int64_t index);
+
+/* The literal bi of the imaginary token that is now; whether a value is one, whatever its sign; and a + bi or a - bi of it. */
+text_value text_imaginary_here(const text_reader *reader);
+bool text_is_bare_imaginary(const text_value *value);
+void text_add_imaginary(text_value *real, const text_value *imaginary, bool subtract);
 
 /* ---- record.c: rows, compositions and operators ---- */
 

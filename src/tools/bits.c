@@ -21,6 +21,10 @@ static bool same_item(wg_kind kind, const wg_view *a, const wg_view *b, int64_t 
 {
     size_t bytes = base_kinds[kind].bytes;
     if (!memcmp((const char *)a->data + (size_t)i * bytes, (const char *)b->data + (size_t)i * bytes, bytes)) return true;
+    if (base_kind_is_complex(kind)) {
+        wg_kind part = base_kind_part(kind);
+        return same_item(part, a, b, 2 * i) && same_item(part, a, b, 2 * i + 1);
+    }
     if (!base_kind_is_float(kind)) return false;
     double x = base_number_load(kind, a->data, i).d, y = base_number_load(kind, b->data, i).d;
     return x != x && y != y;

@@ -9,7 +9,7 @@
 typedef struct bits_difference {
     bool types_differ;    /* kinds or shapes; the rest is then unset */
     int64_t count, first; /* items that differ; row-major index of the first */
-    char left[32], right[32];
+    char left[64], right[64];
     uint64_t ulps; /* between the first pair; 0 where the kind is no float */
 } bits_difference;
 

@@ -6,12 +6,6 @@
 #include "base/json.h"
 #include "base/tensor.h"
 
-/* What a complex number is a pair of; every other kind is its own part. */
-static wg_kind part_of(wg_kind kind)
-{
-    return kind == WG_KIND_C64 ? WG_KIND_F32 : kind == WG_KIND_C128 ? WG_KIND_F64 : kind;
-}
-
 /* ---- reading ---- */
 
 /* The levels of nested arrays by their first items. */
@@ -69,7 +63,7 @@ wg_tensor *literal_read(const char *text, size_t length, wg_kind kind, wg_error 
 {
     base_arena arena = base_arena_new(base_allocator(NULL));
     const base_json *json = base_json_read(&arena, "literal", text, length, error);
-    wg_kind part = part_of(kind);
+    wg_kind part = base_kind_part(kind);
     uint32_t rank, pairs = part != kind;
     int64_t shape[WG_MAX_RANK + 1], at = 0;
     bool good = json && first_shape(json, WG_MAX_RANK + pairs, &rank, shape, error) && check_shape(json, rank, shape, error);
@@ -99,9 +93,9 @@ static void put_item(base_string *text, wg_kind kind, const void *items, int64_t
 
 static void put_axis(base_string *text, const wg_view *view, uint32_t axis, int64_t *at)
 {
-    bool is_pair = part_of(view->kind) != view->kind;
+    bool is_pair = base_kind_part(view->kind) != view->kind;
     if (axis == view->rank + is_pair) {
-        put_item(text, part_of(view->kind), view->data, (*at)++);
+        put_item(text, base_kind_part(view->kind), view->data, (*at)++);
         return;
     }
     base_string_puts(text, "[");

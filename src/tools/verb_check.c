@@ -10,7 +10,7 @@
 #include "tools/bits.h"
 #include "tools/running.h"
 
-/* ---- feeds for inputs that must be fed and were not: draws for floats, 0 and 1 for everything else ---- */
+/* ---- feeds for inputs that must be fed and were not: draws for floats and complex parts, 0 and 1 for everything else ---- */
 
 static wg_tensor *drawn(const wg_network *network, wg_symbol input, const running *r, uint64_t seed, wg_error *error)
 {
@@ -20,9 +20,11 @@ static wg_tensor *drawn(const wg_network *network, wg_symbol input, const runnin
     if (!wg_network_bound_shape(network, input, r->bindings, r->binding_count, shape, error)) return NULL;
     wg_tensor *tensor = wg_tensor_new(NULL, facts.kind, facts.rank, shape, NULL, error);
     const base_key key = {{(uint32_t)seed, input.position}};
-    for (int64_t i = 0; tensor && i < tensor->volume; i++) {
+    wg_kind part = base_kind_part(facts.kind);
+    int64_t parts = part == facts.kind ? 1 : 2;
+    for (int64_t i = 0; tensor && i < parts * tensor->volume; i++) {
         double draw = base_draw_uniform_f64(key, (uint64_t)i);
-        base_number_store(facts.kind, tensor->data, i, base_number_from_double(facts.kind, base_kind_is_float(facts.kind) ? 2 * draw - 1 : draw < 0.5));
+        base_number_store(part, tensor->data, i, base_number_from_double(part, base_kind_is_float(part) ? 2 * draw - 1 : draw < 0.5));
     }
     return tensor;
 }

@@ -15,7 +15,7 @@ typedef struct asked {
     uint32_t count;
 } asked;
 
-/* The nodes of --wrt, or every float parameter. */
+/* The nodes of --wrt, or every float parameter; complex ones are there to be refused. */
 static bool read_wrt(const tool_call *call, const wg_network *network, asked *a, wg_error *error)
 {
     const char *list = tool_value(call, "wrt");
@@ -24,7 +24,7 @@ static bool read_wrt(const tool_call *call, const wg_network *network, asked *a,
     for (uint32_t i = 0; i < count; i++) {
         wg_node_facts facts;
         wg_network_node(network, i, &facts);
-        if (facts.op == WG_OP_Parameter && base_kind_is_float(facts.kind)) a->wrt[a->count++] = wg_network_symbol_at(network, i);
+        if (facts.op == WG_OP_Parameter && base_kind_has_nan(facts.kind)) a->wrt[a->count++] = wg_network_symbol_at(network, i);
     }
     return a->count || base_fail(error, WG_NAME, "the program has no parameters; name inputs by --wrt");
 }

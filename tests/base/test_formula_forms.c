@@ -26,8 +26,8 @@
 
 #define COUNT 1024
 
-typedef void kernel_f32(const float *x, const float *y, float *out);
-typedef void kernel_f64(const double *x, const double *y, double *out);
+typedef void kernel_f32(const float *x, const float *y, const float *z, float *out);
+typedef void kernel_f64(const double *x, const double *y, const double *z, double *out);
 
 typedef struct form {
     const char *name;
@@ -35,27 +35,29 @@ typedef struct form {
     kernel_f64 *f64[BASE_FORMULA_COUNT];
 } form;
 
-#define USE_1(function, x, y) ((void)(y), function(x))
-#define USE_2(function, x, y) function(x, y)
+#define USE_1(function, x, y, z) ((void)(y), (void)(z), function(x))
+#define USE_2(function, x, y, z) ((void)(z), function(x, y))
+#define USE_3(function, x, y, z) function(x, y, z)
 
 #define ITEM_KERNELS(form, prefix, name, arity)                                            \
-    static void form##_##name##_f32(const float *x, const float *y, float *out)            \
+    static void form##_##name##_f32(const float *x, const float *y, const float *z, float *out) \
     {                                                                                      \
-        for (int i = 0; i < COUNT; i++) out[i] = USE_##arity(prefix##_##name##_f32, x[i], y[i]); \
+        for (int i = 0; i < COUNT; i++) out[i] = USE_##arity(prefix##_##name##_f32, x[i], y[i], z[i]); \
     }                                                                                      \
-    static void form##_##name##_f64(const double *x, const double *y, double *out)         \
+    static void form##_##name##_f64(const double *x, const double *y, const double *z, double *out) \
     {                                                                                      \
-        for (int i = 0; i < COUNT; i++) out[i] = USE_##arity(prefix##_##name##_f64, x[i], y[i]); \
+        for (int i = 0; i < COUNT; i++) out[i] = USE_##arity(prefix##_##name##_f64, x[i], y[i], z[i]); \
     }
 
 #define VECTOR_KERNEL(width, name, arity, kind, type)                                       \
-    static void vector##width##_##name##_##kind(const type *x, const type *y, type *out)    \
+    static void vector##width##_##name##_##kind(const type *x, const type *y, const type *z, type *out) \
     {                                                                                       \
         for (int i = 0; i < COUNT; i += (int)(width / sizeof(type))) {                      \
-            formula##width##_float_##kind a, b;                                             \
+            formula##width##_float_##kind a, b, c;                                          \
             memcpy(&a, x + i, width);                                                       \
             memcpy(&b, y + i, width);                                                       \
-            a = USE_##arity(formula##width##_##name##_##kind, a, b);                        \
+            memcpy(&c, z + i, width);                                                       \
+            a = USE_##arity(formula##width##_##name##_##kind, a, b, c);                     \
             memcpy(out + i, &a, width);                                                     \
         }                                                                                   \
     }
@@ -226,20 +228,26 @@ static float argument_f32(unsigned i)
     return x;
 }
 
+/* Mostly in [0, 1], where a formula of three has its third. */
+static float third_argument(unsigned i)
+{
+    return i % 16 == 7 ? argument_f32(i) : (float)(i * 37 % COUNT) / COUNT;
+}
+
 static void compare_forms(const form *other, int rounds)
 {
-    float x32[COUNT], y32[COUNT], want32[COUNT], got32[COUNT];
-    double x64[COUNT], y64[COUNT], want64[COUNT], got64[COUNT];
+    float x32[COUNT], y32[COUNT], z32[COUNT], want32[COUNT], got32[COUNT];
+    double x64[COUNT], y64[COUNT], z64[COUNT], want64[COUNT], got64[COUNT];
     for (int formula = 0; formula < BASE_FORMULA_COUNT; formula++) {
         for (int round = 0; round < rounds; round++) {
             for (unsigned i = 0; i < COUNT; i++) {
-                x32[i] = argument_f32(i), y32[i] = argument_f32(i / 5);
-                x64[i] = argument(i), y64[i] = argument(i / 5);
+                x32[i] = argument_f32(i), y32[i] = argument_f32(i / 5), z32[i] = third_argument(i) / 2;
+                x64[i] = argument(i), y64[i] = argument(i / 5), z64[i] = third_argument(i);
             }
-            item.f32[formula](x32, y32, want32);
-            other->f32[formula](x32, y32, got32);
-            item.f64[formula](x64, y64, want64);
-            other->f64[formula](x64, y64, got64);
+            item.f32[formula](x32, y32, z32, want32);
+            other->f32[formula](x32, y32, z32, got32);
+            item.f64[formula](x64, y64, z64, want64);
+            other->f64[formula](x64, y64, z64, got64);
             for (int i = 0; i < COUNT; i++) {
                 const char *name = base_formulas[formula].name;
                 if (memcmp(&want32[i], &got32[i], 4)) fail_msg("%s %s_f32(%a, %a)", other->name, name, x32[i], y32[i]);
@@ -310,8 +318,8 @@ static void floats_of_every_exponent_are_the_same(void **state)
                 uint32_t pattern = (uint32_t)bits;
                 memcpy(&x[i], &pattern, sizeof pattern);
             }
-            item.f32[formula](x, x, want);
-            other->f32[formula](x, x, got);
+            item.f32[formula](x, x, x, want);
+            other->f32[formula](x, x, x, got);
             for (int i = 0; i < COUNT; i++)
                 if (memcmp(&want[i], &got[i], 4)) fail_msg("%s %s_f32(%a)", other->name, base_formulas[formula].name, (double)x[i]);
         }
@@ -417,15 +425,15 @@ static uint64_t run_program(const base_formula_program *program, uint64_t *value
 static void recorded_steps_are_the_same(void **state)
 {
     (void)state;
-    float x32[COUNT], y32[COUNT], want32[COUNT];
-    double x64[COUNT], y64[COUNT], want64[COUNT];
+    float x32[COUNT], y32[COUNT], z32[COUNT], want32[COUNT];
+    double x64[COUNT], y64[COUNT], z64[COUNT], want64[COUNT];
     for (int formula = 0; formula < BASE_FORMULA_COUNT; formula++) {
         for (unsigned i = 0; i < COUNT; i++) {
-            x32[i] = argument_f32(i), y32[i] = argument_f32(i / 5);
-            x64[i] = argument(i), y64[i] = argument(i / 5);
+            x32[i] = argument_f32(i), y32[i] = argument_f32(i / 5), z32[i] = third_argument(i) / 2;
+            x64[i] = argument(i), y64[i] = argument(i / 5), z64[i] = third_argument(i);
         }
-        item.f32[formula](x32, y32, want32);
-        item.f64[formula](x64, y64, want64);
+        item.f32[formula](x32, y32, z32, want32);
+        item.f64[formula](x64, y64, z64, want64);
         for (int wide = 0; wide < 2; wide++) {
             base_formula_program program;
             wg_error error = {0};
@@ -435,7 +443,7 @@ static void recorded_steps_are_the_same(void **state)
             assert_non_null(values);
             for (int i = 0; i < COUNT; i++) {
                 double x = wide ? x64[i] : x32[i], y = wide ? y64[i] : y32[i];
-                uint64_t inputs[2] = {bits_of_value(x, wide), bits_of_value(y, wide)};
+                uint64_t inputs[3] = {bits_of_value(x, wide), bits_of_value(y, wide), bits_of_value(wide ? z64[i] : z32[i], wide)};
                 uint64_t want = bits_of_value(wide ? want64[i] : want32[i], wide), got = run_program(&program, values, inputs);
                 if (got != want) fail_msg("steps of %s in %s: %a %a", base_formulas[formula].name, wg_kind_name(kind), x, y);
             }

@@ -33,8 +33,10 @@ typedef struct row {
     int limit;
     float (*one_f32)(float);
     float (*two_f32)(float, float);
+    float (*three_f32)(float, float, float);
     double (*one_f64)(double);
     double (*two_f64)(double, double);
+    double (*three_f64)(double, double, double);
     const uint32_t *points_f32;
     const uint64_t *points_f64;
     size_t count_f32, count_f64;
@@ -43,9 +45,11 @@ typedef struct row {
 #define COUNT(points) (sizeof(points) / sizeof *(points))
 #define POINTS(name) name##_f32_points[0], name##_f64_points[0], COUNT(name##_f32_points), COUNT(name##_f64_points)
 #define ROW1(name, judgement, limit) \
-    {#name, 1, judgement, limit, base_##name##_f32, NULL, base_##name##_f64, NULL, POINTS(name)},
+    {#name, 1, judgement, limit, base_##name##_f32, NULL, NULL, base_##name##_f64, NULL, NULL, POINTS(name)},
 #define ROW2(name, judgement, limit) \
-    {#name, 2, judgement, limit, NULL, base_##name##_f32, NULL, base_##name##_f64, POINTS(name)},
+    {#name, 2, judgement, limit, NULL, base_##name##_f32, NULL, NULL, base_##name##_f64, NULL, POINTS(name)},
+#define ROW3(name, judgement, limit) \
+    {#name, 3, judgement, limit, NULL, NULL, base_##name##_f32, NULL, NULL, base_##name##_f64, POINTS(name)},
 
 static const row rows[] = {
     ROW1(exp, ULPS, 1) ROW1(expm1, ULPS, 1) ROW1(ln, ULPS, 1) ROW1(log1p, ULPS, 1) ROW1(cbrt, ULPS, 1) ROW1(tanh, ULPS, 1)
@@ -53,6 +57,8 @@ static const row rows[] = {
     ROW1(sinh, ULPS, 1) ROW1(cosh, ULPS, 1) ROW1(asinh, ULPS, 1) ROW1(acosh, ULPS, 1) ROW1(atanh, ULPS, 1)
     ROW1(erf, ULPS, 1) ROW1(erf_derivative, ULPS, 1) ROW1(gamma, ULPS, 1) ROW1(lgamma, ULPS_OR_ROOT, 1)
     ROW1(digamma, ULPS_OR_ROOT, 1) ROW1(trigamma, ULPS, 1) ROW2(atan2, ULPS, 1) ROW2(pow, ULPS, 1)
+    ROW1(erf_inverse, ULPS, 2) ROW1(real_ln, ULPS, 1) ROW1(real_sqrt, EXACT, 0) ROW2(real_pow, ULPS, 1) ROW2(gamma_density, ULPS, 1)
+    ROW3(beta_density, ULPS, 1)
     ROW1(sqrt, EXACT, 0) ROW1(floor, EXACT, 0) ROW1(ceil, EXACT, 0) ROW1(round, EXACT, 0)
     ROW2(maximum, EXACT, 0) ROW2(minimum, EXACT, 0) ROW2(residue, EXACT_UNSIGNED, 0) ROW2(floor_divide, EXACT_UNSIGNED, 0)
 };
@@ -112,7 +118,8 @@ static void points_f32_are_met(void **state)
         assert_true(r->count_f32 > 20);
         for (size_t i = 0; i < r->count_f32; i++) {
             const uint32_t *p = r->points_f32 + i * (size_t)(r->arity + 1);
-            float got = r->arity == 1 ? r->one_f32(float_of(p[0])) : r->two_f32(float_of(p[0]), float_of(p[1]));
+            float x = float_of(p[0]), y = float_of(p[1]);
+            float got = r->arity == 1 ? r->one_f32(x) : r->arity == 2 ? r->two_f32(x, y) : r->three_f32(x, y, float_of(p[2]));
             uint32_t want = p[r->arity];
             uint64_t steps = steps_between(bits_of_f32(got), want, 1u << 31, 0x7f800000u);
             if (!accept(r, steps, got, float_of(want), 0x1p-23))
@@ -128,7 +135,8 @@ static void points_f64_are_met(void **state)
         assert_true(r->count_f64 > 20);
         for (size_t i = 0; i < r->count_f64; i++) {
             const uint64_t *p = r->points_f64 + i * (size_t)(r->arity + 1);
-            double got = r->arity == 1 ? r->one_f64(double_of(p[0])) : r->two_f64(double_of(p[0]), double_of(p[1]));
+            double x = double_of(p[0]), y = double_of(p[1]);
+            double got = r->arity == 1 ? r->one_f64(x) : r->arity == 2 ? r->two_f64(x, y) : r->three_f64(x, y, double_of(p[2]));
             uint64_t want = p[r->arity];
             uint64_t steps = steps_between(bits_of_f64(got), want, 1ull << 63, 0x7ff0000000000000ull);
             if (!accept(r, steps, got, double_of(want), 0x1p-52))
@@ -148,10 +156,14 @@ static void results_hold_the_canonical_nan(void **state)
         for (size_t i = 0; i < COUNT(narrow); i++) {
             float x = float_of(narrow[i]);
             double y = double_of(wide[i]);
-            uint32_t f = bits_of_f32(r->arity == 1 ? r->one_f32(x) : r->two_f32(x, 2.5f));
-            uint64_t d = bits_of_f64(r->arity == 1 ? r->one_f64(y) : r->two_f64(y, 2.5));
+            uint32_t f = bits_of_f32(r->arity == 1 ? r->one_f32(x) : r->arity == 2 ? r->two_f32(x, 2.5f) : r->three_f32(2.5f, 1, x));
+            uint64_t d = bits_of_f64(r->arity == 1 ? r->one_f64(y) : r->arity == 2 ? r->two_f64(y, 2.5) : r->three_f64(2.5, 1, y));
             if (f != QUIET_NAN_F32 || d != QUIET_NAN_F64) fail_msg("%s of NaN: %08x %016llx", r->name, f, (unsigned long long)d);
-            if (r->arity == 1) continue;
+            if (r->arity == 3) {
+                assert_int_equal(bits_of_f64(r->three_f64(y, 2, 0.5)), QUIET_NAN_F64);
+                assert_int_equal(bits_of_f64(r->three_f64(2, y, 0.5)), QUIET_NAN_F64);
+            }
+            if (r->arity != 2) continue;
             assert_int_equal(bits_of_f32(r->two_f32(2.5f, x)), QUIET_NAN_F32);
             assert_int_equal(bits_of_f64(r->two_f64(2.5, y)), QUIET_NAN_F64);
         }
@@ -234,6 +246,63 @@ static void factorials_are_exact(void **state)
     same_f64(base_lgamma_f64(2), 0.0);
 }
 
+/* Where the root, the logarithm and the power of a number below 0 have a real part, and where not. */
+static void real_parts_are_the_principal_values(void **state)
+{
+    (void)state;
+    const double infinity = __builtin_inf(), nan = __builtin_nan("");
+    same_f64(base_real_sqrt_f64(-4), 0.0);
+    same_f64(base_real_sqrt_f64(-infinity), 0.0);
+    same_f64(base_real_sqrt_f64(-0.0), -0.0);
+    same_f64(base_real_ln_f64(-1), 0.0);
+    same_f64(base_real_ln_f64(0), -infinity);
+    same_f64(base_real_ln_f64(-infinity), infinity);
+    same_f64(base_real_pow_f64(-8, 3), -512);
+    same_f64(base_real_pow_f64(-8, -1), -0.125);
+    same_f64(base_real_pow_f64(-8, 0), 1);
+    same_f64(base_real_pow_f64(nan, 0), 1);
+    same_f64(base_real_pow_f64(-4, 0.5), 0.0);
+    same_f64(base_real_pow_f64(-4, 1.5), 0.0);
+    same_f64(base_real_pow_f64(-4, -3.5), 0.0);
+    same_f64(base_real_pow_f64(-infinity, 0.5), 0.0);
+    same_f64(base_real_pow_f64(-infinity, 1), -infinity);
+    same_f64(base_real_pow_f64(-infinity, -3), -0.0);
+    same_f64(base_real_pow_f64(-0.5, infinity), 0.0);
+    same_f64(base_real_pow_f64(-2, -infinity), 0.0);
+    same_f64(base_real_pow_f64(-2, infinity), nan);
+    same_f64(base_real_pow_f64(-0.0, -3), -infinity); /* as pow: -0 is not below 0 */
+    assert_true(distance(base_real_pow_f64(-8, 1 / 3.0), 1) <= 0x1p-51);
+    for (int i = 0; i < 400; i++) { /* above 0 it is the power */
+        double x = i * 0.37, y = (i % 41 - 20) * 0.25;
+        same_f64(base_real_pow_f64(x, y), base_pow_f64(x, y));
+    }
+}
+
+static void densities_have_their_edges(void **state)
+{
+    (void)state;
+    const double infinity = __builtin_inf(), nan = __builtin_nan("");
+    same_f64(base_erf_inverse_f64(1), infinity);
+    same_f64(base_erf_inverse_f64(-1), -infinity);
+    same_f64(base_erf_inverse_f64(-0.0), -0.0);
+    same_f64(base_erf_inverse_f64(1.5), nan);
+    same_f64(base_gamma_density_f64(1, 0), 1);
+    same_f64(base_gamma_density_f64(0.5, 0), infinity);
+    same_f64(base_gamma_density_f64(2, 0), 0.0);
+    same_f64(base_gamma_density_f64(2, infinity), 0.0);
+    same_f64(base_gamma_density_f64(infinity, 2), 0.0);
+    same_f64(base_gamma_density_f64(-1, 2), nan);
+    same_f64(base_gamma_density_f64(1, -2), nan);
+    same_f64(base_beta_density_f64(1, 3, 0), 3);
+    same_f64(base_beta_density_f64(0.5, 3, 0), infinity);
+    same_f64(base_beta_density_f64(2, 3, 0), 0.0);
+    same_f64(base_beta_density_f64(3, 1, 1), 3);
+    same_f64(base_beta_density_f64(3, 2, 1), 0.0);
+    same_f64(base_beta_density_f64(1, 1, 0.25), 1);
+    same_f64(base_beta_density_f64(0, 1, 0.25), nan);
+    same_f64(base_beta_density_f64(1, 1, 1.25), nan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +313,8 @@ int main(void)
         cmocka_unit_test(division_agrees_with_integers),
         cmocka_unit_test(far_and_near_angles_agree),
         cmocka_unit_test(factorials_are_exact),
+        cmocka_unit_test(real_parts_are_the_principal_values),
+        cmocka_unit_test(densities_have_their_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,25 @@ static void from_f32_agrees_with_from_f64(void **state)
 
 /* ---- items ---- */
 
+/* A number stored is the real part; NaNs are looked for in both parts. */
+static void complex_items_have_parts(void **state)
+{
+    (void)state;
+    wg_complex64 item;
+    unsigned char odd[2 * sizeof item + 1];
+    memset(odd, 0x5A, sizeof odd);
+    base_number_store(WG_KIND_C64, odd + 1, 1, base_number_convert((base_number){.i = -7}, WG_KIND_I16, WG_KIND_C64, false));
+    memcpy(&item, odd + 1 + sizeof item, sizeof item);
+    assert_true(item.re == -7 && item.im == 0 && odd[sizeof item] == 0x5A);
+    uint64_t parts[4] = {0x3FF0000000000000, 0xFFF8000000000001, 0x7FF8000000000000, 0x8000000000000000};
+    assert_false(base_canonical_nan(WG_KIND_C128, parts, 0, false));
+    assert_true(base_canonical_nan(WG_KIND_C128, parts, 2, true));
+    assert_true(parts[0] == 0x3FF0000000000000 && parts[1] == parts[2] && parts[3] == 0x8000000000000000);
+    assert_false(base_canonical_nan(WG_KIND_C128, parts, 2, false));
+    assert_true(base_kind_part(WG_KIND_C64) == WG_KIND_F32 && base_kind_part(WG_KIND_I8) == WG_KIND_I8);
+    assert_true(base_kind_whole(WG_KIND_F64) == WG_KIND_C128 && base_kind_whole(WG_KIND_BF16) == WG_KIND_BF16);
+}
+
 static void loads_what_it_stores(void **state)
 {
     (void)state;
@@ -406,7 +425,7 @@ int main(void)
         cmocka_unit_test(widening_is_exact),
         cmocka_unit_test(narrowing_rounds_once_to_nearest_even),
         cmocka_unit_test(from_f32_agrees_with_from_f64),
-        cmocka_unit_test(loads_what_it_stores),
+        cmocka_unit_test(complex_items_have_parts), cmocka_unit_test(loads_what_it_stores),
         cmocka_unit_test(floats_to_integers_truncate_and_saturate),
         cmocka_unit_test(integers_to_integers),
         cmocka_unit_test(exact_numbers),

@@ -33,17 +33,18 @@ static double special(maker *m, wg_kind kind)
     return pick == 15 ? (double)NAN : pick == 16 ? (double)INFINITY : -(double)INFINITY;
 }
 
-/* A tenth of the items are special; those of integers may also be the ends of the kind. */
-static wg_tensor *items_of(maker *m, wg_kind kind, uint32_t rank, const int64_t *shape)
+/* A tenth of the items are special; those of integers may also be the ends of the kind. Complex numbers are special in their parts. */
+static wg_tensor *items_of(maker *m, wg_kind whole, uint32_t rank, const int64_t *shape)
 {
     const graph_row *row = &graph_rows[m->op];
+    wg_kind kind = base_kind_part(whole);
     double low = (double)row->low, high = (double)row->high;
     if (!base_kind_is_float(kind) && kind != WG_KIND_BOOL) low = base_kinds[kind].class == BASE_CLASS_SIGNED ? -9 : 0, high = 20;
-    wg_tensor *items = test_tensor_draw(&m->draws, kind, rank, shape, low, high);
+    wg_tensor *items = test_tensor_draw(&m->draws, whole, rank, shape, low, high);
     unsigned char *bytes = wg_tensor_data(items);
     uint32_t width = base_kinds[kind].bytes;
     bool ends = base_kind_is_integer(kind);
-    for (int64_t i = 0; i < wg_tensor_volume(items); i++) {
+    for (int64_t i = 0; i < wg_tensor_volume(items) * (kind == whole ? 1 : 2); i++) {
         if (test_draw_below(&m->draws, 10) || kind == WG_KIND_BOOL) continue;
         if (ends && test_draw_below(&m->draws, 2)) {
             memset(bytes + i * width, test_draw_below(&m->draws, 2) ? 0xff : 0, width);
@@ -126,7 +127,8 @@ static void cases_same(maker *m)
             continue;
         }
         for (int64_t to = 0; to < WG_KIND_COUNT; to++) {
-            if (base_kinds[to].class == BASE_CLASS_COMPLEX || (i != 5 && i != 12)) continue;
+            bool takes = base_kind_is_complex((wg_kind)to) || !base_kind_is_complex(m->kind); /* a complex number is no real one */
+            if (!takes || (i != 5 && i != 12)) continue;
             of_form(m, &forms[i], i, (int64_t[]){to, 0}, 2);
             of_form(m, &forms[i], i + 1, (int64_t[]){to, 1}, 2);
         }
@@ -136,17 +138,15 @@ static void cases_same(maker *m)
 static void cases_bitcast(maker *m)
 {
     for (int64_t to = 0; to < WG_KIND_COUNT; to++) {
-        if (base_kinds[to].bytes != base_kinds[m->kind].bytes || base_kinds[to].class == BASE_CLASS_COMPLEX || to == WG_KIND_BOOL ||
-            to == WG_KIND_CHAR)
-            continue;
+        if (base_kinds[to].bytes != base_kinds[m->kind].bytes || to == WG_KIND_BOOL || to == WG_KIND_CHAR) continue;
         for (uint32_t i = 0; i < FORM_COUNT; i += 3) of_form(m, &forms[i], i, &to, 1);
-        if (base_kinds[to].class == BASE_CLASS_FLOAT && !base_kind_is_float(m->kind)) {
+        if (base_kind_has_nan((wg_kind)to) && !base_kind_has_nan(m->kind)) {
             /* There and back: NaNs among the floats are the one NaN by then. */
             wg_value there = wg_bitcast(operand(m, m->kind, 2, TEST_SHAPE(9, 40), 2), (wg_kind)to);
             int64_t back = m->kind;
             record(m, &there, 1, &back, 1);
         }
-        if (!base_kind_is_float(m->kind)) continue;
+        if (!base_kind_has_nan(m->kind)) continue;
         /* Bits of numbers that were computed, NaNs among them. */
         wg_value a = operand(m, m->kind, 1, TEST_SHAPE(300), 0);
         wg_value computed = wg_sub(wg_mul(a, a), wg_sqrt(a));
@@ -179,6 +179,7 @@ static void along(maker *m, const form *f, int64_t axis, uint32_t i)
             bool strict = fold >= GRAPH_FOLDING_SUB, bits = fold >= GRAPH_FOLDING_AND && fold <= GRAPH_FOLDING_XOR;
             bool takes =
                 bits ? !base_kind_is_float(m->kind) && m->kind != WG_KIND_CHAR : m->kind != WG_KIND_BOOL && m->kind != WG_KIND_CHAR;
+            if (base_kind_is_complex(m->kind)) takes = fold <= GRAPH_FOLDING_PRODUCT;
             if (!takes || (fold == GRAPH_FOLDING_POWF && !base_kind_is_float(m->kind)) || (reduce && n == 0) || (i + (uint32_t)fold) % 3)
                 continue;
             of_form(m, f, i, (int64_t[]){fold, axis, reduce ? strict : (int64_t)(i % 2)}, 3);
@@ -505,7 +506,6 @@ static cases_function cases_of(wg_op op)
 /* Rows whose operands have no kind of their own run once. */
 static bool takes_kind(wg_op op, wg_kind kind)
 {
-    if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return false;
     if (op == WG_OP_Where || op == WG_OP_KeySplit || op == WG_OP_KeyFold) return kind == WG_KIND_F32;
     if (op == WG_OP_Draw) return base_kind_is_float(kind) || base_kind_is_integer(kind);
     if (kind == WG_KIND_CHAR && graph_rows[op].result == GRAPH_RESULT_ACCUMULATED) return false; /* letters have no sum */

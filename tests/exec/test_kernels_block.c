@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Elementwise blocks against one item at a time: floats in f64 or f32 of the C compiler, integers in 128 bits cut to the kind's width. */
+#include "base/routines.h"
 #include "base/scalar.h"
 #include "test_kernels_common.h"
 
@@ -223,45 +224,56 @@ static void test_operations(void **state)
 /* An elementary function's lanes are the scalar one, whatever the block's length and the operands' modes. */
 #define CHECK_ITEM_1(name, S, i) base_##name##_##S(x_##S[i % x_step])
 #define CHECK_ITEM_2(name, S, i) base_##name##_##S(x_##S[i % x_step], y_##S[i % y_step])
+#define CHECK_ITEM_3(name, S, i) base_##name##_##S(x_##S[i % x_step], y_##S[i % y_step], z_##S[i % z_step])
 #define CHECK_FORMULA(ENUM, name, arity)                                                                                                  \
     {                                                                                                                                     \
-        int64_t x_step = scalars & 1 ? 1 : count, y_step = scalars & 2 ? 1 : count;                                                       \
-        (void)y_step;                                                                                                                     \
+        int64_t x_step = scalars & 1 ? 1 : count, y_step = scalars & 2 ? 1 : count, z_step = scalars & 4 ? 1 : count;                     \
+        (void)y_step, (void)z_step;                                                                                                       \
         for (int64_t i = 0; i < count; i++) {                                                                                             \
             expected_f32[i] = CHECK_ITEM_##arity(name, f32, i);                                                                           \
             expected_f64[i] = CHECK_ITEM_##arity(name, f64, i);                                                                           \
             expected_f16[i] = base_f16_from_f32(base_##name##_f32 CHECK_HALF_##arity);                                                    \
         }                                                                                                                                 \
         FOR_EACH_LEVEL(kernels) {                                                                                                         \
-            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F32)(result, (const void *[]){x_f32, y_f32}, scalars, count);                       \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F32)(result, (const void *[]){x_f32, y_f32, z_f32}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F32, result, expected_f32, count, #name);                                                                 \
-            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F64)(result, (const void *[]){x_f64, y_f64}, scalars, count);                       \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F64)(result, (const void *[]){x_f64, y_f64, z_f64}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F64, result, expected_f64, count, #name);                                                                 \
-            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F16)(result, (const void *[]){x_f16, y_f16}, scalars, count);                       \
+            kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F16)(result, (const void *[]){x_f16, y_f16, z_f16}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F16, result, expected_f16, count, #name);                                                                 \
         }                                                                                                                                 \
     }
 #define CHECK_HALF_1 (base_f16_to_f32(x_f16[i % x_step]))
+#define CHECK_HALF_3 (base_f16_to_f32(x_f16[i % x_step]), base_f16_to_f32(y_f16[i % y_step]), base_f16_to_f32(z_f16[i % z_step]))
 #define CHECK_HALF_2 (base_f16_to_f32(x_f16[i % x_step]), base_f16_to_f32(y_f16[i % y_step]))
 
 static void test_formulas(void **state)
 {
     (void)state;
-    static float x_f32[700], y_f32[700], expected_f32[700];
-    static double x_f64[700], y_f64[700], expected_f64[700], result[700];
-    static uint16_t x_f16[700], y_f16[700], expected_f16[700];
+    static float x_f32[700], y_f32[700], z_f32[700], expected_f32[700];
+    static double x_f64[700], y_f64[700], z_f64[700], expected_f64[700], result[700];
+    static uint16_t x_f16[700], y_f16[700], z_f16[700], expected_f16[700];
     for (int trial = 0; trial < 8; trial++) {
         int64_t count = trial < 4 ? 1 + random_below(40) : 600 + random_below(100);
-        uint32_t scalars = trial < 6 ? 0 : (uint32_t)random_below(4);
+        uint32_t scalars = trial < 6 ? 0 : (uint32_t)random_below(8);
         fill_random(WG_KIND_F32, x_f32, count, true);
         fill_random(WG_KIND_F32, y_f32, count, true);
         fill_random(WG_KIND_F64, x_f64, count, true);
         fill_random(WG_KIND_F64, y_f64, count, true);
         fill_random(WG_KIND_F16, x_f16, count, true);
         fill_random(WG_KIND_F16, y_f16, count, true);
+        fill_random(WG_KIND_F32, z_f32, count, true);
+        fill_random(WG_KIND_F64, z_f64, count, true);
+        fill_random(WG_KIND_F16, z_f16, count, true);
+        for (int64_t i = 0; i < count; i += 2) { /* where the incomplete beta function has its third argument */
+            z_f32[i] = (float)random_below(1000) / 1000;
+            z_f64[i] = (double)random_below(1000) / 1000;
+        }
 #define FORMULA(ENUM, name, arity) CHECK_FORMULA(ENUM, name, arity)
 #define FORMULA_WIDENED(ENUM, name, arity, body) CHECK_FORMULA(ENUM, name, arity)
 #include "base/formulas.def"
+#define ROUTINE(ENUM, name, arity) CHECK_FORMULA(ENUM, name, arity)
+#include "base/routines.def"
     }
 }
 

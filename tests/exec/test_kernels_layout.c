@@ -284,14 +284,19 @@ static void test_fold_windows(void **state)
 static void test_where(void **state)
 {
     (void)state;
-    static const uint8_t condition[7] = {0, 1, 1, 0, 0, 1, 0};
-    int64_t result[5];
-    assert_int_equal(exec_where(condition, 7, result, 5, NULL), -1);
-    static const int64_t expected[5] = {1, 2, 5, -1, -1};
-    assert_memory_equal(result, expected, sizeof expected);
-    assert_int_equal(exec_where(condition, 7, result, 2, NULL), 5);
-    assert_int_equal(exec_where(condition, 0, result, 1, NULL), -1);
-    assert_int_equal(result[0], -1);
+    static uint8_t condition[5000];
+    static int64_t result[5001], expected[5000];
+    for (int trial = 0; trial < 60; trial++) {
+        int64_t first = random_below(70), end = first + random_below(trial % 2 ? 40 : 4900), share = trial % 3 * 50, count = 0;
+        for (int64_t i = 0; i < 5000; i++) condition[i] = random_below(100) < (share ? share : 2);
+        for (int64_t i = first; i < end; i++)
+            if (condition[i]) expected[count++] = i;
+        assert_int_equal(exec_where_count(condition, (exec_range){first, end}), count);
+        result[count] = 77; /* what follows is not ours */
+        exec_where(condition, (exec_range){first, end}, count, result);
+        assert_memory_equal(result, expected, (size_t)count * sizeof *result);
+        assert_int_equal(result[count], 77);
+    }
 }
 
 static void test_iota_and_draw(void **state)

@@ -95,13 +95,14 @@ static void test_searching(void **state)
     for (int trial = 0; trial < 280; trial++) {
         wg_kind kind = kinds[trial % 14];
         int64_t length = trial % 3 == 0 ? random_below(4) : random_below(150), result[60], many = 60;
-        uint64_t list[150], wanted[60];
+        uint64_t list[150], wanted[60], sorting[4 * 150];
         fill_ties(kind, list, length);
         fill_ties(kind, wanted, many);
-        void *workspace = room((int64_t)exec_search_bytes(length));
-        exec_search_list(kind, list, length, workspace, NULL);
-        exec_first_index(kind, length, workspace, wanted, result, (exec_range){20, 60});
-        exec_first_index(kind, length, workspace, wanted, result, (exec_range){0, 20});
+        exec_places places = {.kind = kind, .length = length, .wanted = many, .list = list};
+        void *workspace = room((int64_t)exec_places_bytes(&places));
+        exec_places_list(&places, workspace, NULL);
+        exec_first_index(&places, workspace, wanted, result, (exec_range){20, 60}, NULL);
+        exec_first_index(&places, workspace, wanted, result, (exec_range){0, 20}, NULL);
         for (int64_t i = 0; i < many; i++) {
             base_number x = base_number_load(kind, wanted, i);
             int64_t first = 0;
@@ -112,6 +113,11 @@ static void test_searching(void **state)
             }
             assert_int_equal(result[i], first);
         }
+        free(workspace);
+        workspace = room((int64_t)exec_bins_bytes(kind, length));
+        exec_ordering sorted = {.kind = kind, .extent = length, .inner = 1, .wanted = length, .items = list, .result = list};
+        if (trial % 2) exec_order(&sorted, (exec_range){0, 1}, sorting);
+        exec_bins_list(kind, list, length, workspace, NULL);
         for (int or_equal = 0; or_equal < 2; or_equal++) {
             exec_bins(kind, length, workspace, or_equal, wanted, result, (exec_range){0, many});
             for (int64_t i = 0; i < many; i++) {

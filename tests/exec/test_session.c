@@ -458,7 +458,7 @@ static void test_a_long_line_is_stopped(void **state)
         case 3: y = wg_scan(x, "sum", 0, true); break;
         case 4: y = wg_scan(x, "max", 0, false); break;
         case 5: y = wg_scan(x, "sub", 0, false); break;
-        case 6: y = wg_where(wg_input_fill(tape, WG_KIND_BOOL, 1, line, 0), wg_number(5)); break;
+        case 6: y = wg_bins(wg_input_fill(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(2)}, 2), x, "left"); break;
         case 7: y = wg_scan(wg_input_fill(tape, WG_KIND_F64, 2, (wg_size[]){line[0], wg_number(2)}, 1), "sum", 0, false); break;
         default: y = wg_first_index(x, wg_input_fill(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(2)}, 2)); break;
         }

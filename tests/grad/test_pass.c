@@ -441,13 +441,13 @@ static void errors_say_what_is_wrong(void **state)
     EXPECT_ERROR(WG_KIND, "of kind i64, which has no derivative", tape, assert_null(wg_differentiate(tape, y, &x, 1)));
     tape = wg_tape_new(NULL);
     x = ITEMS(tape, WG_KIND_F32, 1, 2);
-    y = wg_sum(wg_trigamma(x));
-    EXPECT_ERROR(WG_UNSUPPORTED, "trigamma has no derivative by operand 0", tape, assert_null(wg_differentiate(tape, y, &x, 1)));
+    y = wg_sum(wg_gamma_p_by_a(x, x));
+    EXPECT_ERROR(WG_UNSUPPORTED, "gamma_p_by_a has no derivative by operand 0", tape, assert_null(wg_differentiate(tape, y, &x, 1)));
     tape = wg_tape_new(NULL);
     x = ITEMS(tape, WG_KIND_F32, 1, 2);
-    y = wg_sum(wg_trigamma(wg_stop_gradient(x)));
+    y = wg_sum(wg_gamma_p_by_a(wg_stop_gradient(x), ITEMS(tape, WG_KIND_F32, 3, 4)));
     assert_false(wg_is_poison(gradient(y, x))); /* not a path */
-    y = wg_sum(wg_mul(x, wg_trigamma(ITEMS(tape, WG_KIND_F32, 3, 4))));
+    y = wg_sum(wg_mul(x, wg_gamma_p_by_a(ITEMS(tape, WG_KIND_F32, 3, 4), ITEMS(tape, WG_KIND_F32, 1, 2))));
     assert_false(wg_is_poison(gradient(y, x))); /* a path that nothing was asked of */
     wg_tape_free(&tape);
     tape = wg_tape_new(NULL);
@@ -526,9 +526,76 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* The tape's error when loss(x) is differentiated by x, or "". */
+static void expect_refusal(wg_value (*loss)(wg_value x), bool forward, const char *message)
+{
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = ITEMS(tape, WG_KIND_F64, 0.5, -2), y = loss(x);
+    if (forward) wg_jvp(tape, y, &x, &x, 1);
+    else {
+        wg_adjoints *adjoints = wg_differentiate(tape, y, &x, 1);
+        assert_true((adjoints == NULL) == (message != NULL));
+        wg_adjoints_free(&adjoints);
+    }
+    if (!message && wg_tape_error(tape)->code) fail_msg("%s", wg_tape_error(tape)->message);
+    assert_int_equal(wg_tape_error(tape)->code, message ? WG_UNSUPPORTED : WG_OK);
+    if (message) assert_string_equal(wg_tape_error(tape)->message, message);
+    wg_tape_free(&tape);
+}
+
+static wg_value magnitude_of_complex(wg_value x)
+{
+    wg_value y = wg_mul(x, 2.0);
+    return wg_sum(wg_abs(wg_complex(x, y)));
+}
+
+static wg_value direction_of_complex(wg_value x)
+{
+    return wg_sum(wg_real(wg_sign(wg_convert(x, WG_KIND_C128))));
+}
+
+static wg_value cut_complex(wg_value x)
+{
+    wg_value z = wg_stop_gradient(wg_complex(x, x)), moving = wg_sum(x);
+    return wg_add(moving, wg_sum(wg_abs(z)));
+}
+
+static wg_value complex_aside(wg_value x)
+{
+    wg_complex(x, x);
+    return wg_sum(wg_mul(x, x));
+}
+
+static wg_value compared_complex(wg_value x)
+{
+    wg_value z = wg_complex(x, x);
+    return wg_sum(wg_select(wg_equal(z, z), x, x));
+}
+
+static void complex_derivatives_are_refused(void **state)
+{
+    (void)state;
+#define REFUSED(node, row) "not supported: complex derivatives; node " #node " (" row ") lies on the path, stop_gradient cuts it"
+    expect_refusal(magnitude_of_complex, false, REFUSED(5, "Abs of c128"));
+    expect_refusal(magnitude_of_complex, true, REFUSED(4, "Complex to c128"));
+    expect_refusal(direction_of_complex, false, REFUSED(3, "Real of c128"));
+    expect_refusal(direction_of_complex, true, REFUSED(1, "Convert to c128"));
+    for (int forward = 0; forward < 2; forward++) {
+        expect_refusal(cut_complex, forward, NULL);
+        expect_refusal(complex_aside, forward, NULL);
+        expect_refusal(compared_complex, forward, NULL);
+    }
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value z = wg_leaf_fill(tape, WG_KIND_C64, 0, NULL, 1), x = wg_real(z);
+    assert_null(wg_differentiate(tape, x, &z, 1));
+    assert_string_equal(wg_tape_error(tape)->message, "a wrt is node 0 (Leaf) of kind c64, not supported: complex derivatives");
+    wg_tape_free(&tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(complex_derivatives_are_refused),
         cmocka_unit_test(the_winner_takes_the_gradient),
         cmocka_unit_test(what_is_not_chosen_has_no_slope),
         cmocka_unit_test(powers_are_guarded),

@@ -76,7 +76,7 @@ static void start(trial *t, const rows_call *call, uint64_t seed, bool second)
     *t = (trial){.call = call, .has_second = second};
     for (uint32_t i = 0; i < call->operand_count; i++) {
         wg_tensor *items = rows_operand(&draws, call, i);
-        if (rows_kind(call->op, i) != WG_KIND_F64) {
+        if (rows_kind(call->op, i) != WG_KIND_F64 || graph_row_term(call->op, i)->form == GRAPH_TERM_NONE) {
             operands[i] = wg_leaf(tape, items);
             continue;
         }
@@ -102,8 +102,8 @@ static void start(trial *t, const rows_call *call, uint64_t seed, bool second)
     wg_value reverse = dot(d, gradients, t->moving);
     t->value = wg_symbol_of(value), t->forward = wg_symbol_of(forward), t->reverse = wg_symbol_of(reverse);
     if (second && !record_second(t, tape, reverse, x, d)) {
-        /* trigamma ends the chain, and says so */
-        if (!strstr(wg_tape_error(tape)->message, "trigamma")) fail_msg("%s, second: %s", what, wg_tape_error(tape)->message);
+        /* the derivatives of the incomplete functions by their parameters end the chain, and say so */
+        if (!strstr(wg_tape_error(tape)->message, "_by_")) fail_msg("%s, second: %s", what, wg_tape_error(tape)->message);
         wg_tape_free(&tape);
         free_trial(t);
         start(t, call, seed, false);
@@ -230,7 +230,7 @@ static void test_every_row(void **state)
 {
     (void)state;
     for (int op = 0; op < WG_OP_COUNT; op++)
-        if (op != WG_OP_Trigamma && op != WG_OP_DrawGamma && op != WG_OP_DrawGammaSlope && test_row_is_here((wg_op)op)) test_row((wg_op)op);
+        if (op != WG_OP_DrawGamma && op != WG_OP_DrawGammaSlope && test_row_is_here((wg_op)op)) test_row((wg_op)op);
 }
 
 int main(void)

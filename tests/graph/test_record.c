@@ -120,7 +120,26 @@ static void wrong_fold(wg_tape *t, wg_value x) { (void)t; wg_reduce(x, "sub", 0)
 static void wrong_bits(wg_tape *t, wg_value x) { (void)t; wg_bitcast(x, WG_KIND_F64); }
 static void wrong_key(wg_tape *t, wg_value x) { (void)t; wg_draw(x, "uniform", WG_KIND_F32, 0, NULL); }
 static void wrong_source(wg_tape *t, wg_value x) { (void)x; wg_input_required(t, WG_KIND_F32, 1, ((wg_size[]){{-2, 0}})); }
-static void wrong_complex(wg_tape *t, wg_value x) { (void)x; wg_input_required(t, WG_KIND_C64, 0, NULL); }
+#define COMPLEX(t, kind) wg_input_required(t, kind, 1, ((wg_size[]){{3, 0}}))
+static void wrong_part(wg_tape *t, wg_value x) { (void)x; wg_convert(COMPLEX(t, WG_KIND_C64), WG_KIND_F32); }
+static void wrong_order_of_complex(wg_tape *t, wg_value x) { (void)x; wg_less(COMPLEX(t, WG_KIND_C64), 0.0); }
+static void wrong_sort(wg_tape *t, wg_value x) { (void)x; wg_sort(COMPLEX(t, WG_KIND_C128), 0, false); }
+static void wrong_maximum(wg_tape *t, wg_value x) { (void)x; wg_maximum(COMPLEX(t, WG_KIND_C64), 0.0); }
+static void wrong_complex_fold(wg_tape *t, wg_value x) { (void)x; wg_reduce(COMPLEX(t, WG_KIND_C64), "max", 0); }
+static void wrong_complex_sum(wg_tape *t, wg_value x)
+{
+    (void)t;
+    wg_value z = wg_complex(x, x);
+    wg_matmul_accumulate(z, z, WG_KIND_C128);
+}
+static void wrong_parts(wg_tape *t, wg_value x)
+{
+    (void)t;
+    wg_value half = wg_convert(x, WG_KIND_F16);
+    wg_complex(half, half);
+}
+static void wrong_whole(wg_tape *t, wg_value x) { (void)t; wg_real(x); }
+static void wrong_iota(wg_tape *t, wg_value x) { (void)x; wg_iota(t, WG_KIND_C64, 1, ((wg_size[]){{3, 0}}), 0); }
 static void wrong_name(wg_tape *t, wg_value x) { wg_name(x, "x"); wg_name(INPUT(t, 1), "x"); }
 static void wrong_extent(wg_tape *t, wg_value x) { (void)x; wg_extent(t, "n", 1); wg_extent(t, "n", 2); }
 static void wrong_tensor(wg_tape *t, wg_value x) { (void)x; wg_leaf(t, NULL); }
@@ -146,7 +165,15 @@ static const wrong wrongs[] = {
     {"bitcast cannot turn f32 into f64: their widths differ", WG_KIND, wrong_bits},
     {"draw needs keys, u32 [.., 2], not f32 [3, 4]", WG_KIND, wrong_key},
     {"an extent of -2 is below 0", WG_SHAPE, wrong_source},
-    {"complex kinds are not supported", WG_UNSUPPORTED, wrong_complex},
+    {"convert cannot make f32 of c64: take its real, imag or abs first", WG_KIND, wrong_part},
+    {"less does not take c64", WG_KIND, wrong_order_of_complex},
+    {"sort does not take c128", WG_KIND, wrong_sort},
+    {"maximum does not take c64", WG_KIND, wrong_maximum},
+    {"reduce op=max does not take c64", WG_KIND, wrong_complex_fold},
+    {"matmul of c64 cannot accumulate in c128", WG_KIND, wrong_complex_sum},
+    {"complex does not take f16", WG_KIND, wrong_parts},
+    {"real does not take f32", WG_KIND, wrong_whole},
+    {"iota cannot be of kind c64", WG_KIND, wrong_iota},
     {"the name x is already taken", WG_NAME, wrong_name},
     {"the name n is already taken", WG_NAME, wrong_extent},
     {"constant needs a tensor", WG_ARGUMENT, wrong_tensor},
@@ -167,6 +194,25 @@ static void test_wrongs(void **state)
         assert_int_equal(wg_tape_error(tape)->code, wrongs[i].code);
         wg_tape_free(&tape);
     }
+}
+
+/* The kinds of what is made of complex values and of their parts. */
+static void test_complex_kinds(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = INPUT(tape, 3, 4), z = wg_complex(x, x), wide = wg_convert(z, WG_KIND_C128);
+    const struct {
+        wg_value value;
+        wg_kind kind;
+    } cases[] = {
+        {z, WG_KIND_C64},           {wide, WG_KIND_C128},       {wg_abs(z), WG_KIND_F32},   {wg_abs(wide), WG_KIND_F64},
+        {wg_real(z), WG_KIND_F32},  {wg_imag(wide), WG_KIND_F64}, {wg_conj(z), WG_KIND_C64},  {wg_equal(z, z), WG_KIND_BOOL},
+        {wg_abs(x), WG_KIND_F32},   {wg_sum(wide), WG_KIND_C128}, {wg_mul(z, 2.0), WG_KIND_C64}, {wg_sign(z), WG_KIND_C64},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_int_equal(wg_value_kind(cases[i].value), cases[i].kind);
+    assert_int_equal(wg_tape_error(tape)->code, WG_OK);
+    wg_tape_free(&tape);
 }
 
 static void test_other_tapes_and_stale_values(void **state)
@@ -254,7 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_first_error_is_kept),
-        cmocka_unit_test(test_wrongs),
+        cmocka_unit_test(test_wrongs), cmocka_unit_test(test_complex_kinds),
         cmocka_unit_test(test_other_tapes_and_stale_values),
         cmocka_unit_test(test_reopen_only_by_its_only_holder),
         cmocka_unit_test(test_sites),

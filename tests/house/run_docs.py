@@ -7,6 +7,7 @@ Fences, by their first words:
   ```bpl ...        array language: not run here
   ```c              a whole program: compiled with the library, run; a ```text right after it is its output
   ```c main NAME    what stands inside of main, with stdio.h and wengert.h included; messages call its lines NAME:1 ..
+  ```c arrays NAME  the same with wengert/array.h, a context `lazy` with an open scope, and `show(array)`, which prints a shape and items
   ```c part         lines of a program: compiled inside a function that has a tape `tape` and a value `x`
   ```console        lines `$ command` run in the page's folder (`> ` goes on with it), what follows each is its output
   ```text           output of the program before it
@@ -40,6 +41,28 @@ int main(void)
 %sreturn 0;
 }
 """
+ARRAYS = """#include <stdio.h>
+#include "wengert/array.h"
+static void show(wg_array *array)
+{
+    wg_tensor *items = wg_array_tensor(wg_array_convert(array, WG_KIND_F64));
+    if (!items) { printf("%%s\\n", wg_lazy_error(wg_array_lazy(array))->message); return; }
+    printf("[");
+    for (uint32_t i = 0; i < wg_tensor_rank(items); i++) printf(i ? ", %%lld" : "%%lld", (long long)wg_tensor_shape(items)[i]);
+    printf("]:");
+    for (int64_t i = 0; i < wg_tensor_volume(items); i++) printf(" %%.6g", ((double *)wg_tensor_data(items))[i]);
+    printf("\\n");
+    wg_tensor_release(items);
+}
+int main(void)
+{
+wg_lazy *lazy = wg_lazy_new(NULL, NULL);
+wg_scope_open(lazy);
+#line 1 "%s"
+%swg_lazy_free(&lazy);
+return 0;
+}
+"""
 
 
 def pattern_of(line):
@@ -68,7 +91,7 @@ def compiled(folder, code, name, link, environment):
     with open(source, "w", encoding="utf-8") as file:
         file.write(code)
     argv = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", source, "-o", os.path.join(folder, name)]
-    return run(argv + (["-lwengert"] if link else ["-c"]), env=environment)
+    return run(argv + (["-lwengert-lazy", "-lwengert"] if link else ["-c"]), env=environment)
 
 
 class Page:
@@ -104,7 +127,8 @@ class Page:
 
     def do_c(self, match, where, name):
         form, _, file = match[2].partition(" ")
-        code = {"part": lambda: PART % match[3], "main": lambda: MAIN % (file or name + ".c", match[3])}.get(form, lambda: match[3])()
+        code = {"part": lambda: PART % match[3], "main": lambda: MAIN % (file or name + ".c", match[3]),
+                "arrays": lambda: ARRAYS % (file or name + ".c", match[3])}.get(form, lambda: match[3])()
         built = compiled(self.folder, code, name, form != "part", self.environment)
         if not self.report.check(built.returncode == 0, f"{where}: does not compile:\n{built.stdout}") or form == "part":
             return

@@ -141,8 +141,10 @@ def fish_completion():
 # ---- docs/ops.md ----
 
 ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key"}
-KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ANY": "any"}
-RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own"}
+KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ORDERED": "ordered", "ANALYTIC": "floats, complex",
+         "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "ANY": "any"}
+RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own", "PART": "of the parts",
+           "WHOLE": "complex"}
 TERMS = {"ZERO": "0", "NONE": "none", "SAME": "t", "NEG": "-t", "MUL": "c*t", "DIV": "t/c", "ROW": "row of t"}
 LETTERS = "abcdefgh"
 
@@ -269,7 +271,26 @@ def array_sites():
             "#ifndef WENGERT_ARRAY_SITES_H\n#define WENGERT_ARRAY_SITES_H\n\n#include \"wengert/array.h\"\n\n" + "\n".join(lines) + "\n\n#endif\n")
 
 
-FILES = {"include/wengert/array_sites.h": array_sites, "docs/man/wengert.1": man_page, "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
+def rewrites_page():
+    rows = []
+    for macro, fields, family in tables.read("src/plan/rewrites.def"):
+        if macro in ("REWRITE", "SWEEP"):
+            name, root, grade, reason = fields
+            rows.append((family, name, [root], grade, reason))
+        elif macro == "ALSO":
+            rows[-1][2].append(fields[0])
+    body, last = [], None
+    for family, name, roots, grade, reason in rows:
+        if family != last:
+            body.append(f"\n## {family.capitalize()}\n\n| rewrite | at | bits | why |\n|---|---|---|---|")
+            last = family
+        body.append(f"| `{name}` | {', '.join(roots)} | {'the same' if grade == 'same' else 'last ones may move'} | {reason} |")
+    text = (ROOT / "docs/rewrites.md.in").read_text()
+    return text.replace("@COUNT@", str(len(rows))).replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
+
+
+FILES = {"include/wengert/array_sites.h": array_sites, "docs/rewrites.md": rewrites_page, "docs/man/wengert.1": man_page,
+         "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
          "completions/wengert.fish": fish_completion, "docs/ops.md": ops_page, "docs/command.md": command_page,
          "docs/program-text.md": text_page, "docs/c-api.md": api_page}
 
@@ -322,6 +343,10 @@ def main():
     for macro, fields, family in tables.read("include/wengert/ops.def"):
         if macro == "OP" and not family.startswith("sources"):
             report.check(re.search(rf"wg_value wg_{fields[1]}\(", recorded), f"ops.h declares no wg_{fields[1]}, which records {fields[0]}")
+    calls = set(re.findall(r"\bwg_array_\w+", array_sites()))
+    for macro, fields, family in tables.read("include/wengert/ops.def"):
+        if macro == "OP" and not family.startswith("sources"):
+            report.check(f"wg_array_{fields[1]}" in calls, f"neither array.h nor arrays.def has wg_array_{fields[1]}, which calls {fields[0]} on arrays")
     check_bash(report)
     check_syntax(report)
     report.finish()

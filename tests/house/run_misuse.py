@@ -11,7 +11,7 @@ import tempfile
 
 from house import BUILD, ROOT, Report, run
 
-LIST = ROOT / "src" / "wengert.exports"
+LISTS = [ROOT / "src" / f"{name}.exports" for name in ("wengert", "wengert-lazy")]
 DECLARED = re.compile(r'__attribute__\s*\(\(\s*visibility\s*\(\s*"default"\s*\)\s*\)\)\s*([^;{}()]*?)\b(wg_\w+)\s*\(([^;]*)\)\s*;')
 # Zero arguments are good ones here: a NULL context is the default one, NULL options are the defaults, and an empty bundle is one.
 SUCCEED = {"wg_context_new", "wg_bundle_new", "wg_tensor_new", "wg_tensor_fill"}
@@ -57,6 +57,8 @@ def zero(parameter):
     """A zero of a parameter's type, from `type name` or `type name[n]`."""
     if parameter == "wg_error *error":
         return "&error"
+    if re.search(r"\(\s*\*", parameter):
+        return "NULL"
     array = re.fullmatch(r"(.*?)\b\w+\s*\[\w*\]", parameter)
     if array:
         return "NULL"
@@ -66,7 +68,7 @@ def zero(parameter):
 
 def caller(name, result, parameters):
     """A function that makes the call and answers 3 where it failed and left the error empty."""
-    words = [] if parameters == "void" else [word.strip() for word in parameters.split(",")]
+    words = [] if parameters == "void" else [word.strip() for word in re.split(r",(?![^()]*\))", parameters)]
     call = f"({name})({', '.join(zero(word) for word in words)})"
     told = "wg_error *error" in words and name not in SUCCEED and (result == "bool" or result.endswith("*"))
     lines = ["    wg_error error = {.code = WG_OK};", "    (void)error;"]
@@ -80,16 +82,16 @@ def caller(name, result, parameters):
 def main():
     report = Report()
     functions = declarations()
-    listed = set(LIST.read_text().split())
+    listed = set("".join(path.read_text() for path in LISTS).split())
     missed = listed - {name for name, _, _ in functions}
     report.check(listed and not missed, f"no declaration was found of {', '.join(sorted(missed))}")
-    text = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n#include "wengert/wengert.h"\n'
+    text = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n#include "wengert/array.h"\n#include "wengert/wengert.h"\n'
     text += "".join(caller(*function) for function in functions)
     text += MAIN % "\n".join(f'    {{"{name}", call_{name}}},' for name, _, _ in functions)
     with tempfile.TemporaryDirectory() as directory:
         source, program = pathlib.Path(directory, "misuse.c"), pathlib.Path(directory, "misuse")
         source.write_text(text)
-        built = run(["cc", "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", "-lwengert"])
+        built = run(["cc", "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", "-lwengert-lazy", "-lwengert"])
         if report.check(built.returncode == 0, f"the calls do not compile:\n{built.stdout[:4000]}"):
             ended = run([program], env=dict(os.environ, LD_LIBRARY_PATH=str(BUILD)), cwd=directory)
             lines = ended.stdout.splitlines()

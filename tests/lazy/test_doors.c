@@ -33,7 +33,8 @@ static wg_array *source_array(wg_lazy *lazy, const random_graph *graph, uint32_t
         bool real = facts->kind == WG_KIND_F16 || facts->kind == WG_KIND_BF16 || facts->kind == WG_KIND_F32 || facts->kind == WG_KIND_F64;
         int64_t integer = 0;
         memcpy(&integer, wg_tensor_data(items), wg_kind_bytes(facts->kind));
-        one = real ? wg_array_number(lazy, facts->kind, test_item(items, 0)) : wg_array_integer(lazy, facts->kind, (int64_t)test_item(items, 0));
+        one = real ? wg_array_number(lazy, facts->kind, test_item(items, 0))
+                   : wg_array_integer(lazy, facts->kind, (int64_t)test_item(items, 0));
         if (!real && wg_kind_bytes(facts->kind) == 8) one = wg_array_integer(lazy, facts->kind, integer);
         wg_tensor_release(items);
     } else {
@@ -95,7 +96,8 @@ static wg_tensor *direction(const random_graph *graph, uint32_t index)
 /* ---- the other door ---- */
 
 /* Compares what arrays read with nodes of the sealed graph, as the oracle runs it. False: `why`. */
-static bool agree(random_graph *graph, const wg_symbol *symbols, wg_array *const *arrays, uint32_t count, const char *what, char *why, size_t bytes)
+static bool agree(random_graph *graph, const wg_symbol *symbols, wg_array *const *arrays, uint32_t count, const char *what, char *why,
+                  size_t bytes)
 {
     wg_error error;
     wg_error_clear(&error);
@@ -106,11 +108,13 @@ static bool agree(random_graph *graph, const wg_symbol *symbols, wg_array *const
     for (uint32_t i = 0; i < count && good; i++) {
         const wg_tensor *expected = wg_run_of(run, symbols[i], &error);
         wg_tensor *got = wg_array_tensor(arrays[i]);
-        if (!got) good = false, snprintf(why, bytes, "%s %u: the read fails: %s", what, i, arrays[i] ? wg_lazy_error(wg_array_lazy(arrays[i]))->message : "NULL");
+        if (!got)
+            good = false, snprintf(why, bytes, "%s %u: the read fails: %s", what, i,
+                                   arrays[i] ? wg_lazy_error(wg_array_lazy(arrays[i]))->message : "NULL");
         int64_t at = good ? test_differs(expected, got) : -1;
         if (at != -1)
-            good = false, snprintf(why, bytes, "%s %u: item %d is %.17g by arrays, %.17g by the tape", what, i, (int)at, at < 0 ? 0 : test_item(got, at),
-                                   at < 0 ? 0 : test_item(expected, at));
+            good = false, snprintf(why, bytes, "%s %u: item %d is %.17g by arrays, %.17g by the tape", what, i, (int)at,
+                                   at < 0 ? 0 : test_item(got, at), at < 0 ? 0 : test_item(expected, at));
         wg_tensor_release(got);
     }
     wg_run_free(&run);
@@ -156,7 +160,9 @@ static bool gradients_agree(void *user, random_graph *graph, char *why, size_t b
     for (uint32_t i = 0; i < count; i++) wrt[i] = wg_tape_resolve(graph->tape, graph->sources[i]);
     wg_adjoints *adjoints = wg_differentiate(graph->tape, wg_tape_resolve(graph->tape, graph->scalars[0]), wrt, count);
     bool good = lazily == (adjoints != NULL);
-    if (!good) snprintf(why, bytes, "one door differentiates, the other says %s%s", wg_lazy_error(w.lazy)->message, wg_tape_error(graph->tape)->message);
+    if (!good)
+        snprintf(why, bytes, "one door differentiates, the other says %s%s", wg_lazy_error(w.lazy)->message,
+                 wg_tape_error(graph->tape)->message);
     wg_symbol symbols[RANDOM_MOST];
     for (uint32_t i = 0; adjoints && i < count; i++) symbols[i] = wg_symbol_of(wg_adjoints_gradient(adjoints, i));
     wg_adjoints_free(&adjoints);
@@ -192,7 +198,8 @@ static bool tangents_agree(void *user, random_graph *graph, char *why, size_t by
     bool taped = count && (second ? wg_hessian_vector(graph->tape, scalar, wrt, by, count, recorded)
                                   : !wg_is_poison(recorded[0] = wg_jvp(graph->tape, scalar, wrt, by, count)));
     bool good = !count || lazily == taped;
-    if (!good) snprintf(why, bytes, "one door has it, the other says %s%s", wg_lazy_error(w.lazy)->message, wg_tape_error(graph->tape)->message);
+    if (!good)
+        snprintf(why, bytes, "one door has it, the other says %s%s", wg_lazy_error(w.lazy)->message, wg_tape_error(graph->tape)->message);
     wg_symbol symbols[RANDOM_MOST];
     for (uint32_t i = 0; taped && i < (second ? count : 1); i++) symbols[i] = wg_symbol_of(recorded[i]);
     good = good && (!taped || !lazily || agree(graph, symbols, products, second ? count : 1, second ? "product" : "tangent", why, bytes));
@@ -271,8 +278,8 @@ static bool cells_agree(void *user, random_graph *graph, char *why, size_t bytes
         if (expected && !got) ok = false, snprintf(why, bytes, "root %u of the map: %s", i, wg_lazy_error(w.lazy)->message);
         int64_t at = got ? test_differs(expected, got) : -1;
         if (at != -1)
-            ok = false, snprintf(why, bytes, "root %u: item %d is %.17g in the map, %.17g in its cell", i, (int)at, at < 0 ? 0 : test_item(got, at),
-                                 at < 0 ? 0 : test_item(expected, at));
+            ok = false, snprintf(why, bytes, "root %u: item %d is %.17g in the map, %.17g in its cell", i, (int)at,
+                                 at < 0 ? 0 : test_item(got, at), at < 0 ? 0 : test_item(expected, at));
         wg_tensor_release(expected);
         wg_tensor_release(got);
         wg_lazy_error_clear(w.lazy); /* a cell that fails by itself judges nothing */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Generators: a key depends on the seed and on how many were taken before, and on nothing else. Explanations: rows, text, JSON. */
+ * Generators: a key depends on the seed and on how many were taken before, and on nothing else. */
 #include "lazy/world.h"
 
 #define KEYS 6
@@ -69,7 +69,8 @@ static void streams_are_split_and_folded(void **state)
     world w;
     world_open(&w, NULL, 1);
     wg_generator *a = wg_generator_new(w.lazy, 5), *b = wg_generator_new(w.lazy, 5), *plain = wg_generator_new(w.lazy, 5);
-    wg_generator *child = wg_generator_split(a), *twin = wg_generator_split(b), *fold = wg_generator_fold(a, 3), *other = wg_generator_fold(a, 4);
+    wg_generator *child = wg_generator_split(a), *twin = wg_generator_split(b), *fold = wg_generator_fold(a, 3),
+                 *other = wg_generator_fold(a, 4);
     wg_array *of_child[KEYS], *of_twin[KEYS], *of_fold[KEYS], *of_other[KEYS], *of_a[KEYS], *of_b[KEYS], *of_plain[KEYS];
     take(child, of_child, KEYS);
     take(a, of_a, KEYS);
@@ -154,9 +155,11 @@ static void each_cell_has_a_key_of_its_own(void **state)
     same(outputs[1], keys, "keys of cells");
     for (int64_t cell = 0; cell < 4; cell++) {
         wg_array *key = row_by(row_by(keys, WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){1, 2}, 2);
-        wg_array *one = row_by(rows, WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), *flat = row_by(one, WG_OP_Reshape, (const int64_t[]){1, 3}, 2);
+        wg_array *one = row_by(rows, WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4),
+                 *flat = row_by(one, WG_OP_Reshape, (const int64_t[]){1, 3}, 2);
         wg_array *alone = add(flat, draw(key, 3));
-        wg_array *of_map = row_by(row_by(outputs[0], WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), WG_OP_Reshape, (const int64_t[]){1, 3}, 2);
+        wg_array *of_map = row_by(row_by(outputs[0], WG_OP_Narrow, (const int64_t[]){0, cell, 1, 1}, 4), WG_OP_Reshape,
+                                  (const int64_t[]){1, 3}, 2);
         same(of_map, alone, "a cell");
     }
     wg_generator_free(&a);
@@ -181,125 +184,14 @@ static void draws_are_constants_of_a_derivative(void **state)
     world w;
     world_open(&w, NULL, 1);
     wg_generator *a = wg_generator_new(w.lazy, 4), *b = wg_generator_new(w.lazy, 4);
-    wg_array *x = counted(&w, 5, 1), *value, *gradient, *key = wg_generator_key(b), *noise = draw(key, 5), *twice = add(x, x), *expected = add(twice, noise);
+    wg_array *x = counted(&w, 5, 1), *value, *gradient, *key = wg_generator_key(b), *noise = draw(key, 5), *twice = add(x, x),
+             *expected = add(twice, noise);
     assert_true(wg_gradient(w.lazy, &(wg_function){noisy_sum, a, 1, 1}, &x, NULL, &value, &gradient));
     near(gradient, expected, 1e-6, "2 x + noise");
     wg_array *all[] = {x, value, gradient, key, noise, twice, expected};
     let_go(all, sizeof all / sizeof *all);
     wg_generator_free(&a);
     wg_generator_free(&b);
-    world_close(&w);
-}
-
-/* ---- explanations ---- */
-
-/* One JSON value from `at` on; where it ends, or NULL. */
-static const char *json_value(const char *at, int depth);
-
-static const char *blank(const char *at)
-{
-    while (*at == ' ' || *at == '\n') at++;
-    return at;
-}
-
-static const char *json_string(const char *at)
-{
-    if (*at++ != '"') return NULL;
-    for (; *at != '"'; at++) {
-        if ((unsigned char)*at < 0x20) return NULL;
-        if (*at == '\\' && !strchr("\"\\/bfnrtu", *++at)) return NULL;
-    }
-    return at + 1;
-}
-
-static const char *json_list(const char *at, char end, int depth)
-{
-    at = blank(at + 1);
-    if (*at == end) return at + 1;
-    for (;;) {
-        if (end == '}') {
-            if (!(at = json_string(blank(at))) || *(at = blank(at)) != ':') return NULL;
-            at++;
-        }
-        if (!(at = json_value(blank(at), depth - 1))) return NULL;
-        at = blank(at);
-        if (*at == end) return at + 1;
-        if (*at++ != ',') return NULL;
-    }
-}
-
-static const char *json_value(const char *at, int depth)
-{
-    if (!depth) return NULL;
-    if (*at == '{') return json_list(at, '}', depth);
-    if (*at == '[') return json_list(at, ']', depth);
-    if (*at == '"') return json_string(at);
-    char *end;
-    strtod(at, &end);
-    return end == at ? NULL : end;
-}
-
-static void explanations_are_rows_text_and_json(void **state)
-{
-    (void)state;
-    world w;
-    world_open(&w, NULL, 1);
-    wg_array *x = counted(&w, 3, 1), *y = neg(x);
-    assert_true((wg_array_run)(&y, 1));
-    assert_int_equal(wg_lazy_event_count(w.lazy), 0); /* nobody asked */
-    char *none = wg_lazy_explained(w.lazy, true);
-    assert_non_null(strstr(none, "[]"));
-    wg_text_free(none);
-    wg_lazy_explain(w.lazy, true);
-    wg_array *heavy = wg_array_at(matmul(row_by(x, WG_OP_Reshape, (const int64_t[]){2, 3, 1}, 3), row_by(x, WG_OP_Reshape, (const int64_t[]){2, 1, 3}, 3)), "a \"quoted\"\\\n\tname", 12);
-    wg_array *total = sum(heavy);
-    assert_true((wg_array_run)(&total, 1));
-    wg_event event;
-    int plans = 0, runs = 0, kept = 0;
-    uint64_t count = wg_lazy_event_count(w.lazy);
-    for (uint64_t i = 0; i < count; i++) {
-        assert_true(wg_lazy_event(w.lazy, i, &event));
-        plans += !strcmp(event.what, "plan") && event.nodes && event.stages && event.reason;
-        runs += !strcmp(event.what, "run") && event.read == 2 && event.stages;
-        kept += !strcmp(event.what, "stored") && event.line == 12 && event.bytes == 36 && !strcmp(event.detail, "matmul");
-    }
-    assert_int_equal(plans, 1);
-    assert_int_equal(runs, 1);
-    assert_int_equal(kept, 1);
-    assert_false(wg_lazy_event(w.lazy, count, &event));
-    char *json = wg_lazy_explained(w.lazy, true), *text = wg_lazy_explained(w.lazy, false);
-    const char *end = json_value(json, 5);
-    assert_non_null(end);
-    assert_string_equal(blank(end), "");
-    uint64_t lines = 0;
-    for (const char *at = text; (at = strchr(at, '\n')); at++) lines++;
-    assert_true(lines >= count);
-    assert_non_null(strstr(text, "matmul"));
-    wg_text_free(json);
-    wg_text_free(text);
-    wg_lazy_events_clear(w.lazy);
-    assert_int_equal(wg_lazy_event_count(w.lazy), 0);
-    wg_lazy_explain(w.lazy, false);
-    wg_lazy_free(&w.lazy);
-    wg_context_free(w.context);
-    assert_int_equal(atomic_load(&w.bytes), 0);
-}
-
-/* Rows do not grow without end. */
-static void the_oldest_rows_go(void **state)
-{
-    (void)state;
-    world w;
-    world_open(&w, &(wg_lazy_options){.size = sizeof(wg_lazy_options), .explain = true}, 1);
-    wg_array *x = counted(&w, 2, 1);
-    for (int i = 0; i < 70000; i++) {
-        wg_array *y = neg(x);
-        assert_true((wg_array_run)(&y, 1));
-        wg_array_release(y);
-    }
-    assert_true(wg_lazy_event_count(w.lazy) > 0);
-    assert_true(wg_lazy_event_count(w.lazy) <= 65536);
-    wg_array_release(x);
     world_close(&w);
 }
 
@@ -311,8 +203,6 @@ int main(void)
         cmocka_unit_test(the_order_of_reads_decides_nothing),
         cmocka_unit_test(each_cell_has_a_key_of_its_own),
         cmocka_unit_test(draws_are_constants_of_a_derivative),
-        cmocka_unit_test(explanations_are_rows_text_and_json),
-        cmocka_unit_test(the_oldest_rows_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

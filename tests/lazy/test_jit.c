@@ -192,6 +192,37 @@ static void captures_are_snapshots(void **state)
     world_close(&w);
 }
 
+static uint32_t told(const world *w, const char *what, const char *reason);
+
+/* A capture that was pending at the trace is kept by the recording as by anybody else: computed once, not with every replay. */
+static void pending_captures_are_computed_once(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, &(wg_lazy_options){.size = sizeof(wg_lazy_options), .explain = true}, 1);
+    counter c = {0};
+    wg_jit *jit = wg_jit_new(w.lazy, &(wg_function){with_capture, &c, 1, 3}, NULL, 0);
+    wg_array *m = waves(&w, 2, TEST_SHAPE(2, 2), 0), *outputs[3];
+    wg_scope_open(w.lazy);
+    c.captured = matmul(m, m);
+    assert_true(wg_jit_call(jit, &m, outputs));
+    wg_scope_close(w.lazy); /* nobody but the recording has it now */
+    for (int i = 0; i < 3; i++) {
+        wg_array *x = waves(&w, 2, TEST_SHAPE(2, 2), i + 1);
+        assert_true(wg_jit_call(jit, &x, outputs));
+        wg_array_release(outputs[1]);
+        assert_true((wg_array_run)(outputs, 1));
+        wg_array_release(outputs[0]);
+        wg_array_release(outputs[2]);
+        wg_array_release(x);
+    }
+    assert_int_equal(c.calls, 1);
+    assert_int_equal(told(&w, "stored", NULL), 1);
+    wg_array_release(m);
+    wg_jit_free(&jit);
+    world_close(&w);
+}
+
 /* A tag that the function gives its output is kept by the recording, and by the other levels. */
 static bool tagging(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
@@ -618,6 +649,7 @@ int main(void)
         cmocka_unit_test(signatures_are_told_apart),
         cmocka_unit_test(options_are_hashed),
         cmocka_unit_test(captures_are_snapshots),
+        cmocka_unit_test(pending_captures_are_computed_once),
         cmocka_unit_test(tags_of_outputs_are_recorded),
         cmocka_unit_test(a_read_stops_the_recording),
         cmocka_unit_test(rules_and_splits_stop_the_recording),

@@ -68,7 +68,8 @@ static void tags_tell_arrays_apart(void **state)
     world w;
     world_open(&w, NULL, 1);
     wg_array *x = counted(&w, 3, 1), *call = neg(x);
-    wg_array *tagged = wg_array_tagged(call, 7), *twin = wg_array_tagged(call, 7), *plain = wg_array_tagged(tagged, 0), *stored_one = wg_array_tagged(x, 9);
+    wg_array *tagged = wg_array_tagged(call, 7), *twin = wg_array_tagged(call, 7), *plain = wg_array_tagged(tagged, 0),
+             *stored_one = wg_array_tagged(x, 9);
     assert_int_equal(wg_array_tag(call), 0);
     assert_int_equal(wg_array_tag(tagged), 7);
     assert_ptr_not_equal(tagged, call);
@@ -291,7 +292,8 @@ static void *hold_a_chain(void *user)
         wg_array_release(end);
         end = next;
     }
-    bool read = end && !wg_array_run(&end, 1) && wg_lazy_error(w->lazy)->code == WG_BOUNDS;
+    wg_view view;
+    bool read = end && !wg_array_read(end, &view) && wg_lazy_error(w->lazy)->code == WG_BOUNDS;
     bool pends = world_figures(w).pending == CHAIN + 1;
     wg_array_release(end);
     wg_array_release(x);
@@ -308,7 +310,8 @@ static void *read_a_chain(void *user)
         wg_array_release(end);
         end = next;
     }
-    bool good = wg_array_run(&end, 1);
+    wg_view view;
+    bool good = wg_array_read(end, &view);
     wg_array_release(end);
     wg_array_release(x);
     return good ? w : NULL;
@@ -345,8 +348,8 @@ static void a_long_chain_is_read(void **state)
 
 /* ---- the memory limit ---- */
 
-/* weights <- weights - rate * (weights - target), never read: what waits is forced from time to time, wherever in a step that happens; when the
- * few plans of that are made, memory stays flat. */
+/* weights <- weights - rate * (weights - target), never read: what waits is forced from time to time, wherever in a step that happens; when
+ * the few plans of that are made, memory stays flat. */
 static void training_without_reads_stays_flat(void **state)
 {
     (void)state;

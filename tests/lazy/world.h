@@ -161,16 +161,20 @@ static inline wg_array *gather(wg_array *a, wg_array *positions)
 
 static inline wg_array *stored(const world *w, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items)
 {
-    return wg_array_of(w->lazy, wg_tensor_new(w->context, kind, rank, shape, items, NULL));
+    wg_tensor *tensor = wg_tensor_new(w->context, kind, rank, shape, items, NULL);
+    if (tensor) return wg_array_of(w->lazy, tensor);
+    wg_lazy_fail(w->lazy, WG_MEMORY, "no memory for a tensor");
+    return NULL;
 }
 
 /* f32 [count]: first, first + 1 .. */
 static inline wg_array *counted(const world *w, int64_t count, double first)
 {
-    wg_tensor *tensor = wg_tensor_new(w->context, WG_KIND_F32, 1, &count, NULL, NULL);
-    if (!tensor) return NULL;
-    for (int64_t i = 0; i < count; i++) ((float *)wg_tensor_data(tensor))[i] = (float)(first + (double)i);
-    return wg_array_of(w->lazy, tensor);
+    wg_array *array = stored(w, WG_KIND_F32, 1, &count, NULL);
+    wg_view view;
+    if (!array || !(wg_array_read)(array, &view)) return array;
+    for (int64_t i = 0; i < count; i++) ((float *)view.data)[i] = (float)(first + (double)i); /* nobody else has seen it */
+    return array;
 }
 
 /* f32 [rows, columns] of a wave. */

@@ -76,11 +76,12 @@ wg_tensor *test_tensor_fill(wg_kind kind, uint32_t rank, const int64_t *shape, d
 wg_tensor *test_tensor_draw(test_draws *draws, wg_kind kind, uint32_t rank, const int64_t *shape, double low, double high)
 {
     wg_tensor *tensor = empty(kind, rank, shape);
-    for (int64_t i = 0; i < wg_tensor_volume(tensor); i++) {
+    wg_kind part = base_kind_part(kind);
+    for (int64_t i = 0; i < wg_tensor_volume(tensor) * (part == kind ? 1 : 2); i++) {
         double value = test_draw_between(draws, low, high);
         if (kind == WG_KIND_BOOL) value = (double)(test_draw(draws) >> 63);
-        else if (!base_kind_is_float(kind)) value = floor(value);
-        put(tensor, i, value);
+        else if (!base_kind_is_float(part)) value = floor(value);
+        base_number_store(part, wg_tensor_data(tensor), i, base_number_from_double(part, value));
     }
     return tensor;
 }
@@ -109,6 +110,16 @@ static bool same_shape(const wg_tensor *a, const wg_tensor *b)
     return rank == wg_tensor_rank(b) && (!rank || !memcmp(wg_tensor_shape(a), wg_tensor_shape(b), rank * sizeof(int64_t)));
 }
 
+/* The same bits, or both NaN; of complex numbers part by part. */
+static bool same_item(wg_kind kind, const char *a, const char *b)
+{
+    wg_kind part = base_kind_part(kind);
+    size_t width = wg_kind_bytes(part);
+    if (part != kind) return same_item(part, a, b) && same_item(part, a + width, b + width);
+    if (!memcmp(a, b, width)) return true;
+    return base_kind_is_float(kind) && isnan(base_number_load(kind, a, 0).d) && isnan(base_number_load(kind, b, 0).d);
+}
+
 int64_t test_differs(const wg_tensor *a, const wg_tensor *b)
 {
     wg_kind kind = wg_tensor_kind(a);
@@ -116,9 +127,7 @@ int64_t test_differs(const wg_tensor *a, const wg_tensor *b)
     size_t width = wg_kind_bytes(kind);
     const char *left = wg_tensor_data(a), *right = wg_tensor_data(b);
     for (int64_t i = 0; i < wg_tensor_volume(a); i++) {
-        if (!memcmp(left + (size_t)i * width, right + (size_t)i * width, width)) continue;
-        if (base_kind_is_float(kind) && isnan(test_item(a, i)) && isnan(test_item(b, i))) continue;
-        return i;
+        if (!same_item(kind, left + (size_t)i * width, right + (size_t)i * width)) return i;
     }
     return -1;
 }

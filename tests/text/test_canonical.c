@@ -33,7 +33,7 @@ static void expect_fixpoint(const char *canonical)
 static void sugar_expands_as_golden(void **state)
 {
     (void)state;
-    static const char *const names[] = {"repeat", "def", "gradients", "compositions", "initialisers"};
+    static const char *const names[] = {"repeat", "def", "gradients", "compositions", "initialisers", "complex"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         size_t length;

@@ -95,7 +95,7 @@ def write(name, text):
 
 def write_npy(name, kind, shape, items):
     """A .npy file by the format's own description, independent of the library."""
-    code, letter = {"f4": ("<f4", "f"), "f8": ("<f8", "d"), "i8": ("<i8", "q"), "u1": ("|u1", "B")}[kind]
+    code, letter = {"f4": ("<f4", "f"), "f8": ("<f8", "d"), "i8": ("<i8", "q"), "u1": ("|u1", "B"), "c8": ("<c8", "f")}[kind]
     head = f"{{'descr': '{code}', 'fortran_order': False, 'shape': ({''.join(f'{n},' for n in shape)}), }}"
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
     pathlib.Path(name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(items)}{letter}", *items))
@@ -107,7 +107,7 @@ def read_npy(name):
     length, = struct.unpack("<H", data[8:10])
     head = data[10:10 + length].decode()
     shape = tuple(int(n) for n in re.search(r"'shape': \(([^)]*)\)", head)[1].split(",") if n.strip())
-    letter = {"<f4": "f", "<i8": "q"}[re.search(r"'descr': '([^']*)'", head)[1]]
+    letter = {"<f4": "f", "<i8": "q", "<c8": "f"}[re.search(r"'descr': '([^']*)'", head)[1]]
     body = data[10 + length:]
     return shape, list(struct.unpack(f"<{len(body) // struct.calcsize(letter)}{letter}", body))
 
@@ -317,6 +317,27 @@ def test_run():
     report.check(threads == {by_file.out}, "the bits follow the number of threads")
     Ran("run", RECURRENCE, "--feed", "x=[[1, 0]]").good().prints("chances", "f32 [1, 4]")
     Ran("run", "-", stdin="wengert 1\nconstant a [2] = (1 2)\nb = a * a\n").good().prints("1 4")
+
+
+def test_complex():
+    """Complex numbers are pairs in JSON, c8 and c16 in .npy, a+bi in program text."""
+    write("complex.wg", "wengert 1\nconstant c c64 [] = 1+2i\ninput z c64 [2]\nw = z * c\nentry main: w\n")
+    Ran("print", "complex.wg").good().prints("constant c c64 [] = 1+2i\n")
+    Ran("describe", "complex.wg").good().prints("Mul", "[2] c64")
+    items = Ran("run", "complex.wg", "--feed", "z=[[1, 0], [0, -1]]", "--json").good().object()["results"]["w"]
+    report.check(items == {"kind": "c64", "shape": [2], "items": [[1, 2], [2, -1]]}, f"run --json answers {items}")
+    write_npy("z.npy", "c8", [2], [1, 0, 0, -1])
+    Ran("run", "complex.wg", "--feed", "z=z.npy", "--out", "complex").good()
+    report.check(read_npy("complex/w.npy") == ((2,), [1, 2, 2, -1]), f"w.npy holds {read_npy('complex/w.npy')}")
+    Ran("check", "complex.wg").good().prints("the same bits")
+    write("layers.wg", "wengert 1\ninput x c64 [2, 3, 6, 6]\ninput f c64 [4, 3, 3, 3]\ny = conv2d(x, f, padding=1)\nm = mean(y)\n"
+          "entry main: y, m\n")
+    Ran("check", "layers.wg").good().prints("the same bits")  # windows are not factored for complex kinds
+    Ran("run", "complex.wg", "--feed", "z=[1, 2, 3]").fails("[real, imaginary]", lines=2)
+    write_npy("other.npy", "c8", [2], [1, 2, 2, float("nan")])
+    Ran("compare", "complex/w.npy", "other.npy").expect(True, "").prints("item 1 is [2, -1]", "[2, nan]")
+    Ran("eval", "sqrt(complex(x, 0))", "--feed", "x=-4").good().prints("[0, 2]")
+    Ran("eval", "abs(complex(x, x))", "--feed", "x=1", "--grad", "x").fails("not supported: complex derivatives", "Abs")
 
 
 def test_check_and_compare():

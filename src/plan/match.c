@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The matcher. A match never changes the graph. */
+#include "plan/match.h"
+
+#include <string.h>
+
+/* The root index: counts, then places, by the row of the root. */
+void plan_matcher_index(plan_matcher *m, const plan_step *steps, uint32_t step_count)
+{
+    uint16_t at[WG_OP_COUNT + 1] = {0};
+    const plan_step *end = steps + step_count - 1;
+    for (const plan_step *step = steps; step < end; step++)
+        if (step->action <= STEP_ALSO) at[step->op + 1]++;
+    for (int op = 0; op < WG_OP_COUNT; op++) at[op + 1] = (uint16_t)(at[op + 1] + at[op]);
+    memcpy(m->root_begin, at, sizeof at);
+    m->pattern_count = 0;
+    for (const plan_step *step = steps; step < end; step++) {
+        if (step->action == STEP_PART) m->first[m->pattern_count++] = step + 1;
+        if (step->action <= STEP_ALSO) m->of_root[at[step->op]++] = (uint16_t)(m->pattern_count - 1);
+    }
+}
+
+void plan_matcher_free(plan_matcher *m)
+{
+    base_free(m->allocator, m->covered, m->covered_capacity * sizeof *m->covered);
+}
+
+const graph_payload *plan_fill_of(const wg_graph *graph, uint32_t node)
+{
+    const wg_node *n = graph_node(graph, node);
+    const graph_payload *payload = n->op == WG_OP_Leaf ? graph_payload_of(graph, n) : NULL;
+    return payload && payload->form == GRAPH_PAYLOAD_FILL ? payload : NULL;
+}
+
+bool plan_is_number(const wg_graph *graph, uint32_t node, double number)
+{
+    const graph_payload *payload = plan_fill_of(graph, node);
+    if (!payload) return false;
+    wg_kind kind = (wg_kind)graph_node(graph, node)->kind;
+    base_number wanted;
+    return base_number_exact((base_number){.d = number}, WG_KIND_F64, kind, &wanted) &&
+           base_number_load(kind, payload->tensor->data, 0).u == wanted.u;
+}
+
+static bool cover(plan_matcher *m, uint32_t node)
+{
+    if (!BASE_RESERVE(m->allocator, m->covered, m->covered_capacity, m->covered_count + 1)) {
+        m->failed = true;
+        return false;
+    }
+    m->covered[m->covered_count++] = node;
+    return true;
+}
+
+static uint32_t operand_at(const plan_matcher *m, uint32_t node, uint32_t operand)
+{
+    const wg_node *n = graph_node(m->graph, node);
+    return operand < n->operand_count ? graph_operands(m->graph, n)[operand] : WG_NONE;
+}
+
+static bool is_order(const plan_matcher *m, const wg_node *node, const char *digits)
+{
+    graph_list list = graph_attribute_list(m->graph, node, 0);
+    if (list.count != strlen(digits)) return false;
+    for (uint32_t i = 0; i < list.count; i++)
+        if (list.numbers[i] != digits[i] - '0') return false;
+    return true;
+}
+
+static bool fits(const plan_matcher *m, uint32_t node, const plan_step *step)
+{
+    if (node == WG_NONE) return false;
+    const wg_node *n = graph_node(m->graph, node);
+    if (n->op != step->op) return false;
+    if (step->axis >= 0 && graph_attribute(m->graph, n, 0) != step->axis) return false;
+    return !step->order || is_order(m, n, step->order);
+}
+
+static bool take(plan_matcher *m, const plan_step *step)
+{
+    uint32_t node = operand_at(m, m->places[step->from], step->operand);
+    if (!fits(m, node, step)) return false;
+    m->places[step->place] = node;
+    return cover(m, node);
+}
+
+/* A Narrow of exactly one position, of the last axis of `window` (WG_NONE: of the Reshape that it answers). */
+static uint32_t narrow_of(const plan_matcher *m, uint32_t node, uint32_t window, int64_t *start)
+{
+    const wg_node *n = node == WG_NONE ? NULL : graph_node(m->graph, node);
+    if (!n || n->op != WG_OP_Narrow || graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Narrow, len)) != 1) return WG_NONE;
+    uint32_t below = n->operands[0];
+    const wg_node *reshape = graph_node(m->graph, below);
+    if ((window != WG_NONE && below != window) || reshape->op != WG_OP_Reshape) return WG_NONE;
+    if (graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Narrow, axis)) != (int64_t)reshape->rank - 1) return WG_NONE;
+    *start = graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Narrow, start));
+    return below;
+}
+
+/* Walks the Maximums down: positions fall by one from the last of the axis to 0, so a chain that is not the whole axis ends at its first
+ * node. */
+static bool fold(plan_matcher *m, const plan_step *step)
+{
+    uint32_t node = operand_at(m, m->places[step->from], 0), window = WG_NONE;
+    int64_t start = 0, expected = -1;
+    for (; graph_node(m->graph, node)->op == WG_OP_Maximum; node = operand_at(m, node, 0)) {
+        uint32_t narrow = operand_at(m, node, 1), below = narrow_of(m, narrow, window, &start);
+        if (below == WG_NONE) return false;
+        if (window == WG_NONE) {
+            const wg_node *reshape = graph_node(m->graph, below);
+            window = below;
+            expected = graph_shape(m->graph, reshape)[reshape->rank - 1] - 1;
+        }
+        if (start != expected-- || !cover(m, node) || !cover(m, narrow)) return false;
+    }
+    if (window == WG_NONE || narrow_of(m, node, window, &start) == WG_NONE || start != 0 || expected != 0) return false;
+    m->places[step->place] = window;
+    return cover(m, node) && cover(m, window);
+}
+
+static bool source_at(const plan_matcher *m, uint32_t node)
+{
+    return graph_rows[graph_node(m->graph, node)->op].result == GRAPH_RESULT_SOURCE;
+}
+
+static bool number_at(const plan_matcher *m, uint32_t node, double number)
+{
+    return node != WG_NONE && plan_is_number(m->graph, node, number);
+}
+
+/* One operand of the root is the number, the right one first; the other is what was asked for. */
+static bool beside(plan_matcher *m, const plan_step *step)
+{
+    uint32_t left = operand_at(m, m->places[0], 0), right = operand_at(m, m->places[0], 1);
+    bool at_right = number_at(m, right, step->number);
+    m->places[step->place] = at_right ? left : right;
+    return at_right || number_at(m, left, step->number);
+}
+
+static bool run_step(plan_matcher *m, const plan_step *step)
+{
+    switch ((plan_step_action)step->action) {
+    case STEP_TAKE: return take(m, step);
+    case STEP_SEE: return (m->places[step->place] = operand_at(m, m->places[step->from], step->operand)) != WG_NONE;
+    case STEP_SOURCE: return source_at(m, m->places[step->place]);
+    case STEP_SAME: return operand_at(m, m->places[step->from], step->operand) == m->places[step->place];
+    case STEP_FOLD: return fold(m, step);
+    case STEP_RESULT: m->results[m->result_count++] = m->places[step->place]; return true;
+    case STEP_NUMBER: return number_at(m, operand_at(m, m->places[step->from], step->operand), step->number);
+    case STEP_BESIDE: return beside(m, step);
+    case STEP_PART:
+    case STEP_ALSO:
+    case STEP_OPTION: break;
+    }
+    return true;
+}
+
+bool plan_match_at(plan_matcher *m, uint32_t pattern, uint32_t root)
+{
+    m->places[0] = root;
+    m->covered_count = m->result_count = 0;
+    if (!cover(m, root)) return false;
+    for (const plan_step *step = m->first[pattern]; step->action != STEP_PART; step++) {
+        if (step->action != STEP_OPTION) {
+            if (!run_step(m, step)) return false;
+            continue;
+        }
+        uint32_t before = m->covered_count, count = step->operand, done = 0;
+        while (done < count && take(m, step + 1 + done)) done++;
+        if (done < count) m->covered_count = before;
+        step += count;
+    }
+    return !m->failed;
+}
