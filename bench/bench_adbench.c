@@ -154,7 +154,10 @@ static void open_bench(bench *b, const objective *o, const char *folder)
 static void compute(bench *b)
 {
     b->output_count = b->derives ? b->derivative.outputs : b->value.outputs;
-    must(b, wg_jit_call(b->jit[b->derives], b->inputs, b->outputs) && wg_array_run(b->outputs, b->output_count));
+    bool good = wg_jit_call(b->jit[b->derives], b->inputs, b->outputs) && wg_array_run(b->outputs, b->output_count);
+    wg_view view; /* a read waits for what the run makes */
+    for (uint32_t i = 0; i < b->output_count && good; i++) good = wg_array_read(b->outputs[i], &view);
+    must(b, good);
 }
 
 static void release(bench *b)

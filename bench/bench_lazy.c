@@ -152,9 +152,11 @@ static void gradient(bench *b)
     b->values[1] = gradients[0];
 }
 
+/* Both together; the reads wait for what the run makes. */
 static void read_values(bench *b)
 {
-    must(b, wg_array_run(b->values, 2));
+    wg_view view;
+    must(b, wg_array_run(b->values, 2) && wg_array_read(b->values[0], &view) && wg_array_read(b->values[1], &view));
 }
 
 static void gradient_and_read(bench *b)
