@@ -383,9 +383,10 @@ wg_tensor *wg_array_tensor(wg_array *array)
     return tensor;
 }
 
-static bool one_item(wg_array *array, wg_view *view)
+static bool one_item(wg_array *array, const void *number, wg_view *view)
 {
     if (!array || !lazy_check(array->lazy, array)) return false;
+    if (!number) return lazy_fail(array->lazy, WG_ARGUMENT, "reading one item needs a place for it");
     if (array->volume != 1)
         return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
     if (base_kinds[array->kind].class == BASE_CLASS_COMPLEX)
@@ -396,7 +397,7 @@ static bool one_item(wg_array *array, wg_view *view)
 bool (wg_array_double)(wg_array *array, double *number)
 {
     wg_view view;
-    if (!one_item(array, &view)) return false;
+    if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_F64, false).d;
     return true;
 }
@@ -404,7 +405,7 @@ bool (wg_array_double)(wg_array *array, double *number)
 bool (wg_array_int64)(wg_array *array, int64_t *number)
 {
     wg_view view;
-    if (!one_item(array, &view)) return false;
+    if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_I64, false).i;
     return true;
 }
