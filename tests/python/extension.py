@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The Python package of a build directory: which interpreter can build it, and building it there."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -59,10 +60,11 @@ def cached(name):
 def built(python):
     """The package with its extension, in a directory to be put on the path; the output of the build, where it failed, as an exception."""
     place = BUILD / "python"
-    done = run(
-        [python, ROOT / "python" / "setup.py", "-q", "build", "--build-base", place / "temp", "--build-lib", place / "lib"],
-        env=dict(os.environ, WENGERT_BUILD=str(BUILD)),
-    )
+    place.mkdir(exist_ok=True)
+    with open(place / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that need it run side by side
+        done = run([python, ROOT / "python" / "setup.py", "-q", "build", "--build-base", place / "temp", "--build-lib", place / "lib"],
+                   env=dict(os.environ, WENGERT_BUILD=str(BUILD)))
     if done.returncode:
         raise RuntimeError(done.stdout)
     return place / "lib"
