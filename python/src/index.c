@@ -117,13 +117,22 @@ static bool places_of(core_context *context, const wg_array *array, PyObject *ke
     return check(all, array);
 }
 
+/* How many items a mask chooses is read by the call: computed before, where Ctrl-C stops it. */
+static bool run_masks(core_context *context, const places *all)
+{
+    for (uint32_t i = 0; i < all->array_count; i++)
+        if (wg_array_kind(all->arrays[i]) == WG_KIND_BOOL && wg_array_is_pending(all->arrays[i]) && !core_run(context, &all->arrays[i], 1))
+            return false;
+    return true;
+}
+
 PyObject *core_subscript(PyObject *self, PyObject *key)
 {
     core_context *context = core_current();
     wg_array *array = context ? core_handle_of(context, self) : NULL;
     if (!array) return NULL;
     places all;
-    bool good = places_of(context, array, key, &all);
+    bool good = places_of(context, array, key, &all) && run_masks(context, &all);
     PyObject *answer = good ? core_wrap(context, wg_array_index(array, all.indexes, all.count)) : NULL;
     places_free(&all);
     wg_array_release(array);

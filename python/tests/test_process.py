@@ -56,6 +56,10 @@ class Interrupts(unittest.TestCase):
     def test_ctrl_c_stops_a_read_of_several(self):
         self.assertEqual(interrupted(read="wg.run(x, small * 2, x @ x)")[0], "interrupted")
 
+    def test_ctrl_c_stops_a_call_that_reads(self):
+        self.assertEqual(interrupted(read="x[x > 0]")[0], "interrupted")
+        self.assertEqual(interrupted(read="wg.unique_values(x)")[0], "interrupted")
+
     def test_a_handler_of_the_program_decides(self):
         setup = (
             "class Mine(Exception): pass\ncount = []\ndef handler(*facts):\n    count.append(1)\n"
