@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Builds the extension wengert._core. CMake builds the libraries, with the flags that their bits depend on, and the extension takes them in: the wheel needs no other file.
-WENGERT_BUILD names a build directory of the tree whose libraries are taken as they are."""
+"""Builds the extension wengert._core. CMake builds the libraries, with the flags that their bits depend on, and the extension takes
+them in: the wheel needs no other file. WENGERT_BUILD names a build directory of the tree whose libraries are taken as they are."""
+
 import os
 import pathlib
 import re

@@ -89,7 +89,8 @@ bool core_shape_of(PyObject *what, uint32_t *rank, int64_t *shape)
     if (!list) return false;
     Py_ssize_t count = PyTuple_Size(list);
     if (count > WG_MAX_RANK) PyErr_Format(core_error_class(WG_SHAPE), "a shape of %zd axes: an array has at most %d", count, WG_MAX_RANK);
-    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) shape[i] = PyNumber_AsSsize_t(PyTuple_GetItem(list, i), PyExc_OverflowError);
+    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++)
+        shape[i] = PyNumber_AsSsize_t(PyTuple_GetItem(list, i), PyExc_OverflowError);
     Py_DECREF(list);
     *rank = (uint32_t)count;
     return !PyErr_Occurred();
@@ -209,10 +210,9 @@ static PyObject *array_matrix_transposed(PyObject *self, void *unused)
 
 static PyObject *package_function(const char *name)
 {
-    PyObject *package = PyImport_ImportModule("wengert");
-    PyObject *function = package ? PyObject_GetAttrString(package, name) : NULL;
-    Py_XDECREF(package);
-    return function;
+    static PyObject *package;
+    if (!package) package = PyImport_ImportModule("wengert");
+    return package ? PyObject_GetAttrString(package, name) : NULL;
 }
 
 static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments, PyObject *names)
@@ -231,10 +231,11 @@ static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments,
 }
 
 #define DELEGATED(X) \
-    X(sum) X(mean) X(prod) X(max) X(min) X(any) X(all) X(argmax) X(argmin) X(var) X(std) X(median) X(cumulative_sum) X(squeeze) X(flatten) X(sort) X(argsort) \
-    X(take) X(dot) X(round) X(trace) X(repeat) X(clip) X(conj)
+    X(sum) X(mean) X(prod) X(max) X(min) X(any) X(all) X(argmax) X(argmin) X(var) X(std) X(median) X(cumulative_sum) X(squeeze) \
+    X(flatten) X(sort) X(argsort) X(take) X(dot) X(round) X(trace) X(repeat) X(clip) X(conj)
 #define DELEGATE(name) \
-    static PyObject *delegate_##name(PyObject *self, PyObject *arguments, PyObject *names) { return delegate(#name, self, arguments, names); }
+    static PyObject *delegate_##name(PyObject *self, PyObject *arguments, PyObject *names) \
+    { return delegate(#name, self, arguments, names); }
 DELEGATED(DELEGATE)
 
 static PyObject *array_real(PyObject *self, void *unused)
@@ -297,10 +298,10 @@ static PyObject *array_astype(PyObject *self, PyObject *arguments, PyObject *nam
     if (!PyArg_ParseTupleAndKeywords(arguments, names, "O|pO:astype", keywords, &dtype, &copy, &device)) return NULL;
     wg_kind kind = core_kind_of(dtype);
     core_context *context;
+    if (!copy && kind == wg_array_kind(of(self)->handle)) return Py_NewRef(self);
     wg_array *array = kind < WG_KIND_COUNT ? mine(self, &context) : NULL;
     if (!array) return NULL;
-    wg_array *converted = wg_array_kind(array) == kind && context->depth == 0 ? wg_array_keep(array) : wg_array_convert(array, kind);
-    PyObject *answer = core_wrap(context, converted);
+    PyObject *answer = core_wrap(context, wg_array_convert(array, kind));
     wg_array_release(array);
     return answer;
 }
@@ -354,6 +355,15 @@ static PyObject *array_index(PyObject *self)
     return NULL;
 }
 
+/* A number as Python formats it; of more items their text. */
+static PyObject *array_format(PyObject *self, PyObject *how)
+{
+    PyObject *what = wg_array_rank(of(self)->handle) ? core_str(self) : array_number(self);
+    PyObject *answer = what ? PyObject_Format(what, how) : NULL;
+    Py_XDECREF(what);
+    return answer;
+}
+
 static PyObject *array_complex(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -366,7 +376,8 @@ static PyObject *array_complex(PyObject *self, PyObject *unused)
 static int array_truth(PyObject *self)
 {
     if (wg_array_volume(of(self)->handle) != 1) {
-        PyErr_SetString(core_error_class(WG_SHAPE), "an array of other than one item is neither true nor false; use wengert.any or wengert.all");
+        PyErr_SetString(core_error_class(WG_SHAPE),
+                        "an array of other than one item is neither true nor false; use wengert.any or wengert.all");
         return -1;
     }
     PyObject *number = array_number(self);
@@ -405,8 +416,13 @@ static int array_buffer(PyObject *self, Py_buffer *buffer, int flags)
     memcpy(facts->format, kind->format, strlen(kind->format) + 1);
     facts->handle = wg_array_keep(array->handle);
     facts->context = core_context_keep(array->context);
-    *buffer = (Py_buffer){.buf = view.data, .obj = Py_NewRef(self), .len = (Py_ssize_t)wg_array_volume(array->handle) * kind->bytes, .itemsize = kind->bytes,
-                          .readonly = 1, .ndim = (int)view.rank, .internal = facts};
+    *buffer = (Py_buffer){.buf = view.data,
+                          .obj = Py_NewRef(self),
+                          .len = (Py_ssize_t)wg_array_volume(array->handle) * kind->bytes,
+                          .itemsize = kind->bytes,
+                          .readonly = 1,
+                          .ndim = (int)view.rank,
+                          .internal = facts};
     if (!buffer->buf) buffer->buf = facts; /* of nothing: an address that is one */
     if (flags & PyBUF_FORMAT) buffer->format = facts->format;
     if (flags & PyBUF_ND) buffer->shape = shape;
@@ -431,7 +447,9 @@ static PyObject *call_numpy(PyObject *self, const char *function, PyObject *dtyp
     if (!core_read(of(self)->context, of(self)->handle, &view)) return NULL;
     if (!kind->format) return PyErr_Format(core_error_class(WG_KIND), "NumPy has no kind for %s; convert it, or use DLPack", kind->name);
     PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *answer = !numpy ? NULL : dtype && dtype != Py_None ? PyObject_CallMethod(numpy, function, "OO", self, dtype) : PyObject_CallMethod(numpy, function, "O", self);
+    PyObject *answer = !numpy                      ? NULL
+                       : dtype && dtype != Py_None ? PyObject_CallMethod(numpy, function, "OO", self, dtype)
+                                                   : PyObject_CallMethod(numpy, function, "O", self);
     Py_XDECREF(numpy);
     return answer;
 }
@@ -516,6 +534,7 @@ static PyMethodDef methods[] = {
     {"__copy__", array_copy, METH_NOARGS, NULL},
     {"__deepcopy__", array_copy, METH_O, NULL},
     {"__reduce__", array_reduce, METH_NOARGS, NULL},
+    {"__format__", array_format, METH_O, NULL},
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", NAMED(array_to_numpy), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", NAMED(core_to_dlpack), METH_FASTCALL | METH_KEYWORDS, NULL},
@@ -527,7 +546,8 @@ static PyMethodDef methods[] = {
 
 static const PyType_Slot own_slots[] = {
     {Py_tp_doc, "array(items, dtype=None, copy=None)\n--\n\n"
-                "An array that waits: a call on it computes nothing, a read (printing, a number, NumPy) computes what it needs. Items of NumPy, of buffers and of DLPack\n"
+                "An array that waits: a call on it computes nothing, a read (printing, a number, NumPy) computes what it needs.\n"
+                "Items of NumPy, of buffers and of DLPack "
                 "are used where they are, so nobody may write them while the array lives; copy=True takes a copy.\n\n"
                 ">>> wg.array([1.0, 2.0]) + 1\nwengert.array([2., 3.])"},
     {Py_tp_new, (void *)array_new},

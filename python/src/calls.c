@@ -114,12 +114,14 @@ static wg_kind common_kind(const argument_list *all, PyObject *const *arguments)
         if (all->signature[i] != 'P' || !all->items[i].array) continue;
         wg_kind own = wg_array_kind(all->items[i].array), before = kind;
         kind = kind == WG_KIND_COUNT ? own : wg_kind_promoted(kind, own);
-        if (kind == WG_KIND_COUNT) PyErr_Format(core_error_class(WG_KIND), "no kind holds items of %s and of %s", core_kinds[before].name, core_kinds[own].name);
+        if (kind == WG_KIND_COUNT)
+            PyErr_Format(core_error_class(WG_KIND), "no kind holds items of %s and of %s", core_kinds[before].name, core_kinds[own].name);
         if (kind == WG_KIND_COUNT) return kind;
     }
     bool any = kind != WG_KIND_COUNT;
     for (size_t i = 0; all->signature[i]; i++)
-        if (all->signature[i] == 'P' && !all->items[i].array) kind = core_kind_beside(arguments[i], any || kind != WG_KIND_COUNT ? kind : WG_KIND_BOOL);
+        if (all->signature[i] == 'P' && !all->items[i].array)
+            kind = core_kind_beside(arguments[i], any || kind != WG_KIND_COUNT ? kind : WG_KIND_BOOL);
     return kind;
 }
 
@@ -130,7 +132,8 @@ static bool promote(argument_list *all, PyObject *const *arguments)
     for (size_t i = 0; all->signature[i] && kind != WG_KIND_COUNT; i++) {
         argument *item = &all->items[i];
         if (all->signature[i] != 'P') continue;
-        wg_array *array = item->array ? core_own(all->context, wg_array_convert(item->array, kind)) : core_number(all->context, arguments[i], kind);
+        wg_array *array =
+            item->array ? core_own(all->context, wg_array_convert(item->array, kind)) : core_number(all->context, arguments[i], kind);
         if (!array) return core_raise(all->context), false;
         wg_array_release(item->array);
         item->array = array;
@@ -142,7 +145,8 @@ static bool take_arguments(argument_list *all, const char *name, const char *sig
 {
     all->context = core_current();
     all->signature = signature;
-    for (size_t i = 0; signature[i]; i++) all->items[i].array = NULL, all->items[i].list = NULL, all->items[i].count = 0, all->items[i].given = false;
+    for (size_t i = 0; signature[i]; i++)
+        all->items[i].array = NULL, all->items[i].list = NULL, all->items[i].count = 0, all->items[i].given = false;
     if (!all->context) return false;
     if ((size_t)count != strlen(signature)) {
         PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", name, (Py_ssize_t)strlen(signature), count);
@@ -207,7 +211,8 @@ static PyObject *call_nonzero(PyObject *module, PyObject *what)
     argument_list all;
     wg_array *results[WG_MAX_RANK] = {NULL};
     PyObject *answer = NULL;
-    if (take_arguments(&all, "nonzero", "R", &what, 1)) answer = tuple_of(all.context, wg_array_nonzero(A(0), results), results, wg_array_rank(A(0)));
+    if (take_arguments(&all, "nonzero", "R", &what, 1))
+        answer = tuple_of(all.context, wg_array_nonzero(A(0), results), results, wg_array_rank(A(0)));
     arguments_free(&all);
     return answer;
 }
@@ -286,7 +291,8 @@ static PyObject *call_roll(PyObject *module, PyObject *const *arguments, Py_ssiz
     PyObject *answer = NULL;
     if (take_arguments(&all, "roll", "ASX", arguments, count)) {
         argument *shifts = &all.items[1], *axes = &all.items[2];
-        for (; axes->given && shifts->count == 1 && shifts->count < axes->count; shifts->count++) shifts->as.shape[shifts->count] = shifts->as.shape[0];
+        for (; axes->given && shifts->count == 1 && shifts->count < axes->count; shifts->count++)
+            shifts->as.shape[shifts->count] = shifts->as.shape[0];
         for (; axes->given && axes->count == 1 && axes->count < shifts->count; axes->count++) axes->as.axes[axes->count] = axes->as.axes[0];
         for (uint32_t i = 1; axes->given && shifts->count < axes->count; i++) shifts->as.shape[shifts->count++] = shifts->as.shape[0];
         if (axes->given ? axes->count == shifts->count : shifts->count == 1)
@@ -393,7 +399,8 @@ static PyObject *call_pair(wg_op op, core_binary call, PyObject *const *argument
         PyErr_Format(PyExc_TypeError, "two operands are needed, not %zd", count);
         return NULL;
     }
-    return core_call_binary(call, arguments[0], arguments[1], op < WG_OP_COUNT && row_takes(op, WG_KIND_I64, 2) ? CORE_SAME : CORE_FLOATS, false);
+    return core_call_binary(call, arguments[0], arguments[1], op < WG_OP_COUNT && row_takes(op, WG_KIND_I64, 2) ? CORE_SAME : CORE_FLOATS,
+                            false);
 }
 
 typedef wg_array *(*reduction)(wg_array *a, const int32_t *axes, uint32_t count, bool keep);
@@ -436,8 +443,8 @@ static PyObject *call_reduction(const char *name, reduction call, PyObject *cons
 
 /* Calls of two operands that are no rows: the promotion of each. */
 #define PAIRS(X) \
-    X(fmod, CORE_SAME) X(hypot, CORE_FLOATS) X(logaddexp, CORE_FLOATS) X(copysign, CORE_FLOATS) X(nextafter, CORE_FLOATS) X(lcm, CORE_SAME) \
-    X(logical_and, CORE_SAME) X(logical_or, CORE_SAME) X(logical_xor, CORE_SAME)
+    X(fmod, CORE_SAME) X(hypot, CORE_FLOATS) X(logaddexp, CORE_FLOATS) X(copysign, CORE_FLOATS) X(nextafter, CORE_FLOATS) \
+    X(lcm, CORE_SAME) X(logical_and, CORE_SAME) X(logical_or, CORE_SAME) X(logical_xor, CORE_SAME)
 #define PAIR(name, promotion) \
     static PyObject *pair_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) \
     { \
@@ -476,10 +483,12 @@ PyMethodDef core_call_methods[] = {
 #define TERNARY(name, Row, doc) {#name, FAST(call_##name), METH_FASTCALL, #name "(a, b, c, /)\n--\n\n" doc},
 #define MATRICES(name, Row, doc) {#name, FAST(call_##name), METH_FASTCALL, #name "(a, b, /)\n--\n\n" doc},
 #include "wengert/arrays.def"
-#define PAIR_METHOD(name, promotion) {#name, FAST(pair_##name), METH_FASTCALL, #name "(x1, x2, /)\n--\n\nSee the function of this name in array.h."},
+#define PAIR_METHOD(name, promotion) \
+    {#name, FAST(pair_##name), METH_FASTCALL, #name "(x1, x2, /)\n--\n\nSee the function of this name in array.h."},
     PAIRS(PAIR_METHOD)
     {"true_divide", FAST(call_true_divide), METH_FASTCALL, "true_divide(x1, x2, /)\n--\n\na / b; integers as f64"},
-    {"matmul", FAST(call_matmul), METH_FASTCALL, "matmul(x1, x2, /)\n--\n\nMatrices on the last two axes, the others broadcast; a vector is a row on the left, a column on the right."},
+    {"matmul", FAST(call_matmul), METH_FASTCALL,
+     "matmul(x1, x2, /)\n--\n\nMatrices on the last two axes, the others broadcast; a vector is a row on the left, a column on the right."},
     {"nonzero", call_nonzero, METH_O, NULL},
     {"broadcast_arrays", FAST(call_broadcast_arrays), METH_FASTCALL, NULL},
     {"meshgrid", FAST(call_meshgrid), METH_FASTCALL, NULL},

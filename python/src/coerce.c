@@ -49,7 +49,8 @@ static bool integer_in(PyObject *number, wg_kind kind, int64_t *integer)
     }
     bool fits = !over;
     if (facts->class == 'u') fits = fits && *integer >= 0 && (facts->bytes == 8 || *integer < (int64_t)1 << 8 * facts->bytes);
-    else if (facts->bytes < 8) fits = fits && *integer >= -((int64_t)1 << (8 * facts->bytes - 1)) && *integer < (int64_t)1 << (8 * facts->bytes - 1);
+    else if (facts->bytes < 8)
+        fits = fits && *integer >= -((int64_t)1 << (8 * facts->bytes - 1)) && *integer < (int64_t)1 << (8 * facts->bytes - 1);
     if (!fits && !PyErr_Occurred()) PyErr_Format(PyExc_OverflowError, "%R is not a number of %s", number, facts->name);
     return fits;
 }
@@ -58,7 +59,8 @@ static wg_array *integer_number(core_context *context, PyObject *number, wg_kind
 {
     int64_t integer;
     if (!integer_in(number, kind, &integer)) return NULL;
-    if (kind == WG_KIND_U64 && integer < 0) return checked(context, wg_array_copy(context->lazy, &(wg_view){&integer, kind, 0, NULL, NULL}));
+    if (kind == WG_KIND_U64 && integer < 0)
+        return checked(context, wg_array_copy(context->lazy, &(wg_view){&integer, kind, 0, NULL, NULL}));
     return checked(context, wg_array_integer(context->lazy, kind, integer));
 }
 
@@ -178,15 +180,16 @@ static wg_array *from_buffer(core_context *context, PyObject *what, int copy)
     const Py_buffer *buffer = &held->buffer;
     int64_t shape[WG_MAX_RANK], strides[WG_MAX_RANK];
     wg_view view = {buffer->buf, core_kind_of_format(buffer->format, buffer->itemsize), (uint32_t)buffer->ndim, shape, strides};
-    if (view.kind == WG_KIND_COUNT) PyErr_Format(core_error_class(WG_KIND), "items of the format '%s' are of no kind in this machine's byte order", buffer->format);
+    if (view.kind == WG_KIND_COUNT)
+        PyErr_Format(core_error_class(WG_KIND), "items of the format '%s' are of no kind in this machine's byte order", buffer->format);
     else if (buffer->ndim > WG_MAX_RANK || buffer->suboffsets) fail(WG_SHAPE, "a buffer of too many axes, or an indirect one");
     if (PyErr_Occurred()) return release_buffer(&held->later), NULL;
-    bool empty = false;
-    for (uint32_t axis = 0; axis < view.rank; axis++) {
-        shape[axis] = buffer->shape[axis];
-        strides[axis] = buffer->strides[axis];
-        empty = empty || !shape[axis];
+    bool empty = !buffer->len;
+    for (uint32_t axis = 0; axis < view.rank; axis++) { /* a shape that is missing is of one axis, missing strides are of rows */
+        shape[axis] = buffer->shape ? buffer->shape[axis] : buffer->len / buffer->itemsize;
+        if (buffer->strides) strides[axis] = buffer->strides[axis];
     }
+    if (!buffer->strides) view.strides = NULL;
     bool copies = copy == 1 || !view.rank || !is_aligned(&view);
     if (!copies && !empty) return checked(context, wg_array_borrow(context->lazy, &view, release_later, held));
     wg_array *array = NULL;
@@ -345,7 +348,8 @@ static wg_array *from_anything(core_context *context, PyObject *what, wg_kind ki
         Py_XDECREF(capsule);
         return array;
     }
-    if (PyObject_HasAttrString(what, "__array_interface__") || PyObject_HasAttrString(what, "__array__")) return from_numpy(context, what, copy);
+    if (PyObject_HasAttrString(what, "__array_interface__") || PyObject_HasAttrString(what, "__array__"))
+        return from_numpy(context, what, copy);
     PyErr_Format(core_error_class(WG_KIND), "an object of %R is no array", Py_TYPE(what));
     return NULL;
 }
@@ -370,10 +374,14 @@ static wg_array *stored(core_context *context, wg_array *literal)
 
 static wg_array *from_number(core_context *context, PyObject *number, wg_kind kind)
 {
-    wg_kind own = PyBool_Check(number) ? WG_KIND_BOOL : PyLong_Check(number) ? WG_KIND_I64 : PyFloat_Check(number) ? WG_KIND_F64 : WG_KIND_C128;
+    wg_kind own = PyBool_Check(number)    ? WG_KIND_BOOL
+                  : PyLong_Check(number)  ? WG_KIND_I64
+                  : PyFloat_Check(number) ? WG_KIND_F64
+                                          : WG_KIND_C128;
     char class = kind < WG_KIND_COUNT ? core_kinds[kind].class : 0;
     bool direct = class && !(own == WG_KIND_F64 && (class == 'i' || class == 'u')) && !(own == WG_KIND_C128 && class != 'c');
-    return direct ? stored(context, core_number(context, number, kind)) : converted(context, stored(context, core_number(context, number, own)), kind);
+    return direct ? stored(context, core_number(context, number, kind))
+                  : converted(context, stored(context, core_number(context, number, own)), kind);
 }
 
 wg_array *core_array_of_copy(core_context *context, PyObject *what, wg_kind kind, int copy)

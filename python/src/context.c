@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Whose arrays these are: one context a thread, made when the thread first needs it. Errors as exceptions, and reads that let the interpreter go. */
+ * Whose arrays these are: one context a thread, made when the thread first needs it. Errors as exceptions, and reads that let the
+ * interpreter go. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,10 +164,11 @@ PyObject *core_error_class(wg_code code)
 
 static bool add_classes(PyObject *module)
 {
-    classes[WG_OK] = PyErr_NewExceptionWithDoc("wengert.Error",
-                                               "What a call or a read of wengert says when it fails. Has code, op, entry, file, line, column, node and item; its classes "
-                                               "are ValueError, TypeError, IndexError and the like too.",
-                                               PyExc_Exception, NULL);
+    classes[WG_OK] = PyErr_NewExceptionWithDoc(
+        "wengert.Error",
+        "What a call or a read of wengert says when it fails. Has code, op, entry, file, line, column, node and item; its classes "
+        "are ValueError, TypeError, IndexError and the like too.",
+        PyExc_Exception, NULL);
     if (!classes[WG_OK] || PyModule_AddObjectRef(module, "Error", classes[WG_OK]) < 0) return false;
     for (int code = 1; code < WG_CODE_COUNT; code++) {
         if (!class_of_code[code].name) continue;
@@ -257,15 +259,29 @@ static void stop_lazy(void *user)
     wg_lazy_stop(user);
 }
 
-/* What is computed already is read at once. Otherwise the interpreter is let go for the time of the read; an interrupt stops it, and where the interrupt's handler
- * raises nothing, it begins again. */
+static bool nothing(void *user, const wg_view *items, uint32_t count)
+{
+    (void)user, (void)items, (void)count;
+    return true;
+}
+
+/* One array by its read; several together, and here, where an interrupt stops them: wg_array_run would compute them beside the caller. */
+static bool compute(core_context *context, wg_array *const *arrays, uint32_t count, wg_view *view)
+{
+    wg_view unused;
+    if (count == 1) return wg_array_read(arrays[0], view ? view : &unused);
+    return wg_array_effect(context->lazy, nothing, NULL, arrays, count);
+}
+
+/* What is computed already is read at once. Otherwise the interpreter is let go for the time of the read; an interrupt stops it, and
+   where the interrupt's handler raises nothing, it begins again. */
 static bool read_or_run(core_context *context, wg_array *const *arrays, uint32_t count, wg_view *view)
 {
     for (;;) {
         core_pause pause = {stop_lazy, context->lazy, NULL};
         context->reading = true;
         core_unlock(&pause);
-        bool good = view ? wg_array_read(arrays[0], view) : wg_array_run(arrays, count);
+        bool good = compute(context, arrays, count, view);
         bool interrupted = core_lock(&pause);
         context->reading = false;
         core_settle();

@@ -18,7 +18,7 @@
 #include "wengert/array.h"
 #include "wengert/text.h"
 
-/* ---- context.c ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- context.c ---- */
 
 /* The arrays of one thread. Lives until the thread is gone and nothing of it is left. */
 typedef struct core_context {
@@ -78,7 +78,7 @@ void core_place(wg_array *array);
 PyObject *core_set_places(PyObject *module, PyObject *on);
 PyObject *core_set_package(PyObject *module, PyObject *directory);
 
-/* ---- dtype.c -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- dtype.c ---- */
 
 typedef struct core_kind {
     const char *name;   /* as NumPy says it: "float64" */
@@ -98,7 +98,7 @@ bool core_kind_or(PyObject *what, wg_kind otherwise, wg_kind *kind);
 /* The kind of a buffer's format in this machine's order; WG_KIND_COUNT: none. */
 wg_kind core_kind_of_format(const char *format, Py_ssize_t bytes);
 
-/* ---- array.c ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- array.c ---- */
 
 typedef struct core_array {
     PyObject_HEAD
@@ -112,7 +112,10 @@ static inline bool core_is_array(PyObject *object) { return Py_TYPE(object) == c
 /* An object for what a call answered; NULL: the context's error is raised. */
 PyObject *core_wrap(core_context *context, wg_array *array);
 /* What a call answered as the caller's own, also where a scope owns it. NULL passes. */
-static inline wg_array *core_own(const core_context *context, wg_array *array) { return array && context->depth ? wg_array_keep(array) : array; }
+static inline wg_array *core_own(const core_context *context, wg_array *array)
+{
+    return array && context->depth ? wg_array_keep(array) : array;
+}
 /* The same for an owned array, whose reference is consumed. */
 PyObject *core_wrap_owned(core_context *context, wg_array *array);
 /* The same for an array that the caller of a scope does not own: one more reference is taken. */
@@ -126,7 +129,7 @@ bool core_axes_of(PyObject *what, int32_t *room, const int32_t **axes, uint32_t 
 /* The tag of numbers without a kind of their own, which take the other operand's. */
 #define CORE_WEAK 1u
 
-/* ---- coerce.c ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- coerce.c ---- */
 
 /* An array of this thread's context from anything: an owned reference; NULL and an exception. kind WG_KIND_COUNT: what the items are of. */
 wg_array *core_array_of(core_context *context, PyObject *what, wg_kind kind);
@@ -141,14 +144,14 @@ wg_kind core_kind_beside(PyObject *number, wg_kind kind);
 /* The handle of an array object in this context: owned. Arrays of other threads are handed over where they are stored. */
 wg_array *core_handle_of(core_context *context, PyObject *array);
 
-/* ---- dlpack.c ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- dlpack.c ---- */
 
 PyObject *core_to_dlpack(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 PyObject *core_dlpack_device(PyObject *self, PyObject *unused);
 /* An array over the items of a capsule, which is consumed; owned. */
 wg_array *core_from_dlpack(core_context *context, PyObject *capsule);
 
-/* ---- operators.c, calls.c, index.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- operators.c, calls.c, index.c ---- */
 
 typedef wg_array *(*core_binary)(wg_array *a, wg_array *b);
 /* What happens to kinds before the call. */
@@ -181,6 +184,9 @@ PyObject *core_number_of_item(wg_kind kind, const void *item);
 /* ---- tree.c: arguments nested any way ---- */
 
 extern PyMethodDef core_tree_methods[];
+bool core_tree_is_named(PyObject *what);
+/* The keys of a dict as a tuple, in their order where they have one. */
+PyObject *core_tree_keys(PyObject *dict);
 
 /* ---- transform.c ---- */
 
@@ -194,7 +200,10 @@ PyObject *core_random(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 
 bool core_program_init(PyObject *module);
 
-static inline PyObject *core_call_one(PyObject *callable, PyObject *argument) { return PyObject_CallFunctionObjArgs(callable, argument, NULL); }
+static inline PyObject *core_call_one(PyObject *callable, PyObject *argument)
+{
+    return PyObject_CallFunctionObjArgs(callable, argument, NULL);
+}
 
 /* Releases of other types of this extension. */
 static inline void core_free_object(PyObject *self)

@@ -210,7 +210,8 @@ static wg_array *import(core_context *context, const dl_tensor *tensor, imported
 wg_array *core_from_dlpack(core_context *context, PyObject *capsule)
 {
     bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
-    if (!versioned && !PyCapsule_IsValid(capsule, "dltensor")) return PyErr_SetString(PyExc_ValueError, "this is no capsule of DLPack, or it was consumed"), NULL;
+    if (!versioned && !PyCapsule_IsValid(capsule, "dltensor"))
+        return PyErr_SetString(PyExc_ValueError, "this is no capsule of DLPack, or it was consumed"), NULL;
     imported *self = calloc(1, sizeof *self);
     if (!self) return (wg_array *)PyErr_NoMemory();
     self->later.run = give_back;

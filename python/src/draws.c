@@ -93,7 +93,9 @@ PyObject *core_random(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     for (; made < operands; made++)
         if (!(arrays[made] = core_array_of(context, arguments[2 + made], WG_KIND_COUNT))) break;
     PyObject *answer = NULL;
-    if (made == operands) answer = wg_array_compose(context->lazy, record_draw, &d, arrays, operands, &result, 1) ? core_wrap(context, result) : core_raise(context);
+    if (made == operands)
+        answer = wg_array_compose(context->lazy, record_draw, &d, arrays, operands, &result, 1) ? core_wrap(context, result)
+                                                                                                : core_raise(context);
     while (made-- > 0) wg_array_release(arrays[made]);
     return answer;
 }

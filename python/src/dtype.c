@@ -6,11 +6,11 @@
 #include "core.h"
 
 const core_kind core_kinds[WG_KIND_COUNT] = {
-    [WG_KIND_BOOL] = {"bool", "?", 'b', 1},       [WG_KIND_I8] = {"int8", "b", 'i', 1},       [WG_KIND_I16] = {"int16", "h", 'i', 2},
-    [WG_KIND_I32] = {"int32", "i", 'i', 4},       [WG_KIND_I64] = {"int64", "q", 'i', 8},     [WG_KIND_U8] = {"uint8", "B", 'u', 1},
-    [WG_KIND_U16] = {"uint16", "H", 'u', 2},      [WG_KIND_U32] = {"uint32", "I", 'u', 4},    [WG_KIND_U64] = {"uint64", "Q", 'u', 8},
-    [WG_KIND_F16] = {"float16", "e", 'f', 2},     [WG_KIND_BF16] = {"bfloat16", NULL, 'f', 2}, [WG_KIND_F32] = {"float32", "f", 'f', 4},
-    [WG_KIND_F64] = {"float64", "d", 'f', 8},     [WG_KIND_C64] = {"complex64", "Zf", 'c', 8}, [WG_KIND_C128] = {"complex128", "Zd", 'c', 16},
+    [WG_KIND_BOOL] = {"bool", "?", 'b', 1},   [WG_KIND_I8] = {"int8", "b", 'i', 1},        [WG_KIND_I16] = {"int16", "h", 'i', 2},
+    [WG_KIND_I32] = {"int32", "i", 'i', 4},   [WG_KIND_I64] = {"int64", "q", 'i', 8},      [WG_KIND_U8] = {"uint8", "B", 'u', 1},
+    [WG_KIND_U16] = {"uint16", "H", 'u', 2},  [WG_KIND_U32] = {"uint32", "I", 'u', 4},     [WG_KIND_U64] = {"uint64", "Q", 'u', 8},
+    [WG_KIND_F16] = {"float16", "e", 'f', 2}, [WG_KIND_BF16] = {"bfloat16", NULL, 'f', 2}, [WG_KIND_F32] = {"float32", "f", 'f', 4},
+    [WG_KIND_F64] = {"float64", "d", 'f', 8}, [WG_KIND_C64] = {"complex64", "Zf", 'c', 8}, [WG_KIND_C128] = {"complex128", "Zd", 'c', 16},
     [WG_KIND_CHAR] = {"char", NULL, 'x', 4},
 };
 
@@ -71,9 +71,14 @@ wg_kind core_kind_of_format(const char *format, Py_ssize_t bytes)
 {
     if (!format) return WG_KIND_U8;
     if (*format == '@' || *format == '=' || *format == '<') format++;
-    if (format[0] == 'Z' && format[1] && !format[2]) return format[1] == 'f' ? WG_KIND_C64 : format[1] == 'd' ? WG_KIND_C128 : WG_KIND_COUNT;
+    if (format[0] == 'Z' && format[1] && !format[2])
+        return format[1] == 'f' ? WG_KIND_C64 : format[1] == 'd' ? WG_KIND_C128 : WG_KIND_COUNT;
     if (!format[0] || format[1]) return WG_KIND_COUNT;
-    char class = *format == '?' ? 'b' : strchr("bhilqn", *format) ? 'i' : strchr("BHILQN", *format) ? 'u' : strchr("efd", *format) ? 'f' : 0;
+    char class = *format == '?'              ? 'b'
+                 : strchr("bhilqn", *format) ? 'i'
+                 : strchr("BHILQN", *format) ? 'u'
+                 : strchr("efd", *format)    ? 'f'
+                                             : 0;
     for (int kind = 0; class && kind < WG_KIND_COUNT; kind++)
         if (core_kinds[kind].class == class && core_kinds[kind].bytes == bytes && core_kinds[kind].format) return (wg_kind)kind;
     return WG_KIND_COUNT;
@@ -163,7 +168,8 @@ static PyGetSetDef dtype_facts[] = {
 static PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyType_Slot dtype_slots[] = {
-    {Py_tp_doc, "dtype(what)\n--\n\nThe kind of items: wengert.float64 and the others. Equal to its name.\n\n>>> wg.dtype('float32') is wg.float32\nTrue"},
+    {Py_tp_doc, "dtype(what)\n--\n\nThe kind of items: wengert.float64 and the others. Equal to its name.\n\n>>> wg.dtype('float32') is "
+                "wg.float32\nTrue"},
     {Py_tp_new, (void *)dtype_new},
     {Py_tp_repr, (void *)dtype_repr},
     {Py_tp_str, (void *)dtype_str},

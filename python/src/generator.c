@@ -52,7 +52,8 @@ static void generator_dealloc(PyObject *self)
 static bool is_mine(const core_generator *self)
 {
     core_context *context = core_current();
-    if (context && context != self->context) PyErr_SetString(core_error_class(WG_BUSY), "a generator belongs to another thread: make one in this thread");
+    if (context && context != self->context)
+        PyErr_SetString(core_error_class(WG_BUSY), "a generator belongs to another thread: make one in this thread");
     return context == self->context;
 }
 

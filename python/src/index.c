@@ -29,7 +29,8 @@ static bool add_array(core_context *context, places *all, PyObject *item)
 {
     wg_array *array = core_array_of(context, item, WG_KIND_COUNT);
     if (!array) return false;
-    if (!wg_array_volume(array) && !core_is_array(item) && core_kinds[wg_array_kind(array)].class == 'f') { /* a list of nothing has no kind of its own */
+    if (!wg_array_volume(array) && !core_is_array(item) &&
+        core_kinds[wg_array_kind(array)].class == 'f') { /* a list of nothing has no kind of its own */
         wg_array *none = core_own(context, wg_array_convert(array, WG_KIND_I64));
         wg_array_release(array);
         if (!(array = none)) return core_raise(context), false;
@@ -116,13 +117,22 @@ static bool places_of(core_context *context, const wg_array *array, PyObject *ke
     return check(all, array);
 }
 
+/* How many items a mask chooses is read by the call: computed before, where Ctrl-C stops it. */
+static bool run_masks(core_context *context, const places *all)
+{
+    for (uint32_t i = 0; i < all->array_count; i++)
+        if (wg_array_kind(all->arrays[i]) == WG_KIND_BOOL && wg_array_is_pending(all->arrays[i]) && !core_run(context, &all->arrays[i], 1))
+            return false;
+    return true;
+}
+
 PyObject *core_subscript(PyObject *self, PyObject *key)
 {
     core_context *context = core_current();
     wg_array *array = context ? core_handle_of(context, self) : NULL;
     if (!array) return NULL;
     places all;
-    bool good = places_of(context, array, key, &all);
+    bool good = places_of(context, array, key, &all) && run_masks(context, &all);
     PyObject *answer = good ? core_wrap(context, wg_array_index(array, all.indexes, all.count)) : NULL;
     places_free(&all);
     wg_array_release(array);
@@ -145,7 +155,8 @@ static wg_array *changed(core_context *context, PyObject *self, PyObject *key, P
     places all = {.count = 0};
     if (!array) return NULL;
     wg_kind kind = wg_array_kind(array);
-    if (core_is_number(value) && core_kind_beside(value, kind) != kind && (core_kinds[kind].class == 'i' || core_kinds[kind].class == 'u' || !PyLong_Check(value)))
+    if (core_is_number(value) && core_kind_beside(value, kind) != kind &&
+        (core_kinds[kind].class == 'i' || core_kinds[kind].class == 'u' || !PyLong_Check(value)))
         PyErr_Format(core_error_class(WG_KIND), "%R is not put into an array of %s", value, core_kinds[kind].name);
     else if (places_of(context, array, key, &all)) values = core_array_of(context, value, kind);
     if (values && !(answer = core_own(context, put(array, all.indexes, all.count, values)))) core_raise(context);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Ctrl-C during a long computation. Python's own handler of SIGINT sets a flag that the main thread looks at when it runs Python again, which it does not while it
- * computes. So a thread of ours watches: where the main thread has computed for some milliseconds, it puts a handler before Python's that also stops the
- * computation; the end of the computation takes it away. A short computation costs two counts. */
+ * Ctrl-C during a long computation. Python's own handler of SIGINT sets a flag that the main thread looks at when it runs Python again,
+ * which it does not while it computes. So a thread of ours watches: where the main thread has computed for some milliseconds, it puts a
+ * handler before Python's that also stops the computation; the end of the computation takes it away. A short computation costs two
+ * counts. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -45,7 +46,8 @@ static bool has_handler(const struct sigaction *action)
     return (action->sa_flags & SA_SIGINFO) || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
 }
 
-/* Under the lock. The main thread counts on before it asks `installed`, and this sets it before it asks the count again: one of them sees the other. */
+/* Under the lock. The main thread counts on before it asks `installed`, and this sets it before it asks the count again: one of them
+   sees the other. */
 static void install(unsigned seen)
 {
     struct sigaction ours = {.sa_flags = SA_SIGINFO};
@@ -127,7 +129,8 @@ bool core_lock(core_pause *pause)
         pthread_mutex_lock(&lock);
         if (atomic_load(&installed)) {
             struct sigaction now;
-            if (!sigaction(SIGINT, NULL, &now) && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle) sigaction(SIGINT, &before, NULL);
+            if (!sigaction(SIGINT, NULL, &now) && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle)
+                sigaction(SIGINT, &before, NULL);
             atomic_store(&installed, false);
         }
         pthread_mutex_unlock(&lock);
@@ -140,6 +143,7 @@ static void forked(void)
 {
     started = false;
     main_thread = pthread_self();
+    main_ident = (unsigned long)main_thread;
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&wake, NULL);
     atomic_store(&asleep, false);

@@ -13,8 +13,9 @@ static PyObject *figures(PyObject *module, PyObject *unused)
     core_settle();
     wg_lazy_figures f;
     wg_lazy_figures_of(context->lazy, &f);
-    return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsKsKsK}", "arrays", f.arrays, "pending", f.pending, "stored_bytes", f.stored_bytes, "pending_bytes", f.pending_bytes, "calls",
-                         f.calls, "shared", f.shared, "reads", f.reads, "plans", f.plans, "hits", f.hits, "refills", f.refills, "cached", f.cached, "forced", f.forced);
+    return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsKsKsK}", "arrays", f.arrays, "pending", f.pending, "stored_bytes", f.stored_bytes,
+                         "pending_bytes", f.pending_bytes, "calls", f.calls, "shared", f.shared, "reads", f.reads, "plans", f.plans, "hits",
+                         f.hits, "refills", f.refills, "cached", f.cached, "forced", f.forced);
 }
 
 static PyObject *explain(PyObject *module, PyObject *on)
@@ -36,8 +37,9 @@ static PyObject *events(PyObject *module, PyObject *unused)
     PyObject *rows = context ? PyList_New(0) : NULL;
     wg_event e;
     for (uint64_t i = 0; rows && wg_lazy_event(context->lazy, i, &e); i++) {
-        PyObject *row = Py_BuildValue("{szszszszsisKsIsIsKsd}", "what", e.what, "detail", e.detail, "reason", e.reason, "file", e.file, "line", (int)e.line, "read",
-                                      (unsigned long long)e.read, "nodes", e.nodes, "stages", e.stages, "bytes", (unsigned long long)e.bytes, "seconds", e.seconds);
+        PyObject *row = Py_BuildValue("{szszszszsisKsIsIsKsd}", "what", e.what, "detail", e.detail, "reason", e.reason, "file", e.file,
+                                      "line", (int)e.line, "read", (unsigned long long)e.read, "nodes", e.nodes, "stages", e.stages,
+                                      "bytes", (unsigned long long)e.bytes, "seconds", e.seconds);
         if (!row || PyList_Append(rows, row) < 0) Py_CLEAR(rows);
         Py_XDECREF(row);
     }
@@ -127,7 +129,8 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "wengert._core", "Arrays that wait: see the package wengert.", -1, methods, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "wengert._core", "Arrays that wait: see the package wengert.", -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__core(void)
 {
@@ -135,8 +138,9 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!module) return NULL;
     bool good = PyModule_AddFunctions(module, core_call_methods) == 0 && PyModule_AddFunctions(module, core_tree_methods) == 0 &&
                 PyModule_AddFunctions(module, core_transform_methods) == 0;
-    good = good && core_context_init(module) && core_interrupt_init() && core_dtype_init(module) && core_index_init(module) && core_array_init(module) &&
-           core_transform_init(module) && core_generator_init(module) && core_program_init(module) && PyModule_AddStringConstant(module, "version", WENGERT_VERSION) == 0;
+    good = good && core_context_init(module) && core_interrupt_init() && core_dtype_init(module) && core_index_init(module) &&
+           core_array_init(module) && core_transform_init(module) && core_generator_init(module) && core_program_init(module) &&
+           PyModule_AddStringConstant(module, "version", WENGERT_VERSION) == 0;
     if (good) return module;
     Py_DECREF(module);
     return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Operators: two operands come to one kind, then one call. Kinds follow NumPy and the array API: a number of Python takes the array's kind where that can hold its
- * class, `/` of integers is of f64. */
+ * Operators: two operands come to one kind, then one call. Kinds follow NumPy and the array API: a number of Python takes the array's
+ * kind where that can hold its class, `/` of integers is of f64. */
 #include "core.h"
 
 static bool may_be_operand(PyObject *what)
@@ -41,7 +41,8 @@ static wg_kind kind_of_pair(const wg_array *x, const wg_array *y)
     wg_kind a = wg_array_kind(x), b = wg_array_kind(y);
     if (is_weak(x) != is_weak(y)) return is_weak(x) ? kind_beside_weak(x, b) : kind_beside_weak(y, a);
     wg_kind kind = wg_kind_promoted(a, b);
-    if (kind == WG_KIND_COUNT) PyErr_Format(core_error_class(WG_KIND), "no kind holds items of %s and of %s", core_kinds[a].name, core_kinds[b].name);
+    if (kind == WG_KIND_COUNT)
+        PyErr_Format(core_error_class(WG_KIND), "no kind holds items of %s and of %s", core_kinds[a].name, core_kinds[b].name);
     return kind;
 }
 
@@ -186,7 +187,8 @@ static PyObject *integers_to(PyObject *base, PyObject *exponent)
 {
     int over;
     long number = PyLong_AsLongAndOverflow(exponent, &over);
-    if (number < 0 || over < 0) return PyErr_SetString(core_error_class(WG_ARGUMENT), "integers have no negative powers: convert them to floats"), NULL;
+    if (number < 0 || over < 0)
+        return PyErr_SetString(core_error_class(WG_ARGUMENT), "integers have no negative powers: convert them to floats"), NULL;
     if (over) return core_call_binary(power, base, exponent, CORE_SAME, true);
     core_context *context = core_current();
     wg_array *array = context ? core_handle_of(context, base) : NULL;

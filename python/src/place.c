@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The line of Python that made a node, so that a failed read can name it. Names of files are kept for ever, each once: nodes point to them. */
+ * The line of Python that made a node, so that a failed read can name it. Names of files are kept for ever, each once: nodes point to
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 

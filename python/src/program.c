@@ -81,8 +81,8 @@ static PyObject *node_facts(const wg_network *network, uint32_t position)
     wg_node_facts facts;
     if (!wg_network_node(network, position, &facts)) return Py_NewRef(Py_None);
     bool required = facts.op == WG_OP_Input && wg_network_input_required(network, wg_network_symbol_at(network, position));
-    return Py_BuildValue("(IzsNNO)", position, facts.name, wg_op_text(facts.op), core_dtype(facts.kind), core_shape_tuple(facts.rank, facts.shape),
-                         required ? Py_True : Py_False);
+    return Py_BuildValue("(IzsNNO)", position, facts.name, wg_op_text(facts.op), core_dtype(facts.kind),
+                         core_shape_tuple(facts.rank, facts.shape), required ? Py_True : Py_False);
 }
 
 static PyObject *network_nodes(PyObject *module, PyObject *capsule)
@@ -216,7 +216,8 @@ static bool bindings_of(PyObject *extents, wg_binding *bindings, uint32_t *count
     PyObject *name, *number;
     Py_ssize_t at = 0;
     for (*count = 0; PyDict_Next(extents, &at, &name, &number); ++*count) {
-        if (*count == MOST_BINDINGS) return PyErr_Format(core_error_class(WG_ARGUMENT), "more than %d extents are bound", MOST_BINDINGS), false;
+        if (*count == MOST_BINDINGS)
+            return PyErr_Format(core_error_class(WG_ARGUMENT), "more than %d extents are bound", MOST_BINDINGS), false;
         bindings[*count] = (wg_binding){PyUnicode_AsUTF8AndSize(name, NULL), PyLong_AsLongLong(number)};
         if (PyErr_Occurred()) return false;
     }
@@ -258,9 +259,10 @@ static PyObject *plan_figures(PyObject *module, PyObject *capsule)
     wg_plan_figures f;
     if (!plan) return NULL;
     wg_plan_figures_of(plan, &f);
-    return Py_BuildValue("{sIsIsIsIsIsIsLsLsIsLsLsLsI}", "evaluated", f.evaluated, "total", f.total, "readable", f.readable, "steps", f.steps, "stages", f.stages,
-                         "buffers", f.buffers, "peak", (long long)f.peak, "retain_all", (long long)f.retain_all, "peak_node", f.peak_node, "arena_bytes",
-                         (long long)f.arena_bytes, "largest_bytes", (long long)f.largest_bytes, "bound_bytes", (long long)f.bound_bytes, "host", f.host);
+    return Py_BuildValue("{sIsIsIsIsIsIsLsLsIsLsLsLsI}", "evaluated", f.evaluated, "total", f.total, "readable", f.readable, "steps",
+                         f.steps, "stages", f.stages, "buffers", f.buffers, "peak", (long long)f.peak, "retain_all",
+                         (long long)f.retain_all, "peak_node", f.peak_node, "arena_bytes", (long long)f.arena_bytes, "largest_bytes",
+                         (long long)f.largest_bytes, "bound_bytes", (long long)f.bound_bytes, "host", f.host);
 }
 
 /* Dicts: kind, root, nodes, elected, formula, reason. */
@@ -378,7 +380,8 @@ static PyObject *session_take(PyObject *module, PyObject *arguments)
     wg_error error = {.code = WG_OK};
     wg_symbol symbol = wg_network_symbol_at(network, position);
     wg_view view;
-    if (carried) return wg_session_carried(session, symbol, &view, &error) ? core_wrap(context, wg_array_copy(context->lazy, &view)) : FAILED(error);
+    if (carried)
+        return wg_session_carried(session, symbol, &view, &error) ? core_wrap(context, wg_array_copy(context->lazy, &view)) : FAILED(error);
     wg_tensor *tensor = wg_session_take(session, symbol, &error);
     return tensor ? core_wrap(context, wg_array_of(context->lazy, tensor)) : FAILED(error);
 }

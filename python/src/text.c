@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Items as numbers of Python and as text. Floats are printed as the shortest decimal that reads back; long arrays are cut as NumPy's are. */
+ * Items as numbers of Python and as text. Floats are printed as the shortest decimal that reads back; long arrays are cut as NumPy's
+ * are. */
 #include <string.h>
 
 #include "core.h"
@@ -121,7 +122,8 @@ static PyObject *text_of_float(wg_kind kind, double value)
 /* With a point, so that a float is seen to be one. */
 static PyObject *with_point(PyObject *text)
 {
-    if (!text || PyUnicode_FindChar(text, '.', 0, PyUnicode_GetLength(text), 1) >= 0 || PyUnicode_FindChar(text, 'e', 0, PyUnicode_GetLength(text), 1) >= 0 ||
+    if (!text || PyUnicode_FindChar(text, '.', 0, PyUnicode_GetLength(text), 1) >= 0 ||
+        PyUnicode_FindChar(text, 'e', 0, PyUnicode_GetLength(text), 1) >= 0 ||
         PyUnicode_FindChar(text, 'n', 0, PyUnicode_GetLength(text), 1) >= 0)
         return text;
     PyObject *answer = PyUnicode_FromFormat("%U.", text);
@@ -211,7 +213,8 @@ PyObject *core_repr(PyObject *self)
     PyObject *text = text_of(self, 14);
     if (!text) return NULL;
     bool plain = (kind == WG_KIND_F64 || kind == WG_KIND_I64 || kind == WG_KIND_BOOL || kind == WG_KIND_C128) && wg_array_volume(handle);
-    PyObject *answer = plain ? PyUnicode_FromFormat("wengert.array(%U)", text) : PyUnicode_FromFormat("wengert.array(%U, dtype=%s)", text, core_kinds[kind].name);
+    PyObject *answer = plain ? PyUnicode_FromFormat("wengert.array(%U)", text)
+                             : PyUnicode_FromFormat("wengert.array(%U, dtype=%s)", text, core_kinds[kind].name);
     Py_DECREF(text);
     return answer;
 }

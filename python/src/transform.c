@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Functions of Python as functions of arrays: derivatives, maps, compiled functions. A callable here takes a list of arrays and answers a list of arrays. How many it
- * answers is known only then, so a call begins with a guess: what is left over repeats the first result, and a guess that was too low is corrected and called again. */
+ * Functions of Python as functions of arrays: derivatives, maps, compiled functions. A callable here takes a list of arrays and answers
+ * a list of arrays. How many it answers is known only then, so a call begins with a guess: what is left over repeats the first result,
+ * and a guess that was too low is corrected and called again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ static bool take_outputs(python_function *function, PyObject *answer, wg_array *
     Py_ssize_t count = PySequence_Size(answer);
     if (count < 0) return false;
     function->answered = (uint32_t)count;
-    if (function->answered > function->outputs) return wg_lazy_fail(context->lazy, WG_ARGUMENT, "a function answers more arrays than there is room for");
+    if (function->answered > function->outputs)
+        return wg_lazy_fail(context->lazy, WG_ARGUMENT, "a function answers more arrays than there is room for");
     for (uint32_t i = 0; i < function->answered; i++) {
         PyObject *item = PySequence_GetItem(answer, i);
         wg_array *array = item ? core_array_of(context, item, WG_KIND_COUNT) : NULL;
@@ -186,7 +188,8 @@ static PyObject *gradient(PyObject *module, PyObject *arguments)
     attempt a = {.context = NULL};
     if (!PyArg_ParseTuple(arguments, "OOI:gradient", &callable, &inputs, &guess)) return NULL;
     if (attempt_begin(&a, callable, inputs, guess) && attempt_run(&a, run_gradient, a.inputs.count ? a.inputs.count : 1))
-        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered), list_objects(a.context, &a.answers, a.inputs.count));
+        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered),
+                               list_objects(a.context, &a.answers, a.inputs.count));
     attempt_end(&a);
     return answer;
 }
@@ -211,7 +214,8 @@ static PyObject *vjp(PyObject *module, PyObject *arguments)
     if (attempt_begin(&a, callable, inputs, 0) && list_take(a.context, cotangents, &a.others)) {
         a.guess = a.others.count ? a.others.count : 1;
         if (attempt_run(&a, run_vjp, a.inputs.count ? a.inputs.count : 1))
-            answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered), list_objects(a.context, &a.answers, a.inputs.count));
+            answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered),
+                                   list_objects(a.context, &a.answers, a.inputs.count));
     }
     attempt_end(&a);
     return answer;
@@ -231,7 +235,8 @@ static PyObject *jvp(PyObject *module, PyObject *arguments)
     attempt a = {.context = NULL};
     if (!PyArg_ParseTuple(arguments, "OOOI:jvp", &callable, &inputs, &tangents, &guess)) return NULL;
     if (attempt_begin(&a, callable, inputs, guess) && list_take(a.context, tangents, &a.others) && attempt_run(&a, run_jvp, 0))
-        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered), list_objects(a.context, &a.answers, a.function.answered));
+        answer = Py_BuildValue("(NN)", list_objects(a.context, &a.outputs, a.function.answered),
+                               list_objects(a.context, &a.answers, a.function.answered));
     attempt_end(&a);
     return answer;
 }
@@ -248,7 +253,8 @@ static PyObject *hessian_vector(PyObject *module, PyObject *arguments)
     PyObject *callable, *inputs, *vectors, *answer = NULL;
     attempt a = {.context = NULL};
     if (!PyArg_ParseTuple(arguments, "OOO:hessian_vector", &callable, &inputs, &vectors)) return NULL;
-    if (attempt_begin(&a, callable, inputs, 1) && list_take(a.context, vectors, &a.others) && attempt_run(&a, run_hessian_vector, a.inputs.count))
+    if (attempt_begin(&a, callable, inputs, 1) && list_take(a.context, vectors, &a.others) &&
+        attempt_run(&a, run_hessian_vector, a.inputs.count))
         answer = list_objects(a.context, &a.answers, a.inputs.count);
     attempt_end(&a);
     return answer;
@@ -346,9 +352,9 @@ static PyObject *custom(PyObject *module, PyObject *arguments)
 
 /* ---- compiled functions ---- */
 
-/* What a compiled function is kept by: a letter a leaf, of arrays their kinds, tags and shapes. */
+/* What a compiled function is kept by: a letter a leaf or a nesting, of arrays their kinds, tags and shapes. */
 typedef struct signature {
-    PyObject *inputs, *fixed; /* lists: arrays; types and values of leaves that are none */
+    PyObject *inputs, *fixed; /* lists: arrays; types and values of leaves that are none, keys of dicts */
     char *words;
     size_t used, room;
 } signature;
@@ -372,13 +378,15 @@ static bool put_array(signature *s, char letter, PyObject *object)
     const wg_array *array = ((core_array *)object)->handle;
     uint32_t rank = wg_array_rank(array), tag = wg_array_tag(array);
     char facts[3] = {letter, (char)wg_array_kind(array), (char)rank};
-    return put(s, facts, 3) && put(s, &tag, sizeof tag) && put(s, wg_array_shape(array), rank * sizeof(int64_t)) && PyList_Append(s->inputs, object) == 0;
+    return put(s, facts, 3) && put(s, &tag, sizeof tag) && put(s, wg_array_shape(array), rank * sizeof(int64_t)) &&
+           PyList_Append(s->inputs, object) == 0;
 }
 
 /* A float or complex number of Python is an array [] that takes the other operand's kind, as the number does. */
 static bool put_number(signature *s, core_context *context, PyObject *number)
 {
-    wg_array *plain = core_array_of(context, number, WG_KIND_COUNT), *weak = plain ? core_own(context, wg_array_tagged(plain, CORE_WEAK)) : NULL;
+    wg_array *plain = core_array_of(context, number, WG_KIND_COUNT),
+             *weak = plain ? core_own(context, wg_array_tagged(plain, CORE_WEAK)) : NULL;
     PyObject *object = plain ? core_wrap_owned(context, weak) : NULL;
     bool good = object && put_array(s, 'n', object);
     Py_XDECREF(object);
@@ -401,16 +409,58 @@ static bool put_leaf(signature *s, core_context *context, PyObject *leaf)
     return put(s, "f", 1) && PyList_Append(s->fixed, (PyObject *)Py_TYPE(leaf)) == 0 && PyList_Append(s->fixed, leaf) == 0;
 }
 
-/* signature(leaves): (arrays, letters and facts as bytes, types and values of the other leaves) */
-static PyObject *signature_of(PyObject *module, PyObject *leaves)
+static bool put_tree(signature *s, core_context *context, PyObject *what);
+
+static bool put_children(signature *s, core_context *context, PyObject *what, char letter)
+{
+    uint32_t count = (uint32_t)PySequence_Size(what);
+    bool good = put(s, &letter, 1) && put(s, &count, sizeof count);
+    for (uint32_t i = 0; good && i < count; i++)
+        good = put_tree(s, context, letter == 'l' ? PyList_GetItem(what, i) : PyTuple_GetItem(what, i));
+    return good;
+}
+
+/* Keys stand among the fixed values, in the order in which tree_flatten takes them. */
+static bool put_dict(signature *s, core_context *context, PyObject *what)
+{
+    PyObject *names = core_tree_keys(what);
+    uint32_t count = names ? (uint32_t)PyTuple_Size(names) : 0;
+    bool good = names && put(s, "d", 1) && put(s, &count, sizeof count) && (!count || PyList_Append(s->fixed, names) == 0);
+    for (uint32_t i = 0; good && i < count; i++) {
+        PyObject *value = PyDict_GetItemWithError(what, PyTuple_GetItem(names, i));
+        good = value && put_tree(s, context, value);
+    }
+    Py_XDECREF(names);
+    return good;
+}
+
+static bool put_tree(signature *s, core_context *context, PyObject *what)
+{
+    if (core_is_array(what)) return put_array(s, 'a', what);
+    if (what == Py_None) return put(s, "0", 1);
+    bool tuple = PyTuple_CheckExact(what), list = PyList_CheckExact(what), dict = PyDict_CheckExact(what);
+    bool named = !tuple && core_tree_is_named(what);
+    if (!tuple && !list && !dict && !named) return put_leaf(s, context, what);
+    if (Py_EnterRecursiveCall(" in arguments")) return false;
+    bool good = !named || PyList_Append(s->fixed, (PyObject *)Py_TYPE(what)) == 0;
+    good = good && (dict ? put_dict(s, context, what) : put_children(s, context, what, tuple ? 't' : list ? 'l' : 'N'));
+    Py_LeaveRecursiveCall();
+    return good;
+}
+
+/* signature(arguments, names): the arrays of a call, and what it is kept by: its nesting and what is known of its leaves, as bytes, and
+   the values of leaves that are no arrays. Equal ones have equal trees (tree.c). */
+static PyObject *signature_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)module;
+    if (count != 2) return PyErr_SetString(PyExc_TypeError, "signature takes the arguments of a call and their names"), NULL;
     core_context *context = core_current();
     signature s = {PyList_New(0), PyList_New(0), NULL, 0, 0};
-    bool good = context && s.inputs && s.fixed;
-    for (Py_ssize_t i = 0; good && i < PyList_Size(leaves); i++) good = put_leaf(&s, context, PyList_GetItem(leaves, i));
-    PyObject *fixed = good ? PyList_AsTuple(s.fixed) : NULL;
-    PyObject *answer = fixed ? Py_BuildValue("(Oy#N)", s.inputs, s.words ? s.words : "", (Py_ssize_t)s.used, fixed) : NULL;
+    bool good = context && s.inputs && s.fixed && put_tree(&s, context, arguments[0]);
+    good = good && (!PyDict_Size(arguments[1]) || put_tree(&s, context, arguments[1]));
+    PyObject *words = good ? PyBytes_FromStringAndSize(s.words, (Py_ssize_t)s.used) : NULL;
+    if (words && PyList_Size(s.fixed)) words = Py_BuildValue("(NN)", words, PyList_AsTuple(s.fixed));
+    PyObject *answer = words ? Py_BuildValue("(ON)", s.inputs, words) : NULL;
     Py_XDECREF(s.inputs);
     Py_XDECREF(s.fixed);
     free(s.words);
@@ -478,7 +528,8 @@ static PyObject *jit_call(PyObject *self, PyObject *inputs)
     core_context *context = core_current();
     array_list given = {NULL, 0}, outputs = {NULL, 0};
     PyObject *answer = NULL;
-    if (context != jit->function.context) return context ? (PyErr_SetString(core_error_class(WG_BUSY), "a compiled function belongs to another thread"), NULL) : NULL;
+    if (context != jit->function.context)
+        return context ? (PyErr_SetString(core_error_class(WG_BUSY), "a compiled function belongs to another thread"), NULL) : NULL;
     if (list_take(context, inputs, &given) && list_room(&outputs, jit->function.outputs)) {
         bool good = wg_jit_call(jit->jit, given.arrays, outputs.arrays);
         list_own(context, &outputs);
@@ -501,7 +552,8 @@ static PyObject *jit_figures(PyObject *self, PyObject *unused)
     (void)unused;
     wg_jit_figures figures;
     wg_jit_figures_of(((core_jit *)self)->jit, &figures);
-    return Py_BuildValue("{sKsKsKsz}", "calls", figures.calls, "traces", figures.traces, "replays", figures.replays, "stopped", figures.stopped);
+    return Py_BuildValue("{sKsKsKsz}", "calls", figures.calls, "traces", figures.traces, "replays", figures.replays, "stopped",
+                         figures.stopped);
 }
 
 static PyMethodDef jit_methods[] = {
@@ -531,7 +583,7 @@ PyMethodDef core_transform_methods[] = {
     {"jacobian", jacobian, METH_VARARGS, NULL},
     {"hessian", hessian, METH_VARARGS, NULL},
     {"custom", custom, METH_VARARGS, NULL},
-    {"signature", signature_of, METH_O, NULL},
+    {"signature", (PyCFunction)(void (*)(void))signature_of, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

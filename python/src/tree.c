@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Arguments and results nested any way: tuples, named tuples, lists, dicts and None. A tree is their structure as a value that can be hashed and compared:
+ * Arguments and results nested any way: tuples, named tuples, lists, dicts and None. A tree is their structure as a value that can be
+ * hashed and compared:
  *   ...                          a leaf
  *   None                         None
  *   (type, child, ..)            a tuple, a named tuple or a list, by its type
  *   (dict, (key, ..), child, ..) a dict, in the order of its keys where they have one */
 #include "core.h"
 
-static bool is_named_tuple(PyObject *what)
+bool core_tree_is_named(PyObject *what)
 {
     return PyTuple_Check(what) && !PyTuple_CheckExact(what) && PyObject_HasAttrString(what, "_fields");
 }
@@ -31,18 +32,24 @@ static PyObject *flatten_sequence(PyObject *what, PyObject *leaves)
     return tree;
 }
 
-static PyObject *flatten_dict(PyObject *what, PyObject *leaves)
+PyObject *core_tree_keys(PyObject *dict)
 {
-    PyObject *keys = PyDict_Keys(what);
+    PyObject *keys = PyDict_Keys(dict);
     if (keys && PyList_Sort(keys) < 0) {
         PyErr_Clear();
         Py_DECREF(keys);
-        keys = PyDict_Keys(what);
+        keys = PyDict_Keys(dict);
     }
     PyObject *names = keys ? PyList_AsTuple(keys) : NULL;
+    Py_XDECREF(keys);
+    return names;
+}
+
+static PyObject *flatten_dict(PyObject *what, PyObject *leaves)
+{
+    PyObject *names = core_tree_keys(what);
     Py_ssize_t count = names ? PyTuple_Size(names) : 0;
     PyObject *tree = names ? PyTuple_New(count + 2) : NULL;
-    Py_XDECREF(keys);
     if (!tree) {
         Py_XDECREF(names);
         return NULL;
@@ -65,7 +72,7 @@ static PyObject *flatten(PyObject *what, PyObject *leaves)
 {
     if (what == Py_None) return Py_NewRef(Py_None);
     if (core_is_array(what)) return PyList_Append(leaves, what) < 0 ? NULL : Py_NewRef(Py_Ellipsis);
-    if (!PyTuple_CheckExact(what) && !PyList_CheckExact(what) && !PyDict_CheckExact(what) && !is_named_tuple(what))
+    if (!PyTuple_CheckExact(what) && !PyList_CheckExact(what) && !PyDict_CheckExact(what) && !core_tree_is_named(what))
         return PyList_Append(leaves, what) < 0 ? NULL : Py_NewRef(Py_Ellipsis);
     if (Py_EnterRecursiveCall(" in arguments")) return NULL;
     PyObject *tree = PyDict_CheckExact(what) ? flatten_dict(what, leaves) : flatten_sequence(what, leaves);
@@ -132,7 +139,8 @@ static PyObject *tree_unflatten(PyObject *module, PyObject *arguments)
 }
 
 PyMethodDef core_tree_methods[] = {
-    {"tree_flatten", tree_flatten, METH_O, "tree_flatten(what, /)\n--\n\nThe leaves of nested tuples, lists and dicts, and their tree, which can be hashed."},
+    {"tree_flatten", tree_flatten, METH_O,
+     "tree_flatten(what, /)\n--\n\nThe leaves of nested tuples, lists and dicts, and their tree, which can be hashed."},
     {"tree_unflatten", tree_unflatten, METH_VARARGS, "tree_unflatten(tree, leaves, /)\n--\n\nThe converse of tree_flatten."},
     {NULL, NULL, 0, NULL},
 };

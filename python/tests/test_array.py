@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Arrays against NumPy: items, kinds, indexes, operators, memory that is shared."""
+
 import copy
 import gc
 import itertools
@@ -46,6 +47,7 @@ class Making(unittest.TestCase):
 
     def test_buffers_of_python(self):
         self.assertEqual(wg.array(b"ab").tolist(), [97, 98])
+        self.assertEqual(wg.array(b"").shape, (0,))
         self.assertEqual(wg.array(memoryview(struct.pack("=3d", 1, 2, 3)).cast("d")).tolist(), [1.0, 2.0, 3.0])
 
     def test_text_reads(self):
@@ -64,6 +66,11 @@ class Making(unittest.TestCase):
                 back = wg.bitcast(wg.array(float(text)).astype(kind), wg.uint16).item()
                 self.assertTrue(back == bits or text == "nan", (hex(bits), text))
 
+    def test_formats(self):
+        self.assertEqual(f"{wg.array(1.0) / 3:.3f} {wg.array(7):03d} {wg.arange(2)} {wg.arange(2):>8}", "0.333 007 [0, 1]   [0, 1]")
+        with self.assertRaises(ValueError):
+            f"{wg.arange(2):.3f}"
+
     def test_it_waits(self):
         a = wg.arange(4.0) * 2
         self.assertTrue(a.is_pending)
@@ -72,6 +79,14 @@ class Making(unittest.TestCase):
         self.assertEqual(a[1].item(), 2.0)
         self.assertIs(a.run(), a)
         self.assertFalse(a.is_pending)
+
+    def test_another_name_of_an_array_is_no_copy(self):
+        a = wg.arange(3.0)
+        same, other = wg.asarray(a, copy=False), wg.asarray(a, copy=True)
+        a[0] = 9.0
+        self.assertEqual((same[0].item(), other[0].item()), (9.0, 0.0))
+        self.assertIs(a.astype(wg.float64, copy=False), a)
+        self.assertIsNot(a.astype(wg.float64), a)
 
     def test_copies_and_pickles(self):
         a = wg.arange(3.0)
@@ -92,7 +107,13 @@ class Making(unittest.TestCase):
         a = wg.array([7])
         self.assertEqual((int(a), float(a), complex(a), bool(a)), (7, 7.0, 7 + 0j, True))
         self.assertEqual([10, 20, 30][wg.array(1)], 20)
-        for wrong in (lambda: bool(wg.zeros(2)), lambda: float(wg.zeros(2)), lambda: [1][wg.array(0.0)], lambda: len(wg.array(1)), lambda: iter(wg.array(1))):
+        for wrong in (
+            lambda: bool(wg.zeros(2)),
+            lambda: float(wg.zeros(2)),
+            lambda: [1][wg.array(0.0)],
+            lambda: len(wg.array(1)),
+            lambda: iter(wg.array(1)),
+        ):
             with self.assertRaises((ValueError, TypeError)):
                 wrong()
         self.assertEqual([x.item() for x in wg.arange(3)], [0, 1, 2])
@@ -152,6 +173,9 @@ class NumPy(unittest.TestCase):
             wg.array(np.ones(2, dtype=">f8"))
         with self.assertRaises(wg.KindError):
             wg.array(np.array(["a"]))
+
+    def test_a_buffer_without_strides(self):
+        self.assertEqual(wg.array(np.datetime64("2020")).shape, (8,))  # which NumPy says are bytes
 
     def test_unaligned_items_are_copied(self):
         packed = np.frombuffer(b"\0" + struct.pack("=2d", 1, 2), dtype=np.uint8)[1:].view(np.float64)
@@ -276,17 +300,43 @@ class Operators(unittest.TestCase):
 @needs_numpy
 class Indexes(unittest.TestCase):
     KEYS = [
-        0, -1, slice(None), slice(1, None), slice(None, None, -1), slice(-3, -1), slice(5, 1, -2), Ellipsis, None, (0, 1), (slice(None), 1), (Ellipsis, 0),
-        (None, 1, None), (1, Ellipsis, None), (slice(None, None, 2), slice(None), slice(1, 3)), [0, 2, 0], ([0, 1], [1, 2]), ([0, 1], slice(None), [1, 2]),
-        (slice(None), [[0, 1], [2, 0]]), ([[0], [1]], [0, 2]), (0, slice(None), [1, 2]), (), slice(2, 2),
+        0,
+        -1,
+        slice(None),
+        slice(1, None),
+        slice(None, None, -1),
+        slice(-3, -1),
+        slice(5, 1, -2),
+        Ellipsis,
+        None,
+        (0, 1),
+        (slice(None), 1),
+        (Ellipsis, 0),
+        (None, 1, None),
+        (1, Ellipsis, None),
+        (slice(None, None, 2), slice(None), slice(1, 3)),
+        [0, 2, 0],
+        ([0, 1], [1, 2]),
+        ([0, 1], slice(None), [1, 2]),
+        (slice(None), [[0, 1], [2, 0]]),
+        ([[0], [1]], [0, 2]),
+        (0, slice(None), [1, 2]),
+        (),
+        slice(2, 2),
     ]
 
     def setUp(self):
         self.x = np.arange(60.0).reshape(3, 4, 5)
 
     def masks(self):
-        return [self.x > 20, self.x[:, :, 0] > 20, (slice(None), np.array([True, False, True, True])), (np.array([True, False, True]), 1), (self.x[..., 0] > 7, 2),
-                np.zeros((3, 4, 5), bool)]
+        return [
+            self.x > 20,
+            self.x[:, :, 0] > 20,
+            (slice(None), np.array([True, False, True, True])),
+            (np.array([True, False, True]), 1),
+            (self.x[..., 0] > 7, 2),
+            np.zeros((3, 4, 5), bool),
+        ]
 
     @staticmethod
     def as_ours(key):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The process around arrays: Ctrl-C, threads, forks, what can be asked."""
+
 import concurrent.futures
 import gc
 import os
@@ -32,8 +33,12 @@ print(small.tolist(), x.is_pending, (wg.ones(2) + 1).tolist())
 
 def interrupted(setup="", read="x.run()", expected="KeyboardInterrupt", signals=1):
     """What the long read prints when it is interrupted after a while."""
-    process = subprocess.Popen([sys.executable, "-c", LONG.format(setup=setup, read=read, expected=expected)], stdout=subprocess.PIPE, text=True,
-                               env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG.format(setup=setup, read=read, expected=expected)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
+    )
     try:
         assert process.stdout.readline() == "begins\n"
         for _ in range(signals):
@@ -48,12 +53,25 @@ class Interrupts(unittest.TestCase):
     def test_ctrl_c_stops_a_read_and_harms_nothing(self):
         self.assertEqual(interrupted(), ["interrupted", "[1.0, 2.0, 3.0] True [2.0, 2.0]"])
 
+    def test_ctrl_c_stops_a_read_of_several(self):
+        self.assertEqual(interrupted(read="wg.run(x, small * 2, x @ x)")[0], "interrupted")
+
+    def test_ctrl_c_stops_a_call_that_reads(self):
+        self.assertEqual(interrupted(read="x[x > 0]")[0], "interrupted")
+        self.assertEqual(interrupted(read="wg.unique_values(x)")[0], "interrupted")
+
     def test_a_handler_of_the_program_decides(self):
-        setup = "class Mine(Exception): pass\ncount = []\ndef handler(*facts):\n    count.append(1)\n    if len(count) == 2: raise Mine\nsignal.signal(signal.SIGINT, handler)"
+        setup = (
+            "class Mine(Exception): pass\ncount = []\ndef handler(*facts):\n    count.append(1)\n"
+            "    if len(count) == 2: raise Mine\nsignal.signal(signal.SIGINT, handler)"
+        )
         self.assertEqual(interrupted(setup, expected="Mine", signals=2), ["interrupted", "[1.0, 2.0, 3.0] True [2.0, 2.0]"])
 
     def test_ctrl_c_while_another_thread_reads(self):
-        read = "import threading\n    t = threading.Thread(target=lambda: [wg.ones((300, 300)) @ wg.ones((300, 300)) for _ in range(3)] , daemon=True); t.start()\n    x.run()"
+        read = (
+            "import threading\n    work = lambda: [(wg.ones((300, 300)) @ wg.ones((300, 300))).run() for _ in range(3)]\n"
+            "    threading.Thread(target=work, daemon=True).start()\n    x.run()"
+        )
         self.assertEqual(interrupted(read=read)[0], "interrupted")
 
     def test_the_handler_is_as_it_was(self):

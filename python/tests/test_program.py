@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Programs in text, plans, sessions, parameters, and entries as functions of arrays."""
+
 import os
 import tempfile
 import unittest
 
 import wengert as wg
 
+
 class Programs(unittest.TestCase):
     def setUp(self):
-        self.p = wg.Program("wengert 1\ninput x f64 [2]\nparameter w f64 [2] = (3 4)\ny = x * w\ntotal = sum(y)\nentry main: y, total\nentry loss: total\n", "p.wg")
+        self.p = wg.Program(
+            "wengert 1\ninput x f64 [2]\nparameter w f64 [2] = (3 4)\ny = x * w\ntotal = sum(y)\nentry main: y, total\nentry loss: total\n",
+            "p.wg",
+        )
 
     def test_facts(self):
         p = self.p
-        self.assertEqual((p.entries, [node.name for node in p.inputs], [node.name for node in p.parameter_nodes]), (["main", "loss"], ["x"], ["w"]))
+        self.assertEqual(
+            (p.entries, [node.name for node in p.inputs], [node.name for node in p.parameter_nodes]), (["main", "loss"], ["x"], ["w"])
+        )
         self.assertEqual(p.inputs[0].shape, (2,))
         self.assertTrue(p.inputs[0].required)
         self.assertEqual(wg.Program(str(p)).identity(), p.identity())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Derivatives against differences, maps against loops, compiled functions against plain ones; arguments nested any way."""
+
 import collections
 import gc
 import math
@@ -32,8 +33,21 @@ class Gradients(unittest.TestCase):
         return (function(x + step) - function(x - step)) / (2 * step)
 
     def test_against_differences(self):
-        functions = (wg.sin, wg.exp, wg.tanh, wg.sqrt, wg.log, wg.lgamma, lambda x: x**3 / (1 + x * x), lambda x: wg.maximum(x, 2 * x) * x, lambda x: 2**x,
-                     lambda x: wg.where(x > 0.5, x * x, x), lambda x: wg.sum(wg.arange(4.0) * x) ** 2, lambda x: wg.stack([x, x * x])[1], lambda x: x.at[()].set(x * x))
+        functions = (
+            wg.sin,
+            wg.exp,
+            wg.tanh,
+            wg.sqrt,
+            wg.log,
+            wg.lgamma,
+            lambda x: x**3 / (1 + x * x),
+            lambda x: wg.maximum(x, 2 * x) * x,
+            lambda x: 2**x,
+            lambda x: wg.where(x > 0.5, x * x, x),
+            lambda x: wg.sum(wg.arange(4.0) * x) ** 2,
+            lambda x: wg.stack([x, x * x])[1],
+            lambda x: x.at[()].set(x * x),
+        )
         for function in functions:
             for x in 0.3, 1.7:
                 want = float(self.difference(lambda x: function(wg.array(x)), x))
@@ -150,7 +164,10 @@ class Maps(unittest.TestCase):
         tree = {"a": wg.reshape(wg.arange(6.0), (2, 3)), "b": (wg.arange(2.0), 10.0)}
         got = wg.vmap(lambda t: {"s": wg.sum(t["a"]) + t["b"][0] * t["b"][1]}, in_axes=({"a": 0, "b": (0, None)},))(tree)
         self.assertEqual(items(got), {"s": [3.0, 22.0]})
-        self.assertEqual(wg.vmap(wg.vmap(lambda a, b: a * b, (None, 0)), (0, None))(wg.arange(2.0), wg.arange(3.0)).tolist(), [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0]])
+        self.assertEqual(
+            wg.vmap(wg.vmap(lambda a, b: a * b, (None, 0)), (0, None))(wg.arange(2.0), wg.arange(3.0)).tolist(),
+            [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0]],
+        )
         self.assertEqual(wg.vmap(lambda x: x, in_axes=-1, out_axes=-1)(wg.ones((2, 3))).shape, (2, 3))
 
     def test_with_derivatives(self):
@@ -214,7 +231,9 @@ class Compiled(unittest.TestCase):
                 x = x * x
             return x if mode == "plain" else -x
 
-        self.assertEqual([power(2.0, 2).item(), power(3.0, 2).item(), power(2.0, 3).item(), power(2.0, 2, mode="other").item()], [4.0, 9.0, 16.0, -4.0])
+        self.assertEqual(
+            [power(2.0, 2).item(), power(3.0, 2).item(), power(2.0, 3).item(), power(2.0, 2, mode="other").item()], [4.0, 9.0, 16.0, -4.0]
+        )
         self.assertEqual(calls, [(2, "plain"), (3, "plain"), (2, "other")])
         scaled = wg.jit(lambda x, by: x * by[0], static_argnums=1)
         self.assertEqual(scaled(wg.ones(1), (3.0,)).tolist(), [3.0])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What can be asked of arrays: events of reads, and computing several together."""
+
 import contextlib
 
 from . import _core

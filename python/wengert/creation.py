@@ -1,12 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Making arrays."""
+
 import builtins
 
 from . import _core
 from ._core import array
 
-__all__ = ["arange", "asarray", "diag", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "map_file", "meshgrid",
-           "one_hot", "ones", "ones_like", "tri", "tril", "triu", "zeros", "zeros_like"]
+__all__ = [
+    "arange",
+    "asarray",
+    "diag",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "map_file",
+    "meshgrid",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "tri",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
 
 
 def _check_device(device):
@@ -28,6 +49,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
                    [3, 4]])
     """
     _check_device(device)
+    if type(obj) is array and not copy and (dtype is None or obj.dtype == dtype):
+        return obj
     return array(obj, dtype, copy)
 
 
@@ -121,7 +144,9 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     _check_device(device)
     if isinstance(start, complex) or isinstance(stop, complex):
         start, stop = complex(start), complex(stop)
-        parts = _core.linspace(_core.float64, start.real, stop.real, num, endpoint), _core.linspace(_core.float64, start.imag, stop.imag, num, endpoint)
+        parts = _core.linspace(_core.float64, start.real, stop.real, num, endpoint), _core.linspace(
+            _core.float64, start.imag, stop.imag, num, endpoint
+        )
         return _core.complex(*parts).astype(_core.complex128 if dtype is None else dtype)
     kind = _core.float64 if dtype is None else _core.dtype(dtype)
     if kind.kind == "f":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Kinds of items: what they can hold, and what two of them become."""
+
 import builtins
 
 from . import _core
@@ -13,8 +14,13 @@ _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _REAL = ("float16", "bfloat16", "float32", "float64")
 _COMPLEX = ("complex64", "complex128")
 _GROUPS = {
-    "bool": _BOOLS, "signed integer": _SIGNED, "unsigned integer": _UNSIGNED, "integral": _SIGNED + _UNSIGNED, "real floating": _REAL,
-    "complex floating": _COMPLEX, "numeric": _SIGNED + _UNSIGNED + _REAL + _COMPLEX,
+    "bool": _BOOLS,
+    "signed integer": _SIGNED,
+    "unsigned integer": _UNSIGNED,
+    "integral": _SIGNED + _UNSIGNED,
+    "real floating": _REAL,
+    "complex floating": _COMPLEX,
+    "numeric": _SIGNED + _UNSIGNED + _REAL + _COMPLEX,
 }
 
 
@@ -118,8 +124,10 @@ class iinfo_object(_Info):
 
 _FLOATS = {
     # bits, eps, max, smallest normal
-    "float16": (16, 2.0**-10, 65504.0, 2.0**-14), "bfloat16": (16, 2.0**-7, (2 - 2.0**-7) * 2.0**127, 2.0**-126),
-    "float32": (32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, 2.0**-126), "float64": (64, 2.0**-52, (2 - 2.0**-52) * 2.0**1023, 2.0**-1022),
+    "float16": (16, 2.0**-10, 65504.0, 2.0**-14),
+    "bfloat16": (16, 2.0**-7, (2 - 2.0**-7) * 2.0**127, 2.0**-126),
+    "float32": (32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, 2.0**-126),
+    "float64": (64, 2.0**-52, (2 - 2.0**-52) * 2.0**1023, 2.0**-1022),
 }
 
 

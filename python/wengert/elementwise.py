@@ -1,12 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Functions item by item. Those of the extension stand here under the names of the array API; they take arrays, numbers and what becomes an array."""
+"""Functions item by item. Those of the extension stand here under the names of the array API; they take arrays, numbers and what
+becomes an array."""
+
 import operator
 
 from . import _core
 from ._core import (
-    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, cbrt, copysign, cos, cosh, digamma, equal, erf, exp,
-    floor_divide, gamma, gcd, greater, greater_equal, lcm, less, less_equal, lgamma, logaddexp, logical_and, logical_or,
-    logical_xor, matmul, maximum, minimum, nextafter, not_equal, sin, sinh, sqrt, tan, tanh)
+    abs,
+    acos,
+    acosh,
+    add,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cbrt,
+    copysign,
+    cos,
+    cosh,
+    digamma,
+    equal,
+    erf,
+    exp,
+    floor_divide,
+    gamma,
+    gcd,
+    greater,
+    greater_equal,
+    lcm,
+    less,
+    less_equal,
+    lgamma,
+    logaddexp,
+    logical_and,
+    logical_or,
+    logical_xor,
+    matmul,
+    maximum,
+    minimum,
+    nextafter,
+    not_equal,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)
 from ._core import div as trunc_divide
 from ._core import fmod
 from ._core import ln as log
@@ -18,13 +58,92 @@ from ._core import true_divide as divide
 from .data import _as_array
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "allclose", "array_equal", "asin", "asinh", "atan", "atan2", "atanh", "bitcast", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil", "clip", "conj", "copysign", "cos", "cosh", "deg2rad",
-    "digamma", "divide", "equal", "erf", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "gamma", "gcd", "greater", "greater_equal", "hypot",
-    "imag", "isclose", "isfinite", "isinf", "isnan", "lcm", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "maximum", "minimum", "multiply", "nan_to_num", "negative", "nextafter",
-    "not_equal", "positive", "pow", "rad2deg", "real", "reciprocal", "remainder", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract",
-    "tan", "tanh", "trunc", "trunc_divide", "where",
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "allclose",
+    "array_equal",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitcast",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "cbrt",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "digamma",
+    "divide",
+    "equal",
+    "erf",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "fmod",
+    "gamma",
+    "gcd",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "lcm",
+    "less",
+    "less_equal",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "matmul",
+    "maximum",
+    "minimum",
+    "multiply",
+    "nan_to_num",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "rad2deg",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+    "trunc_divide",
+    "where",
 ]
 
 bitwise_and = getattr(_core, "and")
@@ -46,14 +165,15 @@ def pow(x1, x2, /):
     >>> wg.pow(wg.array([2, 3]), 3)
     wengert.array([8, 27])
     """
-    return operator.pow(x1 if isinstance(x1, (int, float, complex)) else _as_array(x1), x2 if isinstance(x2, (int, float, complex)) else _as_array(x2))
+    return operator.pow(
+        x1 if isinstance(x1, (int, float, complex)) else _as_array(x1), x2 if isinstance(x2, (int, float, complex)) else _as_array(x2)
+    )
 
 
 def hypot(x1, x2, /):
     """sqrt(x1 * x1 + x2 * x2) without overflow; infinite where one is, whatever the other."""
-    x1, x2 = _as_array(x1), _as_array(x2)
-    answer = _core.hypot(x1, x2)
-    return where(_core.is_inf(x1) | _core.is_inf(x2), float("inf"), answer)
+    infinite = _core.is_inf(_as_array(x1)) | _core.is_inf(_as_array(x2))
+    return where(infinite, float("inf"), _core.hypot(x1, x2))
 
 
 def square(x, /):

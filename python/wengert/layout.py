@@ -1,13 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Moving items: shapes, axes, pieces."""
+
 import builtins
 
 from . import _core
 from .data import _as_array
 
-__all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "concatenate", "expand_dims", "flatten", "flip", "matrix_transpose",
-           "moveaxis", "pad", "permute_dims", "ravel", "repeat", "reshape", "roll", "split", "squeeze", "stack", "swapaxes", "tile", "transpose",
-           "unfold", "unstack"]
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "concatenate",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "matrix_transpose",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "ravel",
+    "repeat",
+    "reshape",
+    "roll",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "tile",
+    "transpose",
+    "unfold",
+    "unstack",
+]
 
 
 def reshape(x, /, shape, *, copy=None):
@@ -96,6 +120,9 @@ def concat(arrays, /, *, axis=0):
     >>> wg.concat([wg.arange(2), wg.arange(1)])
     wengert.array([0, 1, 0])
     """
+    arrays = list(arrays)
+    if not arrays:
+        raise _core.ArgumentError("concat needs an array")
     if axis is None:
         return _core.concat([_core.flatten(x) for x in arrays], 0)
     return _core.concat(arrays, axis)
@@ -106,6 +133,9 @@ concatenate = concat
 
 def stack(arrays, /, *, axis=0):
     """Arrays along a new axis of the result."""
+    arrays = list(arrays)
+    if not arrays:
+        raise _core.ArgumentError("stack needs an array")
     return _core.stack(arrays, axis)
 
 

@@ -1,14 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Matrices, on the last two axes of arrays of float32 and float64. Factorisations need LAPACK (Debian's liblapacke) when they are read."""
+
 import collections
 
 from . import _core
 from .data import _as_array, finfo, result_type
 from .layout import matrix_transpose
 
-__all__ = ["cholesky", "cross", "det", "diagonal", "dot", "eigh", "eigvalsh", "einsum", "inner", "inv", "kron", "lstsq", "matmul", "matrix_norm",
-           "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals",
-           "tensordot", "trace", "vecdot", "vector_norm"]
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "dot",
+    "eigh",
+    "eigvalsh",
+    "einsum",
+    "inner",
+    "inv",
+    "kron",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
 
 matmul = _core.matmul
 

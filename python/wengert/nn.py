@@ -1,11 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Functions of networks."""
+
 from . import _core
 from ._core import gelu, gelu_tanh, relu, sigmoid, silu, softplus
 from .data import _as_array
 
-__all__ = ["binary_cross_entropy", "causal_attention", "cross_entropy", "dropout", "elu", "embedding", "gelu", "gelu_tanh", "layer_norm", "leaky_relu",
-           "linear", "log_softmax", "mean_squared_error", "relu", "rms_norm", "sigmoid", "silu", "softmax", "softplus"]
+__all__ = [
+    "binary_cross_entropy",
+    "causal_attention",
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "gelu",
+    "gelu_tanh",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "mean_squared_error",
+    "relu",
+    "rms_norm",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+]
 
 
 def softmax(x, /, *, axis=-1):

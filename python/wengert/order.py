@@ -1,13 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Sorting, searching, sets, and items at positions."""
+
 import collections
 
 from . import _core
 from .data import _as_array
 
-__all__ = ["argpartition", "argsort", "argwhere", "bincount", "compress", "digitize", "histogram", "intersect1d", "isin", "nonzero", "partition",
-           "put_along_axis", "searchsorted", "setdiff1d", "setxor1d", "sort", "take", "take_along_axis", "top_k", "union1d", "unique_all",
-           "unique_counts", "unique_inverse", "unique_values"]
+__all__ = [
+    "argpartition",
+    "argsort",
+    "argwhere",
+    "bincount",
+    "compress",
+    "digitize",
+    "histogram",
+    "intersect1d",
+    "isin",
+    "nonzero",
+    "partition",
+    "put_along_axis",
+    "searchsorted",
+    "setdiff1d",
+    "setxor1d",
+    "sort",
+    "take",
+    "take_along_axis",
+    "top_k",
+    "union1d",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Programs in text, their plans, and sessions that run them."""
+
 import collections
 import os
 
@@ -9,7 +10,9 @@ from ._core import array
 __all__ = ["Node", "Parameters", "Plan", "Program", "Session"]
 
 Node = collections.namedtuple("Node", "position name op dtype shape required")
-Node.__doc__ = "A node of a program: its place, its name or None, its row, its kind and shape, and whether it is an input that every run must feed."
+Node.__doc__ = (
+    "A node of a program: its place, its name or None, its row, its kind and shape, and whether it is an input that every run must feed."
+)
 
 
 class _Entry:
@@ -79,7 +82,9 @@ class Program:
             return what
         if what in self._named:
             return self._named[what].position
-        raise _core.UnknownName(f"the program has no node {what!r}; its inputs are {', '.join(node.name or str(node.position) for node in self.inputs)}")
+        raise _core.UnknownName(
+            f"the program has no node {what!r}; its inputs are {', '.join(node.name or str(node.position) for node in self.inputs)}"
+        )
 
     def _check_input(self, what):
         place = self._place(what)
@@ -191,7 +196,9 @@ class Session:
         given = [(self.program._check_input(name), items) for name, items in feeds.items()]
         _core.session_run(self._handle, self.program._handle, None if parameters is None else parameters._handle, given)
         entry = self.plan._entry
-        return {name: _core.session_take(self._handle, self.program._handle, place, False) for name, place in zip(entry.names, entry.results)}
+        return {
+            name: _core.session_take(self._handle, self.program._handle, place, False) for name, place in zip(entry.names, entry.results)
+        }
 
     def carried(self, name):
         """The carried value of an input, as the next run will read it."""

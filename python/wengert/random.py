@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws. Each takes its key from a generator at the call, so the order of reads decides nothing; the same seed draws the same numbers. Without a generator a draw
-takes the thread's own, which begins at seed 0.
+"""Draws. Each takes its key from a generator at the call, so the order of reads decides nothing; the same seed draws the same numbers.
+Without a generator a draw takes the thread's own, which begins at seed 0.
 
-Parameters are numbers or arrays that are broadcast to the shape; without a shape it is theirs. docs/random.md names the methods, and which draws have derivatives by
-their parameters."""
+Parameters are numbers or arrays that are broadcast to the shape; without a shape it is theirs. docs/random.md names the methods, and
+which draws have derivatives by their parameters."""
+
 import threading
 
 from . import _core
@@ -11,9 +12,35 @@ from ._core import Generator, array
 from .data import _as_array, result_type
 from .layout import broadcast_shapes
 
-__all__ = ["Generator", "bernoulli", "beta", "binomial", "categorical", "cauchy", "chi_square", "choice", "dirichlet", "exponential", "fold_in", "gamma", "gumbel",
-           "integers", "key", "laplace", "logistic", "multivariate_normal", "normal", "permutation", "poisson", "seed", "shuffle", "split", "student",
-           "truncated_normal", "uniform"]
+__all__ = [
+    "Generator",
+    "bernoulli",
+    "beta",
+    "binomial",
+    "categorical",
+    "cauchy",
+    "chi_square",
+    "choice",
+    "dirichlet",
+    "exponential",
+    "fold_in",
+    "gamma",
+    "gumbel",
+    "integers",
+    "key",
+    "laplace",
+    "logistic",
+    "multivariate_normal",
+    "normal",
+    "permutation",
+    "poisson",
+    "seed",
+    "shuffle",
+    "split",
+    "student",
+    "truncated_normal",
+    "uniform",
+]
 
 _own = threading.local()
 
@@ -47,6 +74,7 @@ def fold_in(key, number, /):
 
 def _floats(parameters, dtype):
     """Parameters in one kind of floats."""
+    parameters = [parameter if isinstance(parameter, (int, float)) else _as_array(parameter) for parameter in parameters]
     if dtype is None:
         kind = result_type(*parameters)
         dtype = kind if kind.kind == "f" else _core.float64

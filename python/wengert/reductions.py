@@ -1,10 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Folds over axes, and running ones. axis None: all axes; a tuple: several."""
+
 from . import _core
 from .data import _as_array
 
-__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "cumulative_max", "cumulative_min", "cumulative_prod", "cumulative_sum", "diff", "logsumexp",
-           "max", "mean", "median", "min", "norm", "prod", "quantile", "std", "sum", "var"]
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "cumulative_max",
+    "cumulative_min",
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "logsumexp",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "norm",
+    "prod",
+    "quantile",
+    "std",
+    "sum",
+    "var",
+]
 
 
 def _in_kind(x, dtype):

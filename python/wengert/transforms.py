@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Functions of functions: derivatives, maps, compiled functions. Arguments and results are arrays, numbers, and tuples, lists and dicts of them, nested any way."""
+"""Functions of functions: derivatives, maps, compiled functions. Arguments and results are arrays, numbers, and tuples, lists and
+dicts of them, nested any way."""
+
 import functools
 import threading
 
 from . import _core
 from ._core import array, stop_gradient, tree_flatten, tree_unflatten
 
-__all__ = ["custom_jvp", "grad", "hessian", "hessian_vector", "jacobian", "jit", "jvp", "stop_gradient", "tree_flatten", "tree_map", "tree_unflatten",
-           "value_and_grad", "vjp", "vmap"]
+__all__ = [
+    "custom_jvp",
+    "grad",
+    "hessian",
+    "hessian_vector",
+    "jacobian",
+    "jit",
+    "jvp",
+    "stop_gradient",
+    "tree_flatten",
+    "tree_map",
+    "tree_unflatten",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]
 
 
 def tree_map(function, tree, *others):
@@ -68,7 +84,9 @@ class _Loss(_Traced):
         if type(value) is not array:
             value = array(value)
         if value.ndim:
-            raise _core.ShapeError(f"a gradient is of a function that answers one number; this one answers {list(value.shape)}: use jacobian, or take a sum")
+            raise _core.ShapeError(
+                f"a gradient is of a function that answers one number; this one answers {list(value.shape)}: use jacobian, or take a sum"
+            )
         leaves, self.answer = tree_flatten(aux)
         return [value, *_arrays(leaves)]
 
@@ -80,7 +98,8 @@ def _by_argument(structure, leaves, argnums):
 
 
 def value_and_grad(function, argnums=0, has_aux=False):
-    """A function that answers (value, gradient) of a function that answers one number; with has_aux, ((value, aux), gradient) of one that answers (number, aux).
+    """A function that answers (value, gradient) of a function that answers one number; with has_aux, ((value, aux), gradient) of one that
+    answers (number, aux).
 
     >>> wg.value_and_grad(lambda p: wg.sum(p["w"] ** 2))({"w": wg.array([1.0, 2.0])})
     (wengert.array(5.), {'w': wengert.array([2., 4.])})
@@ -154,8 +173,8 @@ def jvp(function, primals, tangents):
 
 
 def jacobian(function, argnums=0):
-    """A function that answers d answer / d argument [shape of the answer, shape of the argument]; nested as the answer, then as the argument. It waits: its product with a
-    vector is one pass.
+    """A function that answers d answer / d argument [shape of the answer, shape of the argument]; nested as the answer, then as the
+    argument. It waits: its product with a vector is one pass.
 
     >>> wg.jacobian(lambda x: x * x)(wg.array([1.0, 2.0]))
     wengert.array([[2., 0.],
@@ -222,7 +241,8 @@ def _keys(tree):
 
 
 def vmap(function, in_axes=0, out_axes=0):
-    """A function over a new axis: in_axes says which axis of each argument is mapped (None: shared), out_axes where it stands in the answer; both may be nested.
+    """A function over a new axis: in_axes says which axis of each argument is mapped (None: shared), out_axes where it stands in the
+    answer; both may be nested.
 
     >>> wg.vmap(wg.sum)(wg.array([[1.0, 2.0], [3.0, 4.0]]))
     wengert.array([3., 7.])
@@ -237,14 +257,18 @@ def vmap(function, in_axes=0, out_axes=0):
         if out_axes == 0:
             return answer
         places = _spread(out_axes, answer, "out_axes")
-        moved = [output[0] if place is None else output if place == 0 else _core.move_axis(output, 0, place) for place, output in zip(places, outputs)]
+        moved = [
+            output[0] if place is None else output if place == 0 else _core.move_axis(output, 0, place)
+            for place, output in zip(places, outputs)
+        ]
         return tree_unflatten(traced.answer, moved)
 
     return mapped
 
 
 class custom_jvp:
-    """A function with a derivative rule of its own: `defjvp` takes it, a function of (primals, tangents) that answers (answer, its tangent), linear in the tangents.
+    """A function with a derivative rule of its own: `defjvp` takes it, a function of (primals, tangents) that answers (answer, its
+    tangent), linear in the tangents.
 
     >>> @wg.custom_jvp
     ... def clipped(x):
@@ -352,22 +376,23 @@ class _Compiled:
     def __call__(self, *arguments, **names):
         if self.static or self.static_names:
             arguments, names = self._hide(arguments, names)
-        leaves, structure = tree_flatten((arguments, names))
-        inputs, facts, fixed = _core.signature(leaves)
+        inputs, key = _core.signature(arguments, names)
         try:
-            signatures = self.threads.signatures
+            signature = self.threads.signatures.get(key)
         except AttributeError:
-            signatures = self._signatures()
-        key = structure, facts, fixed
-        try:
-            signature = signatures.get(key)
+            signature = self._signatures().get(key)
         except TypeError as error:
             raise TypeError("an argument that is no array must be hashable, for the compiled function is kept by its value") from error
         if signature is None:
-            if len(signatures) >= self.MOST:
-                del signatures[next(iter(signatures))]
-            signature = signatures[key] = _Signature(self.call, leaves, structure)
+            signature = self._new(key, arguments, names)
         return signature.call(inputs)
+
+    def _new(self, key, arguments, names):
+        signatures = self._signatures()
+        if len(signatures) >= self.MOST:
+            del signatures[next(iter(signatures))]
+        signature = signatures[key] = _Signature(self.call, *tree_flatten((arguments, names)))
+        return signature
 
     def _plain(self, *arguments, **names):
         arguments = [argument.value if type(argument) is _Static else argument for argument in arguments]
@@ -376,8 +401,11 @@ class _Compiled:
     def figures(self):
         """Calls, traces and replays of this thread so far, and why a signature is not replayed."""
         rows = [signature.jit.figures() for signature in self._signatures().values()]
-        return {"signatures": len(rows), **{name: sum(row[name] for row in rows) for name in ("calls", "traces", "replays")},
-                "stopped": [row["stopped"] for row in rows if row["stopped"]]}
+        return {
+            "signatures": len(rows),
+            **{name: sum(row[name] for row in rows) for name in ("calls", "traces", "replays")},
+            "stopped": [row["stopped"] for row in rows if row["stopped"]],
+        }
 
 
 class _Static:
@@ -394,8 +422,9 @@ class _Static:
 
 
 def jit(function=None, *, static_argnums=(), static_argnames=()):
-    """The function compiled: called once for each signature, which is the nesting of its arguments and the kinds and shapes of arrays, and replayed afterwards. It may depend on its arguments alone. Arrays and floats are data; integers,
-    bools, texts and everything else are kept by their value, which must be hashable. static_argnums and static_argnames say that of whole arguments.
+    """The function compiled: called once for each signature, which is the nesting of its arguments and the kinds and shapes of arrays,
+    and replayed afterwards. It may depend on its arguments alone. Arrays and floats are data; integers, bools, texts and everything else
+    are kept by their value, which must be hashable. static_argnums and static_argnames say that of whole arguments.
 
     >>> double = wg.jit(lambda x: 2 * x)
     >>> double(wg.array([1.0])), double(wg.array([2.0]))

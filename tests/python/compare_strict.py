@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""wengert against array_api_strict, the strict implementation of the array API standard: names, signatures, and kinds, shapes and items of results.
+"""wengert against array_api_strict, the strict implementation of the array API standard: names, signatures, and kinds, shapes and items
+of results.
 
-What differs and why is in the exclusions, a file given as the first argument: `name: reason` a line. Prints each difference, and `N passed, N failed` at the end."""
+What differs and why is in the exclusions, a file given as the first argument: `name: reason` a line. Prints each difference, and `N
+passed, N failed` at the end.
+"""
+
 import inspect
 import itertools
 import pathlib
@@ -63,7 +67,11 @@ def plain(value):
         return np.asarray(value)
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in value]
-    return str(value).split(".")[-1] if "float" in repr(value) or "int" in repr(value) or "bool" in repr(value) or "complex" in repr(value) else value
+    return (
+        str(value).split(".")[-1]
+        if "float" in repr(value) or "int" in repr(value) or "bool" in repr(value) or "complex" in repr(value)
+        else value
+    )
 
 
 def same(got, want, zeros=True):
@@ -76,15 +84,29 @@ def same(got, want, zeros=True):
         return False
     tolerance = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-11, "complex128": 1e-11}.get(str(want.dtype), 0)
     close = np.isclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return bool(np.all(close)) and (not zeros or want.dtype.kind != "f" or bool(np.all(np.signbit(got[got == 0]) == np.signbit(want[got == 0]))))
+    return bool(np.all(close)) and (
+        not zeros or want.dtype.kind != "f" or bool(np.all(np.signbit(got[got == 0]) == np.signbit(want[got == 0])))
+    )
 
 
 def shown(arrays, got, want):
     """What differs: of arrays the first item, and those that it comes from where they are as many."""
-    if not isinstance(want, np.ndarray) or not isinstance(got, np.ndarray) or got.shape != want.shape or got.dtype != want.dtype or got.size < 2:
+    if (
+        not isinstance(want, np.ndarray)
+        or not isinstance(got, np.ndarray)
+        or got.shape != want.shape
+        or got.dtype != want.dtype
+        or got.size < 2
+    ):
         return f"of {[a.tolist() if isinstance(a, np.ndarray) else a for a in arrays]}: {got!r}, not {want!r}"
-    place = next(iter(zip(*np.nonzero(~np.isclose(got, want, rtol=1e-5, equal_nan=True) | (np.signbit(got.real) != np.signbit(want.real))))), (0,) * got.ndim)
-    items_there = [a[place].item() if isinstance(a, np.ndarray) and a.shape == want.shape else a if not isinstance(a, np.ndarray) else a.shape for a in arrays]
+    place = next(
+        iter(zip(*np.nonzero(~np.isclose(got, want, rtol=1e-5, equal_nan=True) | (np.signbit(got.real) != np.signbit(want.real))))),
+        (0,) * got.ndim,
+    )
+    items_there = [
+        a[place].item() if isinstance(a, np.ndarray) and a.shape == want.shape else a if not isinstance(a, np.ndarray) else a.shape
+        for a in arrays
+    ]
     return f"{want.dtype} of {items_there}: {got[place]}, not {want[place]}"
 
 
@@ -110,7 +132,11 @@ def compare(report, name, arrays, *arguments, call=None, **names):
     try:
         got = run(wg)
     except Exception as error:
-        report.check(name, False, f"{arguments} {names} of {[a.dtype.name + str(a.shape) if isinstance(a, np.ndarray) else a for a in arrays]}: {type(error).__name__}: {error}")
+        report.check(
+            name,
+            False,
+            f"{arguments} {names} of {[a.dtype.name + str(a.shape) if isinstance(a, np.ndarray) else a for a in arrays]}: {error!r}",
+        )
         return
     report.check(name, same(got, want, name not in OPEN_ZEROS), f"{arguments} {names} {shown(arrays, got, want)}")
 
@@ -123,7 +149,9 @@ class Kind:
 def compare_names(report):
     for space, ours, label in (strict, wg, ""), (strict.linalg, wg.linalg, "linalg."):
         listed = strict.linalg.__all__ if label else dir(space)
-        names = [name for name in listed if not name.startswith("_") and "flags" not in name.lower() and name not in ("Device", "ModuleType")]
+        names = [
+            name for name in listed if not name.startswith("_") and "flags" not in name.lower() and name not in ("Device", "ModuleType")
+        ]
         for name in names:
             report.check(label + name, hasattr(ours, name), "is missing")
             theirs = getattr(space, name)
@@ -136,30 +164,58 @@ def compare_names(report):
                 continue
             for parameter in inspect.signature(theirs).parameters.values():
                 if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-                    report.check(label + name, parameter.name in mine and mine[parameter.name].kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD),
-                                 f"has no argument {parameter.name}")
+                    report.check(
+                        label + name,
+                        parameter.name in mine and mine[parameter.name].kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD),
+                        f"has no argument {parameter.name}",
+                    )
             positional = [p for p in inspect.signature(theirs).parameters.values() if p.kind == p.POSITIONAL_ONLY]
             own = [p for p in mine.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
             report.check(label + name, len(own) >= len(positional), "takes fewer arguments by their place")
     for name in dir(strict.asarray([[1.0]])):
-        if not (name.startswith("_") and not name.startswith("__")) and name not in ("__dict__", "__weakref__", "__module__", "__buffer__", "__annotations__", "__slots__"):
+        if not (name.startswith("_") and not name.startswith("__")) and name not in (
+            "__dict__",
+            "__weakref__",
+            "__module__",
+            "__buffer__",
+            "__annotations__",
+            "__slots__",
+        ):
             report.check("array." + name, hasattr(wg.ones((1, 1)), name), "is missing")
 
 
-UNARY = """abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan log log1p log2 log10 logical_not negative
-positive real reciprocal round sign signbit sin sinh square sqrt tan tanh trunc""".split()
-BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal floor_divide greater greater_equal hypot less less_equal
-logaddexp logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal pow remainder subtract""".split()
+UNARY = """abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan log log1p
+log2 log10 logical_not negative positive real reciprocal round sign signbit sin sinh square sqrt tan tanh trunc""".split()
+BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal floor_divide greater
+greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum minimum multiply nextafter
+not_equal pow remainder subtract""".split()
 KINDS = ["bool"] + INTEGERS + REAL + COMPLEX
 NUMBERS = INTEGERS + REAL + COMPLEX
 # The kinds that the standard gives each function; the others are open.
 OF_KINDS = {}
 for group, names in [
-    (REAL, "atan2 copysign hypot logaddexp nextafter signbit"), (REAL + COMPLEX, """acos acosh asin asinh atan atanh cos cosh divide exp expm1 log log1p log2 log10 reciprocal sin sinh
-    sqrt tan tanh"""), (INTEGERS + REAL, "ceil clip floor floor_divide greater greater_equal less less_equal maximum minimum remainder trunc argmax argmin max min sort argsort"),
-    (NUMBERS, "abs add isfinite isinf isnan multiply negative positive pow round sign square subtract sum prod cumulative_sum cumulative_prod"), (COMPLEX, "imag"), (NUMBERS, "conj real"),
-    (["bool"] + INTEGERS, "bitwise_and bitwise_or bitwise_xor bitwise_invert"), (INTEGERS, "bitwise_left_shift bitwise_right_shift"),
-    (["bool"], "logical_and logical_or logical_xor logical_not"), (REAL + COMPLEX, "mean"), (REAL, "std var"),
+    (REAL, "atan2 copysign hypot logaddexp nextafter signbit"),
+    (
+        REAL + COMPLEX,
+        """acos acosh asin asinh atan atanh cos cosh divide exp expm1 log log1p log2 log10 reciprocal sin sinh
+    sqrt tan tanh""",
+    ),
+    (
+        INTEGERS + REAL,
+        """ceil clip floor floor_divide greater greater_equal less less_equal maximum minimum remainder trunc argmax argmin max min sort
+        argsort""",
+    ),
+    (
+        NUMBERS,
+        "abs add isfinite isinf isnan multiply negative positive pow round sign square subtract sum prod cumulative_sum cumulative_prod",
+    ),
+    (COMPLEX, "imag"),
+    (NUMBERS, "conj real"),
+    (["bool"] + INTEGERS, "bitwise_and bitwise_or bitwise_xor bitwise_invert"),
+    (INTEGERS, "bitwise_left_shift bitwise_right_shift"),
+    (["bool"], "logical_and logical_or logical_xor logical_not"),
+    (REAL + COMPLEX, "mean"),
+    (REAL, "std var"),
 ]:
     for each in names.split():
         OF_KINDS[each] = group
@@ -175,8 +231,12 @@ def compare_items(report):
             compare(report, name, [items(kind, shape)])
             if kind in REAL:
                 compare(report, name, [items(kind, (13,), special=True)])
-    pairs = [(kind, kind) for kind in KINDS] + list(itertools.combinations(SIGNED, 2)) + list(itertools.combinations(UNSIGNED, 2)) + [
-        tuple(REAL), ("int8", "uint8"), ("int32", "uint16"), ("float32", "complex64"), ("float64", "complex64")]
+    pairs = (
+        [(kind, kind) for kind in KINDS]
+        + list(itertools.combinations(SIGNED, 2))
+        + list(itertools.combinations(UNSIGNED, 2))
+        + [tuple(REAL), ("int8", "uint8"), ("int32", "uint16"), ("float32", "complex64"), ("float64", "complex64")]
+    )
     for name, (a, b) in itertools.product(BINARY, pairs):
         kinds = OF_KINDS.get(name, KINDS)
         if a not in kinds or b not in kinds:
@@ -203,7 +263,9 @@ def compare_items(report):
 
 
 def compare_folds(report):
-    for name, kind, shape in itertools.product("sum prod max min mean any all argmax argmin count_nonzero std var cumulative_sum cumulative_prod".split(), KINDS, SHAPES):
+    for name, kind, shape in itertools.product(
+        "sum prod max min mean any all argmax argmin count_nonzero std var cumulative_sum cumulative_prod".split(), KINDS, SHAPES
+    ):
         if kind not in OF_KINDS.get(name, KINDS) or (name[0] == "c" and name[1] == "u" and not shape):
             continue
         x = items(kind, shape)
@@ -295,18 +357,43 @@ def compare_matrices(report):
         compare(report, "vecdot", [items(kind, (2, 3)), items(kind, (3,))])
         compare(report, "tensordot", [items(kind, (2, 3)), items(kind, (3, 2))], axes=1)
         compare(report, "tensordot", [items(kind, (2, 3)), items(kind, (3, 2))], axes=((0, 1), (1, 0)))
-        for name, arrays in ("outer", [items(kind, (2,)), items(kind, (3,))]), ("trace", [items(kind, (2, 3))]), ("diagonal", [items(kind, (2, 3))]), (
-                "cross", [items(kind, (2, 3)), items(kind, (2, 3))]), ("matrix_power", [items(kind, (3, 3))]):
-            compare(report, "linalg." + name, arrays, *([2] if name == "matrix_power" else []), call=lambda xp, *given, n=name: getattr(xp.linalg, n)(*given))
+        for name, arrays in (
+            ("outer", [items(kind, (2,)), items(kind, (3,))]),
+            ("trace", [items(kind, (2, 3))]),
+            ("diagonal", [items(kind, (2, 3))]),
+            ("cross", [items(kind, (2, 3)), items(kind, (2, 3))]),
+            ("matrix_power", [items(kind, (3, 3))]),
+        ):
+            compare(
+                report,
+                "linalg." + name,
+                arrays,
+                *([2] if name == "matrix_power" else []),
+                call=lambda xp, *given, n=name: getattr(xp.linalg, n)(*given),
+            )
     for kind in REAL:
         square = items(kind, (2, 3, 3)) + 4 * np.eye(3, dtype=kind)
         symmetric = (square + np.swapaxes(square, -1, -2)) / 2
         for name, arrays, more in [
-            ("det", [square], {}), ("inv", [square], {}), ("solve", [square, items(kind, (2, 3, 1))], {}), ("solve", [square, items(kind, (3,))], {}), ("slogdet", [square], {}),
-            ("cholesky", [symmetric + 3 * np.eye(3, dtype=kind)], {}), ("cholesky", [symmetric + 3 * np.eye(3, dtype=kind)], {"upper": True}), ("eigvalsh", [symmetric], {}),
-            ("svdvals", [square[:, :2]], {}), ("pinv", [square[:, :2]], {}), ("matrix_rank", [square], {}), ("matrix_norm", [square], {}), ("matrix_norm", [square], {"ord": 1}),
-            ("matrix_norm", [square], {"ord": float("inf"), "keepdims": True}), ("matrix_norm", [square], {"ord": 2}), ("matrix_norm", [square], {"ord": "nuc"}),
-            ("vector_norm", [square], {}), ("vector_norm", [square], {"axis": (0, 1), "ord": 1}), ("vector_norm", [square], {"axis": -1, "keepdims": True, "ord": float("inf")}),
+            ("det", [square], {}),
+            ("inv", [square], {}),
+            ("solve", [square, items(kind, (2, 3, 1))], {}),
+            ("solve", [square, items(kind, (3,))], {}),
+            ("slogdet", [square], {}),
+            ("cholesky", [symmetric + 3 * np.eye(3, dtype=kind)], {}),
+            ("cholesky", [symmetric + 3 * np.eye(3, dtype=kind)], {"upper": True}),
+            ("eigvalsh", [symmetric], {}),
+            ("svdvals", [square[:, :2]], {}),
+            ("pinv", [square[:, :2]], {}),
+            ("matrix_rank", [square], {}),
+            ("matrix_norm", [square], {}),
+            ("matrix_norm", [square], {"ord": 1}),
+            ("matrix_norm", [square], {"ord": float("inf"), "keepdims": True}),
+            ("matrix_norm", [square], {"ord": 2}),
+            ("matrix_norm", [square], {"ord": "nuc"}),
+            ("vector_norm", [square], {}),
+            ("vector_norm", [square], {"axis": (0, 1), "ord": 1}),
+            ("vector_norm", [square], {"axis": -1, "keepdims": True, "ord": float("inf")}),
         ]:
             compare(report, "linalg." + name, arrays, call=lambda xp, *given, n=name, **more: getattr(xp.linalg, n)(*given, **more), **more)
         for shape in (3, 3), (4, 2), (2, 4):
@@ -315,11 +402,22 @@ def compare_matrices(report):
             u, s, vh = wg.linalg.svd(x, full_matrices=False)
             whole = wg.linalg.svd(x)
             report.check("linalg.qr", same(np.asarray(q @ r), np.asarray(x)), f"{shape}: Q R is not the matrix")
-            report.check("linalg.qr", wg.linalg.qr(x, mode="complete").Q.shape == (shape[0],) * 2 and bool(wg.allclose(wg.matmul(*wg.linalg.qr(x, mode="complete")), x, atol=1e-4)), "complete")
+            report.check(
+                "linalg.qr",
+                wg.linalg.qr(x, mode="complete").Q.shape == (shape[0],) * 2
+                and bool(wg.allclose(wg.matmul(*wg.linalg.qr(x, mode="complete")), x, atol=1e-4)),
+                "complete",
+            )
             report.check("linalg.svd", bool(wg.allclose((u * s) @ vh, x, atol=1e-4)), f"{shape}: U S V is not the matrix")
-            report.check("linalg.svd", bool(wg.allclose(whole.U @ whole.U.mT, wg.eye(shape[0], dtype=x.dtype), atol=1e-4)) and whole.Vh.shape == (shape[1],) * 2, "full matrices")
+            report.check(
+                "linalg.svd",
+                bool(wg.allclose(whole.U @ whole.U.mT, wg.eye(shape[0], dtype=x.dtype), atol=1e-4)) and whole.Vh.shape == (shape[1],) * 2,
+                "full matrices",
+            )
         values, vectors = wg.linalg.eigh(wg.array(symmetric))
-        report.check("linalg.eigh", bool(wg.allclose(vectors * values[:, None, :] @ vectors.mT, symmetric, atol=1e-4)), "V D V^T is not the matrix")
+        report.check(
+            "linalg.eigh", bool(wg.allclose(vectors * values[:, None, :] @ vectors.mT, symmetric, atol=1e-4)), "V D V^T is not the matrix"
+        )
 
 
 def main():

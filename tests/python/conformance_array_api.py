@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The array API standard: the package against its strict implementation, which pip fetches into a virtual environment of the build directory, and against its public
-test suite, where ARRAY_API_TESTS names a checkout of it. What cannot be had is said, and not run. array-api-excluded.txt lists what differs, with its reasons."""
+"""The array API standard: the package against its strict implementation, which pip fetches into a virtual environment of the build
+directory, and against its public test suite, where ARRAY_API_TESTS names a checkout of it. What cannot be had is said, and not run.
+array-api-excluded.txt lists what differs, with its reasons.
+"""
+
 import os
 import pathlib
 import re
@@ -76,11 +79,19 @@ def run_suite(totals, python, environment):
         print(f"not run: the public test suite ({missing})")
         return
     skips = BUILD / "conformance" / "skips.txt"
-    lines = [line.partition(": ")[0] for line in EXCLUDED.read_text(encoding="utf-8").splitlines() if "::" in line and not line.startswith("#")]
+    lines = [
+        line.partition(": ")[0] for line in EXCLUDED.read_text(encoding="utf-8").splitlines() if "::" in line and not line.startswith("#")
+    ]
     skips.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    done = run([inside, "-m", "pytest", "-q", "array_api_tests", "--disable-deadline", "--max-examples", "100", "--skips-file", skips], cwd=directory,
-               env=dict(environment, ARRAY_API_TESTS_MODULE="wengert"))
-    counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|error|skipped)", done.stdout.splitlines()[-1] if done.stdout else "")}
+    done = run(
+        [inside, "-m", "pytest", "-q", "array_api_tests", "--disable-deadline", "--max-examples", "100", "--skips-file", skips],
+        cwd=directory,
+        env=dict(environment, ARRAY_API_TESTS_MODULE="wengert"),
+    )
+    counts = {
+        word: int(number)
+        for number, word in re.findall(r"(\d+) (passed|failed|error|skipped)", done.stdout.splitlines()[-1] if done.stdout else "")
+    }
     failed = counts.get("failed", 0) + counts.get("error", 0) or (0 if counts.get("passed") else 1)
     print(done.stdout if failed else f"the public test suite: {counts}")
     totals.add(counts.get("passed", 0), failed)

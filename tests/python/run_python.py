@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The Python package: its modules parse, its extension builds against this build's libraries, python/tests pass, the examples in its docstrings and the snippets of
-docs/python.md print what they show, and a wheel holds all that it needs."""
+"""The Python package: its modules parse, its extension builds against this build's libraries, python/tests pass, the examples in its
+docstrings and the snippets of docs/python.md print what they show, and a wheel holds all that it needs."""
+
 import ast
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -82,17 +84,25 @@ def check_examples(report, python, environment):
 
 
 def check_wheel(report, python, environment):
-    """As pip would build it, and used from where pip would unpack it."""
+    """As pip would build it, from a copy of the tree's parts that it reads, and used from where pip would unpack it."""
     folder = pathlib.Path(tempfile.mkdtemp())
-    done = run([python, "-c", WHEEL, folder], cwd=ROOT / "python", env=dict(environment, WENGERT_BUILD=str(BUILD)))
-    wheels = list(folder.glob("*.whl"))
-    if not report.check(len(wheels) == 1 and wheels[0].name.endswith(f"abi3-{wheels[0].name.rsplit('abi3-', 1)[-1]}"), f"no wheel:\n{done.stdout}"):
+    shutil.copytree(ROOT / "python", folder / "tree" / "python", ignore=shutil.ignore_patterns("build", "*.so", "*.egg-info", "__pycache__"))
+    for name in "include", "CMakeLists.txt":
+        os.symlink(ROOT / name, folder / "tree" / name)
+    done = run([python, "-c", WHEEL, folder], cwd=folder / "tree" / "python", env=dict(environment, WENGERT_BUILD=str(BUILD)))
+    wheels = list(folder.glob("wengert-*-cp311-abi3-*.whl"))
+    if not report.check(len(wheels) == 1, f"no wheel:\n{done.stdout}"):
         return
     with zipfile.ZipFile(wheels[0]) as wheel:
         wheel.extractall(folder / "site")
-    used = run([python, "-c", "import wengert as wg; print(wg.__file__); print(wg.sum(wg.arange(4)).item())"],
-               env=dict(os.environ, PYTHONPATH=str(folder / "site"), LD_LIBRARY_PATH=""), cwd=folder)
-    report.check(used.stdout.splitlines() == [str(folder / "site" / "wengert" / "__init__.py"), "6"], f"the wheel does not work:\n{used.stdout}")
+    used = run(
+        [python, "-c", "import wengert as wg; print(wg.__file__); print(wg.sum(wg.arange(4)).item())"],
+        env=dict(os.environ, PYTHONPATH=str(folder / "site"), LD_LIBRARY_PATH=""),
+        cwd=folder,
+    )
+    report.check(
+        used.stdout.splitlines() == [str(folder / "site" / "wengert" / "__init__.py"), "6"], f"the wheel does not work:\n{used.stdout}"
+    )
 
 
 def main():
