@@ -149,9 +149,9 @@ static wg_array *hypot_of(wg_array *a, wg_array *b)
     wg_array *ratio = wg_array_div(small, big), *square = wg_array_mul(ratio, ratio);
     wg_array *scaled = wg_array_mul(big, wg_array_sqrt(wg_array_add_scalar(square, 1)));
     wg_array *diagonal = wg_array_add(wg_array_mul_scalar(x, ROOT_OF_HALF), wg_array_mul_scalar(y, ROOT_OF_HALF));
-    wg_array *infinite = wg_array_equal_scalar(big, INFINITY_OF_DOUBLES), *equal = wg_array_equal(x, y);
-    wg_array *finite = wg_array_select(equal, diagonal, scaled);
-    return wg_array_select(infinite, big, finite);
+    wg_array *endless = wg_array_equal_scalar(x, INFINITY_OF_DOUBLES), *tall = wg_array_equal_scalar(y, INFINITY_OF_DOUBLES);
+    wg_array *equal = wg_array_equal(x, y), *finite = wg_array_select(equal, diagonal, scaled);
+    return wg_array_select(endless, x, wg_array_select(tall, y, finite)); /* an infinite side is the answer, also beside NaN */
 }
 
 wg_array *wg_array_hypot(wg_array *a, wg_array *b) { return of_two(a, b, "hypot", hypot_of); }

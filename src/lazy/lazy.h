@@ -249,6 +249,8 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
 bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
 void lazy_program_go(wg_lazy *lazy);
 bool lazy_program_end(wg_lazy *lazy, bool told);
+/* The session of the run under way is never used again, nor freed: another process's thread was in it. */
+void lazy_program_abandon(wg_lazy *lazy);
 void lazy_programs_free(wg_lazy *lazy);
 
 /* ---- trace.c: levels ---- */

@@ -598,6 +598,12 @@ bool lazy_program_end(wg_lazy *lazy, bool told)
     return told && fail_run(lazy, &run->error);
 }
 
+void lazy_program_abandon(wg_lazy *lazy)
+{
+    for (int i = 0; i < MOST_SESSIONS; i++)
+        if (lazy->run.program->sessions[i].session == lazy->run.session) lazy->run.program->sessions[i].session = NULL;
+}
+
 wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)
 {
     return lazy && lazy->last ? wg_plan_retain(lazy->last->plan) : NULL;
