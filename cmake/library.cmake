@@ -42,7 +42,8 @@ add_library(wengert::wengert_lazy ALIAS wengert_lazy_shared)
 add_library(wengert::wengert_lazy_static ALIAS wengert_lazy_static)
 
 if(NOT WENGERT_SANITIZE)
-    target_link_options(wengert_shared PRIVATE -Wl,-z,defs)
+    # A call of our own public functions is direct, as -fno-semantic-interposition promises the compiler already.
+    target_link_options(wengert_shared PRIVATE -Wl,-z,defs -Wl,-Bsymbolic-functions)
     target_link_options(wengert_lazy_shared PRIVATE -Wl,-z,defs)
 endif()
 

@@ -119,11 +119,26 @@ static bool append_source(wg_lazy *lazy, wg_array *array)
     return put_source(lazy, array);
 }
 
+/* A new call on what an earlier read computed and let go of: that is the edge between the two, and where a scope still has it, it is stored now.
+ * So what is read in one scope, over and over, computes no node more than twice. */
+static void keep_edge(wg_lazy *lazy, const wg_array *array)
+{
+    wg_array **operands = lazy_operands(array);
+    for (uint32_t i = 0; i < array->operand_count; i++) {
+        wg_array *operand = operands[i];
+        if (operand->state != LAZY_PENDING || !operand->met || operand->seen || !operand->handles || operand->handles > operand->scoped) continue;
+        operand->seen = true;
+        lazy->kept[lazy->kept_count++] = operand->index;
+    }
+}
+
 static inline bool append_call(wg_lazy *lazy, wg_array *array)
 {
     if (!make_room(lazy, 2 + (size_t)array->operand_count + array->attribute_count)) return false;
+    array->met = array->epoch != 0;
     append(lazy, array);
-    if (array->handles > array->scoped) lazy->kept[lazy->kept_count++] = array->index;
+    if (array->handles > array->scoped || (array->seen && array->handles)) lazy->kept[lazy->kept_count++] = array->index;
+    if (!array->met) keep_edge(lazy, array);
     return put_call(lazy, array);
 }
 
@@ -188,7 +203,7 @@ static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, u
 /* ---- what is stored ---- */
 
 /* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, or where this is the
- * second read to compute it. */
+ * second read to compute it. What scopes alone have is stored at an edge (keep_edge). */
 static bool is_stored(wg_array *array)
 {
     if (array->heavy || array->seen) return true;
@@ -198,8 +213,10 @@ static bool is_stored(wg_array *array)
 
 static void tell_stored(wg_lazy *lazy, const wg_array *array)
 {
+    const char *again = array->handles > array->scoped ? "kept by somebody, and computed for the second time"
+                                                       : "computed before, and what is read now goes on from it";
     LAZY_TELL(lazy, .what = "stored", .detail = wg_op_text((wg_op)array->op),
-              .reason = array->heavy ? "kept by somebody, and dearer to compute again than to store" : "kept by somebody, and computed for the second time",
+              .reason = array->heavy && !array->seen ? "kept by somebody, and dearer to compute again than to store" : again,
               .file = array->file, .line = array->line, .read = lazy->figures.reads + 1,
               .bytes = (uint64_t)array->volume * base_kinds[array->kind].bytes);
 }
@@ -366,9 +383,10 @@ wg_tensor *wg_array_tensor(wg_array *array)
     return tensor;
 }
 
-static bool one_item(wg_array *array, wg_view *view)
+static bool one_item(wg_array *array, const void *number, wg_view *view)
 {
     if (!array || !lazy_check(array->lazy, array)) return false;
+    if (!number) return lazy_fail(array->lazy, WG_ARGUMENT, "reading one item needs a place for it");
     if (array->volume != 1)
         return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
     if (base_kinds[array->kind].class == BASE_CLASS_COMPLEX)
@@ -379,7 +397,7 @@ static bool one_item(wg_array *array, wg_view *view)
 bool (wg_array_double)(wg_array *array, double *number)
 {
     wg_view view;
-    if (!one_item(array, &view)) return false;
+    if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_F64, false).d;
     return true;
 }
@@ -387,7 +405,7 @@ bool (wg_array_double)(wg_array *array, double *number)
 bool (wg_array_int64)(wg_array *array, int64_t *number)
 {
     wg_view view;
-    if (!one_item(array, &view)) return false;
+    if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_I64, false).i;
     return true;
 }
