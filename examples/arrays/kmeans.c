@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     wg_array *points = make_points(lazy, generator);
     wg_array *order = wg_array_permutation(wg_generator_key(generator), CLUSTERS * EACH);
     wg_array *chosen = wg_array_reshape(wg_array_narrow(order, 0, 0, STARTS * CLUSTERS, 1), WG_EXTENTS(STARTS, CLUSTERS));
-    wg_array *centres = wg_array_take(points, chosen, 0);   /* [starts, k, 2] */
+    wg_array *centres = wg_array_take(points, chosen, 0); /* [starts, k, 2] */
     /* read once, for every round needs them */
     wg_array_run((wg_array *[]){points, centres}, 2);
     wg_jit *step = wg_jit_new(lazy, &(wg_function){move_all_starts, NULL, 2, 3}, NULL, 0);

@@ -156,14 +156,15 @@ static wg_array *hypot_of(wg_array *a, wg_array *b)
 
 wg_array *wg_array_hypot(wg_array *a, wg_array *b) { return of_two(a, b, "hypot", hypot_of); }
 
-/* m + log1p(exp(-|a - b|)), m the greater; equal ones (infinities too) have no difference. */
+/* m + log1p(exp(-|a - b|)), m the greater; equal infinities have no difference. The magnitude is chosen and not taken by abs: where a equals b
+ * one formula is followed, and derivatives are those of the smooth function. */
 static wg_array *logaddexp_of(wg_array *a, wg_array *b)
 {
-    wg_array *greater = wg_array_maximum(a, b), *distance = wg_array_abs(wg_array_sub(a, b));
+    wg_array *difference = wg_array_sub(a, b), *opposite = wg_array_sub(b, a);
+    wg_array *distance = wg_array_select(wg_array_greater_equal(a, b), difference, opposite), *greater = wg_array_maximum(a, b);
     wg_array *apart = wg_array_add(greater, wg_array_log1p(wg_array_exp(wg_array_neg(distance))));
-    wg_array *equal = wg_array_equal(a, b), *half = wg_array_mul_scalar(wg_array_add(a, b), 0.5),
-             *doubled = wg_array_add_scalar(half, LN_2);
-    return wg_array_select(equal, doubled, apart);
+    wg_array *equal = wg_array_equal(a, b), *infinite = wg_array_equal_scalar(wg_array_abs(a), INFINITY_OF_DOUBLES);
+    return wg_array_select(wg_array_logical_and(equal, infinite), a, apart);
 }
 
 wg_array *wg_array_logaddexp(wg_array *a, wg_array *b) { return of_two(a, b, "logaddexp", logaddexp_of); }

@@ -281,6 +281,13 @@ static bool hypot_of_both(void *user, wg_lazy *lazy, wg_array *const *inputs, wg
     return true;
 }
 
+static bool logaddexp_of_both(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)user, (void)lazy;
+    outputs[0] = wg_array_logaddexp(inputs[0], inputs[1]);
+    return true;
+}
+
 static void near(wg_array *array, double expected)
 {
     double number = 0;
@@ -296,13 +303,18 @@ static void derivatives_where_cases_meet(void **state)
     double zero = 0, one = 1;
     wg_array *at = array_of(o->lazy, WG_KIND_F64, 0, NULL, &zero), *slope = NULL, *slopes[2];
     wg_array *ones[2] = {array_of(o->lazy, WG_KIND_F64, 0, NULL, &one), array_of(o->lazy, WG_KIND_F64, 0, NULL, &one)};
-    const wg_function softplus = {softplus_of_first, NULL, 1, 1}, hypot = {hypot_of_both, NULL, 2, 1};
+    const wg_function softplus = {softplus_of_first, NULL, 1, 1}, hypot = {hypot_of_both, NULL, 2, 1},
+                      logaddexp = {logaddexp_of_both, NULL, 2, 1};
     assert_true(wg_gradient(o->lazy, &softplus, &at, NULL, NULL, &slope));
     near(slope, 0.5);
     near(wg_function_hessian(o->lazy, &softplus, &at, 0), 0.25);
     assert_true(wg_gradient(o->lazy, &hypot, ones, NULL, NULL, slopes));
     near(slopes[0], 0.70710678118654752);
     near(slopes[1], 0.70710678118654752);
+    assert_true(wg_gradient(o->lazy, &logaddexp, ones, NULL, NULL, slopes));
+    near(slopes[0], 0.5);
+    near(slopes[1], 0.5);
+    near(wg_function_hessian(o->lazy, &logaddexp, ones, 1), 0.25);
     wg_scope_close(o->lazy);
 }
 
