@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Three objectives that tools of automatic differentiation are compared by (the ADBench collection: F. Srajer, Z. Kukelova, A. Fitzgibbon, "A
- * benchmark of selected algorithmic differentiation tools on some problems in computer vision and machine learning", 2018), as functions of
- * arrays, f64. */
+ * Three objectives that tools of automatic differentiation are compared by (the ADBench collection: F. Srajer, Z. Kukelova, A. Fitzgibbon,
+ * "A benchmark of selected algorithmic differentiation tools on some problems in computer vision and machine learning", 2018), as functions
+ * of arrays, f64. */
 #ifndef BENCH_ADBENCH_H
 #define BENCH_ADBENCH_H
 
@@ -21,8 +21,8 @@ static inline wg_array *adbench_triangle(wg_lazy *lazy, int64_t d)
     return wg_array_of(lazy, positions);
 }
 
-/* Inputs: alphas [K], means [K, d], covariance factors [K, d + d (d - 1) / 2] (logarithms of the diagonal, then the triangle), points [n, d],
- * positions of the triangle. The logarithm of the likelihood with a Wishart prior, [], but for constants of the prior. */
+/* Inputs: alphas [K], means [K, d], covariance factors [K, d + d (d - 1) / 2] (logarithms of the diagonal, then the triangle), points
+ * [n, d], positions of the triangle. The logarithm of the likelihood with a Wishart prior, [], but for constants of the prior. */
 static inline bool adbench_mixture(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)user, (void)lazy;
@@ -39,7 +39,8 @@ static inline bool adbench_mixture(void *user, wg_lazy *lazy, wg_array *const *i
     wg_array *weights = wg_array_add(alphas, wg_array_sum(logs, WG_AXES(1), false)), *half = wg_array_mul(distance, 0.5);
     wg_array *likelihood = wg_array_sum(wg_array_log_sum_exp(wg_array_sub(weights, half), WG_AXES(1), false), WG_ALL_AXES, false);
     wg_array *normaliser = wg_array_mul(wg_array_log_sum_exp(alphas, WG_ALL_AXES, false), (double)n);
-    wg_array *of_q = wg_array_sum(wg_array_square(q), WG_ALL_AXES, false), *of_below = wg_array_sum(wg_array_square(below), WG_ALL_AXES, false);
+    wg_array *of_q = wg_array_sum(wg_array_square(q), WG_ALL_AXES, false);
+    wg_array *of_below = wg_array_sum(wg_array_square(below), WG_ALL_AXES, false);
     wg_array *prior = wg_array_mul(wg_array_add(of_q, of_below), 0.5), *error = wg_array_sub(likelihood, normaliser);
     double constant = -0.5 * (double)(n * d) * 1.8378770664093453; /* ln 2 pi */
     outputs[0] = wg_array_add(wg_array_add(error, prior), constant);
@@ -59,7 +60,8 @@ static inline bool adbench_projection(void *user, wg_lazy *lazy, wg_array *const
 {
     (void)user, (void)lazy;
     wg_array *camera = inputs[0];
-    wg_array *rotation = wg_array_narrow(camera, 0, 0, 3, 1), *centre = wg_array_narrow(camera, 0, 3, 3, 1), *focal = adbench_item(camera, 6);
+    wg_array *rotation = wg_array_narrow(camera, 0, 0, 3, 1), *centre = wg_array_narrow(camera, 0, 3, 3, 1);
+    wg_array *focal = adbench_item(camera, 6);
     wg_array *principal = wg_array_narrow(camera, 0, 7, 2, 1), *near = adbench_item(camera, 9), *far = adbench_item(camera, 10);
     wg_array *angle = wg_array_sqrt(wg_array_sum(wg_array_square(rotation), WG_ALL_AXES, false)), *axis = wg_array_div(rotation, angle);
     wg_array *from = wg_array_sub(inputs[1], centre), *sine = wg_array_sin(angle), *cosine = wg_array_cos(angle);
@@ -84,8 +86,8 @@ static inline bool adbench_projection_jacobians(void *user, wg_lazy *lazy, wg_ar
     return outputs[0] && outputs[1] && outputs[2];
 }
 
-/* Inputs: cameras [C, 11], points [P, 3], weights [O], seen [O, 2], which camera and which point [O] i64. user: the wg_function of four inputs
- * that is mapped over observations. */
+/* Inputs: cameras [C, 11], points [P, 3], weights [O], seen [O, 2], which camera and which point [O] i64. user: the wg_function of four
+ * inputs that is mapped over observations. */
 static inline bool adbench_observations(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     const wg_function *each = user;
@@ -119,8 +121,8 @@ static inline wg_array *adbench_layer_step(adbench_layer *layer, wg_array *x)
     return layer->hidden;
 }
 
-/* Inputs: weights and biases of the gates [2 layers, 2, 4, b], of input and output [3, b], the first state [2, 2, b], characters [c, b]. The mean
- * of the cross entropies of each character given those before it, []. user: an array of c - 1 pointers for the outputs of the steps. */
+/* Inputs: weights and biases of the gates [2 layers, 2, 4, b], of input and output [3, b], the first state [2, 2, b], characters [c, b].
+ * The mean of the cross entropies of each character given those before it, []. user: an array of c - 1 pointers for the outputs of the steps. */
 static inline bool adbench_recurrent(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)lazy;
@@ -142,7 +144,8 @@ static inline bool adbench_recurrent(void *user, wg_lazy *lazy, wg_array *const 
         steps[i] = wg_array_reshape(x, WG_EXTENTS(1, bits));
     }
     wg_array *all = wg_array_concat(steps, (uint32_t)count, 0);
-    wg_array *scale = wg_array_index(inputs[1], (wg_index[]){wg_index_at(1)}, 1), *shift = wg_array_index(inputs[1], (wg_index[]){wg_index_at(2)}, 1);
+    wg_array *scale = wg_array_index(inputs[1], (wg_index[]){wg_index_at(1)}, 1);
+    wg_array *shift = wg_array_index(inputs[1], (wg_index[]){wg_index_at(2)}, 1);
     wg_array *y = adbench_gate(all, scale, shift), *total = wg_array_sum(wg_array_exp(y), WG_AXES(1), true);
     wg_array *logs = wg_array_sub(y, wg_array_ln(wg_array_add(total, 2)));
     wg_array *told = wg_array_mul(wg_array_narrow(inputs[3], 0, 1, count, 1), logs);

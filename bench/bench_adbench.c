@@ -15,7 +15,8 @@
 #include "figures.h"
 #include "served.h"
 
-enum { GROUPS = 25, DIMENSIONS = 10, POINTS = 1000, CAMERAS = 49, MARKS = 7776, SEEN = 31843, BITS = 14, CHARACTERS = 1024, MOST_INPUTS = 6 };
+enum { GROUPS = 25, DIMENSIONS = 10, POINTS = 1000, CAMERAS = 49, MARKS = 7776, SEEN = 31843, BITS = 14, CHARACTERS = 1024 };
+enum { MOST_INPUTS = 6 };
 
 typedef struct input {
     const char *file;
@@ -120,7 +121,7 @@ static void choose_functions(bench *b)
         return;
     }
     bool recurrent = !strcmp(b->objective->name, "lstm");
-    b->value = recurrent ? (wg_function){adbench_recurrent, steps, b->input_count, 1} : (wg_function){adbench_mixture, NULL, b->input_count, 1};
+    b->value = (wg_function){recurrent ? adbench_recurrent : adbench_mixture, recurrent ? steps : NULL, b->input_count, 1};
     b->derivative = (wg_function){gradient, b, b->input_count, b->objective->wrt};
 }
 
@@ -153,7 +154,10 @@ static void open_bench(bench *b, const objective *o, const char *folder)
 static void compute(bench *b)
 {
     b->output_count = b->derives ? b->derivative.outputs : b->value.outputs;
-    must(b, wg_jit_call(b->jit[b->derives], b->inputs, b->outputs) && wg_array_run(b->outputs, b->output_count));
+    bool good = wg_jit_call(b->jit[b->derives], b->inputs, b->outputs) && wg_array_run(b->outputs, b->output_count);
+    wg_view view; /* a read waits for what the run makes */
+    for (uint32_t i = 0; i < b->output_count && good; i++) good = wg_array_read(b->outputs[i], &view);
+    must(b, good);
 }
 
 static void release(bench *b)
@@ -199,7 +203,10 @@ static double fastest(bench *b, double seconds)
 static double moved_sum(bench *b, double step)
 {
     wg_array *before = b->inputs[0];
-    wg_tensor *items = wg_array_tensor(before), *copy = items ? wg_tensor_new(wg_lazy_context(b->lazy), WG_KIND_F64, wg_tensor_rank(items), wg_tensor_shape(items), wg_tensor_data(items), NULL) : NULL;
+    wg_tensor *items = wg_array_tensor(before);
+    must(b, items != NULL);
+    wg_tensor *copy = wg_tensor_new(wg_lazy_context(b->lazy), WG_KIND_F64, wg_tensor_rank(items), wg_tensor_shape(items),
+                                    wg_tensor_data(items), NULL);
     must(b, copy != NULL);
     for (int64_t i = 0; i < wg_tensor_volume(copy); i++) ((double *)wg_tensor_data(copy))[i] += step;
     wg_tensor_release(items);

@@ -3,8 +3,8 @@
  * What arrays that wait cost beside the work on their items.
  *
  *   bench_lazy [SECONDS]      rows of times, each measured that long (default 0.3)
- *   bench_lazy --counts       every path a few times and many times: what a counter of instructions is given (tests/lazy/run_costs.py), which
- *                             collects inside `act` and writes its counts after each `counted`
+ *   bench_lazy --counts       every path a few times and many times: what a counter of instructions is given (tests/lazy/run_costs.py),
+ *                             which collects inside `act` and writes its counts after each `counted`
  *   bench_lazy --paths        the paths of --counts in order, a line each: name, repeats of the first and the second time
  *   bench_lazy --serve        answers lines of stdin, for bench/peers/compare.py (served.h)
  *   bench_lazy --memory       a training of 10,000 steps and the memory that it held
@@ -152,9 +152,11 @@ static void gradient(bench *b)
     b->values[1] = gradients[0];
 }
 
+/* Both together; the reads wait for what the run makes. */
 static void read_values(bench *b)
 {
-    must(b, wg_array_run(b->values, 2));
+    wg_view view;
+    must(b, wg_array_run(b->values, 2) && wg_array_read(b->values[0], &view) && wg_array_read(b->values[1], &view));
 }
 
 static void gradient_and_read(bench *b)
@@ -463,7 +465,8 @@ enum { BATCH = 32, INPUTS = 16, HIDDEN = 32, STEPS = 10000 };
 static bool loss_function(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)user, (void)lazy;
-    wg_array *hidden = calls_1(WG_OP_Tanh, calls_matmul(inputs[0], inputs[2])), *difference = calls_2(WG_OP_Sub, calls_matmul(hidden, inputs[3]), inputs[1]);
+    wg_array *hidden = calls_1(WG_OP_Tanh, calls_matmul(inputs[0], inputs[2]));
+    wg_array *difference = calls_2(WG_OP_Sub, calls_matmul(hidden, inputs[3]), inputs[1]);
     outputs[0] = calls_sum(calls_2(WG_OP_Mul, difference, difference));
     return outputs[0] != NULL;
 }
@@ -499,14 +502,16 @@ static void print_memory(void)
     figure_must(lazy != NULL, &error);
     wg_function step = {step_function, NULL, 4, 3};
     wg_jit *jit = wg_jit_new(lazy, &step, NULL, 0);
-    wg_array *inputs[4] = {calls_matrix(lazy, BATCH, INPUTS, 0), calls_matrix(lazy, BATCH, 1, 1), calls_matrix(lazy, INPUTS, HIDDEN, 2), calls_matrix(lazy, HIDDEN, 1, 3)};
+    wg_array *inputs[4] = {calls_matrix(lazy, BATCH, INPUTS, 0), calls_matrix(lazy, BATCH, 1, 1), calls_matrix(lazy, INPUTS, HIDDEN, 2),
+                           calls_matrix(lazy, HIDDEN, 1, 3)};
     double first = 0, last = 0;
     long settled = 0;
     uint64_t arrays = 0;
     wg_lazy_figures figures;
     for (int i = 0; i < STEPS; i++) {
         wg_array *outputs[3];
-        figure_must(wg_jit_call(jit, inputs, outputs) && wg_array_run(outputs, 3) && wg_array_double(outputs[0], &last), wg_lazy_error(lazy));
+        bool good = wg_jit_call(jit, inputs, outputs) && wg_array_run(outputs, 3) && wg_array_double(outputs[0], &last);
+        figure_must(good, wg_lazy_error(lazy));
         wg_array_release(outputs[0]);
         for (int w = 0; w < 2; w++) {
             wg_array_release(inputs[2 + w]);
@@ -523,8 +528,8 @@ static void print_memory(void)
     figure_must(last < first, NULL);
     figure_section("Memory of a training by a compiled gradient step");
     bool flat = end <= settled + 64 && figures.arrays == arrays;
-    figure_row("from step 1,000 to step 10,000: resident memory, living arrays", "no more", flat ? FIGURE_MET : FIGURE_MISSED, "%+ld KiB of %ld, %+lld of %llu",
-               end - settled, settled, (long long)(figures.arrays - arrays), (unsigned long long)arrays);
+    figure_row("from step 1,000 to step 10,000: resident memory, living arrays", "no more", flat ? FIGURE_MET : FIGURE_MISSED,
+               "%+ld KiB of %ld, %+lld of %llu", end - settled, settled, (long long)(figures.arrays - arrays), (unsigned long long)arrays);
     for (int i = 0; i < 4; i++) wg_array_release(inputs[i]);
     wg_jit_free(&jit);
     wg_lazy_free(&lazy);

@@ -4,7 +4,8 @@
 # cmake/dependencies.sh build|test|demo
 #
 # Looks for what a job needs and installs what is missing with apt-get, after saying what. WENGERT_OFFLINE=1 forbids installing:
-# then a missing tool is an error, and a missing library of pictures or of dense algebra, or valgrind, only a line that names what will be off.
+# then a missing tool is an error, and a missing library of pictures or of dense algebra, or valgrind, or what the Python package is
+# built with, only a line that names what will be off.
 set -eu
 
 missing=
@@ -41,6 +42,18 @@ look_for_test() {
     package cmocka || need libcmocka-dev
     lapacke || optional="$optional liblapacke"
     have valgrind || optional="$optional valgrind"
+    look_for_python
+}
+
+# What the Python package is built with; without them it is not tested.
+look_for_python() {
+    headers='import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))'
+    [ -x /usr/bin/python3 ] || return 0
+    /usr/bin/python3 -c "$headers" 2>/dev/null || optional="$optional python3-dev"
+    for module in setuptools wheel numpy; do
+        /usr/bin/python3 -c "import $module" 2>/dev/null || optional="$optional python3-$module"
+    done
+    /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || optional="$optional python3-venv"
 }
 
 look_for_demo() {

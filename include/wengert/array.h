@@ -122,6 +122,8 @@ WG_API wg_array *wg_array_array_equal(wg_array *a, wg_array *b);
 
 /* ---- creation ------------------------------------------------------------------------------------------------------------------------ */
 
+/* A copy of row-major items: wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(2), (double[]){1, 2}). */
+WG_API wg_array *wg_array_from(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items);
 WG_API wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number);
 WG_API wg_array *wg_array_zeros(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape);
 WG_API wg_array *wg_array_ones(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape);

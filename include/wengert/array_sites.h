@@ -73,6 +73,7 @@
 #define wg_array_is_close(...) WG_ARRAY_SITE((wg_array_is_close)(__VA_ARGS__))
 #define wg_array_all_close(...) WG_ARRAY_SITE((wg_array_all_close)(__VA_ARGS__))
 #define wg_array_array_equal(...) WG_ARRAY_SITE((wg_array_array_equal)(__VA_ARGS__))
+#define wg_array_from(...) WG_ARRAY_SITE((wg_array_from)(__VA_ARGS__))
 #define wg_array_full(...) WG_ARRAY_SITE((wg_array_full)(__VA_ARGS__))
 #define wg_array_zeros(...) WG_ARRAY_SITE((wg_array_zeros)(__VA_ARGS__))
 #define wg_array_ones(...) WG_ARRAY_SITE((wg_array_ones)(__VA_ARGS__))

@@ -238,12 +238,11 @@ WG_API char *wg_lazy_explained(const wg_lazy *lazy, bool json);
 #if !defined(WG_NO_SITES)
 #define WG_ARRAY_SITE(call) wg_array_at((call), __FILE__, __LINE__)
 #define WG_READ_SITE(call) wg_lazy_read_at((call), __FILE__, __LINE__)
-#define wg_array_record(lazy, op, operands, operand_count, attributes, attribute_count) \
-    WG_ARRAY_SITE((wg_array_record)((lazy), (op), (operands), (operand_count), (attributes), (attribute_count)))
-#define wg_array_run(roots, count) WG_READ_SITE((wg_array_run)((roots), (count)))
-#define wg_array_read(array, view) WG_READ_SITE((wg_array_read)((array), (view)))
-#define wg_array_double(array, number) WG_READ_SITE((wg_array_double)((array), (number)))
-#define wg_array_int64(array, number) WG_READ_SITE((wg_array_int64)((array), (number)))
+#define wg_array_record(...) WG_ARRAY_SITE((wg_array_record)(__VA_ARGS__)) /* variadic, so that a compound literal may stand in the call */
+#define wg_array_run(...) WG_READ_SITE((wg_array_run)(__VA_ARGS__))
+#define wg_array_read(...) WG_READ_SITE((wg_array_read)(__VA_ARGS__))
+#define wg_array_double(...) WG_READ_SITE((wg_array_double)(__VA_ARGS__))
+#define wg_array_int64(...) WG_READ_SITE((wg_array_int64)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

@@ -110,7 +110,8 @@ typedef struct wg_rewrite {
 } wg_rewrite;
 /* A network that computes what symbols [count] of a network are, for less: they receive their symbols in the answer. Inputs, parameters and extents keep their order,
  * also where nothing reads them; names and places go along, entries do not. same_bits_only: no row that may move last bits. log (NULL: none) is told of each rewrite.
- * What was recorded or written is never rewritten by itself. NULL and an error: symbols of another network, no memory. */
+ * The network itself, one reference more, where nothing costs less. What was recorded or written is never rewritten by itself. NULL and an error: symbols of another
+ * network, no memory. */
 WG_API wg_network *wg_network_rewritten(const wg_network *network, wg_symbol *symbols, uint32_t count, bool same_bits_only,
                                         void (*log)(void *user, const wg_rewrite *rewrite), void *user, wg_error *error);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define _GNU_SOURCE /* madvise */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void *base_allocate(const wg_allocator *allocator, size_t bytes)
 {
@@ -36,6 +38,16 @@ void wg_deallocate(const wg_context *context, void *block, size_t bytes)
     base_free(base_allocator(context), block, bytes);
 }
 
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Large blocks are mostly fresh pages, and writing to each for the first time is dear: whole huge pages inside of them are asked for. It is
+ * advice: no matter if it is not taken. */
+static void advise(void *block, size_t bytes)
+{
+    uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, end = ((uintptr_t)block + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (end > first) madvise((void *)first, end - first, MADV_HUGEPAGE);
+}
+
 /* The block before the aligned one is found again by the pointer kept just below it. */
 void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
 {
@@ -44,6 +56,7 @@ void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
     if (!block) return NULL;
     uintptr_t aligned = ((uintptr_t)block + 2 * BASE_ALIGNMENT - 1) & ~(uintptr_t)(BASE_ALIGNMENT - 1);
     memcpy((void *)(aligned - sizeof block), &block, sizeof block);
+    if (bytes >= 2 * HUGE_PAGE) advise((void *)aligned, bytes);
     return (void *)aligned;
 }
 

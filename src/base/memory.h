@@ -89,6 +89,12 @@ typedef struct base_pool {
 } base_pool;
 
 base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes);
+/* The same of a pool that is all zeros: its table of chunks is not cleared again. */
+static inline void base_pool_start(base_pool *pool, const wg_allocator *allocator, uint32_t item_bytes)
+{
+    pool->allocator = allocator;
+    pool->item_bytes = item_bytes;
+}
 void base_pool_free(base_pool *pool);
 /* Drops all items and keeps their memory. */
 void base_pool_clear(base_pool *pool);

@@ -46,9 +46,13 @@ wg_value wg_gelu_tanh(wg_value a)
     return wg_mul_scalar(wg_mul(a, wg_add_scalar(wg_tanh(inner), 1)), 0.5);
 }
 
+/* The magnitude is chosen and not taken by abs: where a is 0 one formula is followed, ln(1 + exp a) = a + ln(1 + exp(-a)), and derivatives of
+ * every order are those of the smooth function. */
 wg_value wg_softplus(wg_value a)
 {
-    wg_value tail = wg_log1p(wg_exp(wg_neg(wg_abs(a))));
+    wg_value opposite = wg_neg(a);
+    wg_value magnitude = wg_select(wg_greater_equal_scalar(a, 0), a, opposite);
+    wg_value tail = wg_log1p(wg_exp(wg_neg(magnitude)));
     return wg_add(wg_maximum_scalar(a, 0), tail);
 }
 

@@ -118,7 +118,9 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     for (int64_t first = range.first; first < range.end; first += m->block) {
         for (uint32_t r = 0; r < m->register_count; r++) {
             const map_place *place = &m->places[r];
-            char *base = place->buffer == IN_PIECE ? piece : place->buffer == WG_NONE ? work->run->scratch : work->run->bases[place->buffer];
+            char *base = place->buffer == IN_PIECE  ? piece
+                         : place->buffer == WG_NONE ? work->run->scratch
+                                                    : work->run->bases[place->buffer];
             at[r] = base + place->offset + first * place->step;
         }
         run_block(work, at, first, range.end - first < m->block ? range.end - first : m->block);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Sessions: making and binding them, runs, reading results, carried values. */
-#define _GNU_SOURCE /* madvise */
-
 #include "exec/session.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/floats.h"
 #include "base/tensor.h"
@@ -15,8 +12,6 @@
 #include "graph/binding.h"
 #include "graph/dense.h"
 #include "graph/parameters.h"
-
-#define HUGE_PAGE ((size_t)2 << 20)
 
 /* ---- entering: one thread at a time ---- */
 
@@ -127,21 +122,13 @@ static bool laid_make(wg_session *session, const wg_binding *bindings, uint32_t 
 
 /* ---- the arena ---- */
 
-static char *arena_new(const wg_session *session, size_t bytes)
-{
-    char *arena = base_allocate_aligned(session->allocator, bytes);
-    uintptr_t first = ((uintptr_t)arena + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, end = ((uintptr_t)arena + bytes) / HUGE_PAGE * HUGE_PAGE;
-    if (arena && end > first) madvise((void *)first, end - first, MADV_HUGEPAGE); /* advice: no matter if it is not taken */
-    return arena;
-}
-
 /* Room for a layout; the arena before is kept where it fails, and where it is large enough. */
 static bool arena_reserve(wg_session *session, int64_t bytes, wg_error *error)
 {
     if (session->arena && (size_t)bytes <= session->arena_bytes) return true;
     if (session->options.arena)
         return base_fail(error, WG_ARGUMENT, "the arena has %zu bytes; these extents need %lld", session->arena_bytes, (long long)bytes);
-    char *arena = arena_new(session, (size_t)bytes);
+    char *arena = base_allocate_aligned(session->allocator, (size_t)bytes);
     if (!arena) return base_fail_memory(error);
     base_free_aligned(session->allocator, session->arena, session->arena_bytes);
     session->arena = arena;

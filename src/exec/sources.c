@@ -84,8 +84,14 @@ bool exec_sources_list(wg_session *session, wg_error *error)
 {
     const wg_plan *plan = session->plan;
     const graph_entry *entry = &plan->entry;
-    session->inputs = base_arena_take_zeroed(&session->memory, (plan->count + entry->carry_count + 1) * sizeof *session->inputs);
-    session->parameters = base_arena_take_zeroed(&session->memory, (plan->count + 1) * sizeof *session->parameters);
+    uint32_t inputs = 0, parameters = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        uint16_t op = graph_node(plan->graph, plan->closure[i])->op;
+        inputs += op == WG_OP_Input;
+        parameters += op == WG_OP_Parameter;
+    }
+    session->inputs = base_arena_take_zeroed(&session->memory, (inputs + entry->carry_count + 1) * sizeof *session->inputs);
+    session->parameters = base_arena_take_zeroed(&session->memory, (parameters + 1) * sizeof *session->parameters);
     if (!session->inputs || !session->parameters) return base_fail_memory(error);
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t node = plan->closure[i];

@@ -230,13 +230,13 @@ wg_tape *wg_tape_new_kind(wg_context *given, wg_kind kind)
     tape->kind = kind;
     tape->program = "";
     tape->chips = 1;
-    tape->nodes = base_pool_new(allocator, sizeof(wg_node));
-    tape->words = base_pool_new(allocator, sizeof(uint64_t));
-    tape->payloads = base_pool_new(allocator, sizeof(graph_payload));
-    tape->names = base_pool_new(allocator, sizeof(graph_name));
-    tape->extents = base_pool_new(allocator, sizeof(graph_extent));
-    tape->sites = base_pool_new(allocator, sizeof(graph_site));
-    tape->entries = base_pool_new(allocator, sizeof(graph_entry));
+    base_pool_start(&tape->nodes, allocator, sizeof(wg_node));
+    base_pool_start(&tape->words, allocator, sizeof(uint64_t));
+    base_pool_start(&tape->payloads, allocator, sizeof(graph_payload));
+    base_pool_start(&tape->names, allocator, sizeof(graph_name));
+    base_pool_start(&tape->extents, allocator, sizeof(graph_extent));
+    base_pool_start(&tape->sites, allocator, sizeof(graph_site));
+    base_pool_start(&tape->entries, allocator, sizeof(graph_entry));
     tape->arena = base_arena_new(allocator);
     wg_error_clear(&tape->error);
     if (base_pool_append(&tape->words, 1) == WG_NONE) { /* place 0 is no list */

@@ -189,6 +189,11 @@ static bool kind_known(wg_lazy *lazy, wg_kind kind)
 wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number)
 {
     if (!lazy || !kind_known(lazy, kind)) return NULL;
+    if (base_kinds[kind].class != BASE_CLASS_COMPLEX) {
+        uint64_t item[2] = {0, 0};
+        base_number_store(kind, item, 0, base_number_from_double(kind, number));
+        return lazy_give(lazy, lazy_literal(lazy, kind, item));
+    }
     wg_error error = {.code = WG_OK};
     wg_tensor *one = wg_tensor_fill(lazy->context, kind, 0, NULL, number, &error);
     if (!one) return lazy_fail_with(lazy, &error, NULL), NULL;

@@ -18,6 +18,12 @@ static bool check_shape(wg_lazy *lazy, const char *call, uint32_t rank, const in
                      BASE_SHAPE_TEXT(rank, shape));
 }
 
+wg_array *wg_array_from(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items)
+{
+    if (!lazy || !check_shape(lazy, "from", rank, shape)) return NULL;
+    return wg_array_copy(lazy, &(wg_view){.data = (void *)items, .kind = kind, .rank = rank, .shape = shape});
+}
+
 wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number)
 {
     if (!lazy || !check_shape(lazy, "full", rank, shape)) return NULL;

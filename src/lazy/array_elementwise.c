@@ -113,6 +113,7 @@ static wg_array *logarithm(wg_array *a, double ln_of_base)
 
 #define LN_2 0.693147180559945309417232121458
 #define LN_10 2.302585092994045684017991454684
+#define ROOT_OF_HALF 0.707106781186547524400844362105
 #define RADIANS_OF_A_DEGREE 0.017453292519943295769236907685
 
 wg_array *wg_array_log2(wg_array *a) { return logarithm(a, LN_2); }
@@ -139,14 +140,15 @@ static wg_array *fmod_of(wg_array *a, wg_array *b)
 
 wg_array *wg_array_fmod(wg_array *a, wg_array *b) { return of_two(a, b, "fmod", fmod_of); }
 
-/* big * sqrt(1 + (small / big)^2); equal magnitudes (0, infinity) take their own way, where the quotient has no value. */
+/* big * sqrt(1 + (small / big)^2); equal magnitudes (0, infinity) take their own way, where the quotient has no value, and both have their
+ * part in the derivative. */
 static wg_array *hypot_of(wg_array *a, wg_array *b)
 {
     wg_array *x = wg_array_abs(a), *y = wg_array_abs(b);
     wg_array *big = wg_array_maximum(x, y), *small = wg_array_minimum(x, y);
     wg_array *ratio = wg_array_div(small, big), *square = wg_array_mul(ratio, ratio);
     wg_array *scaled = wg_array_mul(big, wg_array_sqrt(wg_array_add_scalar(square, 1)));
-    wg_array *diagonal = wg_array_mul_scalar(big, 1.41421356237309504880168872421);
+    wg_array *diagonal = wg_array_add(wg_array_mul_scalar(x, ROOT_OF_HALF), wg_array_mul_scalar(y, ROOT_OF_HALF));
     wg_array *infinite = wg_array_equal_scalar(big, INFINITY_OF_DOUBLES), *equal = wg_array_equal(x, y);
     wg_array *finite = wg_array_select(equal, diagonal, scaled);
     return wg_array_select(infinite, big, finite);

@@ -71,7 +71,7 @@ wg_array *lazy_node_new(wg_lazy *lazy, lazy_state state, uint32_t rank, uint32_t
     array->state = (uint8_t)state;
     array->kind = 0;
     array->rank = (uint8_t)rank;
-    array->heavy = array->seen = array->interned = false;
+    array->heavy = array->seen = array->met = array->interned = false;
     array->operand_count = operand_count;
     array->attribute_count = attribute_count;
     array->tag = 0;
@@ -222,7 +222,9 @@ bool lazy_check(wg_lazy *lazy, const wg_array *array)
         last_failed = lazy;
         return false;
     }
-    if (array->state == LAZY_FREE) return lazy_fail(array->lazy, WG_ARGUMENT, "an array that was released is used");
+    if (array->state == LAZY_FREE)
+        return lazy_fail(lazy ? lazy : array->lazy, WG_ARGUMENT, array->lazy ? "an array that was released is used"
+                                                                           : "wg_array_absent() stands for an optional operand, and this one is not");
     if (array->lazy != lazy) return lazy_fail(lazy, WG_ARGUMENT, "an array of another context is used; hand over its tensor (wg_array_tensor)");
     return true;
 }

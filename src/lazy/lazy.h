@@ -55,6 +55,7 @@ struct wg_array {
     uint8_t state, kind, rank;
     bool heavy;          /* computing it again costs more than storing it: something other than elementwise and layout rows is below */
     bool seen;           /* a read computed it without storing it */
+    bool met;            /* the last walk was not the first that met it */
     bool submitted;      /* the runner is computing it */
     bool interned;
     uint32_t operand_count, attribute_count;

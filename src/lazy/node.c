@@ -338,7 +338,9 @@ wg_array *(wg_array_record)(wg_lazy *lazy, wg_op op, wg_array *const *operands, 
     if (!lazy) return NULL;
     if ((operand_count && !operands) || (attribute_count && !attributes))
         return lazy_fail(lazy, WG_ARGUMENT, "operands or attributes are counted, but NULL"), NULL;
-    for (uint32_t i = 0; i < operand_count; i++)
-        if (!lazy_check(lazy, operands[i])) return NULL;
+    for (uint32_t i = 0; i < operand_count; i++) {
+        bool ours = operands[i] && operands[i]->lazy == lazy && operands[i]->state != LAZY_FREE;
+        if (!ours && !lazy_check(lazy, operands[i])) return NULL;
+    }
     return lazy_give(lazy, lazy_call(lazy, op, operands, operand_count, attributes, attribute_count, 0));
 }

@@ -119,47 +119,71 @@ static bool append_source(wg_lazy *lazy, wg_array *array)
     return put_source(lazy, array);
 }
 
+/* A new call on what an earlier read computed and let go of: that is the edge between the two, and where a scope still has it, it is stored now.
+ * So what is read in one scope, over and over, computes no node more than twice. */
+static void keep_edge(wg_lazy *lazy, const wg_array *array)
+{
+    wg_array **operands = lazy_operands(array);
+    for (uint32_t i = 0; i < array->operand_count; i++) {
+        wg_array *operand = operands[i];
+        if (operand->state != LAZY_PENDING || !operand->met || operand->seen || !operand->handles || operand->handles > operand->scoped) continue;
+        operand->seen = true;
+        lazy->kept[lazy->kept_count++] = operand->index;
+    }
+}
+
 static inline bool append_call(wg_lazy *lazy, wg_array *array)
 {
     if (!make_room(lazy, 2 + (size_t)array->operand_count + array->attribute_count)) return false;
+    array->met = array->epoch != 0;
     append(lazy, array);
-    if (array->handles > array->scoped) lazy->kept[lazy->kept_count++] = array->index;
+    if (array->handles > array->scoped || (array->seen && array->handles)) lazy->kept[lazy->kept_count++] = array->index;
+    if (!array->met) keep_edge(lazy, array);
     return put_call(lazy, array);
 }
 
-static inline bool push(wg_lazy *lazy, uint32_t *depth, wg_array *array)
+static inline bool push(wg_lazy *lazy, uint32_t *depth, wg_array *array, uint32_t next)
 {
     if (!BASE_RESERVE(lazy->allocator, lazy->stack, lazy->stack_capacity, *depth + 1)) return lazy_fail_memory(lazy);
-    lazy->stack[(*depth)++] = (lazy_visit){array, 0};
+    lazy->stack[(*depth)++] = (lazy_visit){array, next};
     return true;
 }
 
-/* Appends what a pending root needs and is not there yet, operands first. */
+/* The operand at or behind `*next` that is to be appended first; NULL: none. Sources on the way are appended. */
+static inline bool find_deeper(wg_lazy *lazy, const wg_array *array, uint32_t *next, wg_array **deeper)
+{
+    wg_array **operands = lazy_operands(array);
+    uint32_t count = array->operand_count, at = *next;
+    uint64_t epoch = lazy->epoch;
+    *deeper = NULL;
+    while (at < count && !*deeper) {
+        wg_array *operand = operands[at++];
+        if (operand->epoch == epoch) continue;
+        if (operand->state == LAZY_PENDING) *deeper = operand;
+        else if (!append_source(lazy, operand)) return false;
+    }
+    *next = at;
+    return true;
+}
+
+/* Appends what a pending root needs and is not there yet, operands first. Whoever waits for an operand is on the stack. */
 static bool walk(wg_lazy *lazy, wg_array *root)
 {
-    uint32_t depth = 0;
-    uint64_t epoch = lazy->epoch;
-    if (root->epoch == epoch) return true;
-    if (!push(lazy, &depth, root)) return false;
-    while (depth) {
-        lazy_visit *top = &lazy->stack[depth - 1];
-        wg_array *array = top->array, **operands = lazy_operands(array), *deeper = NULL;
-        uint32_t count = array->operand_count, next = top->next;
-        while (next < count && !deeper) {
-            wg_array *operand = operands[next++];
-            if (operand->epoch == epoch) continue;
-            if (operand->state == LAZY_PENDING) deeper = operand;
-            else if (!append_source(lazy, operand)) return false;
-        }
+    uint32_t depth = 0, next = 0;
+    if (root->epoch == lazy->epoch) return true;
+    for (wg_array *array = root, *deeper;;) {
+        if (!find_deeper(lazy, array, &next, &deeper)) return false;
         if (deeper) {
-            top->next = next;
-            if (!push(lazy, &depth, deeper)) return false;
-        } else {
-            depth--;
-            if (!append_call(lazy, array)) return false;
+            if (!push(lazy, &depth, array, next)) return false;
+            array = deeper;
+            next = 0;
+            continue;
         }
+        if (!append_call(lazy, array)) return false;
+        if (!depth) return true;
+        array = lazy->stack[--depth].array;
+        next = lazy->stack[depth].next;
     }
-    return true;
 }
 
 static void begin_walk(wg_lazy *lazy)
@@ -179,7 +203,7 @@ static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, u
 /* ---- what is stored ---- */
 
 /* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, or where this is the
- * second read to compute it. */
+ * second read to compute it. What scopes alone have is stored at an edge (keep_edge). */
 static bool is_stored(wg_array *array)
 {
     if (array->heavy || array->seen) return true;
@@ -189,8 +213,10 @@ static bool is_stored(wg_array *array)
 
 static void tell_stored(wg_lazy *lazy, const wg_array *array)
 {
+    const char *again = array->handles > array->scoped ? "kept by somebody, and computed for the second time"
+                                                       : "computed before, and what is read now goes on from it";
     LAZY_TELL(lazy, .what = "stored", .detail = wg_op_text((wg_op)array->op),
-              .reason = array->heavy ? "kept by somebody, and dearer to compute again than to store" : "kept by somebody, and computed for the second time",
+              .reason = array->heavy && !array->seen ? "kept by somebody, and dearer to compute again than to store" : again,
               .file = array->file, .line = array->line, .read = lazy->figures.reads + 1,
               .bytes = (uint64_t)array->volume * base_kinds[array->kind].bytes);
 }
@@ -357,9 +383,10 @@ wg_tensor *wg_array_tensor(wg_array *array)
     return tensor;
 }
 
-static bool one_item(wg_array *array, wg_view *view)
+static bool one_item(wg_array *array, const void *number, wg_view *view)
 {
     if (!array || !lazy_check(array->lazy, array)) return false;
+    if (!number) return lazy_fail(array->lazy, WG_ARGUMENT, "reading one item needs a place for it");
     if (array->volume != 1)
         return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
     if (base_kinds[array->kind].class == BASE_CLASS_COMPLEX)
@@ -370,7 +397,7 @@ static bool one_item(wg_array *array, wg_view *view)
 bool (wg_array_double)(wg_array *array, double *number)
 {
     wg_view view;
-    if (!one_item(array, &view)) return false;
+    if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_F64, false).d;
     return true;
 }
@@ -378,7 +405,7 @@ bool (wg_array_double)(wg_array *array, double *number)
 bool (wg_array_int64)(wg_array *array, int64_t *number)
 {
     wg_view view;
-    if (!one_item(array, &view)) return false;
+    if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_I64, false).i;
     return true;
 }

@@ -414,7 +414,8 @@ static bool copy_last(const rewriter *settings, const source *from, wg_tape *to,
     return good;
 }
 
-static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint32_t *kept)
+/* unchanged (NULL: copy in any case): the first round found nothing and built what was there; then nothing is copied. */
+static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint32_t *kept, bool *unchanged)
 {
     rewriter *last = NULL;
     bool good = true, more = true;
@@ -423,6 +424,7 @@ static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint3
         good = r && build(r, &from, kept);
         if (good) {
             more = r->made > 0 || r->tape->nodes.count < r->built; /* nodes that became one have fewer readers below */
+            if (unchanged && !round) *unchanged = !more && r->built == from.prefix;
             from.graph = r->tape;
             from.prefix = r->tape->nodes.count;
             from.keep = kept;
@@ -433,13 +435,13 @@ static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint3
     }
     if (!good) graph_fail(to, last && last->tape->error.code ? last->tape->error.code : WG_MEMORY, "%s",
                           last && last->tape->error.code ? last->tape->error.message : "out of memory");
-    good = good && copy_last(settings, &from, to, kept);
+    good = good && ((unchanged && *unchanged) || copy_last(settings, &from, to, kept));
     round_free(last);
     return good;
 }
 
-bool plan_rewrite(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, uint32_t keep_count, bool bits,
-                  void (*log)(void *user, const wg_rewrite *event), void *user, wg_tape *to, wg_value *where)
+static bool rewrite_into(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, uint32_t keep_count, bool bits,
+                         void (*log)(void *user, const wg_rewrite *event), void *user, wg_tape *to, wg_value *where, bool *unchanged)
 {
     if (to->error.code) return false;
     if (!to->recording || to->nodes.count || to->extents.count || to->kind != graph->kind)
@@ -450,11 +452,17 @@ bool plan_rewrite(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, 
     uint32_t *kept = base_allocate(to->allocator, ((size_t)keep_count + 1) * sizeof *kept);
     if (!kept) return graph_fail(to, WG_MEMORY, "out of memory"), false;
     source from = {.graph = graph, .prefix = prefix, .keep = keep, .keep_count = keep_count};
-    bool good = run_rounds(&settings, from, to, kept);
+    bool good = run_rounds(&settings, from, to, kept, unchanged);
     to->chips = graph->chips;
     for (uint32_t i = 0; i < keep_count; i++) where[i] = (wg_value){to, good ? kept[i] : WG_NONE, to->generation};
     base_free(to->allocator, kept, ((size_t)keep_count + 1) * sizeof *kept);
     return good;
+}
+
+bool plan_rewrite(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, uint32_t keep_count, bool bits,
+                  void (*log)(void *user, const wg_rewrite *event), void *user, wg_tape *to, wg_value *where)
+{
+    return rewrite_into(graph, prefix, keep, keep_count, bits, log, user, to, where, NULL);
 }
 
 wg_network *wg_network_rewritten(const wg_network *network, wg_symbol *symbols, uint32_t count, bool same_bits_only,
@@ -470,11 +478,12 @@ wg_network *wg_network_rewritten(const wg_network *network, wg_symbol *symbols, 
     bool good = (where && to) || base_fail_memory(error);
     uint32_t *keep = (uint32_t *)(where + count + 1);
     for (uint32_t i = 0; good && i < count; i++) keep[i] = symbols[i].position;
-    if (good && !plan_rewrite(graph, network->count, keep, count, !same_bits_only, log, user, to, where))
+    bool unchanged = false;
+    if (good && !rewrite_into(graph, network->count, keep, count, !same_bits_only, log, user, to, where, &unchanged))
         good = base_fail(error, to->error.code, "%s", to->error.message);
-    for (uint32_t i = 0; good && i < count; i++) symbols[i] = wg_symbol_of(where[i]);
+    for (uint32_t i = 0; good && !unchanged && i < count; i++) symbols[i] = wg_symbol_of(where[i]);
     base_free(graph->allocator, where, bytes);
-    wg_network *rewritten = good ? wg_tape_seal(&to, error) : NULL;
+    wg_network *rewritten = !good ? NULL : unchanged ? wg_network_retain((wg_network *)network) : wg_tape_seal(&to, error);
     wg_tape_free(&to);
     return rewritten;
 }

@@ -4,10 +4,11 @@
 
     tests/lazy/run_costs.py [--write] [--profile PATH] [--table]
 
-Counts are valgrind's of bench/bench_lazy on one thread at the lowest vector level: of each path, what `act` retired in many repeats less what
-it retired in few, for one repeat. Kernels (functions of the level `base`, and of one kind of float) are left out: they are work on items. A path that costs more than 5% above its
-pin in tests/lazy/costs.tsv has failed. `--write` pins what is lower; a pin only falls. A path without a pin is pinned as it is.
-`--profile PATH` prints which functions a repeat of that path spends its instructions in; `--table` prints the counts as rows of the table of `make bench`.
+Counts are valgrind's of bench/bench_lazy on one thread at the lowest vector level: of each path, what `act` retired in many repeats less
+what it retired in few, for one repeat. Kernels (functions of the level `base`, and of one kind of float) are left out: they are work on
+items. A path that costs more than 5% above its pin in tests/lazy/costs.tsv has failed. `--write` pins what is lower; a pin only falls. A
+path without a pin is pinned as it is. `--profile PATH` prints which functions a repeat of that path spends its instructions in; `--table`
+prints the counts as rows of the table of `make bench`.
 
 The columns of costs.tsv: path, pinned instructions, goal."""
 import argparse

@@ -35,7 +35,8 @@ static double difference(world *w, const wg_function *function, wg_array *const 
     for (int side = 0; side < 2; side++) {
         wg_array *moved[8];
         memcpy(moved, inputs, function->inputs * sizeof *moved);
-        wg_tensor *before = wg_array_tensor(inputs[input]), *copy = wg_tensor_new(w->context, WG_KIND_F64, wg_tensor_rank(before), wg_tensor_shape(before), wg_tensor_data(before), NULL);
+        wg_tensor *before = wg_array_tensor(inputs[input]);
+        wg_tensor *copy = wg_tensor_new(w->context, WG_KIND_F64, wg_tensor_rank(before), wg_tensor_shape(before), wg_tensor_data(before), NULL);
         ((double *)wg_tensor_data(copy))[position] += side ? step : -step;
         wg_tensor_release(before);
         moved[input] = wg_array_of(w->lazy, copy);
@@ -95,7 +96,8 @@ static void the_projection(void **state)
     enum { SEEN = 3 };
     wg_array *inputs[6] = {numbers(&w, 2, (int64_t[]){2, 11}, 0, 0.3, 0.5), numbers(&w, 2, (int64_t[]){3, 3}, 1, 0.3, 4),
                            numbers(&w, 1, (int64_t[]){SEEN}, 2, 0.3, 1), numbers(&w, 2, (int64_t[]){SEEN, 2}, 3, 1, 0),
-                           stored(&w, WG_KIND_I64, 1, (int64_t[]){SEEN}, (int64_t[]){1, 0, 1}), stored(&w, WG_KIND_I64, 1, (int64_t[]){SEEN}, (int64_t[]){2, 2, 0})};
+                           stored(&w, WG_KIND_I64, 1, (int64_t[]){SEEN}, (int64_t[]){1, 0, 1}),
+                           stored(&w, WG_KIND_I64, 1, (int64_t[]){SEEN}, (int64_t[]){2, 2, 0})};
     wg_function jacobians = {adbench_projection_jacobians, NULL, 4, 3}, projection = {adbench_projection, NULL, 4, 1};
     const wg_function all = {adbench_observations, &jacobians, 6, 3};
     wg_array *outputs[3] = {NULL};
@@ -104,13 +106,16 @@ static void the_projection(void **state)
     for (int seen = 0; seen < SEEN; seen++) {
         wg_array *alone[4] = {wg_array_index(inputs[0], (wg_index[]){wg_index_at(camera_of[seen])}, 1),
                               wg_array_index(inputs[1], (wg_index[]){wg_index_at(point_of[seen])}, 1),
-                              wg_array_index(inputs[2], (wg_index[]){wg_index_at(seen)}, 1), wg_array_index(inputs[3], (wg_index[]){wg_index_at(seen)}, 1)};
+                              wg_array_index(inputs[2], (wg_index[]){wg_index_at(seen)}, 1),
+                              wg_array_index(inputs[3], (wg_index[]){wg_index_at(seen)}, 1)};
         for (uint32_t input = 0; input < 3; input++) {
             wg_view view;
             assert_true(wg_array_read(outputs[input], &view));
             for (int64_t item = 0; item < 2; item++)
-                for (int64_t i = 0; i < widths[input]; i++)
-                    agrees(((const double *)view.data)[(seen * 2 + item) * widths[input] + i], difference(&w, &projection, alone, input, i, item), "projection", i);
+                for (int64_t i = 0; i < widths[input]; i++) {
+                    double exact = ((const double *)view.data)[(seen * 2 + item) * widths[input] + i];
+                    agrees(exact, difference(&w, &projection, alone, input, i, item), "projection", i);
+                }
         }
         release_all(alone, 4);
     }
@@ -135,6 +140,7 @@ static void the_recurrent_network(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_mixture), cmocka_unit_test(the_projection), cmocka_unit_test(the_recurrent_network)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_mixture), cmocka_unit_test(the_projection),
+                                       cmocka_unit_test(the_recurrent_network)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,12 +267,52 @@ static void compiled_functions(void **state)
     }
 }
 
+static bool softplus_of_first(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)user, (void)lazy;
+    outputs[0] = wg_array_softplus(inputs[0]);
+    return true;
+}
+
+static bool hypot_of_both(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)user, (void)lazy;
+    outputs[0] = wg_array_hypot(inputs[0], inputs[1]);
+    return true;
+}
+
+static void near(wg_array *array, double expected)
+{
+    double number = 0;
+    assert_true(wg_array_double(array, &number));
+    assert_true(number > expected - 1e-15 && number < expected + 1e-15);
+}
+
+/* Smooth functions that are computed by cases have the derivative of neither case alone where the cases meet. */
+static void derivatives_where_cases_meet(void **state)
+{
+    const array_world *o = *state;
+    wg_scope_open(o->lazy);
+    double zero = 0, one = 1;
+    wg_array *at = array_of(o->lazy, WG_KIND_F64, 0, NULL, &zero), *slope = NULL, *slopes[2];
+    wg_array *ones[2] = {array_of(o->lazy, WG_KIND_F64, 0, NULL, &one), array_of(o->lazy, WG_KIND_F64, 0, NULL, &one)};
+    const wg_function softplus = {softplus_of_first, NULL, 1, 1}, hypot = {hypot_of_both, NULL, 2, 1};
+    assert_true(wg_gradient(o->lazy, &softplus, &at, NULL, NULL, &slope));
+    near(slope, 0.5);
+    near(wg_function_hessian(o->lazy, &softplus, &at, 0), 0.25);
+    assert_true(wg_gradient(o->lazy, &hypot, ones, NULL, NULL, slopes));
+    near(slopes[0], 0.70710678118654752);
+    near(slopes[1], 0.70710678118654752);
+    wg_scope_close(o->lazy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(derivatives, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(maps, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(maps_of_derivatives, array_world_open, array_world_close),
+        cmocka_unit_test_setup_teardown(derivatives_where_cases_meet, array_world_open, array_world_close),
         cmocka_unit_test_setup_teardown(compiled_functions, array_world_open, array_world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,7 +306,8 @@ static void many_roots_are_read_at_once(void **state)
     world_close(&w);
 }
 
-/* A heavy intermediate that somebody keeps is stored with the first read, a cheap one with the second; what nobody keeps never is. */
+/* A heavy intermediate that somebody keeps is stored with the first read, a cheap one with the second; what a scope alone keeps where a
+ * second read goes on from it. */
 static void kept_intermediates_are_stored(void **state)
 {
     (void)state;
@@ -324,10 +325,43 @@ static void kept_intermediates_are_stored(void **state)
     assert_true(wg_array_run(&result, 1));
     assert_true(wg_array_is_pending(temporary)); /* a scope keeps it, nobody else */
     assert_true(wg_array_run(&again, 1));
-    assert_true(wg_array_is_pending(temporary));
+    assert_false(wg_array_is_pending(temporary)); /* but here another call goes on from it */
     wg_scope_close(w.lazy);
     wg_array *all[] = {x, heavy, cheap, one, two};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) wg_array_release(all[k]);
+    world_close(&w);
+}
+
+/* How many nodes the last read ran. */
+static uint32_t nodes_of_last_run(const world *w)
+{
+    wg_event event;
+    for (uint64_t i = wg_lazy_event_count(w->lazy); i-- > 0;)
+        if (wg_lazy_event(w->lazy, i, &event) && !strcmp(event.what, "run")) return event.nodes;
+    return 0;
+}
+
+/* A loop in one scope, which reads what it makes of its state at each step, does not begin at the first state each time; of a chain of cheap calls
+ * the end alone is stored. */
+static void a_scope_read_again_and_again_goes_on_from_where_it_was(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_lazy_explain(w.lazy, true);
+    wg_scope_open(w.lazy);
+    wg_array *x = counted(&w, 4, 1), *between = NULL;
+    for (int step = 0; step < 30; step++) {
+        double total, expected = 10;
+        between = neg(x);
+        x = neg(add(between, between));
+        for (int i = 0; i <= step; i++) expected *= 2;
+        assert_true(wg_array_double(sum(x), &total));
+        assert_true(total == expected);
+        assert_true(nodes_of_last_run(&w) <= 12);
+    }
+    assert_true(wg_array_is_pending(between));
+    wg_scope_close(w.lazy);
     world_close(&w);
 }
 
@@ -720,6 +754,7 @@ int main(void)
         cmocka_unit_test(several_roots_share_their_work),
         cmocka_unit_test(many_roots_are_read_at_once),
         cmocka_unit_test(kept_intermediates_are_stored),
+        cmocka_unit_test(a_scope_read_again_and_again_goes_on_from_where_it_was),
         cmocka_unit_test(a_result_drops_its_operands),
         cmocka_unit_test(plans_are_evicted_oldest_first),
         cmocka_unit_test(the_last_plan_outlives_its_context),
