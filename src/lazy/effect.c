@@ -60,7 +60,8 @@ void wg_generator_free(wg_generator **generator)
     *generator = NULL;
 }
 
-wg_array *lazy_generator_next(wg_generator *generator)
+/* As a stored array; owned. */
+static wg_array *next_key(wg_generator *generator)
 {
     base_key key = base_key_split(generator->key, generator->taken++);
     wg_error error = {.code = WG_OK};
@@ -97,7 +98,7 @@ static wg_array *seen_key(lazy_level *level, wg_generator *generator, wg_array *
 wg_array *wg_generator_key(wg_generator *generator)
 {
     if (!generator) return NULL;
-    wg_array *key = lazy_generator_next(generator);
+    wg_array *key = next_key(generator);
     return key ? lazy_give(generator->lazy, seen_key(generator->lazy->levels, generator, key)) : NULL;
 }
 
@@ -146,7 +147,7 @@ static wg_array *plain_of(wg_lazy *lazy, wg_array *array)
     return array;
 }
 
-bool lazy_effect_run(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count)
+static bool run_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count)
 {
     size_t bytes = (count + 1) * (sizeof(wg_array *) + sizeof(wg_view));
     wg_view *views = base_allocate(lazy->allocator, bytes);
@@ -166,7 +167,7 @@ bool wg_array_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *
     if (!lazy || !run || (count && !operands)) return lazy_fail(lazy, WG_ARGUMENT, "an effect needs a function to run and its operands");
     for (uint32_t i = 0; i < count; i++)
         if (!lazy_check(lazy, operands[i])) return false;
-    if (!lazy_effect_run(lazy, run, user, operands, count)) return false;
+    if (!run_effect(lazy, run, user, operands, count)) return false;
     for (lazy_level *level = lazy->levels; level; level = level->older)
         if (reads(level) && !note_effect(level, run, user, operands, count)) return false;
     return true;
