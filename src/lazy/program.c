@@ -598,6 +598,16 @@ bool lazy_program_end(wg_lazy *lazy, bool told)
     return told && fail_run(lazy, &run->error);
 }
 
+void lazy_program_abandon(wg_lazy *lazy)
+{
+    lazy_running *run = &lazy->run;
+    for (int i = 0; i < MOST_SESSIONS; i++)
+        if (run->program->sessions[i].session == run->session) run->program->sessions[i].session = NULL;
+    lazy->arena = NULL; /* as much the lost thread's */
+    lazy->arena_bytes = 0;
+    run->good = false;
+}
+
 wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)
 {
     return lazy && lazy->last ? wg_plan_retain(lazy->last->plan) : NULL;
