@@ -5,9 +5,8 @@
  * may be differentiated again. Uses batch/, compose/, interp/, graph/ and base/.
  *
  * Start with pass.c (the two walks), then share.c (what happens to the nodes they recorded), adjoints.c (the public calls), scan.c (the
- * same pass over a run that kept its values), and the terms by family: terms_arithmetic.c, terms_layout.c, terms_index.c, terms_fold.c,
- * terms_dense.c.
- * site.c is what a term may ask.
+ * same pass over a run that kept its values), and the terms by family: terms_arithmetic.c, terms_special.c, terms_layout.c, terms_index.c,
+ * terms_fold.c, terms_dense.c. site.c is what a term may ask.
  *
  * A term is added by writing the functions of its form; the table in terms.c does not link without them. */
 #ifndef GRAD_GRAD_H

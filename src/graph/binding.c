@@ -169,12 +169,14 @@ static bool bind_row(graph_bound *bound, const wg_node *node, const int64_t *ext
     graph_list list = node->attributes ? graph_list_at(bound->graph, node->attributes) : (graph_list){0};
     if (!evaluate(bound, list, extents, flat, error)) return false;
     for (uint32_t i = 0; i < list.count; i++) attributes[i] = (wg_size){flat[i], 0};
-    graph_call call = {.op = (wg_op)node->op,
-                       .operand_count = node->operand_count,
-                       .attribute_count = list.count,
-                       .operands = bound->types,
-                       .attributes = attributes,
-                       .error = error};
+    graph_call call; /* the shape is not cleared: a rule writes what it answers */
+    call.tape = NULL;
+    call.op = (wg_op)node->op;
+    call.operand_count = node->operand_count;
+    call.attribute_count = list.count;
+    call.operands = bound->types;
+    call.attributes = attributes;
+    call.error = error;
     if (!graph_infer(&call)) return false;
     for (uint32_t axis = 0; axis < call.rank; axis++) shape[axis] = call.shape[axis].number;
     return true;
@@ -182,11 +184,11 @@ static bool bind_row(graph_bound *bound, const wg_node *node, const int64_t *ext
 
 static bool bind_nodes(graph_bound *bound, const int64_t *extents, int64_t *numbers, wg_error *error)
 {
+    wg_error inner = {.code = WG_OK}; /* the first that fails ends it */
     for (uint32_t position = 0; position < bound->prefix; position++) {
         if (bound->first[position] == WG_NONE) continue;
         const wg_node *node = graph_node(bound->graph, position);
         int64_t *shape = numbers + bound->first[position];
-        wg_error inner = {.code = WG_OK};
         bool good = graph_rows[node->op].result == GRAPH_RESULT_SOURCE ? bind_source(bound, node, extents, shape, &inner)
                                                                        : bind_row(bound, node, extents, numbers, shape, &inner);
         if (!good) return graph_error_at(bound->graph, position, &inner, error);

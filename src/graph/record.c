@@ -151,13 +151,14 @@ wg_value wg_record(wg_tape *tape, wg_op op, const wg_value *operands, uint32_t o
     size_t bytes = operand_count * sizeof *types;
     if (operand_count > FEW_OPERANDS && !(types = base_allocate(tape->allocator, bytes))) return graph_fail(tape, WG_MEMORY, "out of memory");
     infer_operands(tape, operands, operand_count, types);
-    graph_call call = {.tape = tape,
-                       .op = op,
-                       .operand_count = operand_count,
-                       .attribute_count = attribute_count,
-                       .operands = types,
-                       .attributes = attributes,
-                       .error = &tape->error};
+    graph_call call; /* the shape is not cleared: a rule writes what it answers */
+    call.tape = tape;
+    call.op = op;
+    call.operand_count = operand_count;
+    call.attribute_count = attribute_count;
+    call.operands = types;
+    call.attributes = attributes;
+    call.error = &tape->error;
     wg_value value = record_call(tape, &call, operands);
     if (types != few) base_free(tape->allocator, types, bytes);
     return value;

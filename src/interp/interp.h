@@ -4,7 +4,8 @@
  * graph/ and base/.
  *
  * Start with this file, then run.c (a whole graph: feeds, bindings, parameters, what may be read), items.h (how a row sees its items), and
- * the rows by family: elementwise.c, arithmetic.c and complex.c, contract.c, reduce.c, scan.c, layout.c, index.c, order.c, draw.c, dense.c.
+ * the rows by family: elementwise.c, arithmetic.c and complex.c, contract.c, special.c, reduce.c, scan.c, layout.c,
+ * index.c, order.c, draw.c, dense.c.
  *
  * What holds for every row
  * - f16 and bf16 are computed in f32 (or the accumulation kind) from the operands' items to the result's, then rounded once.

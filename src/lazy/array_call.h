@@ -60,8 +60,6 @@ wg_array *lazy_merge_axes(wg_array *a, const bool *chosen, uint32_t *at, int64_t
 /* The shape of a with the chosen axes dropped, or (keep) of extent 1. */
 uint32_t lazy_dropped_shape(const wg_array *a, const bool *chosen, bool keep, int64_t *shape);
 
-/* How many items of a mask hold: read now. */
-bool lazy_count_true(wg_array *mask, int64_t *count);
 /* Row-major positions of true in a mask, i64 [n], n read now. */
 wg_array *lazy_positions_of(wg_array *mask);
 /* bool: not zero. */

@@ -73,7 +73,7 @@ wg_array *wg_array_select(wg_array *condition, wg_array *a, wg_array *b)
 static wg_array *convert(wg_array *a, wg_op op, wg_kind kind, bool wrap)
 {
     if (!a || !lazy_check(a->lazy, a)) return NULL;
-    if ((unsigned)kind >= WG_KIND_COUNT) return lazy_fail(a->lazy, WG_KIND, "%d is not a kind", (int)kind), NULL;
+    if (!lazy_check_kind(a->lazy, kind)) return NULL;
     if (kind == a->kind) return lazy_give(a->lazy, lazy_keep(a));
     int64_t attributes[2] = {kind, wrap};
     return wg_array_record(a->lazy, op, &a, 1, attributes, op == WG_OP_Convert ? 2 : 1);
@@ -149,9 +149,9 @@ static wg_array *hypot_of(wg_array *a, wg_array *b)
     wg_array *ratio = wg_array_div(small, big), *square = wg_array_mul(ratio, ratio);
     wg_array *scaled = wg_array_mul(big, wg_array_sqrt(wg_array_add_scalar(square, 1)));
     wg_array *diagonal = wg_array_add(wg_array_mul_scalar(x, ROOT_OF_HALF), wg_array_mul_scalar(y, ROOT_OF_HALF));
-    wg_array *infinite = wg_array_equal_scalar(big, INFINITY_OF_DOUBLES), *equal = wg_array_equal(x, y);
-    wg_array *finite = wg_array_select(equal, diagonal, scaled);
-    return wg_array_select(infinite, big, finite);
+    wg_array *endless = wg_array_equal_scalar(x, INFINITY_OF_DOUBLES), *tall = wg_array_equal_scalar(y, INFINITY_OF_DOUBLES);
+    wg_array *equal = wg_array_equal(x, y), *finite = wg_array_select(equal, diagonal, scaled);
+    return wg_array_select(endless, x, wg_array_select(tall, y, finite)); /* an infinite side is the answer, also beside NaN */
 }
 
 wg_array *wg_array_hypot(wg_array *a, wg_array *b) { return of_two(a, b, "hypot", hypot_of); }

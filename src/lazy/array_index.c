@@ -12,15 +12,10 @@
 
 /* ---- masks and positions ---- */
 
-bool lazy_count_true(wg_array *mask, int64_t *count)
-{
-    return mask && (wg_array_int64)(wg_array_sum(mask, NULL, 0, false), count);
-}
-
 wg_array *lazy_positions_of(wg_array *mask)
 {
     int64_t count;
-    return lazy_count_true(mask, &count) ? LAZY_ROW(Where, mask, count) : NULL;
+    return mask && (wg_array_int64)(wg_array_sum(mask, NULL, 0, false), &count) ? LAZY_ROW(Where, mask, count) : NULL;
 }
 
 wg_array *lazy_positions(wg_array *positions, int64_t extent, const char *call)

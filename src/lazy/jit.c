@@ -46,6 +46,7 @@ struct wg_jit {
     uint64_t *key;          /* of the call under way */
     uint32_t key_count, key_capacity;
     bool busy;              /* a call is under way: key and templates are in use */
+    uint32_t calls_under_way;
     wg_jit_figures figures;
 };
 
@@ -106,6 +107,10 @@ void wg_jit_free(wg_jit **handle)
 {
     if (!handle || !*handle) return;
     wg_jit *jit = *handle;
+    if (jit->calls_under_way) {
+        lazy_fail(jit->lazy, WG_ARGUMENT, "a compiled function is freed by a function or an effect that it calls");
+        return;
+    }
     *handle = NULL;
     while (jit->templates) {
         template *t = jit->templates;
@@ -310,13 +315,12 @@ static bool make_calls(wg_lazy *lazy, template *t, uint32_t *done, uint32_t end)
 {
     for (; *done < t->call_count && t->calls[*done].place < end; ++*done) {
         const template_call *call = &t->calls[*done];
-        wg_array *few[8], **operands = few;
-        size_t bytes = call->operand_count * sizeof *operands;
-        if (call->operand_count > 8 && !(operands = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
+        wg_array *few[LAZY_FEW], **operands = LAZY_ITEMS(lazy, few, call->operand_count);
+        if (!operands) return lazy_fail_memory(lazy);
         for (uint32_t i = 0; i < call->operand_count; i++) operands[i] = t->arrays[call->operands[i]];
         lazy_known known = {call->kind, call->rank, call->shape};
         wg_array *array = lazy_call_known(lazy, call->op, operands, call->operand_count, call->attributes, call->attribute_count, 0, &known);
-        if (operands != few) base_free(lazy->allocator, operands, bytes);
+        LAZY_ITEMS_END(lazy, few, operands, call->operand_count);
         if (!array) return false;
         place(t, call->place, array);
         lazy_release(array);
@@ -475,13 +479,14 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
     wg_lazy *lazy = jit->lazy;
     if (!outputs || (jit->function.inputs && !inputs)) return lazy_fail(lazy, WG_ARGUMENT, "a call needs inputs and a place for outputs");
     for (uint32_t i = 0; i < jit->function.outputs; i++) outputs[i] = NULL;
-    wg_array *few[8], **plain = few;
-    size_t bytes = jit->function.inputs * sizeof *plain;
-    if (jit->function.inputs > 8 && !(plain = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
+    wg_array *few[LAZY_FEW], **plain = LAZY_ITEMS(lazy, few, jit->function.inputs);
+    if (!plain) return lazy_fail_memory(lazy);
     bool good = true;
     for (uint32_t i = 0; i < jit->function.inputs && good; i++)
         good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
+    jit->calls_under_way++;
     good = good && call_jit(jit, plain, outputs);
-    if (plain != few) base_free(lazy->allocator, plain, bytes);
+    LAZY_ITEMS_END(lazy, few, plain, jit->function.inputs);
+    jit->calls_under_way--;
     return good && lazy_give_all(lazy, outputs, jit->function.outputs);
 }

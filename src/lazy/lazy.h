@@ -2,10 +2,18 @@
  *
  * lazy/: arrays that wait. Stands on the public headers, and on base/ for memory, text and hashes, so that it is a library of its own.
  *
- * Start with node.c (the one way a pending node comes to be: lazy_call), then read.c (what a read needs and its key), program.c (the plan
- * cache: network, plan and sessions of a key), trace.c (levels that record what is called on a tape: derivatives and compiled functions)
- * and template.c (the way back: nodes of a tape as calls), derivative.c, batch.c and jit.c (what levels are for), array.c (stored arrays),
- * context.c (scopes, errors, memory of nodes), explain.c.
+ *   node.c        start here: the one way a pending node comes to be, lazy_call
+ *   read.c        what a read needs, and its key           program.c     the plan cache: network, plan and sessions of a key
+ *   submit.c      runs on a thread of their own            context.c     scopes, errors, memory of nodes
+ *   array.c       stored arrays, and facts about any       explain.c     what happened, as events
+ *   trace.c       levels that write calls on a tape        template.c    the way back: nodes of a tape as calls
+ *   derivative.c  levels that differentiate                custom.c      functions with a derivative rule of their own
+ *   jit.c         compiled functions                       batch.c       mapped functions
+ *   effect.c      generators and effects, which a recording notes beside its tape
+ *
+ * Above them, made of calls alone (array_call.h): wengert/array.h. array_call.c is what its calls share, contract.c sums of products over
+ * labelled axes; the calls by family: array_elementwise.c, array_create.c, array_layout.c, array_index.c, array_take.c, array_reduce.c,
+ * array_order.c, array_product.c, einsum.c, array_compose.c, array_draw.c.
  *
  * A node is pending, stored, or carried by a level. lazy_call asks the newest level among its operands; the level's rule calls lazy_call
  * again with what the level carries, so levels nest without knowing each other. Without a level the row's rule gives kind and shape, and
@@ -57,7 +65,6 @@ struct wg_array {
     bool seen;           /* a read computed it without storing it */
     bool met;            /* the last walk was not the first that met it */
     bool submitted;      /* the runner is computing it */
-    bool interned;
     uint32_t operand_count, attribute_count;
     uint32_t tag;
     uint32_t size_class; /* of the slab */
@@ -127,6 +134,9 @@ struct wg_lazy {
     uint32_t *scopes;
     uint32_t scope_count, scope_capacity;
     uint32_t scopes_missed;               /* opened without memory: innermost */
+    uint32_t scope_floor;                 /* open before the function or effect under way: not its to close */
+    uint32_t inside;                      /* functions and effects under way */
+    uint32_t effect_serial;               /* levels as old as this one do not note what the effect under way does */
     /* levels, newest first */
     lazy_level *levels;
     wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
@@ -169,6 +179,12 @@ struct wg_lazy {
     base_arena event_texts;
 };
 
+/* Items [count] for the time of a call: an array `few` [LAZY_FEW] where it suffices. NULL without memory, which the caller tells. */
+#define LAZY_FEW 8u
+#define LAZY_ITEMS(lazy, few, count) ((count) <= LAZY_FEW ? (few) : base_allocate((lazy)->allocator, (count) * sizeof *(few)))
+#define LAZY_ITEMS_END(lazy, few, items, count) \
+    ((items) == (few) ? (void)0 : base_free((lazy)->allocator, (items), (count) * sizeof *(few)))
+
 /* ---- context.c: memory of nodes, errors, scopes ---- */
 
 /* A node with room for its words; handles 1, everything else zeroed. NULL and an error without memory. */
@@ -195,6 +211,8 @@ bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count);
 /* Owned. Consumes the tensor also on failure. */
 wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor);
 wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
+/* WG_KIND where it is none. */
+bool lazy_check_kind(wg_lazy *lazy, wg_kind kind);
 /* The items of a STORED or LITERAL array. */
 wg_view lazy_view(const wg_array *array);
 uint64_t lazy_stored_bytes(const wg_array *array);
@@ -227,10 +245,6 @@ void lazy_node_leave(wg_array *array);
 
 /* Computes what is pending of roots, strips levels; roots [count] may repeat. */
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
-/* The same, but large work may still be under way afterwards. */
-bool lazy_run_submitted(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
-/* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
-wg_array *lazy_readable(wg_lazy *lazy, wg_array *array);
 
 /* ---- submit.c: runs on a thread of their own ---- */
 
@@ -249,6 +263,8 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
 bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
 void lazy_program_go(wg_lazy *lazy);
 bool lazy_program_end(wg_lazy *lazy, bool told);
+/* The run under way will never end: its thread stayed behind in the process that this one was forked from. Its session is not touched again. */
+void lazy_program_abandon(wg_lazy *lazy);
 void lazy_programs_free(wg_lazy *lazy);
 
 /* ---- trace.c: levels ---- */
@@ -308,8 +324,6 @@ bool lazy_instantiate(wg_lazy *lazy, lazy_nodes nodes, wg_array **arrays, const 
 /* wg_array_compose with owned results and nothing checked. */
 bool lazy_compose(wg_lazy *lazy, wg_recorder recorder, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,
                   uint32_t result_count);
-/* The array of recorded items: one item is spread over shape. Owned; consumes the tensor. */
-wg_array *lazy_of_items(wg_lazy *lazy, wg_tensor *items, uint32_t rank, const int64_t *shape);
 /* shape [rank] filled with a number. Owned. */
 wg_array *lazy_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number);
 
@@ -330,9 +344,6 @@ typedef struct lazy_recorded {
     uint32_t *operands, count; /* [count] positions of the tape */
 } lazy_recorded;
 void lazy_recorded_free(lazy_level *level);
-/* The next key of a generator as a stored array; owned. */
-wg_array *lazy_generator_next(wg_generator *generator);
-bool lazy_effect_run(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count);
 
 /* ---- batch.c ---- */
 

@@ -123,19 +123,17 @@ void lazy_fulfil(wg_array *array, wg_tensor *tensor)
     if (!array->handles && array->uses) array->lazy->held_bytes += lazy_stored_bytes(array);
 }
 
-#define FEW_OPERANDS 8
-
 static bool infer(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes, uint32_t attribute_count,
                   wg_kind *kind, uint32_t *rank, int64_t *shape)
 {
-    wg_type few[FEW_OPERANDS], *types = few;
+    wg_type few[LAZY_FEW], *types = LAZY_ITEMS(lazy, few, count);
+    if (!types) return lazy_fail_memory(lazy);
     few[0].kind = WG_KIND_COUNT; /* a row without operands reads none */
-    if (count > FEW_OPERANDS && !(types = base_allocate(lazy->allocator, count * sizeof *types))) return lazy_fail_memory(lazy);
     for (uint32_t i = 0; i < count; i++) types[i] = (wg_type){(wg_kind)operands[i]->kind, operands[i]->rank, lazy_shape(operands[i])};
     wg_error error;
     error.code = WG_OK;
     bool good = wg_op_infer(op, types, count, attributes, attribute_count, kind, rank, shape, &error);
-    if (types != few) base_free(lazy->allocator, types, count * sizeof *types);
+    LAZY_ITEMS_END(lazy, few, types, count);
     if (good) return true;
     wg_error told; /* the rule fills what it knows */
     wg_error_clear(&told);
@@ -291,8 +289,8 @@ static wg_array *call_of_others(wg_lazy *lazy, wg_op op, wg_array *const *operan
     bool clean = !lazy->error.code;
     wg_array *result = op == WG_OP_MatMul && count == 2 ? deferred_product(lazy, operands) : NULL;
     if (result || (clean && lazy->error.code)) return result;
-    wg_array *few[FEW_OPERANDS], **plain = few;
-    if (count > FEW_OPERANDS && !(plain = base_allocate(lazy->allocator, count * sizeof *plain))) return lazy_fail_memory(lazy), NULL;
+    wg_array *few[LAZY_FEW], **plain = LAZY_ITEMS(lazy, few, count);
+    if (!plain) return lazy_fail_memory(lazy), NULL;
     bool good = true;
     for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = lazy_resolve(lazy, operands[i])) != NULL;
     if (good) {
@@ -300,7 +298,7 @@ static wg_array *call_of_others(wg_lazy *lazy, wg_op op, wg_array *const *operan
         result = level ? lazy_level_call(level, op, plain, count, attributes, attribute_count, tag)
                        : lazy_call(lazy, op, plain, count, attributes, attribute_count, tag);
     }
-    if (plain != few) base_free(lazy->allocator, plain, count * sizeof *plain);
+    LAZY_ITEMS_END(lazy, few, plain, count);
     return result;
 }
 

@@ -162,8 +162,6 @@ static bool is_full(const wg_array *array)
 
 static wg_value call_value(builder *b, const wg_array *array)
 {
-    wg_value few[8], *operands = few;
-    const wg_allocator *allocator = b->lazy->allocator;
     wg_size attributes[2 * WG_MAX_RANK];
     const int64_t *numbers = lazy_attributes(array);
     if (is_full(array)) {
@@ -173,19 +171,15 @@ static wg_value call_value(builder *b, const wg_array *array)
     }
     uint32_t lengths = wg_op_length_attributes((wg_op)array->op, numbers, array->attribute_count);
     for (uint32_t i = 0; i < array->attribute_count; i++) attributes[i] = lengths >> i & 1 ? size_of(b, numbers[i]) : wg_number(numbers[i]);
-    size_t bytes = array->operand_count * sizeof *operands;
-    if (array->operand_count > 8 && !(operands = base_allocate(allocator, bytes))) {
+    wg_value few[LAZY_FEW], *operands = LAZY_ITEMS(b->lazy, few, array->operand_count);
+    if (!operands) {
         base_fail_memory(&b->error);
         return (wg_value){b->tape, WG_NONE, 0};
     }
     for (uint32_t i = 0; i < array->operand_count; i++) operands[i] = b->values[lazy_operands(array)[i]->index];
-    wg_value value;
-    if (array->operand_count) {
-        value = wg_record(b->tape, (wg_op)array->op, operands, array->operand_count, attributes, array->attribute_count);
-    } else {
-        value = wg_record(b->tape, (wg_op)array->op, NULL, 0, attributes, array->attribute_count);
-    }
-    if (operands != few) base_free(allocator, operands, bytes);
+    wg_value value = wg_record(b->tape, (wg_op)array->op, array->operand_count ? operands : NULL, array->operand_count, attributes,
+                               array->attribute_count);
+    LAZY_ITEMS_END(b->lazy, few, operands, array->operand_count);
     return value;
 }
 
@@ -303,16 +297,15 @@ static void find_results(lazy_program *program, const wg_symbol *symbols)
 
 static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
 {
-    wg_symbol few[8], *symbols = few;
-    size_t bytes = program->root_count * sizeof *symbols;
-    if (program->root_count > 8 && !(symbols = base_allocate(b->lazy->allocator, bytes))) return base_fail_memory(error), NULL;
+    wg_symbol few[LAZY_FEW], *symbols = LAZY_ITEMS(b->lazy, few, program->root_count);
+    if (!symbols) return base_fail_memory(error), NULL;
     for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(b->values[roots[i]]);
     program->network = wg_tape_seal(&b->tape, error);
     bool good = program->network && rewrite(b->lazy, program, symbols, error);
     wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
     program->entry = good ? wg_entry_new(program->network, &options, error) : NULL;
     if (program->entry) find_results(program, symbols);
-    if (symbols != few) base_free(b->lazy->allocator, symbols, bytes);
+    LAZY_ITEMS_END(b->lazy, few, symbols, program->root_count);
     return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
 }
 
@@ -596,6 +589,16 @@ bool lazy_program_end(wg_lazy *lazy, bool told)
     }
     for (uint32_t i = 0; i < run->program->root_count; i++) wg_tensor_release(run->results[i]);
     return told && fail_run(lazy, &run->error);
+}
+
+void lazy_program_abandon(wg_lazy *lazy)
+{
+    lazy_running *run = &lazy->run;
+    for (int i = 0; i < MOST_SESSIONS; i++)
+        if (run->program->sessions[i].session == run->session) run->program->sessions[i].session = NULL;
+    lazy->arena = NULL; /* as much the lost thread's */
+    lazy->arena_bytes = 0;
+    run->good = false;
 }
 
 wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)

@@ -278,9 +278,8 @@ static bool run_stored(wg_lazy *lazy, bool submit)
     lazy_program *program = lazy_program_of(lazy, stored, count, hash);
     if (!program) return false;
     if (submit && is_large(lazy)) return submit_stored(lazy, program);
-    wg_tensor *few[8], **results = few;
-    size_t bytes = count * sizeof *results;
-    if (count > 8 && !(results = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy);
+    wg_tensor *few[LAZY_FEW], **results = LAZY_ITEMS(lazy, few, count);
+    if (!results) return lazy_fail_memory(lazy);
     bool good = lazy_program_begin(lazy, program, stored, results);
     if (good) {
         lazy_program_go(lazy);
@@ -292,7 +291,7 @@ static bool run_stored(wg_lazy *lazy, bool submit)
         for (uint32_t i = 0; i < count; i++) lazy_fulfil(lazy->order[stored[i]], results[i]);
         for (uint32_t i = 0; i < count; i++) lazy_unuse(lazy->order[stored[i]]);
     }
-    if (results != few) base_free(lazy->allocator, results, bytes);
+    LAZY_ITEMS_END(lazy, few, results, count);
     return good;
 }
 
@@ -305,7 +304,8 @@ static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, bo
     return !lazy->order_count || (choose_stored(lazy, arrays, count) && run_stored(lazy, submit));
 }
 
-wg_array *lazy_readable(wg_lazy *lazy, wg_array *array)
+/* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
+static wg_array *readable(wg_lazy *lazy, wg_array *array)
 {
     for (;;) {
         if (array->state == LAZY_DEFERRED) {
@@ -327,14 +327,14 @@ wg_array *lazy_readable(wg_lazy *lazy, wg_array *array)
 
 static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, bool submit)
 {
-    wg_array *few[8], **plain = few;
-    if (count > 8 && !(plain = base_allocate(lazy->allocator, count * sizeof *plain))) return lazy_fail_memory(lazy);
+    wg_array *few[LAZY_FEW], **plain = LAZY_ITEMS(lazy, few, count);
+    if (!plain) return lazy_fail_memory(lazy);
     bool good = true;
     lazy_join(lazy);
     atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
-    for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = lazy_readable(lazy, roots[i])) != NULL;
+    for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = readable(lazy, roots[i])) != NULL;
     good = good && run_plain(lazy, plain, count, submit);
-    if (plain != few) base_free(lazy->allocator, plain, count * sizeof *plain);
+    LAZY_ITEMS_END(lazy, few, plain, count);
     return good;
 }
 
@@ -343,7 +343,8 @@ bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
     return run_roots(lazy, roots, count, false);
 }
 
-bool lazy_run_submitted(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
+/* As lazy_run, but large work may still be under way afterwards. */
+static bool run_submitted(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
 {
     return run_roots(lazy, roots, count, true);
 }
@@ -356,7 +357,7 @@ bool (wg_array_run)(wg_array *const *roots, uint32_t count)
     wg_lazy *lazy = roots && roots[0] ? roots[0]->lazy : NULL;
     for (uint32_t i = 0; i < count; i++)
         if (!roots || !lazy_check(lazy, roots[i])) return false;
-    return lazy_run_submitted(lazy, roots, count);
+    return run_submitted(lazy, roots, count);
 }
 
 bool (wg_array_read)(wg_array *array, wg_view *view)
@@ -365,7 +366,7 @@ bool (wg_array_read)(wg_array *array, wg_view *view)
     if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill");
     if (array->lazy->run.submitted) lazy_join(array->lazy);
     atomic_store_explicit(&array->lazy->stopped, false, memory_order_relaxed);
-    wg_array *plain = lazy_readable(array->lazy, array);
+    wg_array *plain = readable(array->lazy, array);
     if (!plain || (plain->state == LAZY_PENDING && !run_plain(array->lazy, &plain, 1, false))) return false;
     *view = lazy_view(plain);
     return true;
@@ -375,7 +376,7 @@ wg_tensor *wg_array_tensor(wg_array *array)
 {
     wg_view view;
     if (!(wg_array_read)(array, &view)) return NULL;
-    wg_array *plain = lazy_readable(array->lazy, array);
+    wg_array *plain = readable(array->lazy, array);
     if (plain->state == LAZY_STORED && plain->as.stored.tensor) return wg_tensor_retain(plain->as.stored.tensor);
     wg_error error = {.code = WG_OK};
     wg_tensor *tensor = wg_tensor_copy(array->lazy->context, &view, &error);

@@ -2,7 +2,9 @@
  *
  * Runs that are submitted: a thread of the context's own computes while the caller goes on calling. There is one run under way at most;
  * whoever wants to run or read next waits for it. The caller's thread alone touches nodes: the runner sees items, and what a session needs. */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <unistd.h>
 
 #include "lazy/lazy.h"
 
@@ -13,6 +15,7 @@ typedef struct lazy_runner {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     runner_state state;
+    pid_t process; /* whose thread it is: a forked child has none */
 } lazy_runner;
 
 static void *run_all(void *user)
@@ -41,6 +44,7 @@ static bool start(wg_lazy *lazy)
     if (!runner) return false;
     pthread_mutex_init(&runner->lock, NULL);
     pthread_cond_init(&runner->changed, NULL);
+    runner->process = getpid();
     lazy->runner = runner;
     if (!pthread_create(&runner->thread, NULL, run_all, lazy)) return true;
     lazy->runner = NULL;
@@ -58,8 +62,19 @@ static void tell_runner(lazy_runner *runner, runner_state state)
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* In a forked child the thread is gone: what it was computing is computed anew by whoever asks. */
+static void leave_lost_runner(wg_lazy *lazy)
+{
+    lazy_runner *runner = lazy->runner;
+    if (!runner || runner->process == getpid()) return;
+    if (lazy->run.submitted) lazy_program_abandon(lazy);
+    base_free(lazy->allocator, runner, sizeof *runner);
+    lazy->runner = NULL;
+}
+
 bool lazy_submit(wg_lazy *lazy)
 {
+    leave_lost_runner(lazy);
     if (!lazy->runner && !start(lazy)) return false;
     for (uint32_t i = 0; i < lazy->stored_count; i++) {
         wg_array *node = lazy->order[lazy->stored[i]];
@@ -74,10 +89,13 @@ bool lazy_submit(wg_lazy *lazy)
 void lazy_join(wg_lazy *lazy)
 {
     if (!lazy->run.submitted) return;
+    leave_lost_runner(lazy);
     lazy_runner *runner = lazy->runner;
-    pthread_mutex_lock(&runner->lock);
-    while (runner->state == RUNNER_BUSY) pthread_cond_wait(&runner->changed, &runner->lock);
-    pthread_mutex_unlock(&runner->lock);
+    if (runner) { /* else it was done by the caller itself, or never will be */
+        pthread_mutex_lock(&runner->lock);
+        while (runner->state == RUNNER_BUSY) pthread_cond_wait(&runner->changed, &runner->lock);
+        pthread_mutex_unlock(&runner->lock);
+    }
     lazy->run.submitted = false;
     uint32_t count = lazy->stored_count;
     bool good = lazy_program_end(lazy, false); /* a failure is told to whoever reads what failed */
@@ -90,9 +108,10 @@ void lazy_join(wg_lazy *lazy)
 
 void lazy_runner_free(wg_lazy *lazy)
 {
+    lazy_join(lazy);
+    leave_lost_runner(lazy);
     lazy_runner *runner = lazy->runner;
     if (!runner) return;
-    lazy_join(lazy);
     tell_runner(runner, RUNNER_ENDS);
     pthread_join(runner->thread, NULL);
     pthread_cond_destroy(&runner->changed);

@@ -11,15 +11,8 @@ static bool facts_of(lazy_nodes nodes, uint32_t position, wg_node_facts *facts)
     return nodes.tape ? wg_tape_node(nodes.tape, position, facts) : wg_entry_node(nodes.entry, position, facts);
 }
 
-wg_array *lazy_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number)
-{
-    wg_error error = {.code = WG_OK};
-    wg_tensor *one = wg_tensor_fill(lazy->context, kind, 0, NULL, number, &error);
-    if (!one) return lazy_fail_with(lazy, &error, NULL), NULL;
-    return lazy_of_items(lazy, one, rank, shape);
-}
-
-wg_array *lazy_of_items(wg_lazy *lazy, wg_tensor *items, uint32_t rank, const int64_t *shape)
+/* The array of recorded items: one item is spread over shape. Owned; consumes the tensor. */
+static wg_array *array_of_items(wg_lazy *lazy, wg_tensor *items, uint32_t rank, const int64_t *shape)
 {
     if (wg_tensor_rank(items) == rank && rank) return lazy_stored(lazy, items);
     wg_array *one = lazy_literal(lazy, wg_tensor_kind(items), wg_tensor_data(items));
@@ -32,22 +25,29 @@ wg_array *lazy_of_items(wg_lazy *lazy, wg_tensor *items, uint32_t rank, const in
     return spread;
 }
 
+wg_array *lazy_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number)
+{
+    wg_error error = {.code = WG_OK};
+    wg_tensor *one = wg_tensor_fill(lazy->context, kind, 0, NULL, number, &error);
+    if (!one) return lazy_fail_with(lazy, &error, NULL), NULL;
+    return array_of_items(lazy, one, rank, shape);
+}
+
 static wg_array *source_array(wg_lazy *lazy, lazy_nodes nodes, uint32_t position, const wg_node_facts *facts)
 {
     wg_tensor *items = nodes.tape ? wg_tape_items(nodes.tape, position) : wg_entry_items(nodes.entry, position);
-    if (items) return lazy_of_items(lazy, items, facts->rank, facts->shape);
+    if (items) return array_of_items(lazy, items, facts->rank, facts->shape);
     lazy_fail(lazy, WG_FEED, "input %s has no recorded default: give it an array", facts->name ? facts->name : "without a name");
     return NULL;
 }
 
 static wg_array *call_array(wg_lazy *lazy, const wg_node_facts *facts, wg_array *const *arrays)
 {
-    wg_array *few[8], **operands = few;
-    size_t bytes = facts->operand_count * sizeof *operands;
-    if (facts->operand_count > 8 && !(operands = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy), NULL;
+    wg_array *few[LAZY_FEW], **operands = LAZY_ITEMS(lazy, few, facts->operand_count);
+    if (!operands) return lazy_fail_memory(lazy), NULL;
     for (uint32_t i = 0; i < facts->operand_count; i++) operands[i] = arrays[facts->operands[i]];
     wg_array *array = lazy_call(lazy, facts->op, operands, facts->operand_count, facts->attributes, facts->attribute_count, 0);
-    if (operands != few) base_free(lazy->allocator, operands, bytes);
+    LAZY_ITEMS_END(lazy, few, operands, facts->operand_count);
     return array;
 }
 
@@ -140,13 +140,12 @@ static bool scratch_results(scratch *s, const wg_value *values, wg_array **resul
             return wg_tape_error(s->tape)->code ? lazy_fail_with(s->lazy, wg_tape_error(s->tape), NULL)
                                                 : lazy_fail(s->lazy, WG_ARGUMENT, "result %u of a composition is no value of its tape", i);
     if (!scratch_cover(s, wg_tape_count(s->tape))) return false;
-    uint32_t few[8], *roots = few;
-    size_t bytes = count * sizeof *roots;
-    if (count > 8 && !(roots = base_allocate(s->lazy->allocator, bytes))) return lazy_fail_memory(s->lazy);
+    uint32_t few[LAZY_FEW], *roots = LAZY_ITEMS(s->lazy, few, count);
+    if (!roots) return lazy_fail_memory(s->lazy);
     for (uint32_t i = 0; i < count; i++) roots[i] = values[i].position;
     bool good = lazy_instantiate(s->lazy, (lazy_nodes){.tape = s->tape}, s->arrays, roots, count);
     for (uint32_t i = 0; good && i < count; i++) results[i] = lazy_keep(s->arrays[roots[i]]);
-    if (roots != few) base_free(s->lazy->allocator, roots, bytes);
+    LAZY_ITEMS_END(s->lazy, few, roots, count);
     return good;
 }
 

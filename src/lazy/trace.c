@@ -132,14 +132,13 @@ static wg_value value_at(const lazy_level *level, uint32_t position)
 
 static wg_value record(lazy_level *level, wg_op op, const uint32_t *positions, uint32_t count, const int64_t *attributes, uint32_t attribute_count)
 {
-    wg_value few[8] = {{NULL, 0, 0}}, *values = few;
+    wg_value few[LAZY_FEW] = {{NULL, 0, 0}}, *values = LAZY_ITEMS(level->lazy, few, count);
     wg_size sizes[2 * WG_MAX_RANK];
-    size_t bytes = count * sizeof *values;
-    if (count > 8 && !(values = base_allocate(level->lazy->allocator, bytes))) return (wg_value){level->tape, WG_NONE, 0};
+    if (!values) return (wg_value){level->tape, WG_NONE, 0};
     for (uint32_t i = 0; i < count; i++) values[i] = value_at(level, positions[i]);
     for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = wg_number(attributes[i]);
     wg_value value = wg_record(level->tape, op, values, count, sizes, attribute_count);
-    if (values != few) base_free(level->lazy->allocator, values, bytes);
+    LAZY_ITEMS_END(level->lazy, few, values, count);
     return value;
 }
 
@@ -188,13 +187,12 @@ wg_array *lazy_level_input(lazy_level *level, wg_array *inner)
 static wg_array *traced(lazy_level *level, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes,
                         uint32_t attribute_count, wg_array *result)
 {
-    uint32_t few[8] = {0}, *positions = few;
-    size_t bytes = count * sizeof *positions;
-    if (count > 8 && !(positions = base_allocate(level->lazy->allocator, bytes))) return lazy_fail_memory(level->lazy), NULL;
+    uint32_t few[LAZY_FEW] = {0}, *positions = LAZY_ITEMS(level->lazy, few, count);
+    if (!positions) return lazy_fail_memory(level->lazy), NULL;
     uint32_t position = 0;
     for (uint32_t i = 0; i < count && position != WG_NONE; i++) position = positions[i] = lazy_level_position(level, operands[i]);
     if (position != WG_NONE) position = noted(level, record(level, op, positions, count, attributes, attribute_count), result);
-    if (positions != few) base_free(level->lazy->allocator, positions, bytes);
+    LAZY_ITEMS_END(level->lazy, few, positions, count);
     return position == WG_NONE ? NULL : lazy_level_carry(level, result, position);
 }
 
@@ -203,12 +201,11 @@ wg_array *lazy_level_call(lazy_level *level, wg_op op, wg_array *const *operands
 {
     if (level->kind == LAZY_BATCH) return lazy_batch_call(level, op, operands, operand_count, attributes, attribute_count, tag);
     wg_lazy *lazy = level->lazy;
-    wg_array *few[8] = {NULL}, **inner = few;
-    size_t bytes = operand_count * sizeof *inner;
-    if (operand_count > 8 && !(inner = base_allocate(lazy->allocator, bytes))) return lazy_fail_memory(lazy), NULL;
+    wg_array *few[LAZY_FEW] = {NULL}, **inner = LAZY_ITEMS(lazy, few, operand_count);
+    if (!inner) return lazy_fail_memory(lazy), NULL;
     for (uint32_t i = 0; i < operand_count; i++) inner[i] = lazy_level_inner(level, operands[i]);
     wg_array *result = lazy_call(lazy, op, inner, operand_count, attributes, attribute_count, tag);
-    if (inner != few) base_free(lazy->allocator, inner, bytes);
+    LAZY_ITEMS_END(lazy, few, inner, operand_count);
     /* What is no float does not move; a complex number is carried, so that a derivative through it is refused. */
     if (!result || (level->kind == LAZY_DERIVATIVE && !base_kind_has_nan((wg_kind)result->kind))) return result;
     wg_array *carried = traced(level, op, operands, operand_count, attributes, attribute_count, result);

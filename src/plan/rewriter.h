@@ -78,8 +78,6 @@ static inline bool rewriter_is_float(const rewriter *r, uint32_t node)
 {
     return base_kind_is_float((wg_kind)graph_node(r->tape, node)->kind);
 }
-/* Same kind and, at every binding, the same shape. */
-bool rewriter_same_type(const rewriter *r, uint32_t a, uint32_t b);
 
 /* The range of a node's items. The size that all items of a constant are, plain or not; number -1: it is no such constant. */
 static inline const graph_range *rewriter_range(const rewriter *r, uint32_t node) { return &r->ranges[node]; }

@@ -138,7 +138,8 @@ static void know(rewriter *r, uint32_t position)
     graph_range_of(r->tape, position, r->ranges);
 }
 
-bool rewriter_same_type(const rewriter *r, uint32_t a, uint32_t b)
+/* Same kind and, at every binding, the same shape. */
+static bool same_type(const rewriter *r, uint32_t a, uint32_t b)
 {
     const wg_node *left = rewriter_node(r, a), *right = rewriter_node(r, b);
     return left->kind == right->kind && left->rank == right->rank && left->shape == right->shape;
@@ -157,7 +158,7 @@ static uint32_t rewritten(rewriter *r, uint32_t position)
         if (!plan_match_at(m, pattern, position)) continue;
         memcpy(at, m->places, sizeof at);
         uint32_t result = makers[pattern].make(r, at);
-        if (result == WG_NONE || result == position || !rewriter_same_type(r, position, result)) continue;
+        if (result == WG_NONE || result == position || !same_type(r, position, result)) continue;
         rewriter_tell(r, row);
         return result;
     }

@@ -116,12 +116,19 @@ static void of_form(maker *m, const form *f, uint32_t view, const int64_t *attri
     record(m, operands, count, attributes, attribute_count);
 }
 
+/* One long form is enough for what takes long, and that in one kind for what runs item by item. */
+static bool too_long(const maker *m, const form *f)
+{
+    int64_t volume = 0;
+    base_volume(f->rank, f->shape, &volume);
+    float cost = graph_rows[m->op].cost;
+    return cost > 4 && volume > 600 && (volume != 4097 || (cost >= 60 && m->kind != WG_KIND_F64));
+}
+
 static void cases_same(maker *m)
 {
     for (uint32_t i = 0; i < FORM_COUNT; i++) {
-        int64_t volume = 0;
-        base_volume(forms[i].rank, forms[i].shape, &volume);
-        if (graph_rows[m->op].cost > 4 && volume > 600 && volume != 4097) continue; /* one long one is enough for what takes long */
+        if (too_long(m, &forms[i])) continue;
         if (m->op != WG_OP_Convert) {
             of_form(m, &forms[i], i, NULL, 0);
             continue;
@@ -412,7 +419,7 @@ static void cases_drawn(maker *m)
     const char *roles = graph_rows[m->op].roles;
     bool flag = m->op == WG_OP_DrawGamma || m->op == WG_OP_DrawGammaSlope;
     for (uint32_t i = 0; i < FORM_COUNT; i++)
-        for (int64_t logarithm = 0; logarithm <= flag; logarithm++) {
+        for (int64_t logarithm = 0; logarithm <= flag && !too_long(m, &forms[i]); logarithm++) {
             uint32_t count = 1;
             for (; roles[count]; count++)
                 operands[count] = roles[count] == 'p' ? positions(m, count % 2 ? WG_KIND_I64 : WG_KIND_I32, forms[i].rank, forms[i].shape, -2, 400)

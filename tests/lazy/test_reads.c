@@ -3,6 +3,7 @@
  * Reads: what a plan is keyed by and what is bound, what is stored, whose items are read, reads that fail or are stopped. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lazy/world.h"
@@ -669,6 +670,32 @@ static void a_run_may_be_left_alone(void **state)
     world_close(&w);
 }
 
+/* A child of the process has what was stored, and computes for itself what was under way. */
+static void a_child_goes_on_alone(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *x = waves(&w, 2, TEST_SHAPE(600, 600), 0), *first = squared(x, 3);
+    assert_true(wg_array_run(&first, 1));
+    pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        wg_view view;
+        wg_array *second = neg(first);
+        bool good = wg_array_read(second, &view) && wg_array_read(first, &view);
+        wg_array *third = squared(x, 2);
+        good = good && wg_array_run(&third, 1) && wg_array_read(third, &view);
+        _exit(good ? 0 : 1);
+    }
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    wg_array_release(first);
+    wg_array_release(x);
+    world_close(&w);
+}
+
 /* ---- stopping ---- */
 
 typedef struct stopper {
@@ -766,6 +793,7 @@ int main(void)
         cmocka_unit_test(the_lowest_failure_is_told_at_any_thread_count),
         cmocka_unit_test(a_run_goes_on_beside_the_calls),
         cmocka_unit_test(a_run_may_be_left_alone),
+        cmocka_unit_test(a_child_goes_on_alone),
         cmocka_unit_test(another_thread_stops_a_read),
         cmocka_unit_test(one_item_is_converted),
     };
