@@ -389,7 +389,7 @@ static bool one_item(wg_array *array, const void *number, wg_view *view)
     if (!array || !lazy_check(array->lazy, array)) return false;
     if (!number) return lazy_fail(array->lazy, WG_ARGUMENT, "reading one item needs a place for it");
     if (array->volume != 1)
-        return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
+        return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s; wg_array_read reads all of them", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
     if (base_kinds[array->kind].class == BASE_CLASS_COMPLEX)
         return lazy_fail(array->lazy, WG_KIND, "a complex item is not one number: read its real and imaginary parts");
     return (wg_array_read)(array, view);

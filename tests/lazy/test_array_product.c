@@ -127,7 +127,7 @@ static void what_does_not_fit_says_so(void **state)
 {
     const array_world *o = *state;
     wg_array *two[2] = {o->y, o->m}, *same[2] = {o->y, o->y};
-    FAILS(wg_array_matmul(o->y, o->y), WG_SHAPE, "the last axis of [3, 4] is not the inner one of [3, 4]");
+    FAILS(wg_array_matmul(o->y, o->y), WG_SHAPE, "matmul: [3, 4] and [3, 4] do not fit");
     FAILS(wg_array_matmul(o->s, o->y), WG_SHAPE, "matmul needs axes on both sides, not [] and [3, 4]");
     FAILS(wg_array_matmul(wg_array_broadcast_to(o->q, WG_EXTENTS(5, 3, 3)), wg_array_matrix_transpose(wg_array_swap_axes(o->x, 1, 2))),
           WG_SHAPE,
