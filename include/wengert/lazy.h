@@ -243,6 +243,7 @@ typedef struct wg_event {
     uint64_t bytes;
     double seconds;
 } wg_event;
+/* Whether events are kept from here on: at most 65,536, then the list begins anew. */
 WG_API void wg_lazy_explain(wg_lazy *lazy, bool on);
 WG_API uint64_t wg_lazy_event_count(const wg_lazy *lazy);
 WG_API bool wg_lazy_event(const wg_lazy *lazy, uint64_t index, wg_event *event);

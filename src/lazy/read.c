@@ -308,22 +308,16 @@ static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, bo
 /* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
 static wg_array *readable(wg_lazy *lazy, wg_array *array)
 {
-    for (;;) {
-        if (array->state == LAZY_DEFERRED) {
-            if (!(array = lazy_expand(lazy, array))) return NULL;
-        } else if (array->state == LAZY_CARRIED) {
-            lazy_level *level = array->as.carried.level;
-            if (level->kind == LAZY_BATCH) {
-                lazy_fail(lazy, WG_ARGUMENT, level->open ? "a batched value has no items of its own to read: decide by wg_array_select, item by item"
-                                                         : "a value of a mapped function is used after the function has ended");
-                return NULL;
-            }
-            if (level->kind == LAZY_RECORDING && level->open && !level->stopped) level->stopped = "a value was read while it was recorded";
-            array = array->as.carried.inner;
-        } else {
-            return array;
+    while ((array = lazy_resolve(lazy, array)) && array->state == LAZY_CARRIED) {
+        lazy_level *level = array->as.carried.level;
+        if (level->kind == LAZY_BATCH) {
+            lazy_fail(lazy, WG_ARGUMENT, "a batched value has no items of its own to read: decide by wg_array_select, item by item");
+            return NULL;
         }
+        if (level->kind == LAZY_RECORDING && !level->stopped) level->stopped = "a value was read while it was recorded";
+        array = array->as.carried.inner;
     }
+    return array;
 }
 
 static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, bool submit)
