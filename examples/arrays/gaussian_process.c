@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     wg_array_double(within, &share);
     printf("\nthe function is within two deviations at %.0f%% of %d places\n", 100 * share, PLACES);
 
-    picture p = picture_new(420, 240, -4, 4, -2.6, 2.6);
+    picture p = picture_new(420, 240, -4, 4, -1.9, 1.9);
     double *m = picture_items(mean), *d = picture_items(deviation), wide = 8.0 / (PLACES - 1);
     for (int i = 0; m && d && i < PLACES; i++) picture_line(&p, i * wide - 4, m[i] - 2 * d[i], i * wide - 4, m[i] + 2 * d[i], 1.5, PALE);
     picture_path(&p, wg_array_stack((wg_array *[]){places, wg_array_sin(wg_array_mul(places, 1.6))}, 2, 1), 1.5, GREY);

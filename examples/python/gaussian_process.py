@@ -53,7 +53,7 @@ mean, deviation = z @ w, wg.sqrt(wg.square(wg.exp(settings[1])) - wg.sum(wg.squa
 within = wg.mean(wg.astype(abs(mean - truth) < deviation * 2, wg.float64))
 print(f"\nthe function is within two deviations at {100 * float(within):.0f}% of {PLACES} places")
 
-picture = Picture(420, 240, -4, 4, -2.6, 2.6)
+picture = Picture(420, 240, -4, 4, -1.9, 1.9)
 for i, (m, d) in enumerate(zip(mean.tolist(), deviation.tolist())):
     at = i * (8.0 / (PLACES - 1)) - 4
     picture.line(at, m - 2 * d, at, m + 2 * d, 1.5, PALE)

@@ -39,7 +39,8 @@ typedef struct wg_lazy_options {
 /* NULL and an error without memory or with options of another size. Options NULL: the defaults. */
 WG_API wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error);
 /* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. Its compiled functions and generators
- * are freed before. */
+ * are freed before. Called by a function or an effect of the context: an error that the context keeps (WG_ARGUMENT), and nothing is
+ * freed. */
 WG_API void wg_lazy_free(wg_lazy **lazy);
 WG_API wg_context *wg_lazy_context(const wg_lazy *lazy);
 /* The kind of literals without a kind. */
@@ -57,7 +58,8 @@ WG_API void wg_lazy_stop(wg_lazy *lazy);
 /* Arrays answered from here on belong to this scope. Scopes nest. Without memory (an error) calls answer NULL until this scope is
  * closed. */
 WG_API void wg_scope_open(wg_lazy *lazy);
-/* Releases what the innermost scope owns. */
+/* Releases what the innermost scope owns. A function or effect closes none that it did not open (WG_ARGUMENT), and need not close its
+ * own. */
 WG_API void wg_scope_close(wg_lazy *lazy);
 /* One more reference, owned by the caller; answers its argument. */
 WG_API wg_array *wg_array_keep(wg_array *array);
@@ -185,6 +187,7 @@ typedef struct wg_jit wg_jit;
  * it carries, or is given a ninth signature (figures: stopped). A generator that it makes by itself is made anew by each call. NULL without
  * memory. */
 WG_API wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes);
+/* By a function or an effect that it calls: an error that the context keeps (WG_ARGUMENT), and nothing is freed. */
 WG_API void wg_jit_free(wg_jit **jit);
 WG_API bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs);
 /* What happened so far. */
@@ -197,7 +200,8 @@ WG_API void wg_jit_figures_of(const wg_jit *jit, wg_jit_figures *figures);
 /* ---- effects ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Runs `run(user, items)` now, after its operands are read, in the order of the calls; a recording notes it and every replay runs it again.
- * False: the call fails. */
+ * It may call anything, reads and effects included; what it does is a part of it, which no recording around it notes. False: the call
+ * fails. */
 typedef bool (*wg_effect)(void *user, const wg_view *items, uint32_t count);
 WG_API bool wg_array_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count);
 

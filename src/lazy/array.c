@@ -184,14 +184,14 @@ wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind
     return lazy_give(lazy, array);
 }
 
-static bool kind_known(wg_lazy *lazy, wg_kind kind)
+bool lazy_check_kind(wg_lazy *lazy, wg_kind kind)
 {
     return (unsigned)kind < WG_KIND_COUNT || lazy_fail(lazy, WG_KIND, "%d is not a kind", (int)kind);
 }
 
 wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number)
 {
-    if (!lazy || !kind_known(lazy, kind)) return NULL;
+    if (!lazy || !lazy_check_kind(lazy, kind)) return NULL;
     if (base_kinds[kind].class != BASE_CLASS_COMPLEX) {
         uint64_t item[2] = {0, 0};
         base_number_store(kind, item, 0, base_number_from_double(kind, number));
@@ -207,7 +207,7 @@ wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number)
 
 wg_array *wg_array_integer(wg_lazy *lazy, wg_kind kind, int64_t number)
 {
-    if (!lazy || !kind_known(lazy, kind)) return NULL;
+    if (!lazy || !lazy_check_kind(lazy, kind)) return NULL;
     if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return wg_array_number(lazy, kind, (double)number);
     uint64_t item[2] = {0, 0};
     base_number_store(kind, item, 0, base_number_convert((base_number){.i = number}, WG_KIND_I64, kind, false));

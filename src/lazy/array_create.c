@@ -27,7 +27,7 @@ wg_array *wg_array_from(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_
 wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number)
 {
     if (!lazy || !check_shape(lazy, "full", rank, shape)) return NULL;
-    if ((unsigned)kind >= WG_KIND_COUNT) return lazy_fail(lazy, WG_KIND, "%d is not a kind", (int)kind), NULL;
+    if (!lazy_check_kind(lazy, kind)) return NULL;
     return lazy_give(lazy, lazy_full(lazy, kind, rank, shape, number));
 }
 
@@ -81,7 +81,7 @@ static int64_t ceiling(double x)
 
 wg_array *wg_array_arange(wg_lazy *lazy, wg_kind kind, double start, double stop, double step)
 {
-    if (!lazy) return NULL;
+    if (!lazy || !lazy_check_kind(lazy, kind)) return NULL;
     double length = (stop - start) / step;
     if (!(length < 0x1p62) || !(length > -0x1p62) || step == 0)
         return lazy_fail(lazy, WG_ARGUMENT, "arange has no count of numbers: step may not be 0, nor start and stop infinite"), NULL;

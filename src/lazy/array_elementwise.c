@@ -73,7 +73,7 @@ wg_array *wg_array_select(wg_array *condition, wg_array *a, wg_array *b)
 static wg_array *convert(wg_array *a, wg_op op, wg_kind kind, bool wrap)
 {
     if (!a || !lazy_check(a->lazy, a)) return NULL;
-    if ((unsigned)kind >= WG_KIND_COUNT) return lazy_fail(a->lazy, WG_KIND, "%d is not a kind", (int)kind), NULL;
+    if (!lazy_check_kind(a->lazy, kind)) return NULL;
     if (kind == a->kind) return lazy_give(a->lazy, lazy_keep(a));
     int64_t attributes[2] = {kind, wrap};
     return wg_array_record(a->lazy, op, &a, 1, attributes, op == WG_OP_Convert ? 2 : 1);

@@ -199,7 +199,7 @@ wg_array *wg_array_bincount(wg_array *a, wg_array *weights, int64_t length)
     if (flat && length < 0) {
         greatest = a->volume ? wg_array_max(flat, NULL, 0, false) : wg_array_integer(lazy, WG_KIND_I64, -1);
         if (!(wg_array_int64)(greatest, &length)) flat = NULL;
-        else length = length < 0 ? 0 : length + 1;
+        else length = length < 0 ? 0 : length == INT64_MAX ? length : length + 1; /* INT64_MAX: no such shape either */
     }
     wg_array *each = weights ? wg_array_flatten(weights) : flat ? wg_array_ones(lazy, WG_KIND_I64, 1, lazy_shape(flat)) : NULL;
     return lazy_end(lazy, flat && each ? LAZY_ROW2(Scatter, each, flat, 0, 0, length, 0, 0) : NULL);

@@ -351,8 +351,8 @@ void wg_scope_close(wg_lazy *lazy)
         lazy->scopes_missed--;
         return;
     }
-    if (!lazy->scope_count) {
-        lazy_fail(lazy, WG_ARGUMENT, "a scope is closed that is not open");
+    if (lazy->scope_count <= lazy->scope_floor) {
+        lazy_fail(lazy, WG_ARGUMENT, lazy->scope_floor ? "a function or an effect closes a scope that it did not open" : "a scope is closed that is not open");
         return;
     }
     uint32_t first = lazy->scopes[--lazy->scope_count];
@@ -425,6 +425,10 @@ void wg_lazy_free(wg_lazy **handle)
 {
     if (!handle || !*handle) return;
     wg_lazy *lazy = *handle;
+    if (lazy->inside) {
+        lazy_fail(lazy, WG_ARGUMENT, "a context of arrays is freed by a function or an effect that it calls");
+        return;
+    }
     *handle = NULL;
     while (lazy->scope_count) wg_scope_close(lazy);
     if (lazy->tells_at_end) lazy_explain_end(lazy);

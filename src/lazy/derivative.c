@@ -38,13 +38,17 @@ bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *con
 {
     uint32_t count = function->outputs;
     for (uint32_t i = 0; i < count; i++) outputs[i] = NULL;
-    uint32_t scopes = lazy->scope_count;
+    uint32_t scopes = lazy->scope_count, floor = lazy->scope_floor;
     wg_scope_open(lazy);
     if (lazy->scope_count != scopes + 1) {
         wg_scope_close(lazy);
         return false;
     }
+    lazy->scope_floor = scopes + 1;
+    lazy->inside++;
     bool good = function->call(function->user, lazy, inputs, outputs);
+    lazy->inside--;
+    lazy->scope_floor = scopes;
     for (uint32_t i = 0; i < count && good; i++) good = lazy_check(lazy, outputs[i]);
     if (!good && !lazy->error.code) lazy_fail(lazy, WG_ARGUMENT, "the function answered that it failed");
     for (uint32_t i = 0; i < count; i++) {
@@ -52,6 +56,7 @@ bool lazy_function_run(wg_lazy *lazy, const wg_function *function, wg_array *con
         else outputs[i] = NULL;
     }
     while (lazy->scope_count > scopes) wg_scope_close(lazy);
+    lazy->scope_floor = floor;
     return good;
 }
 

@@ -20,9 +20,10 @@ static lazy_recorded *note(lazy_level *level)
     return recorded;
 }
 
+/* What an effect does is a part of it: a replay runs the effect again, and no recording around it notes what is inside. */
 static bool reads(const lazy_level *level)
 {
-    return level->kind == LAZY_RECORDING && !level->stopped;
+    return level->kind == LAZY_RECORDING && !level->stopped && level->serial > level->lazy->effect_serial;
 }
 
 /* ---- generators ---- */
@@ -76,7 +77,7 @@ static wg_array *seen_key(lazy_level *level, wg_generator *generator, wg_array *
     if (!level) return key;
     wg_array *inner = seen_key(level->older, generator, key), *seen = NULL;
     if (!inner) return NULL;
-    bool noted = level->kind == LAZY_RECORDING && !level->stopped && generator->born < level->serial; /* else it is made anew by each call */
+    bool noted = reads(level) && generator->born < level->serial; /* else it is made anew by each call */
     if (level->kind != LAZY_BATCH && !noted) return inner;
     if (level->kind == LAZY_BATCH) {
         wg_array *keys = lazy_call(level->lazy, WG_OP_KeySplit, &inner, 1, &level->frame, 1, 0);
@@ -147,6 +148,21 @@ static wg_array *plain_of(wg_lazy *lazy, wg_array *array)
     return array;
 }
 
+/* It may call anything but what would take away what its callers stand on. */
+static bool call_effect(wg_lazy *lazy, wg_effect run, void *user, const wg_view *views, uint32_t count)
+{
+    uint32_t scopes = lazy->scope_count, floor = lazy->scope_floor, serial = lazy->effect_serial;
+    lazy->scope_floor = scopes;
+    lazy->effect_serial = lazy->level_serial;
+    lazy->inside++;
+    bool good = run(user, views, count);
+    lazy->inside--;
+    lazy->effect_serial = serial;
+    while (lazy->scope_count > scopes) wg_scope_close(lazy);
+    lazy->scope_floor = floor;
+    return good;
+}
+
 static bool run_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count)
 {
     size_t bytes = (count + 1) * (sizeof(wg_array *) + sizeof(wg_view));
@@ -156,8 +172,11 @@ static bool run_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const
     bool good = true;
     for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = plain_of(lazy, operands[i])) != NULL;
     good = good && lazy_run(lazy, plain, count);
-    for (uint32_t i = 0; i < count && good; i++) views[i] = lazy_view(plain[i]);
-    if (good && !run(user, views, count)) good = lazy_fail(lazy, WG_CANCELLED, "an effect answered that it failed");
+    if (good) {
+        for (uint32_t i = 0; i < count; i++) views[i] = lazy_view(lazy_keep(plain[i])); /* whatever the effect releases */
+        good = call_effect(lazy, run, user, views, count) || lazy_fail(lazy, WG_CANCELLED, "an effect answered that it failed");
+        for (uint32_t i = 0; i < count; i++) lazy_release(plain[i]);
+    }
     base_free(lazy->allocator, views, bytes);
     return good;
 }
@@ -167,10 +186,12 @@ bool wg_array_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *
     if (!lazy || !run || (count && !operands)) return lazy_fail(lazy, WG_ARGUMENT, "an effect needs a function to run and its operands");
     for (uint32_t i = 0; i < count; i++)
         if (!lazy_check(lazy, operands[i])) return false;
-    if (!run_effect(lazy, run, user, operands, count)) return false;
-    for (lazy_level *level = lazy->levels; level; level = level->older)
-        if (reads(level) && !note_effect(level, run, user, operands, count)) return false;
-    return true;
+    for (uint32_t i = 0; i < count; i++) lazy_keep(operands[i]);
+    bool good = run_effect(lazy, run, user, operands, count);
+    for (lazy_level *level = lazy->levels; level && good; level = level->older)
+        if (reads(level)) good = note_effect(level, run, user, operands, count);
+    for (uint32_t i = 0; i < count; i++) lazy_release(operands[i]);
+    return good;
 }
 
 void lazy_recorded_free(lazy_level *level)

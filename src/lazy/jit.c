@@ -46,6 +46,7 @@ struct wg_jit {
     uint64_t *key;          /* of the call under way */
     uint32_t key_count, key_capacity;
     bool busy;              /* a call is under way: key and templates are in use */
+    uint32_t calls_under_way;
     wg_jit_figures figures;
 };
 
@@ -106,6 +107,10 @@ void wg_jit_free(wg_jit **handle)
 {
     if (!handle || !*handle) return;
     wg_jit *jit = *handle;
+    if (jit->calls_under_way) {
+        lazy_fail(jit->lazy, WG_ARGUMENT, "a compiled function is freed by a function or an effect that it calls");
+        return;
+    }
     *handle = NULL;
     while (jit->templates) {
         template *t = jit->templates;
@@ -480,7 +485,9 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
     bool good = true;
     for (uint32_t i = 0; i < jit->function.inputs && good; i++)
         good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
+    jit->calls_under_way++;
     good = good && call_jit(jit, plain, outputs);
     LAZY_ITEMS_END(lazy, few, plain, jit->function.inputs);
+    jit->calls_under_way--;
     return good && lazy_give_all(lazy, outputs, jit->function.outputs);
 }

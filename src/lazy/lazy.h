@@ -134,6 +134,9 @@ struct wg_lazy {
     uint32_t *scopes;
     uint32_t scope_count, scope_capacity;
     uint32_t scopes_missed;               /* opened without memory: innermost */
+    uint32_t scope_floor;                 /* open before the function or effect under way: not its to close */
+    uint32_t inside;                      /* functions and effects under way */
+    uint32_t effect_serial;               /* levels as old as this one do not note what the effect under way does */
     /* levels, newest first */
     lazy_level *levels;
     wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
@@ -208,6 +211,8 @@ bool lazy_give_all(wg_lazy *lazy, wg_array **arrays, uint32_t count);
 /* Owned. Consumes the tensor also on failure. */
 wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor);
 wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
+/* WG_KIND where it is none. */
+bool lazy_check_kind(wg_lazy *lazy, wg_kind kind);
 /* The items of a STORED or LITERAL array. */
 wg_view lazy_view(const wg_array *array);
 uint64_t lazy_stored_bytes(const wg_array *array);
@@ -258,7 +263,7 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
 bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
 void lazy_program_go(wg_lazy *lazy);
 bool lazy_program_end(wg_lazy *lazy, bool told);
-/* The session of the run under way is never used again, nor freed: another process's thread was in it. */
+/* The run under way will never end: its thread stayed behind in the process that this one was forked from. Its session is not touched again. */
 void lazy_program_abandon(wg_lazy *lazy);
 void lazy_programs_free(wg_lazy *lazy);
 

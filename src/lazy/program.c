@@ -596,8 +596,12 @@ bool lazy_program_end(wg_lazy *lazy, bool told)
 
 void lazy_program_abandon(wg_lazy *lazy)
 {
+    lazy_running *run = &lazy->run;
     for (int i = 0; i < MOST_SESSIONS; i++)
-        if (lazy->run.program->sessions[i].session == lazy->run.session) lazy->run.program->sessions[i].session = NULL;
+        if (run->program->sessions[i].session == run->session) run->program->sessions[i].session = NULL;
+    lazy->arena = NULL; /* as much the lost thread's */
+    lazy->arena_bytes = 0;
+    run->good = false;
 }
 
 wg_plan *wg_lazy_last_plan(const wg_lazy *lazy)

@@ -16,7 +16,7 @@ typedef struct lazy_runner {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     runner_state state;
-    pid_t process; /* a child has no such thread */
+    pid_t process; /* whose thread it is: a forked child has none */
 } lazy_runner;
 
 static void *run_all(void *user)
@@ -63,21 +63,19 @@ static void tell_runner(lazy_runner *runner, runner_state state)
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* After a fork the child has neither the thread nor what it was doing: its nodes pend again, and its session is left as it stood. */
-static bool forget_parent(wg_lazy *lazy)
+/* In a forked child the thread is gone: what it was computing is computed anew by whoever asks. */
+static void leave_lost_runner(wg_lazy *lazy)
 {
-    if (!lazy->runner || lazy->runner->process == getpid()) return false;
-    lazy->runner = NULL; /* its locks may be held by nobody: it is not given back */
-    if (lazy->run.submitted) {
-        lazy->run.good = false;
-        lazy_program_abandon(lazy);
-    }
-    return true;
+    lazy_runner *runner = lazy->runner;
+    if (!runner || runner->process == getpid()) return;
+    if (lazy->run.submitted) lazy_program_abandon(lazy);
+    base_free(lazy->allocator, runner, sizeof *runner);
+    lazy->runner = NULL;
 }
 
 bool lazy_submit(wg_lazy *lazy)
 {
-    forget_parent(lazy);
+    leave_lost_runner(lazy);
     if (!lazy->runner && !start(lazy)) return false;
     for (uint32_t i = 0; i < lazy->stored_count; i++) {
         wg_array *node = lazy->order[lazy->stored[i]];
@@ -92,10 +90,13 @@ bool lazy_submit(wg_lazy *lazy)
 void lazy_join(wg_lazy *lazy)
 {
     if (!lazy->run.submitted) return;
-    lazy_runner *runner = forget_parent(lazy) ? NULL : lazy->runner;
-    if (runner) pthread_mutex_lock(&runner->lock);
-    while (runner && runner->state == RUNNER_BUSY) pthread_cond_wait(&runner->changed, &runner->lock);
-    if (runner) pthread_mutex_unlock(&runner->lock);
+    leave_lost_runner(lazy);
+    lazy_runner *runner = lazy->runner;
+    if (runner) { /* else it was done by the caller itself, or never will be */
+        pthread_mutex_lock(&runner->lock);
+        while (runner->state == RUNNER_BUSY) pthread_cond_wait(&runner->changed, &runner->lock);
+        pthread_mutex_unlock(&runner->lock);
+    }
     lazy->run.submitted = false;
     uint32_t count = lazy->stored_count;
     bool good = lazy_program_end(lazy, false); /* a failure is told to whoever reads what failed */
@@ -108,10 +109,10 @@ void lazy_join(wg_lazy *lazy)
 
 void lazy_runner_free(wg_lazy *lazy)
 {
+    lazy_join(lazy);
+    leave_lost_runner(lazy);
     lazy_runner *runner = lazy->runner;
     if (!runner) return;
-    lazy_join(lazy);
-    if (forget_parent(lazy) || !lazy->runner) return;
     tell_runner(runner, RUNNER_ENDS);
     pthread_join(runner->thread, NULL);
     pthread_cond_destroy(&runner->changed);

@@ -10,6 +10,8 @@ static void creation_1(void **state)
     CASE((wg_array_zeros(o->lazy, WG_KIND_F64, WG_EXTENTS(2, 2))), F64, 2, ({2, 2}), ({0, 0, 0, 0}));
     CASE((wg_array_ones(o->lazy, WG_KIND_I32, 0, NULL)), I32, 0, ({0}), ({1}));
     CASE((wg_array_full(o->lazy, WG_KIND_F32, WG_EXTENTS(0, 3), 4)), F32, 2, ({0, 3}), ({0}));
+    CASE((wg_array_from(o->lazy, WG_KIND_I32, WG_EXTENTS(2, 2), (int32_t[]){1, -2, 3, 4})), I32, 2, ({2, 2}), ({1, -2, 3, 4}));
+    CASE((wg_array_from(o->lazy, WG_KIND_F64, WG_EXTENTS(0, 3), NULL)), F64, 2, ({0, 3}), ({0}));
     CASE((wg_array_full_like(o->b, 1)), BOOL, 2, ({2, 3}), ({1, 1, 1, 1, 1, 1}));
     CASE((wg_array_iota(o->lazy, WG_KIND_I64, WG_EXTENTS(2, 3), -1)), I64, 2, ({2, 3}), ({0, 1, 2, 0, 1, 2}));
     CASE((wg_array_arange(o->lazy, WG_KIND_I64, 2, 11, 3)), I64, 1, ({3}), ({2, 5, 8}));
@@ -200,6 +202,8 @@ static void what_does_not_fit_says_so(void **state)
     FAILS(wg_array_arange(o->lazy, WG_KIND_I64, 0, 1, 0), WG_ARGUMENT, "no count of numbers");
     FAILS(wg_array_linspace(o->lazy, WG_KIND_I64, 0, 1, 3, true), WG_KIND, "linspace makes floats");
     FAILS(wg_array_full(o->lazy, WG_KIND_F64, WG_EXTENTS(2, -1), 0), WG_SIZE, "[2, -1] is no shape");
+    FAILS(wg_array_from(o->lazy, WG_KIND_F64, WG_EXTENTS(2), NULL), WG_ARGUMENT, "NULL");
+    FAILS(wg_array_from(o->lazy, WG_KIND_F64, WG_EXTENTS(-2), (double[]){0}), WG_SIZE, "from: [-2] is no shape");
     FAILS(wg_array_tril(o->v, 0), WG_SHAPE, "tril takes matrices");
     FAILS(wg_array_repeat_each(o->y, o->k, 0), WG_SHAPE, "counts [5] are not one for each position of axis 0 of [3, 4]");
     FAILS(wg_array_repeat_each(o->y, o->n3b, 0), WG_KIND, "takes integer positions, not f64");
