@@ -124,6 +124,7 @@ WG_API wg_array *wg_array_array_equal(wg_array *a, wg_array *b);
 
 /* A copy of row-major items: wg_array_from(lazy, WG_KIND_F64, WG_EXTENTS(2), (double[]){1, 2}). */
 WG_API wg_array *wg_array_from(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items);
+/* [shape] of one number, converted to the kind (of integers toward zero, saturating). WG_SHAPE where the shape is none. */
 WG_API wg_array *wg_array_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, double number);
 WG_API wg_array *wg_array_zeros(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape);
 WG_API wg_array *wg_array_ones(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape);
@@ -151,7 +152,7 @@ WG_API wg_array *wg_array_tril(wg_array *a, int64_t diagonal);
 WG_API wg_array *wg_array_triu(wg_array *a, int64_t diagonal);
 /* vectors [count][n_i] to grids [count][n_0, n_1, ..]; `columns_first` exchanges the first two axes (NumPy's indexing="xy"). */
 WG_API bool wg_array_meshgrid(wg_array *const *vectors, uint32_t count, bool columns_first, wg_array **grids);
-/* [..] integers to [.., classes] of a kind: 1 at the label, else 0. */
+/* [..] integers (else WG_KIND) to [.., classes] of a kind: 1 at the label, else 0. */
 WG_API wg_array *wg_array_one_hot(wg_array *labels, int64_t classes, wg_kind kind);
 
 /* ---- layout -------------------------------------------------------------------------------------------------------------------------- */

@@ -11,17 +11,19 @@
 extern "C" {
 #endif
 
-/* Records the map of the function from inputs [count] to results [result_count], any nodes of the tape: frames[i] are the cells of inputs[i],
- * its shape with the frame put in as axis in_axes[i] (NULL: 0), and mapped[j] receives the shape of results[j] with the frame as axis
- * out_axes[j] (NULL: 0). The frame may be 0, and a named extent. What does not depend on the inputs is shared by the cells; a result of that
- * kind is repeated along the frame. An input counts as it is given, whatever it is computed from. Nodes of the map are recorded behind the
- * others; nothing is changed. False and a tape error: no inputs, one given twice (WG_ARGUMENT), a kind that differs (WG_KIND), shapes or
- * frames that do not fit, an axis that there is not (WG_SHAPE), or what a row says of a rank above WG_MAX_RANK or a size that is too large. */
+/* Records the map of the function from inputs [count] to results [result_count], any nodes of the tape: frames[i] are the cells of
+ * inputs[i], its shape with the frame put in as axis in_axes[i] (NULL: 0), and mapped[j] receives the shape of results[j] with the frame as
+ * axis out_axes[j] (NULL: 0). The frame may be 0, and a named extent. What does not depend on the inputs is shared by the cells; a result
+ * of that kind is repeated along the frame. An input counts as it is given, whatever it is computed from. Nodes of the map are recorded
+ * behind the others; nothing is changed. False and a tape error: no inputs, one given twice (WG_ARGUMENT), a kind that differs (WG_KIND),
+ * shapes or frames that do not fit, an axis that there is not (WG_SHAPE), or what a row says of a rank above WG_MAX_RANK or a size that is
+ * too large. */
 WG_API bool wg_vmap(wg_tape *tape, const wg_value *results, uint32_t result_count, const wg_value *inputs, const wg_value *frames,
                     const uint32_t *in_axes, uint32_t count, const uint32_t *out_axes, wg_value *mapped);
 
-/* Records the map of one call of a row: batched operands (batched [operand_count], at least one) have the frame as axis 0, attributes are the cell's. Answers
- * [frame, result of a cell ..]; poison and a tape error: a batched operand without the frame in front (WG_SHAPE), and what wg_record says. */
+/* Records the map of one call of a row: batched operands (batched [operand_count], at least one) have the frame as axis 0, attributes are
+ * the cell's. Answers [frame, result of a cell ..]; poison and a tape error: a batched operand without the frame in front (WG_SHAPE), and
+ * what wg_record says. */
 WG_API wg_value wg_record_mapped(wg_tape *tape, wg_op op, const wg_value *operands, const bool *batched, uint32_t operand_count,
                                  const wg_size *attributes, uint32_t attribute_count, wg_size frame);
 /* Whether the map of a row is the row once for each cell, so that its nodes grow with the frame, which must then be a plain number. */

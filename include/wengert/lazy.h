@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Arrays that wait. A call builds one pending node, a read computes what it needs and nothing else, and what has been computed is a stored array from then on. Link
- * with -lwengert-lazy -lwengert.
+ * Arrays that wait. A call builds one pending node, a read computes what it needs and nothing else, and what has been computed is a stored
+ * array from then on. Link with -lwengert-lazy -lwengert.
  *
- * wengert/array.h has the calls a program is written with (rows with broadcasting and the conveniences above them); this header has what they stand on: contexts of
- * arrays, stored and pending arrays, reads, entries as functions, compiled functions, derivatives, batches, effects, and what can be asked of all of it.
+ * wengert/array.h has the calls a program is written with (rows with broadcasting and the conveniences above them); this header has what
+ * they stand on: contexts of arrays, stored and pending arrays, reads, entries as functions, compiled functions, derivatives, batches,
+ * effects, and what can be asked of all of it.
  *
- * Errors. A call that fails answers NULL (or false); its context keeps the first error, with the place of the call, until wg_lazy_error_clear. A NULL operand makes the
- * next call answer NULL quietly, so a chain of calls is checked once. Pending work is never harmed by an error. */
+ * Errors. A call that fails answers NULL (or false); its context keeps the first error, with the place of the call, until
+ * wg_lazy_error_clear. A NULL operand makes the next call answer NULL quietly, so a chain of calls is checked once. Pending work is never
+ * harmed by an error. */
 #ifndef WENGERT_LAZY_H
 #define WENGERT_LAZY_H
 
@@ -20,8 +22,8 @@ extern "C" {
 /* A context of arrays: the pending graph, the one plan cache, levels, settings. Belongs to one thread. */
 typedef struct wg_lazy wg_lazy;
 
-/* A stored or pending array, reference counted: wg_array_keep, wg_array_release. A call answers a reference that its caller owns, or, while a scope is open, one that the
- * scope owns. */
+/* A stored or pending array, reference counted: wg_array_keep, wg_array_release. A call answers a reference that its caller owns, or, while
+ * a scope is open, one that the scope owns. */
 typedef struct wg_array wg_array;
 
 typedef struct wg_lazy_options {
@@ -36,8 +38,9 @@ typedef struct wg_lazy_options {
 
 /* NULL and an error without memory or with options of another size. Options NULL: the defaults. */
 WG_API wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error);
-/* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. Its compiled functions and generators are freed before.
- * Called by a function or an effect of the context: an error that the context keeps (WG_ARGUMENT), and nothing is freed. */
+/* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. Its compiled functions and generators
+ * are freed before. Called by a function or an effect of the context: an error that the context keeps (WG_ARGUMENT), and nothing is
+ * freed. */
 WG_API void wg_lazy_free(wg_lazy **lazy);
 WG_API wg_context *wg_lazy_context(const wg_lazy *lazy);
 /* The kind of literals without a kind. */
@@ -52,9 +55,11 @@ WG_API void wg_lazy_stop(wg_lazy *lazy);
 
 /* ---- scopes: temporaries without a release each -------------------------------------------------------------------------------- */
 
-/* Arrays answered from here on belong to this scope. Scopes nest. Without memory (an error) calls answer NULL until this scope is closed. */
+/* Arrays answered from here on belong to this scope. Scopes nest. Without memory (an error) calls answer NULL until this scope is
+ * closed. */
 WG_API void wg_scope_open(wg_lazy *lazy);
-/* Releases what the innermost scope owns. A function or effect closes none that it did not open (WG_ARGUMENT), and need not close its own. */
+/* Releases what the innermost scope owns. A function or effect closes none that it did not open (WG_ARGUMENT), and need not close its
+ * own. */
 WG_API void wg_scope_close(wg_lazy *lazy);
 /* One more reference, owned by the caller; answers its argument. */
 WG_API wg_array *wg_array_keep(wg_array *array);
@@ -69,7 +74,8 @@ WG_API wg_array *wg_array_of(wg_lazy *lazy, wg_tensor *items);
 WG_API wg_array *wg_array_copy(wg_lazy *lazy, const wg_view *items);
 /* The items of a view where they are, any strides: `release(user)` is called once when no array and no run needs them (also on failure). */
 WG_API wg_array *wg_array_borrow(wg_lazy *lazy, const wg_view *items, void (*release)(void *user), void *user);
-/* Items of a file from a byte offset on, mapped read-only: [shape] row-major in this machine's order. WG_FILE where it cannot be mapped or is too short. */
+/* Items of a file from a byte offset on, mapped read-only: [shape] row-major in this machine's order. WG_FILE where it cannot be mapped or
+ * is too short. */
 WG_API wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind kind, uint32_t rank, const int64_t *shape);
 /* A literal []: a constant of what is recorded with it, and plans are keyed by its value. */
 WG_API wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number);
@@ -85,8 +91,8 @@ WG_API const int64_t *wg_array_shape(const wg_array *array);
 WG_API int64_t wg_array_volume(const wg_array *array);
 /* Whether a read would have to ask for it: neither stored nor under way. */
 WG_API bool wg_array_is_pending(const wg_array *array);
-/* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it answers the array with that tag,
- * another one where the node is shared. Consumes nothing. */
+/* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it
+ * answers the array with that tag, another one where the node is shared. Consumes nothing. */
 WG_API uint32_t wg_array_tag(const wg_array *array);
 WG_API wg_array *wg_array_tagged(wg_array *array, uint32_t tag);
 
@@ -101,23 +107,27 @@ WG_API wg_array *wg_array_at(wg_array *array, const char *file, int line);
 WG_API bool wg_lazy_read_at(bool good, const char *file, int line);
 WG_API bool wg_lazy_call_at(bool good, const char *file, int line);
 
-/* Anything recorded on a tape is a call on arrays: `record` is given one value an operand and answers one value a result (poison with a tape error: the call fails). */
+/* Anything recorded on a tape is a call on arrays: `record` is given one value an operand and answers one value a result (poison with a
+ * tape error: the call fails). */
 typedef bool (*wg_recorder)(void *user, wg_tape *tape, const wg_value *operands, wg_value *results);
-WG_API bool wg_array_compose(wg_lazy *lazy, wg_recorder record, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,
-                             uint32_t result_count);
-/* An entry of any network as a function of arrays: inputs [in recorded order of the network's inputs; NULL: the recorded default], parameters from a table (NULL: the
- * initial ones). results [wg_entry_result_count]. */
-WG_API bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *parameters, wg_array *const *inputs, uint32_t input_count,
-                          wg_array **results);
+WG_API bool wg_array_compose(wg_lazy *lazy, wg_recorder record, void *user, wg_array *const *operands, uint32_t operand_count,
+                             wg_array **results, uint32_t result_count);
+/* An entry of any network as a function of arrays: inputs [in recorded order of the network's inputs; NULL: the recorded default],
+ * parameters from a table (NULL: the initial ones). results [wg_entry_result_count]. */
+WG_API bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *parameters, wg_array *const *inputs,
+                          uint32_t input_count, wg_array **results);
 
-/* ---- reads ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- reads --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Asks for roots together, so that shared work is done once. Large work is computed beside the caller, who may go on calling: the next run or read waits for it. What
- * fails under way stays pending, and the error is that of its read. False and an error where it cannot be begun. */
+/* Asks for roots together, so that shared work is done once. Large work is computed beside the caller, who may go on calling: the next run
+ * or read waits for it. What fails under way stays pending, and the error is that of its read. False and an error where it cannot be
+ * begun. */
 WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
-/* On failure a read tells the error of the lowest node and item, with the places of the call and of the read; what is pending stays so, nothing else is harmed.
+/* On failure a read tells the error of the lowest node and item, with the places of the call and of the read; what is pending stays so,
+ * nothing else is harmed.
  *
- * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is released. False: see wg_lazy_error. */
+ * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is
+ * released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
 /* The items as a dense tensor, owned. */
 WG_API wg_tensor *wg_array_tensor(wg_array *array);
@@ -127,10 +137,10 @@ WG_API bool wg_array_int64(wg_array *array, int64_t *number);
 /* Computes every pending array that somebody keeps. */
 WG_API bool wg_lazy_flush(wg_lazy *lazy);
 
-/* ---- functions of arrays ------------------------------------------------------------------------------------------------------------------- */
+/* ---- functions of arrays ------------------------------------------------------------------------------------------------------------- */
 
-/* `call` computes outputs from inputs with calls on arrays; everything it makes belongs to a scope that the caller of `call` opens and closes. It answers false where it
- * fails (a NULL output fails by itself). */
+/* `call` computes outputs from inputs with calls on arrays; everything it makes belongs to a scope that the caller of `call` opens and
+ * closes. It answers false where it fails (a NULL output fails by itself). */
 typedef struct wg_function {
     bool (*call)(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs);
     void *user;
@@ -140,40 +150,43 @@ typedef struct wg_function {
 /* Runs a function in a scope of its own: outputs are owned by the caller. */
 WG_API bool wg_function_call(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array **outputs);
 
-/* Reverse mode: values [outputs] (NULL: not wanted) and the gradients [inputs] of the first output [], by every input that is of a float kind (NULL for the others).
- * `wanted` [inputs] (NULL: all) says which. Reading a value inside the function, to decide what it does next, cuts nothing. */
+/* Reverse mode: values [outputs] (NULL: not wanted) and the gradients [inputs] of the first output [], by every input that is of a float
+ * kind (NULL for the others). `wanted` [inputs] (NULL: all) says which. Reading a value inside the function, to decide what it does next,
+ * cuts nothing. */
 WG_API bool wg_gradient(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, const bool *wanted, wg_array **values,
                         wg_array **gradients);
 /* Reverse mode with a cotangent [its shape] for each output (NULL: zeros). */
-WG_API bool wg_function_vjp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *cotangents, wg_array **values,
-                            wg_array **gradients);
+WG_API bool wg_function_vjp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *cotangents,
+                            wg_array **values, wg_array **gradients);
 /* Forward mode: tangents [inputs] (NULL: zeros) to output_tangents [outputs]. */
-WG_API bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *tangents, wg_array **values,
-                            wg_array **output_tangents);
-/* d output / d input [output shape, input shape]: one pending array, made when it is read by mapping unit seeds over the smaller side; its matrix product with a
- * vector, made before, is a forward or reverse product instead (wg_jacobian_product). */
+WG_API bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *tangents,
+                            wg_array **values, wg_array **output_tangents);
+/* d output / d input [output shape, input shape]: one pending array, made when it is read by mapping unit seeds over the smaller side; its
+ * matrix product with a vector, made before, is a forward or reverse product instead (wg_jacobian_product). */
 WG_API wg_array *wg_function_jacobian(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t output, uint32_t input);
 /* The Hessian [input shape, input shape] of the first output []. */
 WG_API wg_array *wg_function_hessian(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t input);
 /* The Hessian of the first output [] applied to vectors [inputs]: products [inputs]. */
 WG_API bool wg_function_hessian_vector(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, wg_array *const *vectors,
                                        wg_array **products);
-/* A function with a derivative rule of its own, at every level and in every mode: `tangent` is called with inputs [inputs], then outputs [outputs], then the inputs'
- * tangents [inputs], and answers the outputs' tangents [outputs]; linear in the tangents. */
-WG_API bool wg_function_custom(wg_lazy *lazy, const wg_function *function, const wg_function *tangent, wg_array *const *inputs, wg_array **outputs);
+/* A function with a derivative rule of its own, at every level and in every mode: `tangent` is called with inputs [inputs], then outputs
+ * [outputs], then the inputs' tangents [inputs], and answers the outputs' tangents [outputs]; linear in the tangents. */
+WG_API bool wg_function_custom(wg_lazy *lazy, const wg_function *function, const wg_function *tangent, wg_array *const *inputs,
+                               wg_array **outputs);
 
-/* The function mapped over a new axis: in_axes [inputs] says which axis of an input is mapped (-1: shared; NULL: axis 0 of all), out_axes [outputs] where it stands in
- * an output (NULL: 0). */
-WG_API bool wg_function_map(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, const int32_t *in_axes, const int32_t *out_axes,
-                            wg_array **outputs);
+/* The function mapped over a new axis: in_axes [inputs] says which axis of an input is mapped (-1: shared; NULL: axis 0 of all), out_axes
+ * [outputs] where it stands in an output (NULL: 0). */
+WG_API bool wg_function_map(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, const int32_t *in_axes,
+                            const int32_t *out_axes, wg_array **outputs);
 
-/* ---- compiled functions: traced once a signature ------------------------------------------------------------------------------------------- */
+/* ---- compiled functions: traced once a signature ------------------------------------------------------------------------------------- */
 
 typedef struct wg_jit wg_jit;
-/* `function` may depend on its array arguments and on `options` [options_bytes] alone, which are hashed (copied). It is traced at a first call with a signature (kinds,
- * tags, shapes, values of literals) and replayed without being called afterwards. It is called afresh at every call once it reads a value, calls a function with a
- * rule of its own, splits a generator, calls itself, captures what a level around it carries, or is given a ninth signature (figures: stopped). A generator that it
- * makes by itself is made anew by each call. NULL without memory. */
+/* `function` may depend on its array arguments and on `options` [options_bytes] alone, which are hashed (copied). It is traced at a first
+ * call with a signature (kinds, tags, shapes, values of literals) and replayed without being called afterwards. It is called afresh at
+ * every call once it reads a value, calls a function with a rule of its own, splits a generator, calls itself, captures what a level around
+ * it carries, or is given a ninth signature (figures: stopped). A generator that it makes by itself is made anew by each call. NULL without
+ * memory. */
 WG_API wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes);
 /* By a function or an effect that it calls: an error that the context keeps (WG_ARGUMENT), and nothing is freed. */
 WG_API void wg_jit_free(wg_jit **jit);
@@ -185,14 +198,15 @@ typedef struct wg_jit_figures {
 } wg_jit_figures;
 WG_API void wg_jit_figures_of(const wg_jit *jit, wg_jit_figures *figures);
 
-/* ---- effects -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- effects ------------------------------------------------------------------------------------------------------------------------- */
 
-/* Runs `run(user, items)` now, after its operands are read, in the order of the calls; a recording notes it and every replay runs it again. It may call
- * anything, reads and effects included; what it does is a part of it, which no recording around it notes. False: the call fails. */
+/* Runs `run(user, items)` now, after its operands are read, in the order of the calls; a recording notes it and every replay runs it again.
+ * It may call anything, reads and effects included; what it does is a part of it, which no recording around it notes. False: the call
+ * fails. */
 typedef bool (*wg_effect)(void *user, const wg_view *items, uint32_t count);
 WG_API bool wg_array_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const *operands, uint32_t count);
 
-/* ---- generators: draws as data ----------------------------------------------------------------------------------------------------------------- */
+/* ---- generators: draws as data ------------------------------------------------------------------------------------------------------- */
 
 /* Where draws take their keys: each takes the next one at its call, so that the order of reads decides nothing. */
 typedef struct wg_generator wg_generator;
@@ -205,7 +219,7 @@ WG_API wg_generator *wg_generator_split(wg_generator *generator);
 /* A generator whose stream is this one's folded with a number: the same number, the same stream. */
 WG_API wg_generator *wg_generator_fold(const wg_generator *generator, uint64_t number);
 
-/* ---- asking ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct wg_lazy_figures {
     uint64_t arrays;       /* that live */
@@ -222,7 +236,9 @@ WG_API wg_plan *wg_lazy_last_plan(const wg_lazy *lazy);
 
 /* Something that happened, as data; texts are borrowed until the next event is kept or events are cleared. */
 typedef struct wg_event {
-    const char *what;   /* "run", "stage" (of the run before it), "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop", "fallback" */
+    /* "run", "stage" (of the run before it), "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop",
+     * "fallback" */
+    const char *what;
     const char *detail; /* a rule, a row, a function */
     const char *reason;
     const char *file;   /* of the call; NULL: unknown */
@@ -232,6 +248,7 @@ typedef struct wg_event {
     uint64_t bytes;
     double seconds;
 } wg_event;
+/* Whether events are kept from here on: at most 65,536, then the list begins anew. */
 WG_API void wg_lazy_explain(wg_lazy *lazy, bool on);
 WG_API uint64_t wg_lazy_event_count(const wg_lazy *lazy);
 WG_API bool wg_lazy_event(const wg_lazy *lazy, uint64_t index, wg_event *event);

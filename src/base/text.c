@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+void base_text_append(char *text, size_t bytes, const char *more)
+{
+    size_t used = strlen(text);
+    while (*more && used + 1 < bytes) text[used++] = *more++;
+    text[used] = 0;
+}
+
 base_string base_string_new(const wg_allocator *allocator)
 {
     return (base_string){.allocator = allocator};

@@ -11,6 +11,9 @@
 #include "base/memory.h"
 
 /* A string that grows. After a failed growth `failed` is set and every later call does nothing: check it once at the end. */
+/* Puts more behind a text that stands in `bytes` with its NUL; what has no room is cut off. */
+void base_text_append(char *text, size_t bytes, const char *more);
+
 typedef struct base_string {
     const wg_allocator *allocator;
     char *text; /* NUL-terminated once anything was put */

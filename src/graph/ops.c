@@ -184,8 +184,14 @@ wg_value wg_sum_along(wg_value a, uint32_t axis)
 static int64_t choice(wg_tape *tape, wg_op op, graph_attribute_type type, const char *word)
 {
     int64_t value = word ? graph_choice_value(type, word, strlen(word)) : -1;
-    if (value < 0) graph_fail(tape, WG_ARGUMENT, "%s does not know the word \"%s\"", graph_rows[op].text, word ? word : "");
-    return value;
+    if (value >= 0) return value;
+    char words[160] = "";
+    for (int64_t i = 0; graph_choice_word(type, i); i++) {
+        if (i) base_text_append(words, sizeof words, ", ");
+        base_text_append(words, sizeof words, graph_choice_word(type, i));
+    }
+    graph_fail(tape, WG_ARGUMENT, "%s does not know the word \"%s\" among %s", graph_rows[op].text, word ? word : "", words);
+    return -1;
 }
 
 static wg_value fold_axis(wg_value a, wg_op row, const char *op, int64_t axis, int64_t last)

@@ -149,7 +149,9 @@ static bool map_file(const char *path, uint64_t offset, size_t bytes, lazy_borro
     }
     uint64_t size = (uint64_t)facts.st_size, page = (uint64_t)sysconf(_SC_PAGESIZE), first = offset / page * page;
     bool good = offset <= size && bytes <= size - offset;
-    if (!good) base_fail(error, WG_FILE, "%s has %llu bytes: %zu are wanted from byte %llu on", path, (unsigned long long)size, bytes, (unsigned long long)offset);
+    if (!good)
+        base_fail(error, WG_FILE, "%s has %llu bytes: %zu are wanted from byte %llu on", path, (unsigned long long)size, bytes,
+                  (unsigned long long)offset);
     how->mapping_bytes = (size_t)(offset - first) + bytes;
     if (good) how->mapping = mmap(NULL, how->mapping_bytes, PROT_READ, MAP_PRIVATE, file, (off_t)first);
     if (good && how->mapping == MAP_FAILED) good = base_fail(error, WG_FILE, "%s cannot be mapped", path);
@@ -168,7 +170,8 @@ wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind
     wg_view view = {.kind = kind, .rank = rank, .shape = shape};
     bool good = path || base_fail(&error, WG_ARGUMENT, "mapping a file needs its path");
     good = good && base_tensor_size(kind, rank, shape, &volume, &bytes, &error);
-    if (good && offset % base_kinds[kind].bytes) good = base_fail(&error, WG_ARGUMENT, "the offset %llu is not on a boundary of %s", (unsigned long long)offset, base_kinds[kind].name);
+    if (good && offset % base_kinds[kind].bytes)
+        good = base_fail(&error, WG_ARGUMENT, "the offset %llu is not on a boundary of %s", (unsigned long long)offset, base_kinds[kind].name);
     if (good && bytes) good = map_file(path, offset, bytes, &how, &view.data, &error);
     wg_array *array = good ? borrow(lazy, &view, how, &error) : NULL;
     if (array && how.mapping) {

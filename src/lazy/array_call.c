@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "lazy/array_call.h"
 
 /* ---- scopes ---- */
@@ -150,14 +151,10 @@ wg_array *lazy_merge_axes(wg_array *a, const bool *chosen, uint32_t *at, int64_t
 /* "[2, 3], [4] and []" */
 static void shapes_text(char *text, size_t bytes, wg_array *const *operands, uint32_t count)
 {
-    size_t used = 0;
     text[0] = 0;
-    for (uint32_t i = 0; i < count && used + 1 < bytes; i++) {
-        const char *before = !i ? "" : i + 1 == count ? " and " : ", ";
-        const char *shape = BASE_SHAPE_TEXT(operands[i]->rank, lazy_shape(operands[i]));
-        for (const char *c = before; *c && used + 1 < bytes; c++) text[used++] = *c;
-        for (const char *c = shape; *c && used + 1 < bytes; c++) text[used++] = *c;
-        text[used] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        base_text_append(text, bytes, !i ? "" : i + 1 == count ? " and " : ", ");
+        base_text_append(text, bytes, BASE_SHAPE_TEXT(operands[i]->rank, lazy_shape(operands[i])));
     }
 }
 
@@ -345,7 +342,7 @@ bool wg_array_promote(wg_array *const *arrays, uint32_t count, wg_array **promot
     wg_lazy *lazy = lazy_begin(arrays, count);
     if (!lazy) return false;
     wg_kind kind = promoted_kind(lazy, arrays, count);
-    if (kind == WG_KIND_COUNT) lazy_fail(lazy, WG_KIND, "the kinds have no common one: char and another");
+    if (kind == WG_KIND_COUNT) lazy_fail(lazy, WG_KIND, "no kind holds char and another; convert one explicitly");
     for (uint32_t i = 0; kind != WG_KIND_COUNT && i < count; i++) promoted[i] = wg_array_convert(arrays[i], kind);
     return lazy_end_all(lazy, promoted, count);
 }
@@ -364,12 +361,14 @@ static const choice_word choices[] = {
 int64_t lazy_word(wg_lazy *lazy, const char *call, const char *type, const char *word)
 {
     int64_t value = 0;
-    for (size_t i = 0; word && i < sizeof choices / sizeof *choices; i++) {
+    char words[160] = "";
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         if (strcmp(choices[i].type, type)) continue;
-        if (!strcmp(choices[i].word, word)) return value;
-        value++;
+        if (word && !strcmp(choices[i].word, word)) return value;
+        if (value++) base_text_append(words, sizeof words, ", ");
+        base_text_append(words, sizeof words, choices[i].word);
     }
-    lazy_fail(lazy, WG_ARGUMENT, "%s does not know the word \"%s\"", call, word ? word : "");
+    lazy_fail(lazy, WG_ARGUMENT, "%s does not know the word \"%s\" among %s", call, word ? word : "", words);
     return -1;
 }
 

@@ -230,6 +230,10 @@ wg_array *wg_array_one_hot(wg_array *labels, int64_t classes, wg_kind kind)
 {
     wg_lazy *lazy = LAZY_BEGIN(labels);
     if (!lazy) return NULL;
+    if (!base_kind_is_integer((wg_kind)labels->kind)) {
+        lazy_fail(lazy, WG_KIND, "one_hot takes integer labels, not %s; convert them first", base_kinds[labels->kind].name);
+        return lazy_end(lazy, NULL);
+    }
     wg_array *class = wg_array_iota(lazy, (wg_kind)labels->kind, 1, &classes, 0);
     wg_array *wanted = wg_array_expand_dims(labels, (int32_t[]){-1}, 1);
     return lazy_end(lazy, wg_array_convert(wg_array_equal(wanted, class), kind));

@@ -156,8 +156,8 @@ static wg_array *hypot_of(wg_array *a, wg_array *b)
 
 wg_array *wg_array_hypot(wg_array *a, wg_array *b) { return of_two(a, b, "hypot", hypot_of); }
 
-/* m + log1p(exp(-|a - b|)), m the greater; equal infinities have no difference. The magnitude is chosen and not taken by abs: where a equals b
- * one formula is followed, and derivatives are those of the smooth function. */
+/* m + log1p(exp(-|a - b|)), m the greater; equal infinities have no difference. The magnitude is chosen and not taken by abs: where a
+ * equals b one formula is followed, and derivatives are those of the smooth function. */
 static wg_array *logaddexp_of(wg_array *a, wg_array *b)
 {
     wg_array *difference = wg_array_sub(a, b), *opposite = wg_array_sub(b, a);

@@ -60,7 +60,8 @@ wg_array *wg_array_matmul(wg_array *a, wg_array *b)
     const char *first = BASE_SHAPE_TEXT(left, lazy_shape(a)), *second = BASE_SHAPE_TEXT(right, lazy_shape(b));
     bool good = (left && right) || lazy_fail(lazy, WG_SHAPE, "matmul needs axes on both sides, not %s and %s; use mul", first, second);
     if (good && lazy_shape(a)[left - 1] != lazy_shape(b)[right == 1 ? 0 : right - 2])
-        good = lazy_fail(lazy, WG_SHAPE, "matmul: the last axis of %s is not the inner one of %s", first, second);
+        good = lazy_fail(lazy, WG_SHAPE, "matmul: %s and %s do not fit: the last axis of the first must be as long as the last but one of the second", first,
+                         second);
     if (!good) return lazy_end(lazy, NULL);
     wg_array *row = left == 1 ? wg_array_expand_dims(a, (int32_t[]){0}, 1) : a,
              *column = right == 1 ? wg_array_expand_dims(b, (int32_t[]){1}, 1) : b;

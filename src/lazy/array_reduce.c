@@ -262,8 +262,9 @@ wg_array *wg_array_quantile(wg_array *a, double q, const int32_t *axes, uint32_t
     uint32_t which = 0;
     if (!fold_floats(&f, "quantile", a, axes, count, keep)) return NULL;
     while (method && which < METHODS && strcmp(words[which], method)) which++;
-    bool good = (method && which < METHODS) || lazy_fail(f.lazy, WG_ARGUMENT, "quantile does not know the method \"%s\"",
-                                                         method ? method : "");
+    bool good = (method && which < METHODS) ||
+                lazy_fail(f.lazy, WG_ARGUMENT, "quantile does not know the method \"%s\" among linear, lower, higher, nearest, midpoint",
+                          method ? method : "");
     if (!(q >= 0 && q <= 1)) good = lazy_fail(f.lazy, WG_ARGUMENT, "quantile: the share is not in [0, 1]");
     return fold_end(&f, good ? quantile_merged(&f, q, (quantile_method)which) : NULL);
 }

@@ -508,8 +508,8 @@ wg_array *wg_function_jacobian(wg_lazy *lazy, const wg_function *function, wg_ar
 {
     if (!check_function(lazy, function, inputs) || !check_all(lazy, inputs, function->inputs, true)) return NULL;
     if (output >= function->outputs || input >= function->inputs)
-        return lazy_fail(lazy, WG_ARGUMENT, "a Jacobian of output %u by input %u of a function of %u inputs and %u outputs", output, input,
-                         function->inputs, function->outputs), NULL;
+        return lazy_fail(lazy, WG_ARGUMENT, "there is no Jacobian of output %u by input %u: counted from 0, the function has %u outputs and %u inputs",
+                         output, input, function->outputs, function->inputs), NULL;
     bool few[16] = {false}, *wanted = few;
     if (function->inputs > 16 && !(wanted = base_allocate_zeroed(lazy->allocator, function->inputs))) return lazy_fail_memory(lazy), NULL;
     wanted[input] = true;
@@ -518,7 +518,8 @@ wg_array *wg_function_jacobian(wg_lazy *lazy, const wg_function *function, wg_ar
     if (begin_traced(&run, inputs, wanted)) {
         bool floats = moves(&run, run.inputs[input]) && base_kind_is_float((wg_kind)run.outputs[output]->kind);
         if (floats) array = jacobian_of(&run, run.outputs[output], run.inputs[input]);
-        else lazy_fail(lazy, WG_KIND, "a Jacobian is of a float by a float");
+        else lazy_fail(lazy, WG_KIND, "a Jacobian is of a float by a float, not of %s by %s; convert them inside the function",
+                       wg_kind_name((wg_kind)run.outputs[output]->kind), wg_kind_name((wg_kind)run.inputs[input]->kind));
         end_traced(&run);
     }
     if (wanted != few) base_free(lazy->allocator, wanted, function->inputs);

@@ -25,6 +25,11 @@ static bool fail(const notation *n, const char *what)
     return lazy_fail(n->lazy, WG_ARGUMENT, "einsum \"%.200s\": %s", n->text, what);
 }
 
+static bool fail_at(const notation *n, char c, const char *what)
+{
+    return lazy_fail(n->lazy, WG_ARGUMENT, "einsum \"%.200s\": '%c' %s", n->text, c, what);
+}
+
 /* A letter's label; LETTERS where it is none. Capitals come first, as in the order of an implicit result. */
 static uint32_t letter(char c)
 {
@@ -79,7 +84,7 @@ static bool read_operand(notation *n, wg_array *array)
             if (!further_axes(n, operand->labels, &used, array->rank - letters)) return false;
             continue;
         }
-        if (label == LETTERS) return fail(n, "axes are named by letters");
+        if (label == LETTERS) return fail_at(n, c, "names no axis: letters do");
         operand->labels[used++] = (uint8_t)label;
         n->occurrences[label]++;
         n->at++;
@@ -98,9 +103,9 @@ static bool read_result(notation *n)
             if (!further_axes(n, n->result, &n->rank, n->further)) return false;
             continue;
         }
-        if (label == LETTERS) return fail(n, "axes are named by letters");
-        if (!n->occurrences[label]) return fail(n, "a letter of the result stands in no operand");
-        if (taken[label]) return fail(n, "a letter stands twice in the result");
+        if (label == LETTERS) return fail_at(n, c, "names no axis: letters do");
+        if (!n->occurrences[label]) return fail_at(n, c, "of the result stands in no operand");
+        if (taken[label]) return fail_at(n, c, "stands twice in the result");
         if (n->rank == WG_MAX_RANK) return fail(n, "the result has too many axes");
         taken[label] = true;
         n->result[n->rank++] = (uint8_t)label;

@@ -6,15 +6,13 @@
 
 #include "lazy/lazy.h"
 
-/* Rows that are kept; the oldest ones go. */
+/* Rows that are kept: before one more the list begins anew. */
 #define MOST_EVENTS 65536u
 
 void lazy_tell(wg_lazy *lazy, const wg_event *event)
 {
     if (lazy->event_count >= MOST_EVENTS) wg_lazy_events_clear(lazy);
-    uint32_t capacity = lazy->event_capacity;
-    if (!BASE_RESERVE(lazy->allocator, lazy->events, capacity, lazy->event_count + 1)) return; /* what happened goes on without a row */
-    lazy->event_capacity = capacity;
+    if (!BASE_RESERVE(lazy->allocator, lazy->events, lazy->event_capacity, lazy->event_count + 1)) return; /* it goes on without a row */
     wg_event *kept = &lazy->events[lazy->event_count++];
     *kept = *event;
     const char **texts[] = {&kept->detail, &kept->reason, &kept->file};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Compiled functions. A first call with a signature runs the function under a recording level, over its real inputs; the level's tape, freed
- * of what the arrays were, is the template. A later call binds its inputs and makes the template's calls again, without the function.
+ * Compiled functions. A first call with a signature runs the function under a recording level, over its real inputs; the level's tape,
+ * freed of what the arrays were, is the template. A later call binds its inputs and makes the template's calls again, without the function.
  *
- * The signature is what the function could see: kinds, tags, shapes, literal values, and the options. Shapes are keyed by their numbers, as a
- * function in C may compute anything from them; the plan cache below keys lengths by class, so a retrace seldom plans again. */
+ * The signature is what the function could see: kinds, tags, shapes, literal values, and the options. Shapes are keyed by their numbers, as
+ * a function in C may compute anything from them; the plan cache below keys lengths by class, so a retrace seldom plans again. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -150,8 +150,8 @@ static void mark_needed(const template *t, uint32_t outputs, bool *needed)
     }
 }
 
-/* Captured sources keep their arrays, as a caller would: what pends is stored when a replay is read. Whatever else the trace computed is let
- * go. */
+/* Captured sources keep their arrays, as a caller would: what pends is stored when a replay is read. Whatever else the trace computed is
+ * let go. */
 static void list_calls(template *t, uint32_t inputs, const bool *needed)
 {
     lazy_level *level = t->level;
@@ -428,7 +428,8 @@ static bool same_recording(wg_lazy *lazy, const template *t, const lazy_level *l
     return true;
 }
 
-/* The debug switch: the function is traced again instead of replayed, so that draws and effects happen once, and must have recorded the same. */
+/* The debug switch: the function is traced again instead of replayed, so that draws and effects happen once, and must have recorded the
+ * same. */
 static bool compare(wg_jit *jit, const template *t, wg_array *const *inputs, wg_array **outputs)
 {
     size_t bytes = ((size_t)jit->function.inputs + 1) * sizeof(wg_array *);

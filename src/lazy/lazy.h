@@ -90,7 +90,7 @@ static inline int64_t *lazy_shape(const wg_array *array) { return (int64_t *)arr
 static inline int64_t *lazy_attributes(const wg_array *array) { return (int64_t *)array->words + array->rank; }
 static inline wg_array **lazy_operands(const wg_array *array) { return (wg_array **)(array->words + array->rank + array->attribute_count); }
 
-/* ---- the context -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the context --------------------------------------------------------------------------------------------------------------------- */
 
 #define LAZY_SIZE_CLASSES 48 /* 24 steps of 32 bytes, then powers of two */
 
@@ -318,8 +318,8 @@ typedef struct lazy_nodes {
     const wg_tape *tape;   /* NULL: */
     const wg_entry *entry;
 } lazy_nodes;
-/* Makes the nodes that `roots` [count positions] need, where arrays [beyond the greatest root] knows none yet, by lazy_call; arrays hold what
- * they are given as uses. A source without an array is its recorded items. False and an error. */
+/* Makes the nodes that `roots` [count positions] need, where arrays [beyond the greatest root] knows none yet, by lazy_call; arrays hold
+ * what they are given as uses. A source without an array is its recorded items. False and an error. */
 bool lazy_instantiate(wg_lazy *lazy, lazy_nodes nodes, wg_array **arrays, const uint32_t *roots, uint32_t count);
 /* wg_array_compose with owned results and nothing checked. */
 bool lazy_compose(wg_lazy *lazy, wg_recorder recorder, void *user, wg_array *const *operands, uint32_t operand_count, wg_array **results,

@@ -219,8 +219,8 @@ static bool record_again(builder *b, lazy_program *program)
 
 #define MOST_TRIED ((uint64_t)1 << 20) /* nodes that may be recorded to find which lengths stay free */
 
-/* Windows set apart by more than 1 have no count that is a polynomial in a length. Where such a row is met, lengths are pinned: first all, then
- * each is freed that the others allow. */
+/* Windows set apart by more than 1 have no count that is a polynomial in a length. Where such a row is met, lengths are pinned: first all,
+ * then each is freed that the others allow. */
 static bool pin_numbers(builder *b, lazy_program *program)
 {
     uint32_t count = program->number_count;
@@ -340,8 +340,9 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
                  .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
                  .values = base_allocate(allocator, value_bytes),
                  .sizes = base_allocate(allocator, size_bytes)};
-    bool good = program->key && program->result_of && program->result_places && ((program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count) &&
-                ((program->bindings && program->names && program->numbers && program->pinned) || !program->number_count) && b.tape && b.values && b.sizes;
+    bool leaves = (program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count;
+    bool numbers = (program->bindings && program->names && program->numbers && program->pinned) || !program->number_count;
+    bool good = program->key && program->result_of && program->result_places && leaves && numbers && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
     for (uint32_t i = 0; good && i < program->number_count; i++) snprintf(program->names[i], sizeof program->names[i], "e%u", i);
     if (good) memcpy(program->key, lazy->key, program->key_count * sizeof *program->key);
@@ -384,8 +385,8 @@ static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t
     wg_plan_figures_of(program->plan, &figures);
     program->stages = figures.stages;
     LAZY_TELL(lazy, .what = "plan",
-              .reason = windows ? "windows set apart: a length under them is part of the structure" : "no plan of this structure is cached", .read = lazy->figures.reads + 1, .nodes = figures.evaluated,
-              .stages = figures.stages, .bytes = (uint64_t)figures.arena_bytes);
+              .reason = windows ? "windows set apart: a length under them is part of the structure" : "no plan of this structure is cached",
+              .read = lazy->figures.reads + 1, .nodes = figures.evaluated, .stages = figures.stages, .bytes = (uint64_t)figures.arena_bytes);
     return program;
 }
 
@@ -428,7 +429,8 @@ static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg
     if (!wg_session_bind(session->session, program->bindings, count, error)) return false;
     memcpy(session->numbers, lazy->numbers, program->number_count * sizeof *session->numbers);
     lazy->figures.refills++;
-    LAZY_TELL(lazy, .what = "refill", .reason = "lengths changed within their classes", .read = lazy->figures.reads + 1, .stages = program->stages);
+    LAZY_TELL(lazy, .what = "refill", .reason = "lengths changed within their classes", .read = lazy->figures.reads + 1,
+              .stages = program->stages);
     return true;
 }
 
@@ -486,7 +488,8 @@ static bool place_inputs(wg_lazy *lazy, lazy_program *program)
 
 static void feed(wg_lazy *lazy, lazy_program *program)
 {
-    for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->leaves[leaf])};
+    for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++)
+        program->feeds[leaf] = (wg_feed){program->leaves[leaf], lazy_view(lazy->leaves[leaf])};
 }
 
 /* Roots that are one node share its tensor. */

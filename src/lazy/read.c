@@ -2,8 +2,8 @@
  *
  * Reads: what roots need, in order; the key of it; running its program; the nodes become their results.
  *
- * The key says what a plan may depend on: rows, structure attributes by value, lengths by their class, kinds, tags, literals by value, and how
- * nodes read each other. A class is 0, 1, or which number it is: equal numbers share one. Numbers themselves are bound, not keyed. */
+ * The key says what a plan may depend on: rows, structure attributes by value, lengths by their class, kinds, tags, literals by value, and
+ * how nodes read each other. A class is 0, 1, or which number it is: equal numbers share one. Numbers themselves are bound, not keyed. */
 #include <string.h>
 
 #include "lazy/lazy.h"
@@ -98,7 +98,8 @@ static __attribute__((noinline)) bool grow_lists(wg_lazy *lazy, size_t words)
            lazy_fail_memory(lazy);
 }
 
-/* For one more node and its words. kept is the last of the lists to grow, and all are of one length at least: it has room where all have. */
+/* For one more node and its words. kept is the last of the lists to grow, and all are of one length at least: it has room where all
+ * have. */
 static inline bool make_room(wg_lazy *lazy, size_t words)
 {
     return (lazy->order_count < lazy->kept_capacity && lazy->key_count + words <= lazy->key_capacity) || grow_lists(lazy, words);
@@ -119,8 +120,8 @@ static bool append_source(wg_lazy *lazy, wg_array *array)
     return put_source(lazy, array);
 }
 
-/* A new call on what an earlier read computed and let go of: that is the edge between the two, and where a scope still has it, it is stored now.
- * So what is read in one scope, over and over, computes no node more than twice. */
+/* A new call on what an earlier read computed and let go of: that is the edge between the two, and where a scope still has it, it is stored
+ * now. So what is read in one scope, over and over, computes no node more than twice. */
 static void keep_edge(wg_lazy *lazy, const wg_array *array)
 {
     wg_array **operands = lazy_operands(array);
@@ -202,8 +203,8 @@ static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, u
 
 /* ---- what is stored ---- */
 
-/* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, or where this is the
- * second read to compute it. What scopes alone have is stored at an edge (keep_edge). */
+/* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, or where this is
+ * the second read to compute it. What scopes alone have is stored at an edge (keep_edge). */
 static bool is_stored(wg_array *array)
 {
     if (array->heavy || array->seen) return true;
@@ -307,22 +308,16 @@ static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, bo
 /* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
 static wg_array *readable(wg_lazy *lazy, wg_array *array)
 {
-    for (;;) {
-        if (array->state == LAZY_DEFERRED) {
-            if (!(array = lazy_expand(lazy, array))) return NULL;
-        } else if (array->state == LAZY_CARRIED) {
-            lazy_level *level = array->as.carried.level;
-            if (level->kind == LAZY_BATCH) {
-                lazy_fail(lazy, WG_ARGUMENT, level->open ? "a batched value has no items of its own to read: decide by wg_array_select, item by item"
-                                                         : "a value of a mapped function is used after the function has ended");
-                return NULL;
-            }
-            if (level->kind == LAZY_RECORDING && level->open && !level->stopped) level->stopped = "a value was read while it was recorded";
-            array = array->as.carried.inner;
-        } else {
-            return array;
+    while ((array = lazy_resolve(lazy, array)) && array->state == LAZY_CARRIED) {
+        lazy_level *level = array->as.carried.level;
+        if (level->kind == LAZY_BATCH) {
+            lazy_fail(lazy, WG_ARGUMENT, "a batched value has no items of its own to read: decide by wg_array_select, item by item");
+            return NULL;
         }
+        if (level->kind == LAZY_RECORDING && !level->stopped) level->stopped = "a value was read while it was recorded";
+        array = array->as.carried.inner;
     }
+    return array;
 }
 
 static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, bool submit)
@@ -389,7 +384,8 @@ static bool one_item(wg_array *array, const void *number, wg_view *view)
     if (!array || !lazy_check(array->lazy, array)) return false;
     if (!number) return lazy_fail(array->lazy, WG_ARGUMENT, "reading one item needs a place for it");
     if (array->volume != 1)
-        return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s", BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
+        return lazy_fail(array->lazy, WG_SHAPE, "one item is read of an array of shape %s; wg_array_read reads all of them",
+                         BASE_SHAPE_TEXT(array->rank, lazy_shape(array)));
     if (base_kinds[array->kind].class == BASE_CLASS_COMPLEX)
         return lazy_fail(array->lazy, WG_KIND, "a complex item is not one number: read its real and imaginary parts");
     return (wg_array_read)(array, view);

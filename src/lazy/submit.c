@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Runs that are submitted: a thread of the context's own computes while the caller goes on calling. There is one run under way at most;
- * whoever wants to run or read next waits for it. The caller's thread alone touches nodes: the runner sees items, and what a session needs. */
+ * whoever wants to run or read next waits for it. The caller's thread alone touches nodes: the runner sees items, and what a session
+ * needs. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <unistd.h>

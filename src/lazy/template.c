@@ -194,7 +194,8 @@ static bool place_parameters(entry_call *c)
         wg_error error = {.code = WG_OK};
         wg_symbol symbol = wg_parameters_symbol(c->parameters, i);
         wg_node_facts facts;
-        if (symbol.family != wg_entry_result(c->entry, 0).family || symbol.position >= c->count || !wg_entry_node(c->entry, symbol.position, &facts) || facts.op != WG_OP_Parameter)
+        bool same = symbol.family == wg_entry_result(c->entry, 0).family && symbol.position < c->count;
+        if (!same || !wg_entry_node(c->entry, symbol.position, &facts) || facts.op != WG_OP_Parameter)
             return lazy_fail(c->lazy, WG_PARAMETERS, "the parameters are of another network than the entry");
         wg_tensor *payload = wg_parameters_of(c->parameters, symbol, &error);
         if (!payload) return lazy_fail_with(c->lazy, &error, NULL);
@@ -218,7 +219,8 @@ static bool place_inputs(entry_call *c, wg_array *const *inputs, uint32_t input_
         if (!lazy_check(c->lazy, given)) return false;
         const char *name = facts.name ? facts.name : "without a name";
         if (given->kind != facts.kind)
-            return lazy_fail(c->lazy, WG_KIND, "input %s is of kind %s: given %s", name, wg_kind_name(facts.kind), wg_kind_name((wg_kind)given->kind));
+            return lazy_fail(c->lazy, WG_KIND, "input %s is of kind %s: given %s", name, wg_kind_name(facts.kind),
+                             wg_kind_name((wg_kind)given->kind));
         if (given->rank != facts.rank || memcmp(lazy_shape(given), facts.shape, facts.rank * sizeof *facts.shape))
             return lazy_fail(c->lazy, WG_SHAPE, "input %s has shape %s: given %s", name, BASE_SHAPE_TEXT(facts.rank, facts.shape),
                              BASE_SHAPE_TEXT(given->rank, lazy_shape(given)));

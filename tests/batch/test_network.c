@@ -3,6 +3,7 @@
  * Maps of networks: entries as a network of their own, parameters shared. */
 #include "batch/mapped.h"
 
+#include "support/budget.h"
 #include "wengert/compose.h"
 #include "wengert/ops.h"
 
@@ -243,48 +244,28 @@ static void what_does_not_fit_is_refused(void **state)
 
 /* ---- memory ---- */
 
-typedef struct budget {
-    int64_t left, held; /* allocations; bytes */
-} budget;
-
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    budget *b = user;
-    if (!new_bytes) {
-        b->held -= block ? (int64_t)old_bytes : 0;
-        test_free(block);
-        return NULL;
-    }
-    if (new_bytes > old_bytes && b->left-- <= 0) return NULL;
-    void *made = test_malloc(new_bytes);
-    if (block) memcpy(made, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-    if (block) test_free(block);
-    b->held += (int64_t)new_bytes - (block ? (int64_t)old_bytes : 0);
-    return made;
-}
-
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    budget b = {.left = 1000000};
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, &b}};
+    test_budget b = {.left = -1};
+    wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&b)};
     wg_context *context = wg_context_new(&options, NULL);
     model m = model_new(context);
-    int64_t before = b.held;
+    int64_t before = b.bytes;
     wg_network *mapped = NULL;
     for (int64_t allowed = 0; !mapped; allowed++) {
         wg_error error = {.code = WG_OK};
         b.left = allowed;
         mapped = wg_network_vmap(m.network, &(wg_vmap_options){.size = sizeof(wg_vmap_options), .frame = 2, .extent = "cells"}, &error);
         if (!mapped) assert_int_equal(error.code, WG_MEMORY);
-        if (!mapped) assert_int_equal(b.held, before);
+        if (!mapped) assert_int_equal(b.bytes, before);
         assert_true(allowed < 2000);
     }
     wg_network_release(&mapped);
-    assert_int_equal(b.held, before);
+    assert_int_equal(b.bytes, before);
     wg_network_release(&m.network);
     wg_context_free(context);
-    assert_int_equal(b.held, 0);
+    assert_int_equal(b.bytes, 0);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "support/budget.h"
 #include "support/tensors.h"
 #include "wengert/compose.h"
 #include "wengert/grad.h"
@@ -474,26 +475,6 @@ static void errors_say_what_is_wrong(void **state)
 
 /* ---- memory ---- */
 
-typedef struct budget {
-    int64_t left, held; /* allocations; bytes */
-} budget;
-
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    budget *b = user;
-    if (!new_bytes) {
-        b->held -= block ? (int64_t)old_bytes : 0;
-        test_free(block);
-        return NULL;
-    }
-    if (new_bytes > old_bytes && b->left-- <= 0) return NULL;
-    void *made = test_malloc(new_bytes);
-    if (block) memcpy(made, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-    if (block) test_free(block);
-    b->held += (int64_t)new_bytes - (block ? (int64_t)old_bytes : 0);
-    return made;
-}
-
 static bool differentiate_something(wg_context *context)
 {
     bool good = false;
@@ -515,13 +496,13 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     bool good = false;
     for (int64_t allowed = 0; !good; allowed++) {
-        budget b = {.left = 1000000};
-        wg_context_options options = {.size = sizeof options, .allocator = {resize, &b}};
+        test_budget b = {.left = -1};
+        wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&b)};
         wg_context *context = wg_context_new(&options, NULL);
         b.left = allowed;
         good = differentiate_something(context);
         wg_context_free(context);
-        assert_int_equal(b.held, 0);
+        assert_int_equal(b.bytes, 0);
         assert_true(allowed < 5000);
     }
 }

@@ -160,7 +160,7 @@ static const wrong wrongs[] = {
     {"broadcast_along would make [1099511627776, 1099511627776, 3, 4]: its volume does not fit in 64 bits", WG_SIZE, wrong_volume},
     {"select needs a bool condition, not f32", WG_KIND, wrong_condition},
     {"gather needs positions of kind i64 or i32, not f32", WG_KIND, wrong_positions},
-    {"reduce does not know the word \"mean\"", WG_ARGUMENT, wrong_word},
+    {"reduce does not know the word \"mean\" among sum, product, max, min, and, or, xor, sub, div, powf, residue", WG_ARGUMENT, wrong_word},
     {"reduce op=sub is strictly ordered: write order=right", WG_ARGUMENT, wrong_fold},
     {"bitcast cannot turn f32 into f64: their widths differ", WG_KIND, wrong_bits},
     {"draw needs keys, u32 [.., 2], not f32 [3, 4]", WG_KIND, wrong_key},

@@ -2,31 +2,7 @@
  *
  * Allocation number k fails, for every k: calls on arrays answer NULL and a memory error, and everything is given back in the end. */
 #include "lazy/array_world.h"
-
-typedef struct counted {
-    long left;   /* allocations until one fails; below 0: none does */
-    long blocks; /* alive */
-    bool failed;
-} counted;
-
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    counted *c = user;
-    (void)old_bytes;
-    if (!new_bytes) {
-        c->blocks -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    if (c->left == 0) {
-        c->failed = true;
-        return NULL;
-    }
-    if (c->left > 0) c->left--;
-    void *answer = realloc(block, new_bytes);
-    c->blocks += answer && !block;
-    return answer;
-}
+#include "support/budget.h"
 
 /* A call of every kind: alone, of compositions, of lists, of contractions; with and without reads. */
 static wg_array *some_calls(wg_lazy *lazy)
@@ -49,8 +25,8 @@ static wg_array *some_calls(wg_lazy *lazy)
 /* Answers whether an allocation failed; *number is what was computed where none did. */
 static bool try_calls(long k, double *number)
 {
-    counted count = {.left = -1};
-    const wg_context_options options = {.size = sizeof options, .allocator = {resize, &count}, .threads = 1};
+    test_budget count = {.left = -1};
+    const wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&count), .threads = 1};
     wg_context *context = wg_context_new(&options, NULL);
     assert_non_null(context);
     const wg_lazy_options settings = {.size = sizeof settings, .context = context};

@@ -5,6 +5,7 @@
 #include "rewriting.h"
 
 #include "graph/graph.h"
+#include "support/budget.h"
 #include "support/random_graph.h"
 
 static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F16, WG_KIND_BF16};
@@ -297,33 +298,6 @@ static void test_a_used_tape_is_refused(void **state)
 
 /* ---- work and memory ---- */
 
-typedef struct counts {
-    long left; /* allocations until one fails; below 0: none does */
-    long blocks;
-    uint64_t bytes;
-    bool failed;
-} counts;
-
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    counts *c = user;
-    (void)old_bytes;
-    if (!new_bytes) {
-        c->blocks -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    if (c->left == 0) {
-        c->failed = true;
-        return NULL;
-    }
-    if (c->left > 0) c->left--;
-    void *answer = realloc(block, new_bytes);
-    c->blocks += answer && !block;
-    c->bytes += new_bytes;
-    return answer;
-}
-
 /* A Narrow at each other node: what a walk for each would make quadratic. */
 static wg_value ladder(wg_tape *tape, uint32_t steps)
 {
@@ -339,16 +313,16 @@ static wg_value ladder(wg_tape *tape, uint32_t steps)
 static uint64_t bytes_of(uint32_t steps, uint32_t *made)
 {
     static rewriting log;
-    counts c = {.left = -1};
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, &c}, .threads = 1, .simd = "v2"};
+    test_budget c = {.left = -1};
+    wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&c), .threads = 1, .simd = "v2"};
     wg_context *context = wg_context_new(&options, NULL);
     wg_tape *from = wg_tape_new(context), *to = wg_tape_new(context);
     wg_value x = ladder(from, steps), where;
     log.event_count = 0;
-    c.bytes = 0;
+    c.asked = 0;
     assert_true(plan_rewrite(from, wg_tape_count(from), &x.position, 1, false, rewriting_log, &log, to, &where));
     *made = log.event_count;
-    uint64_t bytes = c.bytes;
+    uint64_t bytes = (uint64_t)c.asked;
     wg_tape_free(&from);
     wg_tape_free(&to);
     wg_context_free(context);
@@ -369,8 +343,8 @@ static void test_work_is_linear(void **state)
 /* Answers whether an allocation failed. */
 static bool try_rewriting(long k)
 {
-    counts c = {.left = -1};
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, &c}, .threads = 1, .simd = "v2"};
+    test_budget c = {.left = -1};
+    wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&c), .threads = 1, .simd = "v2"};
     wg_context *context = wg_context_new(&options, NULL);
     wg_tape *from = wg_tape_new(context), *to = wg_tape_new(context);
     wg_size n = wg_extent(from, "n", 9), last = wg_size_subtract(from, n, wg_number(1));

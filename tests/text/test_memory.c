@@ -10,32 +10,8 @@
 
 #include <cmocka.h>
 
+#include "support/budget.h"
 #include "text/reading.h"
-
-typedef struct counted {
-    long left;    /* allocations until one fails; below 0: none does */
-    long blocks;  /* alive */
-    bool failed;
-} counted;
-
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    counted *c = user;
-    (void)old_bytes;
-    if (!new_bytes) {
-        c->blocks -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    if (c->left == 0) {
-        c->failed = true;
-        return NULL;
-    }
-    if (c->left > 0) c->left--;
-    void *answer = realloc(block, new_bytes);
-    c->blocks += answer && !block;
-    return answer;
-}
 
 /* Every mechanism of reading in one program. */
 static const char program[] = "wengert 1\n"
@@ -57,8 +33,8 @@ static const char program[] = "wengert 1\n"
 /* Answers whether an allocation failed. */
 static bool try_reading(long k, const char *text)
 {
-    counted count = {.left = -1};
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, &count}, .threads = 1, .simd = "v2"};
+    test_budget count = {.left = -1};
+    wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&count), .threads = 1, .simd = "v2"};
     wg_context *context = wg_context_new(&options, NULL);
     assert_non_null(context);
     count.left = k;
@@ -92,8 +68,8 @@ static void half_a_program_is_freed(void **state)
     char text[sizeof program];
     for (size_t length = 0; length < sizeof program - 1; length += 7) {
         memcpy(text, program, length);
-        counted count = {.left = -1};
-        wg_context_options options = {.size = sizeof options, .allocator = {resize, &count}, .threads = 1, .simd = "v2"};
+        test_budget count = {.left = -1};
+        wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&count), .threads = 1, .simd = "v2"};
         wg_context *context = wg_context_new(&options, NULL);
         wg_error error;
         wg_error_clear(&error);
