@@ -37,7 +37,6 @@ wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t
         base_fail(error, WG_MEMORY, "out of memory for %s of %s", BASE_SHAPE_TEXT(rank, shape), base_kinds[kind].name);
         return NULL;
     }
-    memset(tensor, 0, sizeof *tensor);
     tensor->allocator = *allocator;
     atomic_init(&tensor->references, 1);
     tensor->kind = kind;

@@ -182,14 +182,8 @@ void lazy_release(wg_array *array)
     else retire(array);
 }
 
-void lazy_use(wg_array *array)
+void lazy_unused(wg_array *array)
 {
-    array->uses++;
-}
-
-void lazy_unuse(wg_array *array)
-{
-    if (!array || --array->uses || array->handles) return;
     held(array, false);
     retire(array);
 }

@@ -35,7 +35,8 @@ typedef struct template {
     uint32_t call_count;
     bool listed;            /* calls are, and of the level's arrays only captures are left, each kept */
     wg_array **arrays;      /* [place_count] of the replay under way */
-    uint32_t place_count;
+    uint32_t *captures;     /* [capture_count] places whose arrays the level keeps */
+    uint32_t place_count, capture_count;
 } template;
 
 struct wg_jit {
@@ -99,6 +100,7 @@ static void free_template(wg_jit *jit, template *t)
     base_free(allocator, t->tags, (jit->function.outputs + 1) * sizeof *t->tags);
     base_free(allocator, t->calls, (t->place_count + 1) * sizeof *t->calls);
     base_free(allocator, t->arrays, (t->place_count + 1) * sizeof *t->arrays);
+    base_free(allocator, t->captures, (t->place_count + 1) * sizeof *t->captures);
     lazy_level_release(t->level);
     base_free(allocator, t, sizeof *t);
 }
@@ -165,7 +167,10 @@ static void list_calls(template *t, uint32_t inputs, const bool *needed)
             lazy_unuse(level->arrays[place]);
             level->arrays[place] = NULL;
         }
-        if (captured) lazy_keep(level->arrays[place]);
+        if (captured) {
+            lazy_keep(level->arrays[place]);
+            t->captures[t->capture_count++] = place;
+        }
         if (source || !needed[place]) continue;
         t->calls[t->call_count++] = (template_call){.op = facts.op,
                                                     .kind = facts.kind,
@@ -199,8 +204,9 @@ static template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *in
     t->key = base_allocate(allocator, t->key_count * sizeof *t->key);
     t->calls = base_allocate(allocator, (t->place_count + 1) * sizeof *t->calls);
     t->arrays = base_allocate_zeroed(allocator, (t->place_count + 1) * sizeof *t->arrays);
+    t->captures = base_allocate(allocator, (t->place_count + 1) * sizeof *t->captures);
     bool *needed = base_allocate_zeroed(allocator, (size_t)t->place_count + 1);
-    good = good && t->key && t->calls && t->arrays && needed;
+    good = good && t->key && t->calls && t->arrays && t->captures && needed;
     if (good) {
         memcpy(t->key, jit->key, t->key_count * sizeof *t->key);
         mark_needed(t, jit->function.outputs, needed);
@@ -304,11 +310,17 @@ static bool call_traced(wg_jit *jit, wg_array *const *inputs, wg_array **outputs
 
 /* ---- the replay ---- */
 
-static void place(template *t, uint32_t at, wg_array *array)
+static inline void place(template *t, uint32_t at, wg_array *array)
 {
     if (t->arrays[at]) lazy_unuse(t->arrays[at]);
     lazy_use(array);
     t->arrays[at] = array;
+}
+
+static inline void leave(template *t, uint32_t at)
+{
+    lazy_unuse(t->arrays[at]);
+    t->arrays[at] = NULL;
 }
 
 static bool make_calls(wg_lazy *lazy, template *t, uint32_t *done, uint32_t end)
@@ -364,17 +376,16 @@ static bool replay(wg_jit *jit, template *t, wg_array *const *inputs, wg_array *
     wg_lazy *lazy = jit->lazy;
     uint32_t done = 0;
     jit->figures.replays++;
-    for (uint32_t i = 0; i < t->level->count && i < t->place_count; i++)
-        if (t->level->arrays[i]) place(t, i, t->level->arrays[i]);
+    for (uint32_t i = 0; i < t->capture_count; i++) place(t, t->captures[i], t->level->arrays[t->captures[i]]);
     for (uint32_t i = 0; i < jit->function.inputs; i++) place(t, t->inputs[i], inputs[i]);
     bool good = do_recorded(lazy, t, &done) && make_calls(lazy, t, &done, UINT32_MAX);
     for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (outputs[i] = output_of(t, i)) != NULL;
     if (!good) lazy_release_all(outputs, jit->function.outputs);
-    for (uint32_t i = 0; i < t->place_count; i++) {
-        if (!t->arrays[i]) continue;
-        lazy_unuse(t->arrays[i]);
-        t->arrays[i] = NULL;
-    }
+    for (uint32_t i = 0; i < jit->function.inputs; i++) leave(t, t->inputs[i]);
+    for (uint32_t i = 0; i < t->capture_count; i++) leave(t, t->captures[i]);
+    for (uint32_t i = 0; i < t->level->recorded_count; i++)
+        if (t->level->recorded[i].generator) leave(t, t->level->recorded[i].position);
+    for (uint32_t i = 0; i < done; i++) leave(t, t->calls[i].place);
     LAZY_TELL(lazy, .what = "replay", .nodes = t->call_count);
     return good;
 }

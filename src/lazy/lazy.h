@@ -111,6 +111,7 @@ typedef struct lazy_running {
     wg_tensor **results; /* [root_count of the program] */
     wg_error error;
     double seconds;
+    bool fed;             /* inputs come by options.feeds, for their strides or for where they begin */
     bool good, submitted; /* submitted: the runner has it */
 } lazy_running;
 
@@ -192,8 +193,13 @@ wg_array *lazy_node_new(wg_lazy *lazy, lazy_state state, uint32_t rank, uint32_t
 /* References: a caller's and a holder's. The last one gone frees the node, without recursion. */
 wg_array *lazy_keep(wg_array *array);
 void lazy_release(wg_array *array);
-void lazy_use(wg_array *array);
-void lazy_unuse(wg_array *array);
+static inline void lazy_use(wg_array *array) { array->uses++; }
+/* What nobody needs any more. */
+void lazy_unused(wg_array *array);
+static inline void lazy_unuse(wg_array *array)
+{
+    if (array && !--array->uses && !array->handles) lazy_unused(array);
+}
 /* Is this a living array of this context, or NULL (quietly)? */
 bool lazy_check(wg_lazy *lazy, const wg_array *array);
 /* Keeps the first error; answers false. */

@@ -563,12 +563,13 @@ bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *ro
     run->program = program;
     run->session = session->session;
     run->results = results;
-    run->options = (wg_run_options){.size = sizeof run->options, .feeds = program->feeds, .feed_count = program->leaf_count};
-    run->memory = (wg_run_memory){.size = sizeof run->memory, .results = program->result_places, .arena = lazy->arena};
-    if (place_inputs(lazy, program)) {
-        run->memory.inputs = program->leaf_count ? program->places : none;
-        run->options.feed_count = 0;
-    } else {
+    run->memory.size = sizeof run->memory;
+    run->memory.results = program->result_places;
+    run->memory.arena = lazy->arena;
+    run->fed = !place_inputs(lazy, program);
+    run->memory.inputs = run->fed ? NULL : program->leaf_count ? program->places : none;
+    if (run->fed) {
+        run->options = (wg_run_options){.size = sizeof run->options, .feeds = program->feeds, .feed_count = program->leaf_count};
         feed(lazy, program);
     }
     return true;
@@ -579,7 +580,7 @@ void lazy_program_go(wg_lazy *lazy)
     lazy_running *run = &lazy->run;
     double before = lazy->explain ? seconds_now() : 0;
     run->good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
-    run->good = run->good && wg_session_run_into(run->session, run->options.feed_count ? &run->options : NULL, &run->memory, &run->error);
+    run->good = run->good && wg_session_run_into(run->session, run->fed ? &run->options : NULL, &run->memory, &run->error);
     run->seconds = lazy->explain ? seconds_now() - before : 0;
 }
 

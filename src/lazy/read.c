@@ -139,7 +139,7 @@ static inline bool append_call(wg_lazy *lazy, wg_array *array)
     array->met = array->epoch != 0;
     append(lazy, array);
     if (array->handles > array->scoped || (array->seen && array->handles)) lazy->kept[lazy->kept_count++] = array->index;
-    if (!array->met) keep_edge(lazy, array);
+    if (!array->met && lazy->scoped_count) keep_edge(lazy, array);
     return put_call(lazy, array);
 }
 
@@ -288,9 +288,9 @@ static bool run_stored(wg_lazy *lazy, bool submit)
     }
     if (good) {
         lazy->figures.reads++;
-        for (uint32_t i = 0; i < count; i++) lazy_use(lazy->order[stored[i]]); /* none is retired before it has its result */
+        for (uint32_t i = 0; count > 1 && i < count; i++) lazy_use(lazy->order[stored[i]]); /* none is retired before it has its result */
         for (uint32_t i = 0; i < count; i++) lazy_fulfil(lazy->order[stored[i]], results[i]);
-        for (uint32_t i = 0; i < count; i++) lazy_unuse(lazy->order[stored[i]]);
+        for (uint32_t i = 0; count > 1 && i < count; i++) lazy_unuse(lazy->order[stored[i]]);
     }
     LAZY_ITEMS_END(lazy, few, results, count);
     return good;
