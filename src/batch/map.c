@@ -131,7 +131,8 @@ bool wg_vmap(wg_tape *tape, const wg_value *results, uint32_t result_count, cons
              const uint32_t *in_axes, uint32_t count, const uint32_t *out_axes, wg_value *mapped)
 {
     mapping m = {tape, results, inputs, frames, in_axes, out_axes, result_count, count, {0, 0}};
-    if (!tape || !check(&m)) return graph_poison(tape), false;
+    if (tape && !mapped) graph_fail(tape, WG_ARGUMENT, "vmap: there is no place for what it maps");
+    if (!tape || !mapped || !check(&m)) return graph_poison(tape), false;
     batch_pass pass = {.graph = tape, .prefix = tape->nodes.count, .tape = tape, .frame = m.frame};
     bool good = batch_pass_begin(&pass) && frame_inputs(&m, &pass) && map_nodes(&m, &pass) && results_of(&m, &pass, mapped);
     batch_pass_end(&pass);
@@ -145,6 +146,8 @@ wg_value wg_record_mapped(wg_tape *tape, wg_op op, const wg_value *operands, con
                           const wg_size *attributes, uint32_t attribute_count, wg_size frame)
 {
     if (!graph_check_values(tape, operands, operand_count)) return graph_poison(tape);
+    if ((operand_count && !batched) || (attribute_count && !attributes))
+        return graph_fail(tape, WG_ARGUMENT, "a mapped call needs a list of which operands are batched, and its parameters");
     if ((unsigned)op >= WG_OP_COUNT || attribute_count > 2 * WG_MAX_RANK)
         return graph_fail(tape, WG_ARGUMENT, "no such row, or more parameters than any row has");
     bool any = false;

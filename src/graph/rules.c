@@ -605,7 +605,7 @@ static bool check_attributes(graph_call *call)
     const graph_attribute_row *rows = graph_row_attributes(call->op, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (at >= call->attribute_count) return base_fail(call->error, WG_ARGUMENT, "%s needs %s", ROW(call), rows[i].key);
-        int64_t number = call->attributes[at].number;
+        int64_t number = call->attributes[at].number, wrong = number;
         bool fits = true, follows = rows[i].role == GRAPH_LENGTH && rows[i].type == GRAPH_SIZE; /* a list's first number is its count */
         if (!follows && call->attributes[at].expression) return fail_following(call, rows[i].key);
         switch (rows[i].type) {
@@ -615,7 +615,9 @@ static bool check_attributes(graph_call *call)
             if (at + number >= call->attribute_count) return base_fail(call->error, WG_ARGUMENT, "%s needs all of %s", ROW(call), rows[i].key);
             for (int64_t j = 1; j <= number; j++) {
                 if (rows[i].role == GRAPH_STRUCTURE && call->attributes[at + j].expression) return fail_following(call, rows[i].key);
-                fits = fits && call->attributes[at + j].number >= 0;
+                if (call->attributes[at + j].number >= 0) continue;
+                wrong = call->attributes[at + j].number;
+                fits = false;
             }
             at += (uint32_t)number;
             break;
@@ -626,7 +628,7 @@ static bool check_attributes(graph_call *call)
         case GRAPH_REAL: break;
         default: fits = graph_choice_word(rows[i].type, number) != NULL;
         }
-        if (!fits) return base_fail(call->error, WG_ARGUMENT, "%s: %s may not be %lld", ROW(call), rows[i].key, (long long)number);
+        if (!fits) return base_fail(call->error, WG_ARGUMENT, "%s: %s may not be %lld", ROW(call), rows[i].key, (long long)wrong);
         at++;
     }
     if (at == call->attribute_count) return true;

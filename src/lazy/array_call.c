@@ -41,6 +41,15 @@ wg_lazy *lazy_begin(wg_array *const *operands, uint32_t count)
     return lazy_begin_in(lazy);
 }
 
+wg_lazy *lazy_begin_for(wg_array *const *operands, uint32_t count, const void *place, const char *call)
+{
+    wg_lazy *lazy = lazy_begin(operands, count);
+    if (!lazy || place) return lazy;
+    lazy_fail(lazy, WG_ARGUMENT, "%s: there is no place for what it answers", call);
+    wg_scope_close(lazy);
+    return NULL;
+}
+
 wg_array *lazy_end(wg_lazy *lazy, wg_array *result)
 {
     if (result) lazy_keep(result);
@@ -338,8 +347,8 @@ static wg_kind promoted_kind(const wg_lazy *lazy, wg_array *const *arrays, uint3
 bool wg_array_promote(wg_array *const *arrays, uint32_t count, wg_array **promoted)
 {
     for (uint32_t i = 0; promoted && i < count; i++) promoted[i] = NULL;
-    if (!promoted || !count) return !count;
-    wg_lazy *lazy = lazy_begin(arrays, count);
+    if (!count) return true;
+    wg_lazy *lazy = lazy_begin_for(arrays, count, promoted, "promote");
     if (!lazy) return false;
     wg_kind kind = promoted_kind(lazy, arrays, count);
     if (kind == WG_KIND_COUNT) lazy_fail(lazy, WG_KIND, "no kind holds char and another; convert one explicitly");

@@ -12,6 +12,8 @@
 /* The context of operands [count], with a scope opened; NULL where one is NULL or wrong, or without memory. */
 wg_lazy *lazy_begin(wg_array *const *operands, uint32_t count);
 #define LAZY_BEGIN(...) lazy_begin((wg_array *[]){__VA_ARGS__}, sizeof((wg_array *[]){__VA_ARGS__}) / sizeof(wg_array *))
+/* The same for a call that writes to a place: WG_ARGUMENT where that is NULL. */
+wg_lazy *lazy_begin_for(wg_array *const *operands, uint32_t count, const void *place, const char *call);
 /* Is an optional operand given? It is absent where it is NULL or wg_array_absent(), and then NULL afterwards. False where NULL is what a
  * failed call answered. */
 bool lazy_optional(wg_lazy *lazy, wg_array **operand);

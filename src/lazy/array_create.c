@@ -206,8 +206,8 @@ wg_array *wg_array_diagonal(wg_array *a, int64_t offset, int32_t axis1, int32_t 
 bool wg_array_meshgrid(wg_array *const *vectors, uint32_t count, bool columns_first, wg_array **grids)
 {
     for (uint32_t i = 0; grids && i < count; i++) grids[i] = NULL;
-    if (!count || !grids) return !count;
-    wg_lazy *lazy = lazy_begin(vectors, count);
+    if (!count) return true;
+    wg_lazy *lazy = lazy_begin_for(vectors, count, grids, "meshgrid");
     if (!lazy) return false;
     int64_t shape[WG_MAX_RANK];
     bool good = count <= WG_MAX_RANK || lazy_fail(lazy, WG_SHAPE, "meshgrid: %u vectors are more than %d axes", count, WG_MAX_RANK);

@@ -174,10 +174,9 @@ wg_array *wg_array_broadcast_to(wg_array *a, uint32_t rank, const int64_t *shape
 
 bool wg_array_broadcast_shape(wg_array *const *arrays, uint32_t count, uint32_t *rank, int64_t *shape)
 {
-    if (!rank || !shape) return false;
-    *rank = 0;
-    if (!count) return true;
-    wg_lazy *lazy = lazy_begin(arrays, count);
+    if (rank) *rank = 0;
+    if (!count) return rank && shape;
+    wg_lazy *lazy = lazy_begin_for(arrays, count, rank && shape ? shape : NULL, "broadcasting");
     if (!lazy) return false;
     bool good = lazy_common_shape(lazy, "broadcasting", arrays, count, rank, shape);
     wg_scope_close(lazy);
@@ -187,8 +186,8 @@ bool wg_array_broadcast_shape(wg_array *const *arrays, uint32_t count, uint32_t 
 bool wg_array_broadcast_arrays(wg_array *const *arrays, uint32_t count, wg_array **results)
 {
     for (uint32_t i = 0; results && i < count; i++) results[i] = NULL;
-    if (!count || !results) return !count;
-    wg_lazy *lazy = lazy_begin(arrays, count);
+    if (!count) return true;
+    wg_lazy *lazy = lazy_begin_for(arrays, count, results, "broadcast_arrays");
     if (!lazy) return false;
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];

@@ -300,6 +300,27 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+static void missing_lists_are_told(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input_required(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(3)}), y = wg_tanh(x), mapped;
+    wg_value frames = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){wg_number(2), wg_number(3)});
+    assert_false(wg_vmap(tape, &y, 1, &x, &frames, NULL, 1, NULL, NULL));
+    assert_int_equal(wg_tape_error(tape)->code, WG_ARGUMENT);
+    assert_true(wg_tape_clear(tape));
+    frames = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){wg_number(2), wg_number(3)});
+    mapped = wg_record_mapped(tape, WG_OP_Neg, &frames, NULL, 1, NULL, 0, wg_number(2));
+    assert_true(wg_is_poison(mapped));
+    assert_int_equal(wg_tape_error(tape)->code, WG_ARGUMENT);
+    assert_true(wg_tape_clear(tape));
+    frames = wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){wg_number(2), wg_number(3)});
+    mapped = wg_record_mapped(tape, WG_OP_Sum, &frames, (bool[]){true}, 1, NULL, 1, wg_number(2));
+    assert_true(wg_is_poison(mapped));
+    assert_int_equal(wg_tape_error(tape)->code, WG_ARGUMENT);
+    wg_tape_free(&tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +332,7 @@ int main(void)
         cmocka_unit_test(keys_have_streams),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_cell_may_fail),
+        cmocka_unit_test(missing_lists_are_told),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

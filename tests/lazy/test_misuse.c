@@ -158,6 +158,13 @@ static void without_arguments_it_is_an_error(void **state)
     ERROR(wg_array_effect(w.lazy, no_effect, NULL, NULL, 1));
     ERROR((wg_array_add)(x, wg_array_absent()));
     ERROR((wg_array_record)(w.lazy, WG_OP_Neg, (wg_array *[]){wg_array_absent()}, 1, NULL, 0));
+    ERROR((wg_array_meshgrid)(&x, 1, false, NULL));
+    ERROR((wg_array_promote)(&x, 1, NULL));
+    ERROR((wg_array_broadcast_arrays)(&x, 1, NULL));
+    ERROR((wg_array_broadcast_shape)(&x, 1, NULL, NULL));
+    ERROR((wg_array_index)(x, NULL, 1));
+    assert_null((wg_array_einsum)(NULL, &x, 1));
+    world_failed(&w, WG_SHAPE);
     assert_false(wg_lazy_event(w.lazy, 99, &event));
     assert_false(wg_lazy_event(w.lazy, 0, NULL));
     wg_scope_close(w.lazy);
