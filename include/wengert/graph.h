@@ -267,9 +267,17 @@ WG_API uint32_t wg_network_entry_count(const wg_network *network);
 WG_API const char *wg_network_entry_name(const wg_network *network, uint32_t index);
 /* The entry declared under a name, owned; NULL and an error that lists the names there are. */
 WG_API wg_entry *wg_network_entry(const wg_network *network, const char *name, wg_error *error);
-/* The nodes that were sealed when the entry was made, as of a network; their recorded items as wg_network_items answers them. */
+/* The nodes that were sealed when the entry was made, as of a network. */
 WG_API bool wg_entry_node(const wg_entry *entry, uint32_t position, wg_node_facts *facts);
-WG_API wg_tensor *wg_entry_items(const wg_entry *entry, uint32_t position);
+/* The extents that there were, by number: name and recorded number; false beyond. */
+WG_API bool wg_entry_extent(const wg_entry *entry, uint32_t index, const char **name, int64_t *number);
+/* Which extent an axis of a node is; WG_NONE: a plain number, or an expression. */
+WG_API uint32_t wg_entry_axis_extent(const wg_entry *entry, uint32_t position, uint32_t axis);
+/* Shape [rank] and flat attributes of a node when extents have these numbers [one an extent]. WG_SIZE and false where one does not fit. */
+WG_API bool wg_entry_bound_node(const wg_entry *entry, uint32_t position, const int64_t *extents, int64_t shape[WG_MAX_RANK],
+                                int64_t attributes[2 * WG_MAX_RANK], wg_error *error);
+/* The recorded items of a source, as wg_network_items answers them; extents (NULL: as recorded) decide a count that follows one. */
+WG_API wg_tensor *wg_entry_items(const wg_entry *entry, uint32_t position, const int64_t *extents);
 /* The keep-set: results in order. */
 WG_API uint32_t wg_entry_result_count(const wg_entry *entry);
 WG_API wg_symbol wg_entry_result(const wg_entry *entry, uint32_t index);

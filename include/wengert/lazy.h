@@ -113,8 +113,8 @@ typedef bool (*wg_recorder)(void *user, wg_tape *tape, const wg_value *operands,
 WG_API bool wg_array_compose(wg_lazy *lazy, wg_recorder record, void *user, wg_array *const *operands, uint32_t operand_count,
                              wg_array **results, uint32_t result_count);
 /* An entry of any network as a function of arrays: inputs [in recorded order of the network's inputs; NULL: the recorded default],
- * parameters from a table (NULL: the initial ones). Named extents have their recorded numbers: inputs of other lengths are WG_SHAPE.
- * results [wg_entry_result_count]. */
+ * parameters from a table (NULL: the initial ones). Named extents follow the inputs' lengths, those that no input has
+ * their recorded numbers; inputs that do not agree are WG_SHAPE. results [wg_entry_result_count]. */
 WG_API bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *parameters, wg_array *const *inputs,
                           uint32_t input_count, wg_array **results);
 

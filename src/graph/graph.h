@@ -173,6 +173,8 @@ bool graph_size_evaluate(const wg_graph *graph, wg_size size, const int64_t *ext
 /* `4*ctx*rows+2*rows-1`, or the plain number. */
 void graph_size_print(const wg_graph *graph, wg_size size, base_string *text);
 bool graph_size_equal(wg_size a, wg_size b);
+/* The extent that a size is, by itself; WG_NONE: it is a number or more than one extent. */
+uint32_t graph_size_extent(const wg_graph *graph, wg_size size);
 /* True when the sizes, which a caller made, are plain numbers or expressions of this tape with today's numbers; else the tape has its error. */
 bool graph_check_sizes(wg_tape *tape, const wg_size *sizes, uint32_t count);
 /* Quiet arithmetic for rules: false and an error where a result does not fit; tape NULL: numbers alone (a refill). */

@@ -122,14 +122,16 @@ bool wg_tape_node(const wg_tape *tape, uint32_t position, wg_node_facts *facts)
     return tape && node_facts(tape, tape->nodes.count, position, facts);
 }
 
-static wg_tensor *source_items(const wg_graph *graph, uint32_t count, uint32_t position)
+/* extents NULL: as recorded. */
+static wg_tensor *source_items(const wg_graph *graph, uint32_t count, uint32_t position, const int64_t *extents)
 {
     if (position >= count || graph_rows[graph_node(graph, position)->op].result != GRAPH_RESULT_SOURCE) return NULL;
     const wg_node *node = graph_node(graph, position);
     const graph_payload *payload = graph_payload_of(graph, node);
     if (payload->form == GRAPH_PAYLOAD_FILL) return wg_tensor_retain(payload->tensor);
-    if (payload->form == GRAPH_PAYLOAD_SIZE)
-        return wg_tensor_fill((wg_context *)graph->context, (wg_kind)node->kind, 0, NULL, (double)payload->size.number, NULL);
+    int64_t number = payload->size.number;
+    if (payload->form == GRAPH_PAYLOAD_SIZE && (!extents || graph_size_evaluate(graph, payload->size, extents, &number)))
+        return wg_tensor_fill((wg_context *)graph->context, (wg_kind)node->kind, 0, NULL, (double)number, NULL);
     return payload->form == GRAPH_PAYLOAD_DENSE ? wg_tensor_retain(payload->tensor) : NULL;
 }
 
@@ -138,19 +140,57 @@ bool wg_entry_node(const wg_entry *entry, uint32_t position, wg_node_facts *fact
     return entry && node_facts(entry->graph, entry->prefix, position, facts);
 }
 
-wg_tensor *wg_entry_items(const wg_entry *entry, uint32_t position)
+bool wg_entry_extent(const wg_entry *entry, uint32_t index, const char **name, int64_t *number)
 {
-    return entry ? source_items(entry->graph, entry->prefix, position) : NULL;
+    if (!entry || index >= entry->extent_count) return false;
+    const graph_extent *extent = graph_extent_at(entry->graph, index);
+    if (name) *name = graph_name_at(entry->graph, extent->name)->text;
+    if (number) *number = extent->number;
+    return true;
+}
+
+uint32_t wg_entry_axis_extent(const wg_entry *entry, uint32_t position, uint32_t axis)
+{
+    if (!entry || position >= entry->prefix) return WG_NONE;
+    const wg_node *node = graph_node(entry->graph, position);
+    graph_list shape = graph_list_at(entry->graph, node->shape);
+    if (axis >= node->rank || !shape.expressions) return WG_NONE;
+    return graph_size_extent(entry->graph, (wg_size){shape.numbers[axis], shape.expressions[axis]});
+}
+
+static bool bound_list(const wg_graph *graph, graph_list list, const int64_t *extents, int64_t *numbers, wg_error *error)
+{
+    for (uint32_t i = 0; i < list.count; i++) {
+        wg_size size = {list.numbers[i], list.expressions ? list.expressions[i] : 0};
+        if (!graph_size_evaluate(graph, size, extents, &numbers[i])) return base_fail(error, WG_SIZE, "a size does not fit in 64 bits under these extents");
+    }
+    return true;
+}
+
+bool wg_entry_bound_node(const wg_entry *entry, uint32_t position, const int64_t *extents, int64_t shape[WG_MAX_RANK],
+                         int64_t attributes[2 * WG_MAX_RANK], wg_error *error)
+{
+    if (!entry || position >= entry->prefix || !shape || !attributes || (entry->extent_count && !extents))
+        return base_fail(error, WG_ARGUMENT, "a bound node needs an entry, one of its nodes, a number for each extent and places");
+    const wg_graph *graph = entry->graph;
+    const wg_node *node = graph_node(graph, position);
+    graph_list none = {0}, flat = node->attributes ? graph_list_at(graph, node->attributes) : none;
+    return bound_list(graph, graph_list_at(graph, node->shape), extents, shape, error) && bound_list(graph, flat, extents, attributes, error);
+}
+
+wg_tensor *wg_entry_items(const wg_entry *entry, uint32_t position, const int64_t *extents)
+{
+    return entry ? source_items(entry->graph, entry->prefix, position, extents) : NULL;
 }
 
 wg_tensor *wg_tape_items(const wg_tape *tape, uint32_t position)
 {
-    return tape ? source_items(tape, tape->nodes.count, position) : NULL;
+    return tape ? source_items(tape, tape->nodes.count, position, NULL) : NULL;
 }
 
 wg_tensor *wg_network_items(const wg_network *network, uint32_t position)
 {
-    return network ? source_items(network->graph, network->count, position) : NULL;
+    return network ? source_items(network->graph, network->count, position, NULL) : NULL;
 }
 
 bool wg_network_extent(const wg_network *network, uint32_t index, const char **name, int64_t *number)

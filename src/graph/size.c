@@ -202,6 +202,14 @@ bool graph_check_sizes(wg_tape *tape, const wg_size *sizes, uint32_t count)
     return true;
 }
 
+uint32_t graph_size_extent(const wg_graph *graph, wg_size size)
+{
+    if (!size.expression) return WG_NONE;
+    polynomial p;
+    load(graph, size, &p);
+    return p.count == 1 && p.terms[0].coefficient == 1 && p.terms[0].degree == 1 ? p.terms[0].extents[0] : WG_NONE;
+}
+
 bool graph_size_evaluate(const wg_graph *graph, wg_size size, const int64_t *extents, int64_t *number)
 {
     *number = size.number;

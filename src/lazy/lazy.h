@@ -323,6 +323,7 @@ bool lazy_level_note(lazy_level *level, uint32_t position, wg_array *array);
 typedef struct lazy_nodes {
     const wg_tape *tape;   /* NULL: */
     const wg_entry *entry;
+    const int64_t *extents; /* of the entry; NULL: as recorded */
 } lazy_nodes;
 /* Makes the nodes that `roots` [count positions] need, where arrays [beyond the greatest root] knows none yet, by lazy_call; arrays hold
  * what they are given as uses. A source without an array is its recorded items. False and an error. */

@@ -35,7 +35,7 @@ wg_array *lazy_full(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *s
 
 static wg_array *source_array(wg_lazy *lazy, lazy_nodes nodes, uint32_t position, const wg_node_facts *facts)
 {
-    wg_tensor *items = nodes.tape ? wg_tape_items(nodes.tape, position) : wg_entry_items(nodes.entry, position);
+    wg_tensor *items = nodes.tape ? wg_tape_items(nodes.tape, position) : wg_entry_items(nodes.entry, position, nodes.extents);
     if (items) return array_of_items(lazy, items, facts->rank, facts->shape);
     lazy_fail(lazy, WG_FEED, "input %s has no recorded default: give it an array", facts->name ? facts->name : "without a name");
     return NULL;
@@ -54,7 +54,14 @@ static wg_array *call_array(wg_lazy *lazy, const wg_node_facts *facts, wg_array 
 static bool make(wg_lazy *lazy, lazy_nodes nodes, uint32_t position, wg_array **arrays)
 {
     wg_node_facts facts;
+    int64_t shape[WG_MAX_RANK], attributes[2 * WG_MAX_RANK];
     if (!facts_of(nodes, position, &facts)) return lazy_fail(lazy, WG_INTERNAL, "node %u is beyond what was recorded", position);
+    if (nodes.extents) {
+        wg_error error = {.code = WG_OK};
+        if (!wg_entry_bound_node(nodes.entry, position, nodes.extents, shape, attributes, &error)) return lazy_fail_with(lazy, &error, NULL);
+        facts.shape = shape;
+        facts.attributes = attributes;
+    }
     bool source = wg_op_class_of(facts.op) == WG_OP_CLASS_SOURCE;
     wg_array *array = source ? source_array(lazy, nodes, position, &facts) : call_array(lazy, &facts, arrays);
     if (!array) return false;
@@ -185,8 +192,56 @@ typedef struct entry_call {
     const wg_entry *entry;
     const wg_parameters *parameters;
     wg_array **arrays; /* [count] of the nodes */
-    uint32_t count;
+    int64_t *extents;  /* [extent_count] as the inputs say, else as recorded */
+    uint32_t count, extent_count;
 } entry_call;
+
+/* What an input's lengths say of the extents: they follow the first input that has them. */
+static bool take_extents(entry_call *c, uint32_t position, const wg_array *given, bool *taken)
+{
+    for (uint32_t axis = 0; axis < given->rank; axis++) {
+        uint32_t extent = wg_entry_axis_extent(c->entry, position, axis);
+        if (extent == WG_NONE) continue;
+        int64_t number = lazy_shape(given)[axis];
+        const char *name = "";
+        wg_entry_extent(c->entry, extent, &name, NULL);
+        if (taken[extent] && c->extents[extent] != number)
+            return lazy_fail(c->lazy, WG_SHAPE, "the extent %s is %lld by one input and %lld by another", name, (long long)c->extents[extent],
+                             (long long)number);
+        taken[extent] = true;
+        c->extents[extent] = number;
+    }
+    return true;
+}
+
+/* Each call gives the next input of the entry that an array is given for; false at the end. */
+static bool next_given(const entry_call *c, wg_array *const *inputs, uint32_t input_count, uint32_t *position, uint32_t *at, wg_node_facts *facts)
+{
+    for (; *position < c->count; ++*position) {
+        wg_entry_node(c->entry, *position, facts);
+        if (facts->op == WG_OP_Input && (*at)++ < input_count && inputs[*at - 1]) return true;
+    }
+    return false;
+}
+
+static bool bind_extents(entry_call *c, wg_array *const *inputs, uint32_t input_count)
+{
+    while (wg_entry_extent(c->entry, c->extent_count, NULL, NULL)) c->extent_count++;
+    size_t bytes = (c->extent_count + 1) * (sizeof *c->extents + sizeof(bool));
+    c->extents = base_allocate_zeroed(c->lazy->allocator, bytes);
+    if (!c->extents) return lazy_fail_memory(c->lazy);
+    bool *taken = (bool *)(c->extents + c->extent_count + 1), good = true;
+    for (uint32_t i = 0; i < c->extent_count; i++) wg_entry_extent(c->entry, i, NULL, &c->extents[i]);
+    wg_node_facts facts;
+    for (uint32_t position = 0, at = 0; good && next_given(c, inputs, input_count, &position, &at, &facts); position++)
+        good = lazy_check(c->lazy, inputs[at - 1]) && (inputs[at - 1]->rank != facts.rank || take_extents(c, position, inputs[at - 1], taken));
+    return good;
+}
+
+static void free_extents(entry_call *c)
+{
+    base_free(c->lazy->allocator, c->extents, (c->extent_count + 1) * (sizeof *c->extents + sizeof(bool)));
+}
 
 static bool place_parameters(entry_call *c)
 {
@@ -210,19 +265,19 @@ static bool place_parameters(entry_call *c)
 
 static bool place_inputs(entry_call *c, wg_array *const *inputs, uint32_t input_count)
 {
-    uint32_t at = 0;
     wg_node_facts facts;
-    for (uint32_t position = 0; position < c->count; position++) {
-        wg_entry_node(c->entry, position, &facts);
-        if (facts.op != WG_OP_Input || at++ >= input_count || !inputs[at - 1]) continue;
+    uint32_t at = 0;
+    for (uint32_t position = 0; next_given(c, inputs, input_count, &position, &at, &facts); position++) {
         wg_array *given = inputs[at - 1];
-        if (!lazy_check(c->lazy, given)) return false;
+        wg_error error = {.code = WG_OK};
+        int64_t shape[WG_MAX_RANK], attributes[2 * WG_MAX_RANK];
         const char *name = facts.name ? facts.name : "without a name";
+        if (!wg_entry_bound_node(c->entry, position, c->extents, shape, attributes, &error)) return lazy_fail_with(c->lazy, &error, NULL);
         if (given->kind != facts.kind)
             return lazy_fail(c->lazy, WG_KIND, "input %s is of kind %s: given %s", name, wg_kind_name(facts.kind),
                              wg_kind_name((wg_kind)given->kind));
-        if (given->rank != facts.rank || memcmp(lazy_shape(given), facts.shape, facts.rank * sizeof *facts.shape))
-            return lazy_fail(c->lazy, WG_SHAPE, "input %s has shape %s: given %s", name, BASE_SHAPE_TEXT(facts.rank, facts.shape),
+        if (given->rank != facts.rank || memcmp(lazy_shape(given), shape, facts.rank * sizeof *shape))
+            return lazy_fail(c->lazy, WG_SHAPE, "input %s has shape %s: given %s", name, BASE_SHAPE_TEXT(facts.rank, shape),
                              BASE_SHAPE_TEXT(given->rank, lazy_shape(given)));
         lazy_use(given);
         c->arrays[position] = given;
@@ -237,7 +292,7 @@ static bool entry_results(entry_call *c, wg_array **results)
     uint32_t *roots = base_allocate(c->lazy->allocator, bytes);
     if (!roots) return lazy_fail_memory(c->lazy);
     for (uint32_t i = 0; i < count; i++) roots[i] = wg_entry_result(c->entry, i).position;
-    bool good = lazy_instantiate(c->lazy, (lazy_nodes){.entry = c->entry}, c->arrays, roots, count);
+    bool good = lazy_instantiate(c->lazy, (lazy_nodes){.entry = c->entry, .extents = c->extents}, c->arrays, roots, count);
     for (uint32_t i = 0; i < count; i++) results[i] = good ? lazy_keep(c->arrays[roots[i]]) : NULL;
     base_free(c->lazy->allocator, roots, bytes);
     return good && lazy_give_all(c->lazy, results, count);
@@ -252,8 +307,9 @@ bool wg_array_call(wg_lazy *lazy, const wg_entry *entry, const wg_parameters *pa
     wg_node_facts facts;
     while (wg_entry_node(entry, c.count, &facts)) c.count++;
     if (!(c.arrays = base_allocate_zeroed(lazy->allocator, (c.count + 1) * sizeof *c.arrays))) return lazy_fail_memory(lazy);
-    bool good = place_parameters(&c) && place_inputs(&c, inputs, input_count) && entry_results(&c, results);
+    bool good = bind_extents(&c, inputs, input_count) && place_parameters(&c) && place_inputs(&c, inputs, input_count) && entry_results(&c, results);
     for (uint32_t i = 0; i < c.count; i++) lazy_unuse(c.arrays[i]);
     base_free(lazy->allocator, c.arrays, (c.count + 1) * sizeof *c.arrays);
+    if (c.extents) free_extents(&c);
     return good;
 }
