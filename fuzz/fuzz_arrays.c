@@ -2,7 +2,7 @@
  *
  * Any bytes as calls of wengert/array.h: every one that the header has, on arrays and numbers as they come, with reads between. What must
  * hold: no crash, no leak, no array left; a failure has a code and a message; what a call answers is read twice to the same items, and one
- * function of several calls answers the same by itself, compiled, under a derivative and mapped over a frame of one. */
+ * function of several calls answers the same by itself, read at every step, compiled, under a derivative and mapped over a frame of one. */
 #include <math.h>
 #include <string.h>
 
@@ -589,6 +589,7 @@ typedef struct program {
     const uint8_t *at, *end;
     const bool *failed; /* an allocation */
     bool known, good[MOST_STEPS]; /* which calls the first run answered */
+    bool steps, unreadable;       /* every call is read; one cannot be */
 } program;
 
 /* A call that one road answers fails on another one only for a reason. */
@@ -612,6 +613,9 @@ static bool run_program(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_a
             return false;
         }
         demand(got.good == p->good[steps]);
+        wg_lazy_error_clear(lazy);
+        for (uint32_t i = 0; p->steps && i < got.count && got.good; i++)
+            if (got.results[i] && wg_array_volume(got.results[i]) <= MOST_ITEMS && !wg_array_run(&got.results[i], 1)) p->unreadable = true;
         wg_lazy_error_clear(lazy);
         for (uint32_t i = 0; i < got.count && got.good; i++)
             if (got.results[i] && wg_array_volume(got.results[i]) <= MOST_ITEMS / 4 && a.count < SLOTS) a.values[a.count++] = got.results[i];
@@ -668,6 +672,10 @@ static void function(session *s, stream *in, wg_array **slot, uint8_t how)
         wg_array_release(cotangent);
         if (known) read(s, gradient);
         if (known) put(s, slot, gradient);
+    } else if (good && how == 3) {
+        p.steps = true;
+        known = judge(s, wg_function_call(s->lazy, &f, &input, &other));
+        if (known && !p.unreadable) demand_one_value(s, plain, other);
     } else if (good) {
         other = lifted(s, &f, input, &known);
         if (other) demand_one_value(s, plain, other);
@@ -690,6 +698,9 @@ static void step(session *s, stream *in)
     case 6:
     case 7:
     case 8: function(s, in, slot, what % 32 - 6); break;
+    case 12:
+    case 13:
+    case 14: function(s, in, slot, 3); break;
     case 9:
         wg_array_release(*slot);
         *slot = NULL;

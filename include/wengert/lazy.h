@@ -103,8 +103,9 @@ WG_API wg_array *wg_array_record(wg_lazy *lazy, wg_op op, wg_array *const *opera
                                  uint32_t attribute_count);
 /* Gives an array that has no place yet (NULL: the error of this thread's last failed call) the place of its call; answers array. */
 WG_API wg_array *wg_array_at(wg_array *array, const char *file, int line);
-/* Notes in the error of a failed read where it was asked for; answers good. */
+/* Notes in the error of a failed read (of any other call) where it was asked for; answers good. */
 WG_API bool wg_lazy_read_at(bool good, const char *file, int line);
+WG_API bool wg_lazy_call_at(bool good, const char *file, int line);
 
 /* Anything recorded on a tape is a call on arrays: `record` is given one value an operand and answers one value a result (poison with a
  * tape error: the call fails). */
@@ -258,11 +259,33 @@ WG_API char *wg_lazy_explained(const wg_lazy *lazy, bool json);
 #if !defined(WG_NO_SITES)
 #define WG_ARRAY_SITE(call) wg_array_at((call), __FILE__, __LINE__)
 #define WG_READ_SITE(call) wg_lazy_read_at((call), __FILE__, __LINE__)
-#define wg_array_record(...) WG_ARRAY_SITE((wg_array_record)(__VA_ARGS__)) /* variadic, so that a compound literal may stand in the call */
+/* Variadic, so that compound literals may stand in a call. */
+#define wg_array_record(...) WG_ARRAY_SITE((wg_array_record)(__VA_ARGS__))
 #define wg_array_run(...) WG_READ_SITE((wg_array_run)(__VA_ARGS__))
 #define wg_array_read(...) WG_READ_SITE((wg_array_read)(__VA_ARGS__))
 #define wg_array_double(...) WG_READ_SITE((wg_array_double)(__VA_ARGS__))
 #define wg_array_int64(...) WG_READ_SITE((wg_array_int64)(__VA_ARGS__))
+#define WG_CALL_SITE(call) wg_lazy_call_at((call), __FILE__, __LINE__)
+#define wg_array_of(...) WG_ARRAY_SITE((wg_array_of)(__VA_ARGS__))
+#define wg_array_copy(...) WG_ARRAY_SITE((wg_array_copy)(__VA_ARGS__))
+#define wg_array_borrow(...) WG_ARRAY_SITE((wg_array_borrow)(__VA_ARGS__))
+#define wg_array_map(...) WG_ARRAY_SITE((wg_array_map)(__VA_ARGS__))
+#define wg_array_number(...) WG_ARRAY_SITE((wg_array_number)(__VA_ARGS__))
+#define wg_array_integer(...) WG_ARRAY_SITE((wg_array_integer)(__VA_ARGS__))
+#define wg_array_compose(...) WG_CALL_SITE((wg_array_compose)(__VA_ARGS__))
+#define wg_array_call(...) WG_CALL_SITE((wg_array_call)(__VA_ARGS__))
+#define wg_function_call(...) WG_CALL_SITE((wg_function_call)(__VA_ARGS__))
+#define wg_gradient(...) WG_CALL_SITE((wg_gradient)(__VA_ARGS__))
+#define wg_function_vjp(...) WG_CALL_SITE((wg_function_vjp)(__VA_ARGS__))
+#define wg_function_jvp(...) WG_CALL_SITE((wg_function_jvp)(__VA_ARGS__))
+#define wg_function_jacobian(...) WG_ARRAY_SITE((wg_function_jacobian)(__VA_ARGS__))
+#define wg_function_hessian(...) WG_ARRAY_SITE((wg_function_hessian)(__VA_ARGS__))
+#define wg_function_hessian_vector(...) WG_CALL_SITE((wg_function_hessian_vector)(__VA_ARGS__))
+#define wg_function_custom(...) WG_CALL_SITE((wg_function_custom)(__VA_ARGS__))
+#define wg_function_map(...) WG_CALL_SITE((wg_function_map)(__VA_ARGS__))
+#define wg_jit_call(...) WG_CALL_SITE((wg_jit_call)(__VA_ARGS__))
+#define wg_array_effect(...) WG_CALL_SITE((wg_array_effect)(__VA_ARGS__))
+#define wg_lazy_flush(...) WG_READ_SITE((wg_lazy_flush)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

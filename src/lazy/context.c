@@ -299,13 +299,24 @@ wg_array *wg_array_at(wg_array *array, const char *file, int line)
     return array;
 }
 
-bool wg_lazy_read_at(bool good, const char *file, int line)
+/* The place itself where the error has none, else a note: the innermost one of its kind. */
+static bool note_place(bool good, const char *how, const char *file, int line)
 {
     if (good || !last_failed || !last_failed->error.code) return good;
     wg_error *error = &last_failed->error;
     if (!error->file[0]) base_error_place(error, file, line, 0);
-    else if (!strstr(error->note, "read at ") && (error->line != line || strcmp(error->file, file))) base_error_note(error, "read at %s:%d", file, line);
+    else if (!strstr(error->note, how) && (error->line != line || strcmp(error->file, file))) base_error_note(error, "%s%s:%d", how, file, line);
     return good;
+}
+
+bool wg_lazy_read_at(bool good, const char *file, int line)
+{
+    return note_place(good, "read at ", file, line);
+}
+
+bool wg_lazy_call_at(bool good, const char *file, int line)
+{
+    return note_place(good, "called at ", file, line);
 }
 
 /* ---- scopes ---- */

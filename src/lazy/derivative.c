@@ -159,12 +159,18 @@ static wg_array *array_of(traced_run *run, wg_value value)
 }
 
 /* A source of the level's tape for an array of somewhere else: a seed, a tangent. */
-static bool seed_value(traced_run *run, wg_array *seed, const wg_array *like, const char *what, wg_value *value)
+static bool is_like(const traced_run *run, const wg_array *seed, const wg_array *like, const char *what)
 {
     if (seed->kind != like->kind || seed->rank != like->rank || memcmp(lazy_shape(seed), lazy_shape(like), like->rank * sizeof(int64_t)))
         return lazy_fail(run->lazy, WG_SHAPE, "%s is %s of %s; it must be like its value, %s of %s", what,
                          BASE_SHAPE_TEXT(seed->rank, lazy_shape(seed)), wg_kind_name((wg_kind)seed->kind),
                          BASE_SHAPE_TEXT(like->rank, lazy_shape(like)), wg_kind_name((wg_kind)like->kind));
+    return true;
+}
+
+static bool seed_value(traced_run *run, wg_array *seed, const wg_array *like, const char *what, wg_value *value)
+{
+    if (!is_like(run, seed, like, what)) return false;
     wg_array *plain = lazy_resolve(run->lazy, seed);
     uint32_t position = plain ? lazy_level_position(run->level, plain) : WG_NONE;
     *value = (wg_value){run->level->tape, position, run->level->generation};
@@ -254,7 +260,8 @@ static bool reverse(wg_lazy *lazy, const wg_function *function, wg_array *const 
                     lazy_fail(lazy, WG_KIND, "a gradient is of a float: the function's first output is of kind %s", wg_kind_name((wg_kind)run.outputs[0]->kind)));
     for (uint32_t i = 0; i < (scalar ? 1 : function->outputs) && good; i++) {
         wg_array *output = run.outputs[i];
-        if (moves(&run, output) && (scalar || (cotangents && cotangents[i])))
+        if (!scalar && cotangents[i]) good = is_like(&run, cotangents[i], output, "a cotangent"); /* of one that does not move, too */
+        if (good && moves(&run, output) && (scalar || (cotangents && cotangents[i])))
             good = pull_back(&run, output, scalar ? NULL : cotangents[i], gradients);
     }
     good = good && fill_gradients(&run, gradients) && give_values(&run, values);
@@ -287,6 +294,7 @@ static bool tangent_values(traced_run *run, wg_array *const *tangents, wg_value 
     for (uint32_t i = 0; i < run->function->inputs; i++) {
         if (tangents[i] && base_kind_is_complex((wg_kind)run->inputs[i]->kind))
             return lazy_fail(run->lazy, WG_UNSUPPORTED, "not supported: complex derivatives; input %u has a tangent", i);
+        if (tangents[i] && !is_like(run, tangents[i], run->inputs[i], "a tangent")) return false;
         if (!tangents[i] || !moves(run, run->inputs[i])) continue;
         from[*count] = value_of(run, run->inputs[i]);
         if (!seed_value(run, tangents[i], run->inputs[i], "a tangent", &by[(*count)++])) return false;

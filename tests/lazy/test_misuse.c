@@ -317,6 +317,75 @@ static void an_effect_in_an_effect_runs_once(void **state)
     world_close(&w);
 }
 
+/* ---- what does not move has the shape of its value, too ---- */
+
+static bool counts_and_keeps(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)user, (void)lazy;
+    outputs[0] = wg_array_sum((wg_array_convert)(inputs[0], WG_KIND_I64), WG_ALL_AXES, false);
+    outputs[1] = (wg_array_ones)(lazy, WG_KIND_F32, WG_EXTENTS(2));
+    return outputs[0] && outputs[1];
+}
+
+static void seeds_are_like_their_values(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_function f = {counts_and_keeps, NULL, 2, 2};
+    wg_array *x = counted(&w, 3, 1), *two = counted(&w, 2, 1), *n = wg_array_integer(w.lazy, WG_KIND_I64, 1), *got[2] = {NULL};
+    assert_false(wg_function_vjp(w.lazy, &f, (wg_array *[]){x, n}, (wg_array *[]){x, NULL}, NULL, got));
+    world_failed(&w, WG_SHAPE);
+    assert_false(wg_function_vjp(w.lazy, &f, (wg_array *[]){x, n}, (wg_array *[]){NULL, x}, NULL, got));
+    world_failed(&w, WG_SHAPE);
+    assert_false(wg_function_jvp(w.lazy, &f, (wg_array *[]){x, n}, (wg_array *[]){NULL, x}, NULL, got));
+    world_failed(&w, WG_SHAPE);
+    assert_true(wg_function_vjp(w.lazy, &f, (wg_array *[]){x, n}, (wg_array *[]){n, two}, NULL, got));
+    READS(got[0], 0, 0, 0);
+    assert_null(got[1]);
+    wg_array_release(got[0]);
+    wg_array_release(x);
+    wg_array_release(two);
+    wg_array_release(n);
+    world_close(&w);
+}
+
+/* ---- places ---- */
+
+static bool reshapes(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)lazy;
+    outputs[0] = (wg_array_reshape)(inputs[0], WG_EXTENTS(7));
+    *(int *)user = __LINE__ + 1;
+    return wg_lazy_call_at(outputs[0] != NULL, __FILE__, __LINE__);
+}
+
+static void errors_of_functions_have_places(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    int inner;
+    wg_array *x = counted(&w, 2, 1), *out = NULL;
+    wg_function f = {reshapes, &inner, 1, 1}, g = {double_it, NULL, 1, 1};
+    assert_false(wg_function_call(w.lazy, &f, &x, &out));
+    int outer = __LINE__ - 1;
+    char note[64];
+    snprintf(note, sizeof note, "%s:%d", "test_misuse.c", outer);
+    assert_int_equal(wg_lazy_error(w.lazy)->line, inner);
+    assert_non_null(strstr(wg_lazy_error(w.lazy)->note, "called at "));
+    assert_non_null(strstr(wg_lazy_error(w.lazy)->note, note));
+    world_failed(&w, WG_SHAPE);
+    assert_false(wg_gradient(w.lazy, &g, &x, NULL, NULL, &out));
+    assert_int_equal(wg_lazy_error(w.lazy)->line, __LINE__ - 1);
+    world_failed(&w, WG_SHAPE);
+    assert_null(wg_array_map(w.lazy, "/no/such/file", 0, WG_KIND_F32, 0, NULL));
+    assert_int_equal(wg_lazy_error(w.lazy)->line, __LINE__ - 1);
+    world_failed(&w, WG_FILE);
+    wg_array_release(x);
+    world_close(&w);
+}
+
 /* ---- fork ---- */
 
 /* The exit of a child that asks again for what its parent has under way, and for more. */
@@ -390,6 +459,8 @@ int main(void)
         cmocka_unit_test(scopes_of_others_are_not_closed),
         cmocka_unit_test(what_runs_is_not_freed),
         cmocka_unit_test(an_effect_in_an_effect_runs_once),
+        cmocka_unit_test(seeds_are_like_their_values),
+        cmocka_unit_test(errors_of_functions_have_places),
         cmocka_unit_test(a_child_computes_for_itself),
         cmocka_unit_test(a_run_without_memory_fails_or_is_done),
     };
