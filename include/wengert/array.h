@@ -364,6 +364,7 @@ WG_API wg_array *wg_array_solve_triangular(wg_array *a, wg_array *b, bool upper,
 
 /* ---- compositions of compose.h ------------------------------------------------------------------------------------------------------- */
 
+/* As compose.h has them: shapes and errors are those of wg_<name>; more of them stand in arrays.def (COMPOSED). */
 WG_API wg_array *wg_array_leaky_relu(wg_array *a, double slope);
 WG_API wg_array *wg_array_elu(wg_array *a, double alpha);
 WG_API wg_array *wg_array_softmax(wg_array *a, int32_t axis);

@@ -28,6 +28,8 @@ WG_API wg_op wg_op_from_text(const char *text);
 /* What a row does with items: a source gives them, an elementwise row works item by item, a layout row moves them, any other combines or finds. */
 typedef enum wg_op_class { WG_OP_CLASS_SOURCE, WG_OP_CLASS_ELEMENT, WG_OP_CLASS_LAYOUT, WG_OP_CLASS_OTHER } wg_op_class;
 WG_API wg_op_class wg_op_class_of(wg_op op);
+/* The most flat attributes that a call of a row has, lists with their counts. */
+#define WG_MAX_ATTRIBUTES (2 * WG_MAX_RANK)
 /* How many operands a row takes; -1: one or more. */
 WG_API int32_t wg_op_arity(wg_op op);
 /* Which flat attributes of a call are lengths (shapes, extents, starts, counts), bit i for attribute i; the others are structure. Lists follow their counts. */

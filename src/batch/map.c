@@ -148,7 +148,7 @@ wg_value wg_record_mapped(wg_tape *tape, wg_op op, const wg_value *operands, con
     if (!graph_check_values(tape, operands, operand_count)) return graph_poison(tape);
     if ((operand_count && !batched) || (attribute_count && !attributes))
         return graph_fail(tape, WG_ARGUMENT, "a mapped call needs a list of which operands are batched, and its parameters");
-    if ((unsigned)op >= WG_OP_COUNT || attribute_count > 2 * WG_MAX_RANK)
+    if ((unsigned)op >= WG_OP_COUNT || attribute_count > WG_MAX_ATTRIBUTES)
         return graph_fail(tape, WG_ARGUMENT, "no such row, or more parameters than any row has");
     bool any = false;
     for (uint32_t i = 0; i < operand_count; i++) {

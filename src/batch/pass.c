@@ -74,7 +74,7 @@ static wg_value step(batch_pass *pass, uint32_t position, wg_value *operands, bo
     const wg_node *node = graph_node(pass->graph, position);
     const uint32_t *positions = graph_operands(pass->graph, node);
     graph_list list = node->attributes ? graph_list_at(pass->graph, node->attributes) : (graph_list){.count = 0};
-    wg_size attributes[GRAPH_MOST_ATTRIBUTES];
+    wg_size attributes[WG_MAX_ATTRIBUTES];
     for (uint32_t i = 0; i < list.count; i++)
         attributes[i] = batch_pass_size(pass, (wg_size){list.numbers[i], list.expressions ? list.expressions[i] : 0});
     for (uint32_t i = 0; i < node->operand_count; i++) {

@@ -98,7 +98,7 @@ static uint32_t shift_attributes(const batch_call *call, wg_size *shifted)
 
 wg_value batch_shared_shifted(const batch_call *call)
 {
-    wg_size shifted[GRAPH_MOST_ATTRIBUTES + 1];
+    wg_size shifted[WG_MAX_ATTRIBUTES + 1];
     uint32_t count = shift_attributes(call, shifted);
     return batch_record_all(call, shifted, count);
 }

@@ -19,7 +19,7 @@
 
 /* The sizes of a value into shape [rank], room for WG_MAX_RANK; answers the rank. */
 uint32_t compose_shape(wg_value a, wg_size *shape);
-/* A vector [c] under [.., c, ..] of a shape: repeated along every axis but `axis`. */
+/* A vector [c] under [.., c, ..] of a shape: repeated along every axis but `axis`. A tape error where it is none of that extent. */
 wg_value compose_spread_vector(wg_value vector, uint32_t rank, const wg_size *shape, uint32_t axis);
 
 #endif

@@ -14,6 +14,10 @@ uint32_t compose_shape(wg_value a, wg_size *shape)
 
 wg_value compose_spread_vector(wg_value vector, uint32_t rank, const wg_size *shape, uint32_t axis)
 {
+    if (wg_is_poison(vector)) return vector;
+    if (wg_value_rank(vector) != 1 || wg_value_shape(vector)[0] != shape[axis].number)
+        return graph_fail(vector.tape, WG_SHAPE, "a norm takes vectors [%lld], a number for each position of axis %u, not %s",
+                          (long long)shape[axis].number, axis, BASE_SHAPE_TEXT(wg_value_rank(vector), wg_value_shape(vector)));
     /* From the inside out in front, then behind: each new axis stands at its own place at once. */
     for (uint32_t before = axis; before-- > 0;) vector = wg_broadcast_along(vector, 0, shape[before]);
     for (uint32_t behind = axis + 1; behind < rank; behind++) vector = wg_broadcast_along(vector, behind, shape[behind]);

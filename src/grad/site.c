@@ -133,7 +133,7 @@ bool grad_operand_constant(const grad_site *site, uint32_t operand, double *numb
 wg_value grad_repeat(const grad_site *site, const wg_value *operands)
 {
     graph_list list = site->node->attributes ? graph_list_at(site->pass->graph, site->node->attributes) : (graph_list){.count = 0};
-    wg_size attributes[2 * WG_MAX_RANK];
+    wg_size attributes[WG_MAX_ATTRIBUTES];
     for (uint32_t i = 0; i < list.count; i++)
         attributes[i] = size_here(site->pass, (wg_size){list.numbers[i], list.expressions ? list.expressions[i] : 0});
     return wg_record(site->tape, (wg_op)site->node->op, operands, site->node->operand_count, attributes, list.count);

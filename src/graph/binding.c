@@ -164,8 +164,8 @@ static bool bind_row(graph_bound *bound, const wg_node *node, const int64_t *ext
         const wg_node *operand = graph_node(bound->graph, operands[i]);
         bound->types[i] = (graph_type){(wg_kind)operand->kind, operand->rank, numbers + bound->first[operands[i]], NULL};
     }
-    int64_t flat[GRAPH_MOST_ATTRIBUTES];
-    wg_size attributes[GRAPH_MOST_ATTRIBUTES];
+    int64_t flat[WG_MAX_ATTRIBUTES];
+    wg_size attributes[WG_MAX_ATTRIBUTES];
     graph_list list = node->attributes ? graph_list_at(bound->graph, node->attributes) : (graph_list){0};
     if (!evaluate(bound, list, extents, flat, error)) return false;
     for (uint32_t i = 0; i < list.count; i++) attributes[i] = (wg_size){flat[i], 0};
@@ -225,7 +225,7 @@ bool graph_bound_source_shape(const graph_bound *bound, uint32_t position, int64
     return graph_error_at(bound->graph, position, &inner, error);
 }
 
-uint32_t graph_bound_attributes(const graph_bound *bound, uint32_t position, int64_t attributes[GRAPH_MOST_ATTRIBUTES])
+uint32_t graph_bound_attributes(const graph_bound *bound, uint32_t position, int64_t attributes[WG_MAX_ATTRIBUTES])
 {
     const wg_node *node = graph_node(bound->graph, position);
     graph_list list = node->attributes ? graph_list_at(bound->graph, node->attributes) : (graph_list){0};

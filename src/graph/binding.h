@@ -8,9 +8,6 @@
 #include "graph/graph.h"
 #include "wengert/run.h"
 
-/* The greatest number of flat attributes of a row. */
-#define GRAPH_MOST_ATTRIBUTES (2 * WG_MAX_RANK)
-
 typedef struct graph_bound {
     const wg_graph *graph;
     uint32_t prefix, extent_count;
@@ -39,7 +36,7 @@ int64_t graph_bound_volume(const graph_bound *bound, uint32_t position);
 /* The shape of any source, among the nodes or not. */
 bool graph_bound_source_shape(const graph_bound *bound, uint32_t position, int64_t shape[WG_MAX_RANK], wg_error *error);
 /* Flat attributes as wg_record takes them, lengths re-evaluated; answers how many. A node that was bound has attributes that fit. */
-uint32_t graph_bound_attributes(const graph_bound *bound, uint32_t position, int64_t attributes[GRAPH_MOST_ATTRIBUTES]);
+uint32_t graph_bound_attributes(const graph_bound *bound, uint32_t position, int64_t attributes[WG_MAX_ATTRIBUTES]);
 /* The recorded items of a source among the nodes, owned: graph_payload_tensor, but a count follows its extent. */
 wg_tensor *graph_bound_payload(const graph_bound *bound, uint32_t position, wg_error *error);
 

@@ -42,7 +42,7 @@ uint32_t wg_op_length_attributes(wg_op op, const int64_t *attributes, uint32_t a
 bool wg_op_infer(wg_op op, const wg_type *operands, uint32_t operand_count, const int64_t *attributes, uint32_t attribute_count, wg_kind *kind,
                  uint32_t *rank, int64_t shape[WG_MAX_RANK], wg_error *error)
 {
-    if ((unsigned)op >= WG_OP_COUNT || attribute_count > 2 * WG_MAX_RANK)
+    if ((unsigned)op >= WG_OP_COUNT || attribute_count > WG_MAX_ATTRIBUTES)
         return base_fail(error, WG_ARGUMENT, "no such row, or more parameters than any row has");
     graph_type few[FEW_OPERANDS], *types = few;
     const wg_allocator *allocator = base_allocator(NULL);
@@ -50,7 +50,7 @@ bool wg_op_infer(wg_op op, const wg_type *operands, uint32_t operand_count, cons
     if (operand_count > FEW_OPERANDS && !(types = base_allocate(allocator, bytes))) return base_fail_memory(error);
     for (uint32_t i = 0; i < operand_count; i++)
         types[i] = (graph_type){operands[i].kind, operands[i].rank, operands[i].shape, NULL};
-    wg_size flat[2 * WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES];
     for (uint32_t i = 0; i < attribute_count; i++) flat[i] = (wg_size){attributes[i], 0};
     graph_call call; /* the shape is not cleared: a rule writes what it answers */
     call.tape = NULL;

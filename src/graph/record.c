@@ -126,7 +126,7 @@ static wg_value record_call(wg_tape *tape, graph_call *call, const wg_value *ope
         tape->error.node = tape->nodes.count;
         return (wg_value){tape, WG_NONE, tape->generation};
     }
-    wg_size attributes[2 * WG_MAX_RANK];
+    wg_size attributes[WG_MAX_ATTRIBUTES];
     if (call->attribute_count) {
         memcpy(attributes, call->attributes, call->attribute_count * sizeof *attributes);
         if (call->operand_count) normalise(call->op, call->operands[0].kind, attributes);
@@ -144,7 +144,7 @@ static wg_value record_call(wg_tape *tape, graph_call *call, const wg_value *ope
 wg_value wg_record(wg_tape *tape, wg_op op, const wg_value *operands, uint32_t operand_count, const wg_size *attributes, uint32_t attribute_count)
 {
     if (!graph_check_values(tape, operands, operand_count)) return graph_poison(tape);
-    if ((unsigned)op >= WG_OP_COUNT || attribute_count > 2 * WG_MAX_RANK)
+    if ((unsigned)op >= WG_OP_COUNT || attribute_count > WG_MAX_ATTRIBUTES)
         return graph_fail(tape, WG_ARGUMENT, "no such row, or more parameters than any row has");
     if (!graph_check_sizes(tape, attributes, attribute_count)) return graph_poison(tape);
     graph_type few[FEW_OPERANDS], *types = few;

@@ -35,9 +35,9 @@ static bool verify_row(const wg_graph *graph, uint32_t position, const wg_node *
         graph_list shape = graph_list_at(graph, operand->shape);
         types[i] = (graph_type){(wg_kind)operand->kind, operand->rank, shape.numbers, NULL};
     }
-    wg_size attributes[2 * WG_MAX_RANK];
+    wg_size attributes[WG_MAX_ATTRIBUTES];
     graph_list list = node->attributes ? graph_list_at(graph, node->attributes) : (graph_list){0};
-    if (list.count > 2 * WG_MAX_RANK) return defect(error, position, node, "it has more parameters than any row");
+    if (list.count > WG_MAX_ATTRIBUTES) return defect(error, position, node, "it has more parameters than any row");
     for (uint32_t i = 0; i < list.count; i++) attributes[i] = (wg_size){list.numbers[i], 0};
     graph_call call = {.op = (wg_op)node->op,
                        .operand_count = node->operand_count,

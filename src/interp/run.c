@@ -82,14 +82,14 @@ static wg_tensor *make_result(const wg_allocator *allocator, graph_call *rule)
 wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *operands, uint32_t operand_count, const int64_t *attributes,
                      uint32_t attribute_count, wg_error *error)
 {
-    if ((unsigned)op >= WG_OP_COUNT || attribute_count > GRAPH_MOST_ATTRIBUTES)
+    if ((unsigned)op >= WG_OP_COUNT || attribute_count > WG_MAX_ATTRIBUTES)
         return base_fail(error, WG_ARGUMENT, "no such row, or more parameters than any row has"), NULL;
     if (graph_rows[op].result == GRAPH_RESULT_SOURCE) return fail_source(op, error), NULL;
     const wg_allocator *allocator = base_allocator(context);
     base_arena scratch = base_arena_new(allocator);
     wg_view *views;
     graph_type *types;
-    wg_size sizes[GRAPH_MOST_ATTRIBUTES];
+    wg_size sizes[WG_MAX_ATTRIBUTES];
     wg_tensor *result = NULL;
     for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = (wg_size){attributes[i], 0};
     if (read_operands(op, operands, operand_count, &scratch, &views, &types, error)) {
@@ -270,7 +270,7 @@ static bool run_row(running *r, uint32_t position)
     wg_view *views = base_arena_take(&r->scratch, (node->operand_count + 1) * sizeof *views);
     if (!views) return base_fail_memory(r->error);
     for (uint32_t i = 0; i < node->operand_count; i++) views[i] = wg_tensor_view(r->run->tensors[operands[i]]);
-    int64_t attributes[GRAPH_MOST_ATTRIBUTES] = {0};
+    int64_t attributes[WG_MAX_ATTRIBUTES] = {0};
     graph_bound_attributes(&r->bound, position, attributes);
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);

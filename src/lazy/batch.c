@@ -17,8 +17,8 @@ typedef struct mapped_row {
 static bool record_mapped(void *user, wg_tape *tape, const wg_value *operands, wg_value *results)
 {
     const mapped_row *row = user;
-    wg_size attributes[2 * WG_MAX_RANK];
-    if (row->attribute_count > 2 * WG_MAX_RANK) return false;
+    wg_size attributes[WG_MAX_ATTRIBUTES];
+    if (row->attribute_count > WG_MAX_ATTRIBUTES) return false;
     for (uint32_t i = 0; i < row->attribute_count; i++) attributes[i] = wg_number(row->attributes[i]);
     results[0] = wg_record_mapped(tape, row->op, operands, row->batched, row->operand_count, attributes, row->attribute_count, wg_number(row->frame));
     return !wg_is_poison(results[0]);

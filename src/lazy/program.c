@@ -162,7 +162,7 @@ static bool is_full(const wg_array *array)
 
 static wg_value call_value(builder *b, const wg_array *array)
 {
-    wg_size attributes[2 * WG_MAX_RANK];
+    wg_size attributes[WG_MAX_ATTRIBUTES];
     const int64_t *numbers = lazy_attributes(array);
     if (is_full(array)) {
         wg_view view = lazy_view(lazy_operands(array)[0]);

@@ -133,7 +133,7 @@ static wg_value value_at(const lazy_level *level, uint32_t position)
 static wg_value record(lazy_level *level, wg_op op, const uint32_t *positions, uint32_t count, const int64_t *attributes, uint32_t attribute_count)
 {
     wg_value few[LAZY_FEW] = {{NULL, 0, 0}}, *values = LAZY_ITEMS(level->lazy, few, count);
-    wg_size sizes[2 * WG_MAX_RANK];
+    wg_size sizes[WG_MAX_ATTRIBUTES];
     if (!values) return (wg_value){level->tape, WG_NONE, 0};
     for (uint32_t i = 0; i < count; i++) values[i] = value_at(level, positions[i]);
     for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = wg_number(attributes[i]);

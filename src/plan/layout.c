@@ -55,7 +55,7 @@ static bool take_attributes(layering *l, const graph_bound *bound, uint32_t i)
     const wg_plan *plan = l->plan;
     const wg_node *node = plan_node(plan, i);
     if (!node->attributes || !graph_list_at(plan->graph, node->attributes).expressions) return true;
-    int64_t numbers[GRAPH_MOST_ATTRIBUTES];
+    int64_t numbers[WG_MAX_ATTRIBUTES];
     uint32_t count = graph_bound_attributes(bound, plan->closure[i], numbers);
     int64_t *own = base_arena_take(&l->layout->memory, ((size_t)count + 1) * sizeof *own);
     if (!own) return false;

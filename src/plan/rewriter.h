@@ -69,7 +69,7 @@ static inline wg_size rewriter_listed(graph_list list, int64_t at)
 /* The extent of an axis with its expression; the whole shape. */
 wg_size rewriter_extent(const rewriter *r, uint32_t node, uint32_t axis);
 void rewriter_shape(const rewriter *r, uint32_t node, wg_size shape[WG_MAX_RANK]);
-/* All attributes, flat (at most 2 * WG_MAX_RANK); answers how many. */
+/* All attributes, flat (at most WG_MAX_ATTRIBUTES); answers how many. */
 uint32_t rewriter_attributes(const rewriter *r, uint32_t node, wg_size *attributes);
 /* A node of at most one reader may be computed otherwise without being computed twice. */
 static inline bool rewriter_sole(const rewriter *r, uint32_t node) { return r->facts[node].readers <= 1; }
@@ -122,7 +122,7 @@ bool partial_reads_build(partial_reads *reads, uint32_t position, uint32_t *map)
 bool rewriter_carry(rewriter *r, const wg_graph *from, wg_size size, wg_size *carried);
 bool rewriter_carry_list(rewriter *r, const wg_graph *from, graph_list list, wg_size *carried);
 /* All attributes of a node of another graph; answers how many, WG_NONE without memory. */
-uint32_t rewriter_carry_attributes(rewriter *r, const wg_graph *from, const wg_node *node, wg_size attributes[2 * WG_MAX_RANK]);
+uint32_t rewriter_carry_attributes(rewriter *r, const wg_graph *from, const wg_node *node, wg_size attributes[WG_MAX_ATTRIBUTES]);
 /* Tells that a row of the table was applied. */
 void rewriter_tell(rewriter *r, uint32_t row);
 

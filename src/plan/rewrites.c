@@ -255,7 +255,7 @@ bool rewriter_carry_list(rewriter *r, const wg_graph *from, graph_list list, wg_
     return true;
 }
 
-uint32_t rewriter_carry_attributes(rewriter *r, const wg_graph *from, const wg_node *node, wg_size attributes[2 * WG_MAX_RANK])
+uint32_t rewriter_carry_attributes(rewriter *r, const wg_graph *from, const wg_node *node, wg_size attributes[WG_MAX_ATTRIBUTES])
 {
     if (!node->attributes) return 0;
     graph_list list = graph_list_at(from, node->attributes);

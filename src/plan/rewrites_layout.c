@@ -190,7 +190,7 @@ uint32_t plan_rewrite_concat_concat(rewriter *r, const uint32_t *at)
 uint32_t plan_rewrite_narrow_iota(rewriter *r, const uint32_t *at)
 {
     rewriter_part part = part_of(r, at[ROOT]);
-    wg_size flat[2 * WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES];
     uint32_t count = rewriter_attributes(r, at[A], flat), axis = (uint32_t)GET(r, at[ROOT], Narrow, axis);
     bool along = axis == flat[1 + rank_of(r, at[A])].number;
     if (along && (!is_plain(part.start, 0) || part.step != 1)) return WG_NONE;

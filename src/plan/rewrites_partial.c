@@ -225,7 +225,7 @@ static bool read_of(const reader *of, const part *wanted, uint32_t operand, part
 static bool narrow_part(const reader *of, part *own)
 {
     rewriter *r = of->reads->r;
-    wg_size flat[2 * WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES];
     if (rewriter_carry_attributes(r, of->reads->from, of->node, flat) == WG_NONE) return of->reads->failed = true, false;
     rewriter_part p = {flat[GRAPH_ATTRIBUTE(Narrow, start)], flat[GRAPH_ATTRIBUTE(Narrow, len)],
                        flat[GRAPH_ATTRIBUTE(Narrow, step)].number};
@@ -413,7 +413,7 @@ static uint32_t *operand_room(rewriter *r, uint32_t count, uint32_t *few)
 static uint32_t build_row(const reader *of, const part *wanted, const uint32_t *map)
 {
     rewriter *r = of->reads->r;
-    wg_size flat[2 * WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES];
     uint32_t few[FEW], count = of->node->operand_count, attribute_count = rewriter_carry_attributes(r, of->reads->from, of->node, flat);
     if (attribute_count == WG_NONE) return r->failed = true, WG_NONE;
     uint32_t *operands = operand_room(r, count, few);
@@ -432,7 +432,7 @@ static uint32_t selected(const reader *selector, uint32_t position, const uint32
 {
     partial_reads *reads = selector->reads;
     rewriter *r = reads->r;
-    wg_size flat[2 * WG_MAX_RANK], shape[WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES], shape[WG_MAX_RANK];
     const wg_node *node = rewriter_node(r, map[position]);
     const graph_payload *payload = node->op == WG_OP_Leaf ? graph_payload_of(r->tape, node) : NULL;
     if (payload && (payload->form == GRAPH_PAYLOAD_FILL || payload->form == GRAPH_PAYLOAD_SIZE)) {
@@ -448,7 +448,7 @@ static uint32_t selected(const reader *selector, uint32_t position, const uint32
 static uint32_t build_put_off(const reader *selector, uint32_t position, const uint32_t *map)
 {
     partial_reads *reads = selector->reads;
-    wg_size flat[2 * WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES];
     reader of = {reads, graph_node(reads->from, position), NULL};
     of.operands = graph_operands(reads->from, of.node);
     uint32_t operands[FEW], count = of.node->operand_count;

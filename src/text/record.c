@@ -408,7 +408,7 @@ static bool call_row(text_reader *reader, wg_op op, text_token token, text_value
     signature s = {.name = graph_rows[op].text, .composition = NULL};
     s.row = graph_row_attributes(op, &s.count);
     text_argument arguments[TEXT_MAX_PARAMETERS] = {{.given = false}};
-    wg_size flat[2 * WG_MAX_RANK];
+    wg_size flat[WG_MAX_ATTRIBUTES];
     uint32_t first = reader->value_count, used;
     if (!read_arguments(reader, &s, arguments) || !flatten(reader, token, op, &s, arguments, flat, &used)) return false;
     uint32_t count = reader->value_count - first;

@@ -310,6 +310,8 @@ static void failures_name_both_shapes(void **state)
                    wg_max_pool(a, 5, 1));
     EXPECT_FAILURE("batch_norm takes [n, c] or [n, c, h, w], not [3]", wg_value a = INPUT(tape, 1, 3),
                    wg_batch_norm(a, a, a, 1e-5, NULL, NULL));
+    EXPECT_FAILURE("a norm takes vectors [3], a number for each position of axis 1, not [2]",
+                   wg_value a = INPUT(tape, 2, 4, 3); wg_value b = INPUT(tape, 1, 2), wg_layer_norm(a, b, b, 1e-5));
     EXPECT_FAILURE("layer_norm needs at least one axis: [] has none", wg_value a = wg_leaf(tape, filled(0, NULL)),
                    wg_layer_norm(a, a, a, 1e-5));
     EXPECT_FAILURE("linear takes x [.., i] and w [i, o], not [2, 3] and [3]", wg_value a = INPUT(tape, 2, 2, 3);

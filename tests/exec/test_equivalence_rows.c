@@ -79,7 +79,7 @@ static wg_value positions(maker *m, wg_kind kind, uint32_t rank, const int64_t *
 
 static void record(maker *m, const wg_value *operands, uint32_t count, const int64_t *attributes, uint32_t attribute_count)
 {
-    wg_size sizes[2 * WG_MAX_RANK];
+    wg_size sizes[WG_MAX_ATTRIBUTES];
     for (uint32_t i = 0; i < attribute_count; i++) sizes[i] = wg_number(attributes[i]);
     wg_value value = wg_record(m->tape, m->op, operands, count, sizes, attribute_count);
     if (wg_is_poison(value)) fail_msg("%s of %s: %s", graph_rows[m->op].name, wg_kind_name(m->kind), wg_tape_error(m->tape)->message);

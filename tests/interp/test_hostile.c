@@ -88,16 +88,16 @@ static uint32_t any_attributes(test_draws *draws, wg_op op, wg_size *attributes)
         if (rows[i].type == GRAPH_REAL) number = (int64_t)test_draw(draws);
         if (rows[i].type == GRAPH_KIND && rows[i].silent == GRAPH_BY_RULE && test_draw_below(draws, 2)) number = GRAPH_BY_RULE;
         attributes[used++] = wg_number(number);
-        for (int64_t j = 0; list && j < number && used < 2 * WG_MAX_RANK - 4; j++) attributes[used++] = wg_number(any_number(draws, 4));
+        for (int64_t j = 0; list && j < number && used < WG_MAX_ATTRIBUTES - 4; j++) attributes[used++] = wg_number(any_number(draws, 4));
     }
-    if (test_draw_below(draws, 40) == 0) used = test_draw_below(draws, 2 * WG_MAX_RANK);
+    if (test_draw_below(draws, 40) == 0) used = test_draw_below(draws, WG_MAX_ATTRIBUTES);
     return used;
 }
 
 static void record_any(test_draws *draws, wg_tape *tape, wg_op op)
 {
     const char *roles = graph_rows[op].roles;
-    wg_size attributes[2 * WG_MAX_RANK + 4] = {{0, 0}};
+    wg_size attributes[WG_MAX_ATTRIBUTES + 4] = {{0, 0}};
     wg_value operands[4];
     uint32_t count = graph_rows[op].arity < 0 ? 1 + test_draw_below(draws, 3) : (uint32_t)graph_rows[op].arity;
     if (test_draw_below(draws, 40) == 0) count = test_draw_below(draws, 4);

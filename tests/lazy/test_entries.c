@@ -155,6 +155,38 @@ static void entries_are_functions_of_arrays(void **state)
     world_close(&w);
 }
 
+/* mean of (x + spread constant) over a named extent, with a count that follows it. */
+static void extents_follow_the_inputs(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_scope_open(w.lazy);
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_size n = wg_extent(tape, "n", 2), m = wg_extent(tape, "m", 3), cells[1] = {wg_size_multiply(tape, n, m)};
+    wg_value x = wg_name(wg_input_required(tape, WG_KIND_F32, 2, (wg_size[]){n, m}), "x");
+    wg_value y = wg_name(wg_input_required(tape, WG_KIND_F32, 1, &n), "y"), spread = wg_broadcast_along(y, 1, m);
+    wg_value total = wg_sum(wg_add(x, spread)), count = wg_leaf_size(tape, WG_KIND_F32, 0, NULL, cells[0]);
+    wg_value mean = wg_div(total, count), flat = wg_reshape(x, 1, cells);
+    wg_symbol roots[2] = {wg_symbol_of(mean), wg_symbol_of(flat)};
+    wg_network *network = wg_tape_seal(&tape, NULL);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = 2}, NULL);
+    wg_array *inputs[2] = {counted(&w, 8, 1), NULL}, *results[2];
+    inputs[0] = row_by(inputs[0], WG_OP_Reshape, (const int64_t[]){2, 4, 2}, 3);
+    inputs[1] = counted(&w, 4, 0);
+    assert_true(wg_array_call(w.lazy, entry, NULL, inputs, 2, results));
+    READS(results[0], 4.5 + 1.5);
+    READS(results[1], 1, 2, 3, 4, 5, 6, 7, 8);
+    inputs[1] = counted(&w, 3, 0);
+    assert_false(wg_array_call(w.lazy, entry, NULL, inputs, 2, results));
+    assert_non_null(strstr(wg_lazy_error(w.lazy)->message, "extent n is 4 by one input and 3 by another"));
+    world_failed(&w, WG_SHAPE);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    wg_scope_close(w.lazy);
+    world_close(&w);
+}
+
 static void wrong_inputs_of_entries_are_told(void **state)
 {
     (void)state;
@@ -219,6 +251,7 @@ int main(void)
         cmocka_unit_test(compositions_are_calls),
         cmocka_unit_test(compositions_move),
         cmocka_unit_test(entries_are_functions_of_arrays),
+        cmocka_unit_test(extents_follow_the_inputs),
         cmocka_unit_test(wrong_inputs_of_entries_are_told),
         cmocka_unit_test(entries_move),
     };

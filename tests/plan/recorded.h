@@ -111,7 +111,7 @@ static inline void recorded_line(wg_tape *tape, wg_value *values, uint32_t *made
     wg_kind kind = WG_KIND_F32;
     if (sscanf(rest, "%15s", kind_word) == 1 && wg_kind_from_name(kind_word) != WG_KIND_COUNT) kind = wg_kind_from_name(kind_word);
     if (strstr(rest, " kept")) r->kept[r->kept_count++] = index;
-    wg_size sizes[2 * WG_MAX_RANK];
+    wg_size sizes[WG_MAX_ATTRIBUTES];
     for (uint32_t i = 0; i < rank; i++) sizes[i] = (wg_size){numbers[i], 0};
     if (!strcmp(name, "Leaf")) values[index] = wg_leaf_fill(tape, kind, rank, sizes, 0);
     else if (!strcmp(name, "Parameter")) values[index] = wg_parameter_fill(tape, kind, rank, sizes, 0);

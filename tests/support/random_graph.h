@@ -37,7 +37,7 @@ uint32_t random_graph_smallest(uint64_t seed, uint32_t nodes, wg_kind kind, rand
 /* ---- one call of a row ---- */
 
 #define RANDOM_OPERANDS 3
-#define RANDOM_ATTRIBUTES (2 * WG_MAX_RANK)
+#define RANDOM_ATTRIBUTES WG_MAX_ATTRIBUTES
 
 typedef struct random_row {
     wg_op op;
