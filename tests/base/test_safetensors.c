@@ -219,7 +219,7 @@ static void check_written(const void *bytes, size_t length)
         assert_int_equal((found->items - (const unsigned char *)bytes) % (ptrdiff_t)wg_kind_bytes(found->kind), 0);
         wg_tensor *tensor = base_safetensors_load(&file, found, &error);
         assert_int_equal(tensor->rank, items[i].tensor->rank);
-        assert_memory_equal(tensor->shape, items[i].tensor->shape, sizeof tensor->shape);
+        assert_memory_equal(tensor->shape, items[i].tensor->shape, tensor->rank * sizeof *tensor->shape);
         assert_memory_equal(tensor->data, items[i].tensor->data, tensor->bytes);
         wg_tensor_release(tensor);
     }

@@ -59,7 +59,7 @@ def zero(parameter):
         return "&error"
     if re.search(r"\(\s*\*", parameter):
         return "NULL"
-    array = re.fullmatch(r"(.*?)\b\w+\s*\[\w*\]", parameter)
+    array = re.fullmatch(r"(.*?)\b\w+\s*\[[^\]]*\]", parameter)
     if array:
         return "NULL"
     kind = re.sub(r"\b\w+$", "", parameter).strip()
