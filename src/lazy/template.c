@@ -128,7 +128,9 @@ static bool scratch_source(scratch *s, wg_array *array, wg_value *value)
     for (uint32_t axis = 0; axis < array->rank; axis++) shape[axis] = wg_number(lazy_shape(array)[axis]);
     if (array->state == LAZY_LITERAL) {
         wg_view view = lazy_view(array);
-        wg_tensor *item = wg_tensor_copy(s->lazy->context, &view, NULL);
+        wg_error error = {.code = WG_OK};
+        wg_tensor *item = wg_tensor_copy(s->lazy->context, &view, &error);
+        if (!item) return lazy_fail_with(s->lazy, &error, NULL);
         *value = (wg_leaf)(s->tape, item);
     } else {
         *value = wg_input_required(s->tape, (wg_kind)array->kind, array->rank, shape);
