@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 #define SLAB_BYTES ((size_t)64 << 10)
@@ -116,7 +117,9 @@ static void held(wg_array *array, bool now)
 static void drop_stored(wg_array *array)
 {
     array->lazy->figures.stored_bytes -= lazy_stored_bytes(array);
-    wg_tensor_release(array->as.stored.tensor);
+    wg_tensor *tensor = array->as.stored.tensor;
+    if (tensor && tensor->bytes >= LAZY_LARGE) lazy_tensor_give(array->lazy, tensor);
+    else wg_tensor_release(tensor);
     lazy_borrowed *borrowed = array->as.stored.borrowed;
     if (!borrowed || atomic_fetch_sub(&borrowed->references, 1) != 1) return;
     if (borrowed->release) borrowed->release(borrowed->user);
@@ -440,6 +443,7 @@ void wg_lazy_free(wg_lazy **handle)
     lazy_runner_free(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
+    lazy_spares_free(lazy);
     wg_tape_free(&lazy->spare);
     FREE_LIST(lazy, table, table_capacity);
     FREE_LIST(lazy, scoped, scoped_capacity);

@@ -5,6 +5,7 @@
  *   node.c        start here: the one way a pending node comes to be, lazy_call
  *   read.c        what a read needs, and its key           program.c     the plan cache: network, plan and sessions of a key
  *   submit.c      runs on a thread of their own            context.c     scopes, errors, memory of nodes
+ *   spare.c       large results again
  *   array.c       stored arrays, and facts about any       explain.c     what happened, as events
  *   trace.c       levels that write calls on a tape        template.c    the way back: nodes of a tape as calls
  *   derivative.c  levels that differentiate                custom.c      functions with a derivative rule of their own
@@ -94,6 +95,8 @@ static inline wg_array **lazy_operands(const wg_array *array) { return (wg_array
 
 #define LAZY_SIZE_CLASSES 48 /* 24 steps of 32 bytes, then powers of two */
 
+#define LAZY_SPARES 4
+
 typedef struct lazy_program lazy_program;
 
 /* A node of the walk under way, and the operand to look at next. */
@@ -167,6 +170,7 @@ struct wg_lazy {
     lazy_program **programs;
     uint32_t program_capacity, program_count;
     lazy_program *newest, *oldest, *last;
+    wg_tensor *spares[LAZY_SPARES];       /* large tensors that nobody holds, the oldest first; NULL behind the last */
     /* the memory limit */
     uint64_t held_bytes, held_largest;    /* stored arrays that pending nodes alone keep */
     uint64_t pending_floor;               /* pending bytes that the last flush left */
@@ -185,6 +189,15 @@ struct wg_lazy {
 #define LAZY_ITEMS(lazy, few, count) ((count) <= LAZY_FEW ? (few) : base_allocate((lazy)->allocator, (count) * sizeof *(few)))
 #define LAZY_ITEMS_END(lazy, few, items, count) \
     ((items) == (few) ? (void)0 : base_free((lazy)->allocator, (items), (count) * sizeof *(few)))
+
+/* ---- spare.c: large results again ---- */
+
+/* A tensor of uninitialised items, of one that was let go where there is one of its size. NULL and an error. */
+wg_tensor *lazy_tensor_take(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error);
+/* Lets a reference to a tensor of LAZY_LARGE bytes or more go; the last one is kept for the next result of its size. */
+#define LAZY_LARGE ((size_t)1 << 20)
+void lazy_tensor_give(wg_lazy *lazy, wg_tensor *tensor);
+void lazy_spares_free(wg_lazy *lazy);
 
 /* ---- context.c: memory of nodes, errors, scopes ---- */
 

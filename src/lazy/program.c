@@ -502,7 +502,7 @@ static bool make_results(wg_lazy *lazy, const lazy_program *program, const uint3
         while (program->result_of[first] != program->result_of[i]) first++;
         made += first == i;
         results[i] = first < i ? wg_tensor_retain(results[first])
-                               : base_tensor_new(lazy->allocator, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
+                               : lazy_tensor_take(lazy, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
         if (results[i]) continue;
         while (i > 0) wg_tensor_release(results[--i]);
         return false;

@@ -608,6 +608,40 @@ static void the_lowest_failure_is_told_at_any_thread_count(void **state)
     }
 }
 
+/* ---- large results again ---- */
+
+/* The block of a large result that is let go serves the next one of its size; what somebody still holds does not. */
+static void large_blocks_serve_again(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    int64_t count = 1 << 19;
+    wg_array *x = waves(&w, 1, &count, 0), *first = neg(x);
+    wg_view before, after;
+    assert_true(wg_array_read(first, &before));
+    wg_tensor *held = wg_array_tensor(first);
+    wg_array_release(first);
+    wg_array *second = add(x, x);
+    assert_true(wg_array_read(second, &after));
+    assert_ptr_not_equal(after.data, before.data); /* the tensor is held */
+    wg_tensor_release(held);
+    void *block = after.data;
+    wg_array_release(second);
+    long long bytes = atomic_load(&w.bytes);
+    for (int i = 0; i < 5; i++) {
+        wg_array *again = neg(x);
+        assert_true(wg_array_read(again, &after));
+        assert_ptr_equal(after.data, block);
+        assert_true(((const float *)after.data)[7] == -((const float *)wg_tensor_data(held = wg_array_tensor(x)))[7]);
+        wg_tensor_release(held);
+        wg_array_release(again);
+        assert_true(atomic_load(&w.bytes) <= bytes + 4096);
+    }
+    wg_array_release(x);
+    world_close(&w);
+}
+
 /* ---- runs that are submitted ---- */
 
 /* [600, 600] to the power of 2 to the `times`: work that takes its time. Owned. */
@@ -791,6 +825,7 @@ int main(void)
         cmocka_unit_test(files_are_mapped),
         cmocka_unit_test(short_files_are_told),
         cmocka_unit_test(the_lowest_failure_is_told_at_any_thread_count),
+        cmocka_unit_test(large_blocks_serve_again),
         cmocka_unit_test(a_run_goes_on_beside_the_calls),
         cmocka_unit_test(a_run_may_be_left_alone),
         cmocka_unit_test(a_child_goes_on_alone),
