@@ -23,10 +23,11 @@
 
 #include <stdatomic.h>
 
+/* No call of the library is the place of an error: its caller's is. */
+#define WG_NO_SITES
 #include "base/base.h"
 #include "wengert/compose.h"
 #include "wengert/grad.h"
-#define WG_NO_SITES
 #include "wengert/lazy.h"
 
 typedef enum lazy_state {
