@@ -282,7 +282,10 @@ def test_show():
     Ran("grad", "plain.wg", "--of", "t2", "--wrt", "t0").good().prints("entry grad: t2, ")
     Ran("run", "plain.wg", "--feed", "t0=[3, 4]").good().prints("t2", "25")
     version = Ran("version", "--json").good().object()
-    report.check({"version", "semantics", "licence", "simd", "threads", "parts"} <= version.keys(), f"version --json: {version}")
+    report.check({"version", "semantics", "licence", "simd", "threads", "parts", "blas"} <= version.keys(), f"version --json: {version}")
+    blas = version["blas"]
+    report.check(blas is None or version["parts"]["lapacke"] and pathlib.Path(blas).is_file(), f"version --json: no such BLAS: {version}")
+    report.check((blas or "lapacke") in Ran("version").good().out, "version does not name the BLAS")
     if report.check("lapacke" in version["parts"], f"version --json names no lapacke: {version}") and version["parts"]["lapacke"]:
         Ran("run", "dense.wg").good().prints("d", "f64 []", "5")
         Ran("check", "dense.wg").good().prints("the same bits; holds 1 host row: bits hold on this machine")
