@@ -566,8 +566,8 @@ static bool fail_kind(graph_call *call, wg_kind kind)
     wg_kind other = graph_row_accepts(call->op, WG_KIND_F32) ? WG_KIND_F32 : WG_KIND_F64;
     if (!widens || !graph_row_accepts(call->op, other))
         return base_fail(call->error, WG_KIND, "%s does not take %s", ROW(call), base_kinds[kind].name);
-    return base_fail(call->error, WG_KIND, "%s does not take %s; convert it first, as with convert(x, kind=%s)", ROW(call), base_kinds[kind].name,
-                     base_kinds[other].name);
+    return base_fail(call->error, WG_KIND, "%s does not take %s; convert it first, as with convert(x, kind=%s)", ROW(call),
+                     base_kinds[kind].name, base_kinds[other].name);
 }
 
 static bool check_operands(graph_call *call)

@@ -375,8 +375,8 @@ static bool flatten(text_reader *reader, text_token token, wg_op op, const signa
 
 static bool fail_number(text_reader *reader, text_token token, const char *call)
 {
-    return text_fail(reader, token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a name on a line before, as in a = 0.5",
-                     call);
+    return text_fail(reader, token, WG_SYNTAX,
+                     "%s takes arrays here, not a number; bind the number to a name on a line before, as in a = 0.5", call);
 }
 
 /* What a number among operands becomes: the kind and shape of the first array of its role; positions are i64 []. */

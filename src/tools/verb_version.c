@@ -66,7 +66,8 @@ int verb_version(const tool_call *call)
     for (size_t i = 0; i < PARTS; i++) {
         bool here = is_here(&parts[i]);
         const char *blas = here && parts[i].opens == base_lapack_is_here ? base_lapack_blas() : NULL;
-        printf("%-7s %s%s%s%s\n", parts[i].name, here ? "yes" : "off: ", here ? "" : parts[i].how, blas ? ", with the BLAS in " : "", blas ? blas : "");
+        printf("%-7s %s%s%s%s\n", parts[i].name, here ? "yes" : "off: ", here ? "" : parts[i].how, blas ? ", with the BLAS in " : "",
+               blas ? blas : "");
     }
     return TOOL_DONE;
 }

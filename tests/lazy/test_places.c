@@ -74,6 +74,17 @@ static void losses_fail_at_their_caller(void **state)
     FAILS_HERE(wg_array_dropout(o->y, wg_array_absent(), 0.5));
 }
 
+/* What only the run finds has the place of the call that made it, not of the read. */
+static void what_a_read_finds_has_the_place_of_its_call(void **state)
+{
+    array_world *o = *state;
+    wg_view view;
+    wg_array *rows = wg_array_embedding(o->y, wg_array_full(o->lazy, WG_KIND_I64, WG_EXTENTS(2), 9));
+    int line = __LINE__ - 1;
+    bool good = wg_array_read(rows, &view);
+    fails_here(o->lazy, good ? rows : NULL, "the read of an embedding", line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +92,7 @@ int main(void)
         cmocka_unit_test(norms_and_matrices_fail_at_their_caller),
         cmocka_unit_test(windows_and_products_fail_at_their_caller),
         cmocka_unit_test(losses_fail_at_their_caller),
+        cmocka_unit_test(what_a_read_finds_has_the_place_of_its_call),
     };
     return cmocka_run_group_tests(tests, array_world_open, array_world_close);
 }

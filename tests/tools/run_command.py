@@ -218,7 +218,8 @@ def test_wrong_entries_and_feeds():
     Ran("eval", "x^2", "--feed", "x=3").fails("expression:1:2", "powf(x, 2)", lines=3)
     Ran("eval", "x**2", "--feed", "x=3").fails("expression:1:3", "powf(x, 2)", lines=3)
     # What only the run finds stands in the expression too.
-    Ran("eval", "sum(gather(x, convert(at, kind=i64)))", "--feed", "x=[1,2]", "--feed", "at=[5]").fails("expression:1:5", "position 5", lines=3)
+    late = Ran("eval", "sum(gather(x, convert(at, kind=i64)))", "--feed", "x=[1,2]", "--feed", "at=[5]")
+    late.fails("expression:1:5", "position 5", lines=3)
     Ran("eval", "x", "--feed", "x=1", "--feed", "x=2").fails("wengert: the name x is taken", lines=1)
     Ran("eval", "sin(x)", "--feed", "x=[1,2]", "--grad", "x").fails("wengert: --grad: gradients", "[2]", lines=1)
     Ran("eval", "sin(x)", "--feed", "x=1", "--grad", "y").fails("wengert: --grad: nothing is called y", lines=1)
