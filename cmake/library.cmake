@@ -35,7 +35,8 @@ foreach(kind shared static)
     target_include_directories(wengert_lazy_${kind} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 endforeach()
-set_target_properties(wengert_lazy_shared PROPERTIES EXPORT_NAME wengert_lazy)
+# Whoever finds the one library finds the other: a program's own rpath is not asked for what its libraries need.
+set_target_properties(wengert_lazy_shared PROPERTIES EXPORT_NAME wengert_lazy INSTALL_RPATH "$ORIGIN")
 target_link_libraries(wengert_lazy_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
 target_link_options(wengert_lazy_shared PRIVATE -Wl,--exclude-libs,ALL)
 add_library(wengert::wengert_lazy ALIAS wengert_lazy_shared)

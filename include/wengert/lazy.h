@@ -39,8 +39,8 @@ typedef struct wg_lazy_options {
 /* NULL and an error without memory or with options of another size. Options NULL: the defaults. */
 WG_API wg_lazy *wg_lazy_new(const wg_lazy_options *options, wg_error *error);
 /* Frees the context and every array that it still has, and clears the handle; NULL inside is allowed. Its compiled functions and generators
- * are freed before. Called by a function or an effect of the context: an error that the context keeps (WG_ARGUMENT), and nothing is
- * freed. */
+ * are freed before or after it: afterwards their calls answer false or NULL. Called by a function or an effect of the context: an error
+ * that the context keeps (WG_ARGUMENT), and nothing is freed. */
 WG_API void wg_lazy_free(wg_lazy **lazy);
 WG_API wg_context *wg_lazy_context(const wg_lazy *lazy);
 /* The kind of literals without a kind. */

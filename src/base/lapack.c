@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Opening LAPACKE, the room that its routines need, and what its answers mean. The tasks themselves are lapack_tasks.inc, once a kind. */
+#define _GNU_SOURCE /* dladdr */
 #include "base/lapack.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -44,6 +46,7 @@ typedef struct library {
 
 static library opened;
 static bool is_here;
+static char blas_file[PATH_MAX]; /* "": not known */
 static pthread_once_t opening = PTHREAD_ONCE_INIT;
 
 /* C has no cast from what dlsym answers to a function. */
@@ -66,17 +69,31 @@ static bool find_all(void *handle, library *to)
     return all;
 }
 
+/* Distributions choose a BLAS by links of one name: the file behind it says which one it is. */
+static void find_blas(void *handle)
+{
+    void *product = dlsym(handle, "dgemm_");
+    Dl_info of;
+    if (!product || !dladdr(product, &of) || !of.dli_fname || !realpath(of.dli_fname, blas_file)) blas_file[0] = 0;
+}
+
 /* A library that was opened stays: BLAS may have started threads. */
 static void open_once(void)
 {
     void *handle = dlopen(BASE_LAPACK_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     is_here = handle && find_all(handle, &opened);
+    if (is_here) find_blas(handle);
 }
 
 bool base_lapack_is_here(void)
 {
     pthread_once(&opening, open_once);
     return is_here;
+}
+
+const char *base_lapack_blas(void)
+{
+    return base_lapack_is_here() && blas_file[0] ? blas_file : NULL;
 }
 
 bool base_lapack_opens(const char *name)

@@ -52,6 +52,8 @@ typedef struct base_lapack_call {
 
 /* Opens the library unless that was tried before. */
 bool base_lapack_is_here(void);
+/* The file of the BLAS behind it, which decides how fast everything is. NULL: not here, or not known. */
+const char *base_lapack_blas(void);
 /* Whether a library of this name can be opened and has every routine that is needed. */
 bool base_lapack_opens(const char *library);
 /* The name of the library that is opened, and the package that has it. */

@@ -559,6 +559,17 @@ bool graph_shape_drawn(graph_call *call)
 
 /* ---- kinds and the whole ---- */
 
+/* Where the row takes a float kind that the items can be converted to without being cut, the error says so. */
+static bool fail_kind(graph_call *call, wg_kind kind)
+{
+    bool widens = kind == WG_KIND_BOOL || base_kind_is_integer(kind) || base_kinds[kind].bytes < base_kinds[WG_KIND_F32].bytes;
+    wg_kind other = graph_row_accepts(call->op, WG_KIND_F32) ? WG_KIND_F32 : WG_KIND_F64;
+    if (!widens || !graph_row_accepts(call->op, other))
+        return base_fail(call->error, WG_KIND, "%s does not take %s", ROW(call), base_kinds[kind].name);
+    return base_fail(call->error, WG_KIND, "%s does not take %s; convert it first, as with convert(x, kind=%s)", ROW(call),
+                     base_kinds[kind].name, base_kinds[other].name);
+}
+
 static bool check_operands(graph_call *call)
 {
     const graph_row *row = &graph_rows[call->op];
@@ -583,7 +594,7 @@ static bool check_operands(graph_call *call)
                 return base_fail(call->error, WG_KIND, "%s needs keys, u32 [.., 2], not %s %s", row->text, kind, SHAPE(a));
             break;
         default:
-            if (!graph_row_accepts(call->op, a->kind)) return base_fail(call->error, WG_KIND, "%s does not take %s", row->text, kind);
+            if (!graph_row_accepts(call->op, a->kind)) return fail_kind(call, a->kind);
             if (!first) first = a;
             else if (first->kind != a->kind)
                 return base_fail(call->error, WG_KIND, "%s cannot combine %s and %s: kinds differ; convert one explicitly", row->text,

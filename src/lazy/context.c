@@ -371,6 +371,34 @@ void wg_scope_close(wg_lazy *lazy)
     }
 }
 
+/* ---- dependents ---- */
+
+void lazy_depend(wg_lazy *lazy, lazy_dependent *dependent, void (*orphan)(lazy_dependent *dependent))
+{
+    *dependent = (lazy_dependent){.next = lazy->dependents, .link = &lazy->dependents, .allocator = *lazy->allocator, .orphan = orphan};
+    if (dependent->next) dependent->next->link = &dependent->next;
+    lazy->dependents = dependent;
+}
+
+void lazy_depend_end(lazy_dependent *dependent)
+{
+    if (!dependent->link) return;
+    *dependent->link = dependent->next;
+    if (dependent->next) dependent->next->link = dependent->link;
+    dependent->next = NULL;
+    dependent->link = NULL;
+}
+
+/* One may let go of the last reference to another, which then leaves the list by itself. */
+static void orphan_all(wg_lazy *lazy)
+{
+    while (lazy->dependents) {
+        lazy_dependent *dependent = lazy->dependents;
+        lazy_depend_end(dependent);
+        dependent->orphan(dependent);
+    }
+}
+
 /* ---- making and freeing ---- */
 
 static bool environment_wants(const wg_lazy_options *options)
@@ -441,6 +469,7 @@ void wg_lazy_free(wg_lazy **handle)
     while (lazy->scope_count) wg_scope_close(lazy);
     if (lazy->tells_at_end) lazy_explain_end(lazy);
     lazy_runner_free(lazy);
+    orphan_all(lazy);
     lazy_programs_free(lazy);
     free_nodes(lazy);
     lazy_spares_free(lazy);

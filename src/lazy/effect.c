@@ -29,18 +29,22 @@ static bool reads(const lazy_level *level)
 /* ---- generators ---- */
 
 struct wg_generator {
-    wg_lazy *lazy;
+    lazy_dependent dependent;
+    wg_lazy *lazy; /* NULL: it was freed */
     uint32_t references; /* the caller's, and recordings' */
     base_key key;
     uint64_t taken;
     uint32_t born; /* the newest level's serial when it was made: of an open level as new as it, it is a part */
 };
 
+static void orphan_generator(lazy_dependent *dependent) { ((wg_generator *)dependent)->lazy = NULL; }
+
 static wg_generator *generator_of(wg_lazy *lazy, base_key key)
 {
     wg_generator *generator = base_allocate(lazy->allocator, sizeof *generator);
     if (!generator) return lazy_fail_memory(lazy), NULL;
     *generator = (wg_generator){.lazy = lazy, .references = 1, .key = key, .born = lazy->level_serial};
+    lazy_depend(lazy, &generator->dependent, orphan_generator);
     return generator;
 }
 
@@ -51,7 +55,10 @@ wg_generator *wg_generator_new(wg_lazy *lazy, uint64_t seed)
 
 static void generator_release(wg_generator *generator)
 {
-    if (generator && !--generator->references) base_free(generator->lazy->allocator, generator, sizeof *generator);
+    if (!generator || --generator->references) return;
+    lazy_depend_end(&generator->dependent);
+    wg_allocator allocator = generator->dependent.allocator;
+    base_free(&allocator, generator, sizeof *generator);
 }
 
 void wg_generator_free(wg_generator **generator)
@@ -98,14 +105,14 @@ static wg_array *seen_key(lazy_level *level, wg_generator *generator, wg_array *
 
 wg_array *wg_generator_key(wg_generator *generator)
 {
-    if (!generator) return NULL;
+    if (!generator || !generator->lazy) return NULL;
     wg_array *key = next_key(generator);
     return key ? lazy_give(generator->lazy, seen_key(generator->lazy->levels, generator, key)) : NULL;
 }
 
 wg_generator *wg_generator_split(wg_generator *generator)
 {
-    if (!generator) return NULL;
+    if (!generator || !generator->lazy) return NULL;
     lazy_level *level = generator->lazy->levels;
     for (; level; level = level->older)
         if (reads(level)) level->stopped = "a generator was split";
@@ -114,7 +121,7 @@ wg_generator *wg_generator_split(wg_generator *generator)
 
 wg_generator *wg_generator_fold(const wg_generator *generator, uint64_t number)
 {
-    return generator ? generator_of(generator->lazy, base_key_fold(generator->key, number)) : NULL;
+    return generator && generator->lazy ? generator_of(generator->lazy, base_key_fold(generator->key, number)) : NULL;
 }
 
 /* ---- effects ---- */

@@ -40,7 +40,8 @@ typedef struct template {
 } template;
 
 struct wg_jit {
-    wg_lazy *lazy;
+    lazy_dependent dependent;
+    wg_lazy *lazy;          /* NULL: it was freed, and with it what follows but function and figures */
     wg_function function;
     uint64_t options_hash;
     template *templates;
@@ -77,19 +78,6 @@ static bool make_key(wg_jit *jit, wg_array *const *inputs)
 
 /* ---- making and freeing ---- */
 
-wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes)
-{
-    if (!lazy) return NULL;
-    if (!function || !function->call || !function->outputs || (options_bytes && !options))
-        return lazy_fail(lazy, WG_ARGUMENT, "a compiled function needs a function of at least one output, and its options"), NULL;
-    wg_jit *jit = base_allocate_zeroed(lazy->allocator, sizeof *jit);
-    if (!jit) return lazy_fail_memory(lazy), NULL;
-    jit->lazy = lazy;
-    jit->function = *function;
-    jit->options_hash = options_bytes ? base_hash(options, options_bytes, 1) : 0;
-    return jit;
-}
-
 static void free_template(wg_jit *jit, template *t)
 {
     const wg_allocator *allocator = jit->lazy->allocator;
@@ -105,6 +93,32 @@ static void free_template(wg_jit *jit, template *t)
     base_free(allocator, t, sizeof *t);
 }
 
+static void orphan_jit(lazy_dependent *dependent)
+{
+    wg_jit *jit = (wg_jit *)dependent;
+    while (jit->templates) {
+        template *t = jit->templates;
+        jit->templates = t->next;
+        free_template(jit, t);
+    }
+    base_free(jit->lazy->allocator, jit->key, jit->key_capacity * sizeof *jit->key);
+    jit->lazy = NULL;
+}
+
+wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes)
+{
+    if (!lazy) return NULL;
+    if (!function || !function->call || !function->outputs || (options_bytes && !options))
+        return lazy_fail(lazy, WG_ARGUMENT, "a compiled function needs a function of at least one output, and its options"), NULL;
+    wg_jit *jit = base_allocate_zeroed(lazy->allocator, sizeof *jit);
+    if (!jit) return lazy_fail_memory(lazy), NULL;
+    jit->lazy = lazy;
+    jit->function = *function;
+    lazy_depend(lazy, &jit->dependent, orphan_jit);
+    jit->options_hash = options_bytes ? base_hash(options, options_bytes, 1) : 0;
+    return jit;
+}
+
 void wg_jit_free(wg_jit **handle)
 {
     if (!handle || !*handle) return;
@@ -114,13 +128,10 @@ void wg_jit_free(wg_jit **handle)
         return;
     }
     *handle = NULL;
-    while (jit->templates) {
-        template *t = jit->templates;
-        jit->templates = t->next;
-        free_template(jit, t);
-    }
-    base_free(jit->lazy->allocator, jit->key, jit->key_capacity * sizeof *jit->key);
-    base_free(jit->lazy->allocator, jit, sizeof *jit);
+    lazy_depend_end(&jit->dependent);
+    if (jit->lazy) orphan_jit(&jit->dependent);
+    wg_allocator allocator = jit->dependent.allocator;
+    base_free(&allocator, jit, sizeof *jit);
 }
 
 void wg_jit_figures_of(const wg_jit *jit, wg_jit_figures *figures)
@@ -489,6 +500,8 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
 {
     if (!jit) return false;
     wg_lazy *lazy = jit->lazy;
+    for (uint32_t i = 0; !lazy && outputs && i < jit->function.outputs; i++) outputs[i] = NULL;
+    if (!lazy) return false;
     if (!outputs || (jit->function.inputs && !inputs)) return lazy_fail(lazy, WG_ARGUMENT, "a call needs inputs and a place for outputs");
     for (uint32_t i = 0; i < jit->function.outputs; i++) outputs[i] = NULL;
     wg_array *few[LAZY_FEW], **plain = LAZY_ITEMS(lazy, few, jit->function.inputs);

@@ -24,10 +24,11 @@
 
 #include <stdatomic.h>
 
+/* No call of the library is the place of an error: its caller's is. */
+#define WG_NO_SITES
 #include "base/base.h"
 #include "wengert/compose.h"
 #include "wengert/grad.h"
-#define WG_NO_SITES
 #include "wengert/lazy.h"
 
 typedef enum lazy_state {
@@ -143,6 +144,7 @@ struct wg_lazy {
     uint32_t effect_serial;               /* levels as old as this one do not note what the effect under way does */
     /* levels, newest first */
     lazy_level *levels;
+    struct lazy_dependent *dependents;    /* compiled functions and generators that live */
     wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
     uint32_t level_serial;
     /* reads */
@@ -200,6 +202,17 @@ void lazy_tensor_give(wg_lazy *lazy, wg_tensor *tensor);
 void lazy_spares_free(wg_lazy *lazy);
 
 /* ---- context.c: memory of nodes, errors, scopes ---- */
+
+/* What a caller may still hold when its context is freed, the first member of a struct: `orphan` lets go of all that is the context's. What
+ * is left is freed by its own free, by an allocator that may outlive the context. */
+typedef struct lazy_dependent {
+    struct lazy_dependent *next, **link;
+    wg_allocator allocator;
+    void (*orphan)(struct lazy_dependent *dependent);
+} lazy_dependent;
+void lazy_depend(wg_lazy *lazy, lazy_dependent *dependent, void (*orphan)(lazy_dependent *dependent));
+/* May be repeated. */
+void lazy_depend_end(lazy_dependent *dependent);
 
 /* A node with room for its words; handles 1, everything else zeroed. NULL and an error without memory. */
 wg_array *lazy_node_new(wg_lazy *lazy, lazy_state state, uint32_t rank, uint32_t attribute_count, uint32_t operand_count);

@@ -119,6 +119,8 @@ static bool product(text_reader *reader, text_value *value)
         text_token token = reader->now;
         text_value right;
         text_next(reader);
+        if (token.symbol == '*' && text_is_symbol(reader, '*'))
+            return text_fail(reader, reader->now, WG_SYNTAX, "`**` is no operator; a power is powf(x, 2)");
         if (!unary(reader, &right) || !text_infix(reader, token.symbol, token, *value, right, value)) return false;
     }
     return true;

@@ -373,6 +373,12 @@ static bool flatten(text_reader *reader, text_token token, wg_op op, const signa
     return true;
 }
 
+static bool fail_number(text_reader *reader, text_token token, const char *call)
+{
+    return text_fail(reader, token, WG_SYNTAX,
+                     "%s takes arrays here, not a number; bind the number to a name on a line before, as in a = 0.5", call);
+}
+
 /* What a number among operands becomes: the kind and shape of the first array of its role; positions are i64 []. */
 static bool place_scalar(text_reader *reader, wg_op op, uint32_t index, uint32_t first, uint32_t count, wg_value *node)
 {
@@ -386,8 +392,7 @@ static bool place_scalar(text_reader *reader, wg_op op, uint32_t index, uint32_t
         return text_recorded(reader, value->token) && !reader->error->code;
     }
     if (role != 'd' || count < 2 || graph_rows[op].order != GRAPH_ORDER_ELEMENT)
-        return text_fail(reader, value->token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a constant",
-                         graph_rows[op].text);
+        return fail_number(reader, value->token, graph_rows[op].text);
     const text_value *like = NULL, *any = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const text_value *other = &reader->values[first + i];
@@ -453,8 +458,7 @@ static bool call_composition(text_reader *reader, const text_composition *compos
     for (uint32_t i = 0; i < count; i++) {
         const text_value *operand = &reader->values[first + i];
         if (operand->form != TEXT_NODE)
-            return text_fail(reader, operand->token, WG_SYNTAX, "%s takes arrays here, not a number; bind the number to a constant",
-                             s.name);
+            return fail_number(reader, operand->token, s.name);
         reader->operands[i] = operand->node;
     }
     reader->value_count = first;

@@ -217,6 +217,8 @@ static void scan_symbol(text_reader *reader, char c)
     if (c == '-' && at(reader, reader->now.place.at + 1) == '>') {
         reader->now.form = TEXT_ARROW;
         reader->now.length = 2;
+    } else if (c == '^') {
+        bad(reader, 1, WG_SYNTAX, "`^` is no operator; a power is powf(x, 2)");
     } else if (!c || !strchr("()[],:;=@+-*/", c)) {
         size_t step = base_utf8_length(reader->text + reader->now.place.at, reader->length - reader->now.place.at);
         bool text = step && (unsigned char)c >= 0x20 && c != 0x7F;

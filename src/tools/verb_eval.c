@@ -9,6 +9,7 @@
 
 /* The program around the expression stands on lines before it, so that its own line and columns can be told. */
 #define BEFORE "result = "
+#define EXPRESSION "expression"
 
 static void put_inputs(const tool_call *call, base_string *text, wg_error *error)
 {
@@ -40,36 +41,56 @@ static void put_entry(const tool_call *call, base_string *text)
     base_string_puts(text, "\n");
 }
 
-/* A diagnostic in the program is shown as one in the expression. */
-static void place_in_expression(wg_error *error, int32_t line)
+/* A name that nobody declared is an input that was not fed; a call of a name, which is no value, has another message. */
+static void note_feed(wg_error *error)
+{
+    if (error->code != WG_NAME || strncmp(error->message, "nothing is called ", strlen("nothing is called "))) return;
+    base_error_note(error, "its value is given by --feed %.*s=..", (int)error->caret_length, error->excerpt + error->column - 1);
+}
+
+/* What a run tells has a place and no line to show. */
+static void show_expression(wg_error *error, const char *expression)
+{
+    for (const char *c = expression; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F) return;
+    if (strlen(expression) >= sizeof error->excerpt || error->column > (int32_t)strlen(expression)) return;
+    strcpy(error->excerpt, expression);
+    error->caret_length = 1;
+}
+
+/* A diagnostic in the program, whose line `line` is the expression's, is shown as one in the expression. */
+static void place_in_expression(wg_error *error, int32_t line, const char *expression)
 {
     size_t before = strlen(BEFORE);
+    if (strcmp(error->file, EXPRESSION)) return;
     if (error->line > line) { /* the entry's line, of which --grad is all that was said */
         char message[sizeof error->message];
         snprintf(message, sizeof message, "--grad: %.600s", error->message);
         memcpy(error->message, message, sizeof message);
+    }
+    if (error->line != line || error->column <= (int32_t)before) {
         error->file[0] = error->excerpt[0] = 0;
         error->line = error->column = 0;
+        return;
     }
-    if (error->line != line || strncmp(error->excerpt, BEFORE, before) || error->column <= (int32_t)before) return;
-    memmove(error->excerpt, error->excerpt + before, strlen(error->excerpt + before) + 1);
     error->column -= (int32_t)before;
     error->line = 1;
-    snprintf(error->file, sizeof error->file, "expression");
+    if (!strncmp(error->excerpt, BEFORE, before)) memmove(error->excerpt, error->excerpt + before, strlen(error->excerpt + before) + 1);
+    else show_expression(error, expression);
+    if (error->excerpt[0]) note_feed(error);
 }
 
-static bool open_expression(const tool_call *call, running *r, wg_error *error)
+/* *line: the expression's in the program. */
+static bool open_expression(const tool_call *call, running *r, int32_t *line, wg_error *error)
 {
     base_string text = base_string_new(tool_allocator());
     base_string_puts(&text, "wengert 1\nprogram eval\nkind f64\n");
     put_inputs(call, &text, error);
-    int32_t line = 1;
-    for (size_t i = 0; i < text.length; i++) line += text.text[i] == '\n';
+    for (size_t i = 0; i < text.length; i++) *line += text.text[i] == '\n';
     base_string_printf(&text, BEFORE "%s\n", call->words[0]);
     put_entry(call, &text);
     if (text.failed) base_fail_memory(error);
-    if (!error->code) r->model.network = wg_text_parse(NULL, text.text, text.length, "expression", NULL, error);
-    if (!r->model.network) place_in_expression(error, line);
+    if (!error->code) r->model.network = wg_text_parse(NULL, text.text, text.length, EXPRESSION, NULL, error);
     base_string_free(&text);
     r->entry = r->model.network ? wg_network_entry(r->model.network, "eval", error) : NULL;
     if (!r->entry || !tool_feeds_read(call, r->model.network, NULL, 0, &r->feeds, error)) return false;
@@ -97,7 +118,9 @@ int verb_eval(const tool_call *call)
 {
     running r = {0};
     wg_error error = {.code = WG_OK};
-    bool good = open_expression(call, &r, &error) && wg_session_run(r.session, &r.options, &error);
+    int32_t line = 1;
+    bool good = open_expression(call, &r, &line, &error) && wg_session_run(r.session, &r.options, &error);
+    if (!good) place_in_expression(&error, line, call->words[0]);
     if (good) {
         base_string text = base_string_new(tool_allocator());
         if (call->json) running_put_json(&r, &text);

@@ -3,6 +3,7 @@
  * wengert version: what this build is, and which optional parts it has. */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/lapack.h"
 #include "exec/kernels.h"
 #include "tools/tools.h"
@@ -45,7 +46,12 @@ static void print_json(const char *level, unsigned threads)
     printf("{\"wengert\": 1, \"version\": \"%s\", \"semantics\": %d, \"licence\": \"Apache-2.0 OR MIT\", \"simd\": \"%s\", \"threads\": %u, \"parts\": {", WENGERT_VERSION, WG_SEMANTICS,
            level, threads);
     for (size_t i = 0; i < PARTS; i++) printf("%s\"%s\": %s", i ? ", " : "", parts[i].name, is_here(&parts[i]) ? "true" : "false");
-    fputs("}}\n", stdout);
+    fputs("}, \"blas\": ", stdout);
+    const char *blas = base_lapack_blas();
+    base_string text = base_string_new(tool_allocator());
+    if (blas) base_json_put_string(&text, blas, strlen(blas));
+    printf("%s}\n", blas && !text.failed ? text.text : "null");
+    base_string_free(&text);
 }
 
 int verb_version(const tool_call *call)
@@ -59,7 +65,9 @@ int verb_version(const tool_call *call)
     printf("wengert %s, semantics %d, licence Apache-2.0 OR MIT\nkernels %s, %u thread%s\n", WENGERT_VERSION, WG_SEMANTICS, level, context->threads, context->threads == 1 ? "" : "s");
     for (size_t i = 0; i < PARTS; i++) {
         bool here = is_here(&parts[i]);
-        printf("%-7s %s%s\n", parts[i].name, here ? "yes" : "off: ", here ? "" : parts[i].how);
+        const char *blas = here && parts[i].opens == base_lapack_is_here ? base_lapack_blas() : NULL;
+        printf("%-7s %s%s%s%s\n", parts[i].name, here ? "yes" : "off: ", here ? "" : parts[i].how, blas ? ", with the BLAS in " : "",
+               blas ? blas : "");
     }
     return TOOL_DONE;
 }

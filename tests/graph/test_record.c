@@ -151,7 +151,7 @@ static void wrong_leaf_row(wg_tape *t, wg_value x) { (void)x; wg_record(t, WG_OP
 static const wrong wrongs[] = {
     {"add cannot combine [3, 4] and [4, 3]: shapes differ; broadcast one explicitly", WG_SHAPE, wrong_add},
     {"add cannot combine f32 and f64: kinds differ; convert one explicitly", WG_KIND, wrong_kind},
-    {"exp does not take i32", WG_KIND, wrong_map},
+    {"exp does not take i32; convert it first, as with convert(x, kind=f32)", WG_KIND, wrong_map},
     {"sum_along has no axis 2 in [3, 4]", WG_ARGUMENT, wrong_axis},
     {"reshape cannot make [5] of [3, 4]: 5 items and 12", WG_SHAPE, wrong_reshape},
     {"permute's order must name each axis of [3, 4] once", WG_ARGUMENT, wrong_order},
@@ -171,7 +171,7 @@ static const wrong wrongs[] = {
     {"maximum does not take c64", WG_KIND, wrong_maximum},
     {"reduce op=max does not take c64", WG_KIND, wrong_complex_fold},
     {"matmul of c64 cannot accumulate in c128", WG_KIND, wrong_complex_sum},
-    {"complex does not take f16", WG_KIND, wrong_parts},
+    {"complex does not take f16; convert it first, as with convert(x, kind=f32)", WG_KIND, wrong_parts},
     {"real does not take f32", WG_KIND, wrong_whole},
     {"iota cannot be of kind c64", WG_KIND, wrong_iota},
     {"the name x is already taken", WG_NAME, wrong_name},

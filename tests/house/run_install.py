@@ -67,6 +67,8 @@ def check_pkg_config(report, directory, libraries):
         linked = run(["cc", "-std=c11", directory / source, "-o", directory / package, *flags])
         if report.check(linked.returncode == 0, f"pkg-config's flags {flags} do not link:\n{linked.stdout}"):
             prints_f32(report, directory / package, libraries, f"pkg-config {package}")
+        run(["cc", "-std=c11", directory / source, "-o", directory / package, *flags, f"-Wl,-rpath,{libraries}"])
+        prints_f32(report, directory / package, "", f"pkg-config {package} and an rpath")
 
 
 def check_find_package(report, directory, prefix, libraries):

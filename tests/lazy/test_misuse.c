@@ -435,6 +435,56 @@ static void a_child_computes_for_itself(void **state)
     world_close(&w);
 }
 
+/* ---- what outlives its context ---- */
+
+/* x plus a draw by the generator at user. */
+static bool add_noise(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)lazy;
+    wg_array *noise = row_by(wg_generator_key(*(wg_generator **)user), WG_OP_Draw, (const int64_t[]){0, 1, 2, WG_KIND_F32}, 4);
+    outputs[0] = noise ? add(inputs[0], noise) : NULL;
+    return outputs[0] != NULL;
+}
+
+static void what_outlives_its_context_is_freed(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 3; first++) { /* which one is freed before the others: none, the generator, the compiled function */
+        world w;
+        world_open(&w, NULL, 1);
+        wg_generator *generator = wg_generator_new(w.lazy, 3), *child = wg_generator_fold(generator, 1);
+        wg_function noisy = {add_noise, &generator, 1, 1}, plain = {double_it, NULL, 1, 1};
+        wg_jit *jit = wg_jit_new(w.lazy, &noisy, NULL, 0), *other = wg_jit_new(w.lazy, &plain, NULL, 0),
+               *unused = wg_jit_new(w.lazy, &plain, NULL, 0);
+        wg_array *x = counted(&w, 2, 1), *out[2], *late = x;
+        assert_true(wg_jit_call(jit, &x, &out[0]));
+        assert_true(wg_jit_call(other, &x, &out[1]));
+        wg_array_release(out[0]);
+        wg_array_release(out[1]);
+        wg_array_release(x);
+        if (first == 1) wg_generator_free(&child);
+        if (first == 2) wg_jit_free(&other);
+        assert_int_equal(wg_lazy_error(w.lazy)->code, WG_OK);
+        wg_lazy_free(&w.lazy);
+        wg_context_free(w.context);
+        assert_null(wg_generator_key(generator));
+        assert_null(wg_generator_split(generator));
+        assert_null(wg_generator_fold(generator, 1));
+        assert_false(wg_jit_call(jit, &x, &late));
+        assert_null(late);
+        wg_jit_figures figures;
+        wg_jit_figures_of(jit, &figures);
+        assert_int_equal(figures.calls, 1);
+        wg_generator_free(&generator);
+        wg_generator_free(&child);
+        wg_jit_free(&unused);
+        wg_jit_free(&jit);
+        wg_jit_free(&other);
+        assert_int_equal(atomic_load(&w.blocks), 0);
+        assert_int_equal(atomic_load(&w.bytes), 0);
+    }
+}
+
 /* ---- a run without memory for its thread is done by the caller ---- */
 
 static void a_run_without_memory_fails_or_is_done(void **state)
@@ -469,6 +519,7 @@ int main(void)
         cmocka_unit_test(seeds_are_like_their_values),
         cmocka_unit_test(errors_of_functions_have_places),
         cmocka_unit_test(a_child_computes_for_itself),
+        cmocka_unit_test(what_outlives_its_context_is_freed),
         cmocka_unit_test(a_run_without_memory_fails_or_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

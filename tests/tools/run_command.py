@@ -214,6 +214,13 @@ def test_wrong_entries_and_feeds():
     Ran("eval", "x +").fails("expression:1:", lines=3)
     Ran("eval", "tahn(x)", "--feed", "x=1").fails("did you mean tanh?", "expression:1:1", lines=3)
     Ran("eval", "x", "--feed", "x").usage("NAME=VALUE")
+    Ran("eval", "x + why", "--feed", "x=1").fails("expression:1:5", "nothing is called why", "--feed why=..", lines=4)
+    Ran("eval", "x^2", "--feed", "x=3").fails("expression:1:2", "powf(x, 2)", lines=3)
+    Ran("eval", "x**2", "--feed", "x=3").fails("expression:1:3", "powf(x, 2)", lines=3)
+    # What only the run finds stands in the expression too.
+    late = Ran("eval", "sum(gather(x, convert(at, kind=i64)))", "--feed", "x=[1,2]", "--feed", "at=[5]")
+    late.fails("expression:1:5", "position 5", lines=3)
+    Ran("eval", "x", "--feed", "x=1", "--feed", "x=2").fails("wengert: the name x is taken", lines=1)
     Ran("eval", "sin(x)", "--feed", "x=[1,2]", "--grad", "x").fails("wengert: --grad: gradients", "[2]", lines=1)
     Ran("eval", "sin(x)", "--feed", "x=1", "--grad", "y").fails("wengert: --grad: nothing is called y", lines=1)
 
@@ -276,7 +283,10 @@ def test_show():
     Ran("grad", "plain.wg", "--of", "t2", "--wrt", "t0").good().prints("entry grad: t2, ")
     Ran("run", "plain.wg", "--feed", "t0=[3, 4]").good().prints("t2", "25")
     version = Ran("version", "--json").good().object()
-    report.check({"version", "semantics", "licence", "simd", "threads", "parts"} <= version.keys(), f"version --json: {version}")
+    report.check({"version", "semantics", "licence", "simd", "threads", "parts", "blas"} <= version.keys(), f"version --json: {version}")
+    blas = version["blas"]
+    report.check(blas is None or version["parts"]["lapacke"] and pathlib.Path(blas).is_file(), f"version --json: no such BLAS: {version}")
+    report.check((blas or "lapacke") in Ran("version").good().out, "version does not name the BLAS")
     if report.check("lapacke" in version["parts"], f"version --json names no lapacke: {version}") and version["parts"]["lapacke"]:
         Ran("run", "dense.wg").good().prints("d", "f64 []", "5")
         Ran("check", "dense.wg").good().prints("the same bits; holds 1 host row: bits hold on this machine")
