@@ -72,7 +72,7 @@ wg_array *lazy_node_new(wg_lazy *lazy, lazy_state state, uint32_t rank, uint32_t
     array->state = (uint8_t)state;
     array->kind = 0;
     array->rank = (uint8_t)rank;
-    array->heavy = array->seen = array->met = false;
+    array->heavy = array->seen = array->met = array->submitted = false;
     array->operand_count = operand_count;
     array->attribute_count = attribute_count;
     array->tag = 0;
