@@ -14,6 +14,7 @@ PyObject *core_wrap_kept(core_context *context, wg_array *array)
     if (!object) return NULL;
     object->handle = wg_array_keep(array);
     object->context = core_context_keep(context);
+    object->refusal = NULL;
     return (PyObject *)object;
 }
 
@@ -28,6 +29,7 @@ PyObject *core_wrap_owned(core_context *context, wg_array *array)
     }
     object->handle = array;
     object->context = core_context_keep(context);
+    object->refusal = NULL;
     return (PyObject *)object;
 }
 
@@ -41,6 +43,7 @@ static void array_dealloc(PyObject *self)
     core_array *array = (core_array *)self;
     PyTypeObject *type = Py_TYPE(self);
     core_release(array->context, array->handle);
+    Py_XDECREF(array->refusal);
     PyObject_Free(self);
     Py_DECREF(type);
     core_settle();
@@ -395,15 +398,37 @@ typedef struct exported {
     Py_ssize_t sizes[2 * WG_MAX_RANK]; /* shape, then strides */
 } exported;
 
+/* NumPy asks for a buffer first, drops whatever exception that ends in, Ctrl-C too, and asks __array__ next, which raises it again
+   instead of reading once more. */
+static void keep_refusal(core_array *array)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    array->refusal = Py_XNewRef(value);
+    PyErr_Restore(type, value, trace);
+}
+
+static bool raise_refusal(core_array *array)
+{
+    PyObject *value = array->refusal;
+    if (!value) return false;
+    array->refusal = NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(value), value);
+    Py_DECREF(value);
+    return true;
+}
+
 static int array_buffer(PyObject *self, Py_buffer *buffer, int flags)
 {
     core_array *array = of(self);
     const core_kind *kind = &core_kinds[wg_array_kind(array->handle)];
     wg_view view;
     buffer->obj = NULL;
+    Py_CLEAR(array->refusal);
     if (flags & PyBUF_WRITABLE) return PyErr_SetString(PyExc_BufferError, "the items of an array are read-only"), -1;
     if (!kind->format) return PyErr_Format(PyExc_BufferError, "buffers have no format for %s; convert it, or use DLPack", kind->name), -1;
-    if (!core_read(array->context, array->handle, &view)) return -1;
+    if (!core_read(array->context, array->handle, &view)) return keep_refusal(array), -1;
     exported *facts = malloc(sizeof *facts);
     if (!facts) return PyErr_NoMemory(), -1;
     Py_ssize_t stride = kind->bytes, *shape = facts->sizes, *strides = facts->sizes + WG_MAX_RANK;
@@ -465,6 +490,7 @@ static PyObject *array_to_numpy(PyObject *self, PyObject *arguments, PyObject *n
     PyObject *dtype = NULL, *copy = NULL;
     static char *keywords[] = {"dtype", "copy", NULL};
     if (!PyArg_ParseTupleAndKeywords(arguments, names, "|OO:__array__", keywords, &dtype, &copy)) return NULL;
+    if (raise_refusal(of(self))) return NULL;
     return call_numpy(self, copy == Py_True ? "array" : "asarray", dtype);
 }
 

@@ -104,6 +104,7 @@ typedef struct core_array {
     PyObject_HEAD
     wg_array *handle;
     core_context *context;
+    PyObject *refusal; /* what stopped the read of a buffer, until the array is read again; NULL: nothing */
 } core_array;
 
 extern PyTypeObject *core_array_type;
