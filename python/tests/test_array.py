@@ -347,6 +347,7 @@ class Indexes(unittest.TestCase):
         for key in self.KEYS + self.masks():
             with self.subTest(key=key):
                 self.assertTrue(np.array_equal(np.asarray(wg.array(self.x)[self.as_ours(key)]), self.x[key]))
+                self.assertTrue(np.array_equal(np.asarray(wg.array(self.x)[key]), self.x[key]))
 
     def test_writes(self):
         for key in self.KEYS + self.masks():
@@ -358,6 +359,33 @@ class Indexes(unittest.TestCase):
                 values = np.arange(float(self.x[key].size)).reshape(self.x[key].shape)
                 want[key] = values
                 self.assertTrue(np.array_equal(np.asarray(wg.array(self.x).at[self.as_ours(key)].set(values)), want))
+
+    def test_numpy_s_arrays_and_numbers_are_indexes(self):
+        positions = np.array([2, 0])
+        for key in (
+            positions,
+            positions.astype(np.uint8),
+            positions[::-1],
+            np.array([1]),
+            np.array(1),
+            np.int64(1),
+            (np.int32(-1), positions),
+            (slice(None), positions, np.array([[1], [3]])),
+            (0, np.array([True, False, True, False])),
+        ):
+            with self.subTest(key=key):
+                want, a = self.x.copy(), wg.array(self.x)
+                self.assertTrue(np.array_equal(np.asarray(a[key]), want[key]))
+                want[key] = 7
+                a[key] = 7
+                self.assertTrue(np.array_equal(np.asarray(a), want))
+                self.assertTrue(np.array_equal(np.asarray(wg.array(self.x).at[key].set(7)), want))
+        a = wg.arange(3.0)
+        a[np.array([0, 2])] = np.float64(5)
+        self.assertEqual(a.tolist(), [5.0, 1.0, 5.0])
+        for wrong in np.array([0.5]), np.float64(0), np.array(0.0):
+            with self.subTest(wrong=wrong), self.assertRaises((IndexError, TypeError)):
+                a[wrong]
 
     def test_adding_counts_repeats(self):
         want, a = self.x.copy(), wg.array(self.x)
