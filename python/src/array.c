@@ -38,6 +38,19 @@ PyObject *core_wrap(core_context *context, wg_array *array)
     return core_wrap_owned(context, core_own(context, array));
 }
 
+static _Thread_local unsigned long long left;
+
+void core_left(void)
+{
+    left++;
+}
+
+PyObject *core_left_count(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLongLong(left);
+}
+
 static void array_dealloc(PyObject *self)
 {
     core_array *array = (core_array *)self;
@@ -331,6 +344,7 @@ static PyObject *array_number(PyObject *self)
 
 static PyObject *array_item(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
+    core_left();
     if (!count) return array_number(self);
     PyObject *key = PyTuple_New(count);
     for (Py_ssize_t i = 0; key && i < count; i++) PyTuple_SetItem(key, i, Py_NewRef(arguments[i]));
@@ -347,7 +361,12 @@ static PyObject *by_number(PyObject *self, PyObject *(*convert)(PyObject *number
     return answer;
 }
 
-static PyObject *array_float(PyObject *self) { return by_number(self, PyNumber_Float); }
+static PyObject *array_float(PyObject *self)
+{
+    core_left();
+    return by_number(self, PyNumber_Float);
+}
+
 static PyObject *array_int(PyObject *self) { return by_number(self, PyNumber_Long); }
 
 static PyObject *array_index(PyObject *self)
@@ -370,6 +389,7 @@ static PyObject *array_format(PyObject *self, PyObject *how)
 static PyObject *array_complex(PyObject *self, PyObject *unused)
 {
     (void)unused;
+    core_left();
     PyObject *number = array_number(self);
     PyObject *answer = number ? core_call_one((PyObject *)&PyComplex_Type, number) : NULL;
     Py_XDECREF(number);
@@ -429,6 +449,7 @@ static int array_buffer(PyObject *self, Py_buffer *buffer, int flags)
     if (flags & PyBUF_WRITABLE) return PyErr_SetString(PyExc_BufferError, "the items of an array are read-only"), -1;
     if (!kind->format) return PyErr_Format(PyExc_BufferError, "buffers have no format for %s; convert it, or use DLPack", kind->name), -1;
     if (!core_read(array->context, array->handle, &view)) return keep_refusal(array), -1;
+    core_left();
     exported *facts = malloc(sizeof *facts);
     if (!facts) return PyErr_NoMemory(), -1;
     Py_ssize_t stride = kind->bytes, *shape = facts->sizes, *strides = facts->sizes + WG_MAX_RANK;
