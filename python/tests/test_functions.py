@@ -180,6 +180,21 @@ class Draws(unittest.TestCase):
         with self.assertRaises(ValueError):
             wg.random.choice(3, (4,), replace=False, generator=g)
 
+    def test_parameters_are_broadcast_to_the_shape(self):
+        after = {"uniform": (-1.0, 2.0), "normal": (1.0, 2.0), "laplace": (1.0, 2.0)}
+        before = {"truncated_normal": (-1.0, 2.0), "beta": (1.0, 2.0), "integers": (1, 5), "binomial": (7, 0.5)}
+        for name, (a, b) in {**after, **before}.items():
+
+            def call(a, b, name=name):
+                arguments = ((2, 3), a, b) if name in after else (a, b, (2, 3))
+                return getattr(wg.random, name)(*arguments, generator=wg.random.Generator(4)).tolist()
+
+            with self.subTest(name=name):
+                want = call(a, b)
+                self.assertEqual(call(a, wg.full((3,), b)), want)
+                self.assertEqual(call(wg.full((2, 1), a), wg.full((3,), b)), want)
+                self.assertEqual(call(wg.full((1, 3), a), b), want)
+
     def test_keys(self):
         key = wg.random.key(wg.random.Generator(3))
         self.assertEqual(wg.random.split(key, 3).shape, (3, 2))
@@ -187,6 +202,11 @@ class Draws(unittest.TestCase):
         self.assertEqual(wg.random.normal((2,), generator=key).tolist(), wg.random.normal((2,), generator=key).tolist())
         rows = wg.vmap(lambda k: wg.random.uniform((2,), generator=k))(wg.random.split(key, 3))
         self.assertEqual(rows.tolist()[1], wg.random.uniform((2,), generator=wg.random.split(key, 3)[1]).tolist())
+
+    def test_what_is_no_generator_is_named(self):
+        for wrong, said in (3, "not 3;"), (object(), "object"), (wg.ones(2), "float64 \\[2\\]"), (wg.zeros(3, dtype=wg.uint32), "\\[3\\]"):
+            with self.assertRaisesRegex(TypeError, "generator is a wengert.random.Generator or a key.*" + said):
+                wg.random.normal((3,), generator=wrong)
 
     def test_derivatives_go_through(self):
         key = wg.random.key(wg.random.Generator(3))
