@@ -26,6 +26,13 @@ class Making(unittest.TestCase):
             self.assertIs(wg.array(number).dtype, kind)
             self.assertEqual(wg.array(number).item(), number)
 
+    @needs_numpy
+    def test_names_of_kinds_are_numpy_s(self):
+        names = "? b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte short ubyte ushort half single double csingle cdouble int float complex"
+        for name in names.split():
+            self.assertEqual(str(wg.zeros(1, name).dtype), np.dtype(name).name)
+        self.assertIs(wg.dtype("f32"), wg.float32)
+
     def test_nested_lists(self):
         self.assertEqual(wg.array([[1, 2, 3], [4, 5, 6]]).tolist(), [[1, 2, 3], [4, 5, 6]])
         self.assertIs(wg.array([1, 2.5]).dtype, wg.float64)

@@ -99,6 +99,44 @@ class AgainstNumPy(unittest.TestCase):
         self.same(wg.kron(a[0], b[0]), np.kron(a[0], b[0]))
         self.same(wg.cross(a[0, :, :3], b[0, :, :3]), np.cross(a[0, :, :3], b[0, :, :3]))
 
+    def test_arguments_by_place_as_numpy_has_them(self):
+        x = np.arange(12.0).reshape(3, 4) * 1.5
+        a = wg.array(x)
+        for name in "sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "median", "sort", "argsort":
+            with self.subTest(name=name):
+                self.same(getattr(wg, name)(a, 0), getattr(np, name)(x, 0))
+                self.same(getattr(a, name)(0), getattr(np, name)(x, 0))
+        for name, arguments in {
+            "quantile": (0.25, 1),
+            "diff": (2, 0),
+            "count_nonzero": (1,),
+            "take": ([2, 0], 1),
+            "flip": (1,),
+            "roll": (1, 1),
+            "repeat": (2, 1),
+            "squeeze": ((),),
+            "trace": (1,),
+            "diagonal": (1,),
+            "tril": (1,),
+            "histogram": (5,),
+        }.items():
+            with self.subTest(name=name):
+                got, want = getattr(wg, name)(a, *arguments), getattr(np, name)(x, *arguments)
+                for one, other in zip(got, want) if isinstance(got, tuple) else [(got, want)]:
+                    self.same(one, other)
+        self.same(wg.sum(a, 1, wg.float32), np.sum(x, 1, np.float32))
+        self.same(wg.cumulative_sum(a, 1), np.cumsum(x, 1))
+        self.same(wg.concat([a, a], 1), np.concatenate([x, x], 1))
+        self.same(wg.stack([a, a], 1), np.stack([x, x], 1))
+        self.same(wg.ones(3, wg.float32), np.ones(3, np.float32))
+        self.same(wg.zeros_like(a, "int32"), np.zeros_like(x, "int32"))
+        self.same(wg.full((2,), 7, "float32"), np.full((2,), 7, "float32"))
+        self.same(wg.eye(3, 4, 1, "float32"), np.eye(3, 4, 1, "float32"))
+        self.same(wg.arange(0, 5, 2, "float32"), np.arange(0, 5, 2, "float32"))
+        self.same(wg.linspace(0, 1), np.linspace(0, 1))
+        self.same(wg.histogram(a, bins=100)[0], np.histogram(x, bins=100)[0])
+        self.same(wg.linalg.vector_norm(a, 1, 0), np.linalg.norm(x, 1, 0))
+
     def test_elementwise(self):
         self.same(wg.fmod([-7.0, 7.0], 3.0), np.fmod([-7.0, 7.0], 3.0))
         self.same(wg.gcd(self.n, 6), np.gcd(self.n, 6))
