@@ -151,6 +151,32 @@ class AgainstNumPy(unittest.TestCase):
         for name, function in ("erf", math.erf), ("lgamma", math.lgamma), ("gamma", math.gamma):
             self.same(getattr(wg, name)(np.array([0.5, 1.5])), [function(0.5), function(1.5)])
 
+    def test_special_functions(self):
+        x = np.array([0.1, 0.7, 1.5, 4.0])
+        self.same(wg.erf_inverse(wg.erf(x / 2)), x / 2)
+        self.same(wg.erf_derivative(x), 2 / np.sqrt(np.pi) * np.exp(-x * x))
+        self.same(wg.gamma_p(1, x), 1 - np.exp(-x))
+        self.same(wg.gamma_q(1.0, x), np.exp(-x))
+        self.same(wg.gamma_p_inverse(1, 1 - np.exp(-x)), x)
+        self.same(wg.gamma_density(2, x), x * np.exp(-x))
+        self.same(wg.trigamma(1), np.pi**2 / 6)
+        self.same(wg.polygamma(1, x), wg.trigamma(x))
+        self.same(wg.polygamma(2, 1.0), -2 * 1.2020569031595942)
+        self.same(wg.beta_i(2, 3, 0.5), 0.6875)
+        self.same(wg.beta_i(wg.ones(2), 1, wg.array([0.25, 0.5])), [0.25, 0.5])
+        self.same(wg.beta_i(1, 1, 1), 1.0)
+        self.same(wg.beta_density(2, 2, 0.25), 6 * 0.25 * 0.75)
+        self.same(wg.real_sqrt(wg.array([-1.0, 4.0])), [0.0, 2.0])
+        self.same(wg.real_ln(-np.exp(x)), x)
+        self.same(wg.real_pow(-8.0, 1 / 3), 1.0)
+        step = 1e-6
+        for slope, value in (wg.beta_i_by_a, lambda a, b: wg.beta_i(a, b, 0.3)), (wg.beta_i_by_b, lambda a, b: wg.beta_i(b, a, 0.3)):
+            want = (value(2.0 + step, 3.0) - value(2.0 - step, 3.0)) / (2 * step)
+            order = (2.0, 3.0) if slope is wg.beta_i_by_a else (3.0, 2.0)
+            self.assertAlmostEqual(float(slope(*order, 0.3)), float(want), 8)
+        want = (wg.gamma_p(2.0 + step, 1.5) - wg.gamma_p(2.0 - step, 1.5)) / (2 * step)
+        self.assertAlmostEqual(float(wg.gamma_p_by_a(2.0, 1.5)), float(want), 8)
+
     def test_a_file_is_mapped(self):
         import os
         import tempfile
