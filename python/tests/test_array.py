@@ -438,6 +438,17 @@ class Errors(unittest.TestCase):
             self.assertEqual(caught.exception.item, 1)
         self.assertEqual(good.tolist(), [0.0, 2.0, 4.0])
 
+    def test_messages_have_the_names_of_python(self):
+        for call, said in (
+            (lambda: wg.take(wg.ones(3), wg.ones(2)), "not float64"),
+            (lambda: wg.bitwise_and(wg.ones(2, dtype=wg.float32), wg.ones(2, dtype=wg.float32)), "does not take float32$"),
+            (lambda: wg.ones(3)[wg.array(True)], "decide by wengert.where"),
+            (lambda: wg.vmap(lambda x: 1.0 if float(x) > 0 else 0.0)(wg.ones(3)), "decide by wengert.where"),
+        ):
+            with self.assertRaisesRegex(wg.Error, said) as caught:
+                call()
+            self.assertNotRegex(str(caught.exception), r"wg_|\b[fiu](8|16|32|64)\b")
+
     def test_notes_are_notes(self):
         with self.assertRaises(wg.Error) as caught:
             wg.Program("wengert 1\nx = foo(1)\n", "wrong.wg")
