@@ -231,6 +231,16 @@ static PyObject *package_function(const char *name)
     return package ? PyObject_GetAttrString(package, name) : NULL;
 }
 
+/* np.sum(a) calls a.sum(axis=None, dtype=None, out=None): what it leaves at None is not given. A new reference; NULL passes. */
+static PyObject *given_names(PyObject *names)
+{
+    PyObject *given = names ? PyDict_Copy(names) : NULL;
+    static const char *const of_numpy[] = {"dtype", "out"};
+    for (size_t i = 0; given && i < sizeof of_numpy / sizeof *of_numpy; i++)
+        if (PyDict_GetItemString(given, of_numpy[i]) == Py_None && PyDict_DelItemString(given, of_numpy[i]) < 0) Py_CLEAR(given);
+    return given;
+}
+
 static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments, PyObject *names)
 {
     PyObject *function = package_function(name), *answer = NULL;
@@ -239,7 +249,9 @@ static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments,
     if (all) {
         PyTuple_SetItem(all, 0, Py_NewRef(self));
         for (Py_ssize_t i = 0; i < count; i++) PyTuple_SetItem(all, i + 1, Py_NewRef(PyTuple_GetItem(arguments, i)));
-        answer = PyObject_Call(function, all, names);
+        PyObject *given = given_names(names);
+        if (given || !names) answer = PyObject_Call(function, all, given);
+        Py_XDECREF(given);
     }
     Py_XDECREF(all);
     Py_XDECREF(function);

@@ -151,6 +151,17 @@ class AgainstNumPy(unittest.TestCase):
         for name, function in ("erf", math.erf), ("lgamma", math.lgamma), ("gamma", math.gamma):
             self.same(getattr(wg, name)(np.array([0.5, 1.5])), [function(0.5), function(1.5)])
 
+    def test_numpy_s_folds_call_ours(self):
+        a = wg.array(self.x)
+        for fold in np.sum, np.prod, np.mean, np.max, np.min, np.any, np.all:
+            for axis in None, 1:
+                got = fold(a, axis=axis)
+                self.assertIs(type(got), wg.array)
+                self.same(got, fold(self.x, axis=axis))
+        self.same(wg.grad(lambda x: np.sum(x * x))(wg.array([1.0, 2.0])), [2.0, 4.0])
+        with self.assertRaisesRegex(TypeError, "out"):
+            np.sum(a, out=np.zeros(()))
+
     def test_special_functions(self):
         x = np.array([0.1, 0.7, 1.5, 4.0])
         self.same(wg.erf_inverse(wg.erf(x / 2)), x / 2)
