@@ -14,6 +14,7 @@ PyObject *core_wrap_kept(core_context *context, wg_array *array)
     if (!object) return NULL;
     object->handle = wg_array_keep(array);
     object->context = core_context_keep(context);
+    object->refusal = NULL;
     return (PyObject *)object;
 }
 
@@ -28,6 +29,7 @@ PyObject *core_wrap_owned(core_context *context, wg_array *array)
     }
     object->handle = array;
     object->context = core_context_keep(context);
+    object->refusal = NULL;
     return (PyObject *)object;
 }
 
@@ -36,11 +38,25 @@ PyObject *core_wrap(core_context *context, wg_array *array)
     return core_wrap_owned(context, core_own(context, array));
 }
 
+static _Thread_local unsigned long long left;
+
+void core_left(void)
+{
+    left++;
+}
+
+PyObject *core_left_count(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLongLong(left);
+}
+
 static void array_dealloc(PyObject *self)
 {
     core_array *array = (core_array *)self;
     PyTypeObject *type = Py_TYPE(self);
     core_release(array->context, array->handle);
+    Py_XDECREF(array->refusal);
     PyObject_Free(self);
     Py_DECREF(type);
     core_settle();
@@ -215,6 +231,16 @@ static PyObject *package_function(const char *name)
     return package ? PyObject_GetAttrString(package, name) : NULL;
 }
 
+/* np.sum(a) calls a.sum(axis=None, dtype=None, out=None): what it leaves at None is not given. A new reference; NULL passes. */
+static PyObject *given_names(PyObject *names)
+{
+    PyObject *given = names ? PyDict_Copy(names) : NULL;
+    static const char *const of_numpy[] = {"dtype", "out"};
+    for (size_t i = 0; given && i < sizeof of_numpy / sizeof *of_numpy; i++)
+        if (PyDict_GetItemString(given, of_numpy[i]) == Py_None && PyDict_DelItemString(given, of_numpy[i]) < 0) Py_CLEAR(given);
+    return given;
+}
+
 static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments, PyObject *names)
 {
     PyObject *function = package_function(name), *answer = NULL;
@@ -223,7 +249,9 @@ static PyObject *delegate(const char *name, PyObject *self, PyObject *arguments,
     if (all) {
         PyTuple_SetItem(all, 0, Py_NewRef(self));
         for (Py_ssize_t i = 0; i < count; i++) PyTuple_SetItem(all, i + 1, Py_NewRef(PyTuple_GetItem(arguments, i)));
-        answer = PyObject_Call(function, all, names);
+        PyObject *given = given_names(names);
+        if (given || !names) answer = PyObject_Call(function, all, given);
+        Py_XDECREF(given);
     }
     Py_XDECREF(all);
     Py_XDECREF(function);
@@ -328,6 +356,7 @@ static PyObject *array_number(PyObject *self)
 
 static PyObject *array_item(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
+    core_left();
     if (!count) return array_number(self);
     PyObject *key = PyTuple_New(count);
     for (Py_ssize_t i = 0; key && i < count; i++) PyTuple_SetItem(key, i, Py_NewRef(arguments[i]));
@@ -344,7 +373,12 @@ static PyObject *by_number(PyObject *self, PyObject *(*convert)(PyObject *number
     return answer;
 }
 
-static PyObject *array_float(PyObject *self) { return by_number(self, PyNumber_Float); }
+static PyObject *array_float(PyObject *self)
+{
+    core_left();
+    return by_number(self, PyNumber_Float);
+}
+
 static PyObject *array_int(PyObject *self) { return by_number(self, PyNumber_Long); }
 
 static PyObject *array_index(PyObject *self)
@@ -367,6 +401,7 @@ static PyObject *array_format(PyObject *self, PyObject *how)
 static PyObject *array_complex(PyObject *self, PyObject *unused)
 {
     (void)unused;
+    core_left();
     PyObject *number = array_number(self);
     PyObject *answer = number ? core_call_one((PyObject *)&PyComplex_Type, number) : NULL;
     Py_XDECREF(number);
@@ -395,15 +430,38 @@ typedef struct exported {
     Py_ssize_t sizes[2 * WG_MAX_RANK]; /* shape, then strides */
 } exported;
 
+/* NumPy asks for a buffer first, drops whatever exception that ends in, Ctrl-C too, and asks __array__ next, which raises it again
+   instead of reading once more. */
+static void keep_refusal(core_array *array)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    array->refusal = Py_XNewRef(value);
+    PyErr_Restore(type, value, trace);
+}
+
+static bool raise_refusal(core_array *array)
+{
+    PyObject *value = array->refusal;
+    if (!value) return false;
+    array->refusal = NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(value), value);
+    Py_DECREF(value);
+    return true;
+}
+
 static int array_buffer(PyObject *self, Py_buffer *buffer, int flags)
 {
     core_array *array = of(self);
     const core_kind *kind = &core_kinds[wg_array_kind(array->handle)];
     wg_view view;
     buffer->obj = NULL;
+    Py_CLEAR(array->refusal);
     if (flags & PyBUF_WRITABLE) return PyErr_SetString(PyExc_BufferError, "the items of an array are read-only"), -1;
     if (!kind->format) return PyErr_Format(PyExc_BufferError, "buffers have no format for %s; convert it, or use DLPack", kind->name), -1;
-    if (!core_read(array->context, array->handle, &view)) return -1;
+    if (!core_read(array->context, array->handle, &view)) return keep_refusal(array), -1;
+    core_left();
     exported *facts = malloc(sizeof *facts);
     if (!facts) return PyErr_NoMemory(), -1;
     Py_ssize_t stride = kind->bytes, *shape = facts->sizes, *strides = facts->sizes + WG_MAX_RANK;
@@ -465,6 +523,7 @@ static PyObject *array_to_numpy(PyObject *self, PyObject *arguments, PyObject *n
     PyObject *dtype = NULL, *copy = NULL;
     static char *keywords[] = {"dtype", "copy", NULL};
     if (!PyArg_ParseTupleAndKeywords(arguments, names, "|OO:__array__", keywords, &dtype, &copy)) return NULL;
+    if (raise_refusal(of(self))) return NULL;
     return call_numpy(self, copy == Py_True ? "array" : "asarray", dtype);
 }
 

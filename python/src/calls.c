@@ -437,7 +437,24 @@ static PyObject *call_reduction(const char *name, reduction call, PyObject *cons
 #define REDUCTION(name, doc) \
     static PyObject *reduction_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) \
     { return (void)module, call_reduction(#name, wg_array_##name, arguments, count, REDUCTION_FLOATS_##name); }
-#define TERNARY(name, Row, doc) CALL_FUNCTION(name, "PPP", wg_array_##name(A(0), A(1), A(2)))
+/* Rows of three operands take floats alone. */
+static bool take_floats(argument_list *all, const char *name, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (!take_arguments(all, name, "PPP", arguments, count)) return false;
+    for (int i = 0; i < 3; i++)
+        if (!(all->items[i].array = as_floats(all->context, all->items[i].array))) return false;
+    return true;
+}
+
+#define TERNARY(name, Row, doc) \
+    static PyObject *call_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) \
+    { \
+        (void)module; \
+        argument_list all; \
+        PyObject *answer = take_floats(&all, #name, arguments, count) ? core_wrap(all.context, wg_array_##name(A(0), A(1), A(2))) : NULL; \
+        arguments_free(&all); \
+        return answer; \
+    }
 #define MATRICES(name, Row, doc) CALL_FUNCTION(name, "PP", wg_array_##name(A(0), A(1)))
 #include "wengert/arrays.def"
 

@@ -3,6 +3,7 @@
  * Whose arrays these are: one context a thread, made when the thread first needs it. Errors as exceptions, and reads that let the
  * interpreter go. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,11 +237,53 @@ void *core_raise_error(const wg_error *error)
     return NULL;
 }
 
+/* What messages of calls on arrays name, as Python has it. */
+static const char *const python_names[][2] = {
+    {"wg_array_select", "wengert.where"},    {"wg_index_rest", "ellipsis"},      {"wg_array_copy", "copy=True"},
+    {"wg_function_vjp", "wengert.vjp"},      {"wg_array_read", "tolist"},        {"wg_array_tensor", "numpy"},
+};
+
+static const char *python_name(const char *word)
+{
+    wg_kind kind = wg_kind_from_name(word);
+    if (kind < WG_KIND_COUNT) return core_kinds[kind].name;
+    for (size_t i = 0; i < sizeof python_names / sizeof *python_names; i++)
+        if (!strcmp(python_names[i][0], word)) return python_names[i][1];
+    return word;
+}
+
+/* Texts of the library with the names of Python: word by word, cut off where there is no more room. */
+static void put_python_names(char *text, size_t size)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    char from[sizeof((wg_error *)0)->message + 1], word[32];
+    size_t to = 0;
+    snprintf(from, sizeof from, "%.*s", (int)size, text);
+    for (const char *at = from; *at;) {
+        size_t length = strspn(at, letters), other = length ? 0 : strcspn(at, letters);
+        const char *put = at;
+        size_t long_as = length + other;
+        if (length && length < sizeof word) {
+            memcpy(word, at, length);
+            word[length] = 0;
+            put = python_name(word);
+            long_as = strlen(put);
+        }
+        if (long_as > size - 1 - to) long_as = size - 1 - to;
+        memcpy(text + to, put, long_as);
+        to += long_as;
+        at += length + other;
+    }
+    text[to] = 0;
+}
+
 void *core_raise(core_context *context)
 {
     const wg_error *error = wg_lazy_error(context->lazy);
     if (!PyErr_Occurred()) {
-        if (error->code) core_raise_error(error);
+        wg_error said = *error;
+        put_python_names(said.message, sizeof said.message);
+        if (error->code) core_raise_error(&said);
         else PyErr_SetString(classes[WG_INTERNAL], "a call failed without an error: please report it");
     }
     wg_lazy_error_clear(context->lazy);

@@ -104,6 +104,7 @@ typedef struct core_array {
     PyObject_HEAD
     wg_array *handle;
     core_context *context;
+    PyObject *refusal; /* what stopped the read of a buffer, until the array is read again; NULL: nothing */
 } core_array;
 
 extern PyTypeObject *core_array_type;
@@ -120,6 +121,10 @@ static inline wg_array *core_own(const core_context *context, wg_array *array)
 PyObject *core_wrap_owned(core_context *context, wg_array *array);
 /* The same for an array that the caller of a scope does not own: one more reference is taken. */
 PyObject *core_wrap_kept(core_context *context, wg_array *array);
+/* How often values of arrays have left for Python or NumPy in this thread, where derivatives do not follow them; a call counts one. Whether
+   an array is true does not count: that decides, and is no value. */
+void core_left(void);
+PyObject *core_left_count(PyObject *module, PyObject *unused);
 PyObject *core_shape_tuple(uint32_t rank, const int64_t *shape);
 /* A shape from an integer or a sequence of them. False and an exception. */
 bool core_shape_of(PyObject *what, uint32_t *rank, int64_t *shape);

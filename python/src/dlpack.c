@@ -99,6 +99,7 @@ static PyObject *export(core_array *array, bool versioned, bool copy)
     wg_view view;
     dl_type type;
     if (!core_read(array->context, array->handle, &view)) return NULL;
+    core_left();
     if (!type_of_kind(view.kind, &type)) return PyErr_SetString(PyExc_BufferError, "DLPack has no type for char"), NULL;
     exported *self = calloc(1, sizeof *self);
     if (!self) return PyErr_NoMemory();

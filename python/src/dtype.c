@@ -27,14 +27,25 @@ PyObject *core_dtype(wg_kind kind)
     return Py_NewRef(dtypes[kind]);
 }
 
+/* NumPy's other names, which come before those of program text: 'i8' is eight bytes. */
+static const struct {
+    const char *name;
+    wg_kind kind;
+} aliases[] = {
+    {"b1", WG_KIND_BOOL},   {"bool_", WG_KIND_BOOL}, {"?", WG_KIND_BOOL},     {"i1", WG_KIND_I8},       {"byte", WG_KIND_I8},
+    {"i2", WG_KIND_I16},    {"short", WG_KIND_I16},  {"i4", WG_KIND_I32},     {"i8", WG_KIND_I64},      {"int", WG_KIND_I64},
+    {"u1", WG_KIND_U8},     {"ubyte", WG_KIND_U8},   {"u2", WG_KIND_U16},     {"ushort", WG_KIND_U16},  {"u4", WG_KIND_U32},
+    {"u8", WG_KIND_U64},    {"f2", WG_KIND_F16},     {"half", WG_KIND_F16},   {"f4", WG_KIND_F32},      {"single", WG_KIND_F32},
+    {"f8", WG_KIND_F64},    {"double", WG_KIND_F64}, {"float", WG_KIND_F64},  {"c8", WG_KIND_C64},      {"csingle", WG_KIND_C64},
+    {"c16", WG_KIND_C128},  {"cdouble", WG_KIND_C128}, {"complex", WG_KIND_C128},
+};
+
 static wg_kind kind_of_name(const char *name)
 {
     for (int kind = 0; kind < WG_KIND_COUNT; kind++)
         if (!strcmp(core_kinds[kind].name, name)) return (wg_kind)kind;
-    if (!strcmp(name, "int")) return WG_KIND_I64;
-    if (!strcmp(name, "float")) return WG_KIND_F64;
-    if (!strcmp(name, "complex")) return WG_KIND_C128;
-    if (!strcmp(name, "bool_")) return WG_KIND_BOOL;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (!strcmp(aliases[i].name, name)) return aliases[i].kind;
     return wg_kind_from_name(name);
 }
 

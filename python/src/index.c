@@ -60,18 +60,37 @@ static bool add_slice(places *all, PyObject *item)
     return true;
 }
 
+/* Arrays of other libraries are integers to PyIndex_Check, whatever they are: one without axes is asked. */
+static bool has_axes(PyObject *item)
+{
+    if (PyLong_Check(item)) return false;
+    PyObject *rank = PyObject_GetAttrString(item, "ndim");
+    bool has = rank && PyLong_Check(rank) && PyLong_AsLong(rank) != 0;
+    Py_XDECREF(rank);
+    PyErr_Clear();
+    return has;
+}
+
+/* An item without axes: a position, or a bool of NumPy. */
+static bool add_position(core_context *context, places *all, PyObject *item)
+{
+    Py_ssize_t position = PyNumber_AsSsize_t(item, PyExc_IndexError);
+    if (position == -1 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError) || !PyObject_CheckBuffer(item)) return false;
+        PyErr_Clear();
+        return add_array(context, all, item);
+    }
+    all->indexes[all->count++] = wg_index_at(position);
+    return true;
+}
+
 static bool add_place(core_context *context, places *all, PyObject *item)
 {
     if (all->count == MOST_PLACES) return fail_index("more indexes than an array can have axes");
     if (item == Py_None) return all->indexes[all->count++] = wg_index_new_axis(), true;
     if (item == Py_Ellipsis) return all->indexes[all->count++] = wg_index_rest(), true;
     if (PySlice_Check(item)) return add_slice(all, item);
-    if (PyIndex_Check(item) && !PyBool_Check(item) && !core_is_array(item)) {
-        Py_ssize_t position = PyNumber_AsSsize_t(item, PyExc_IndexError);
-        if (position == -1 && PyErr_Occurred()) return false;
-        all->indexes[all->count++] = wg_index_at(position);
-        return true;
-    }
+    if (PyIndex_Check(item) && !PyBool_Check(item) && !core_is_array(item) && !has_axes(item)) return add_position(context, all, item);
     return add_array(context, all, item);
 }
 

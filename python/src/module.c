@@ -123,6 +123,7 @@ static PyMethodDef methods[] = {
     {"from_dlpack", from_dlpack, METH_O, NULL},
     {"map_file", map_file, METH_VARARGS, NULL},
     {"promoted", promoted, METH_VARARGS, NULL},
+    {"left_count", core_left_count, METH_NOARGS, NULL},
     {"set_places", core_set_places, METH_O, "set_places(on, /)\n--\n\nWhether calls note their line of Python; answers whether they did."},
     {"random", (PyCFunction)(void (*)(void))core_random, METH_FASTCALL, NULL},
     {"set_package", core_set_package, METH_O, NULL},

@@ -89,6 +89,7 @@ PyObject *core_list(PyObject *self, PyObject *unused)
 {
     (void)unused;
     walk over;
+    core_left();
     return begin(self, &over) ? list_of(&over, 0, over.view.data) : NULL;
 }
 

@@ -26,6 +26,13 @@ class Making(unittest.TestCase):
             self.assertIs(wg.array(number).dtype, kind)
             self.assertEqual(wg.array(number).item(), number)
 
+    @needs_numpy
+    def test_names_of_kinds_are_numpy_s(self):
+        names = "? b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte short ubyte ushort half single double csingle cdouble int float complex"
+        for name in names.split():
+            self.assertEqual(str(wg.zeros(1, name).dtype), np.dtype(name).name)
+        self.assertIs(wg.dtype("f32"), wg.float32)
+
     def test_nested_lists(self):
         self.assertEqual(wg.array([[1, 2, 3], [4, 5, 6]]).tolist(), [[1, 2, 3], [4, 5, 6]])
         self.assertIs(wg.array([1, 2.5]).dtype, wg.float64)
@@ -347,6 +354,7 @@ class Indexes(unittest.TestCase):
         for key in self.KEYS + self.masks():
             with self.subTest(key=key):
                 self.assertTrue(np.array_equal(np.asarray(wg.array(self.x)[self.as_ours(key)]), self.x[key]))
+                self.assertTrue(np.array_equal(np.asarray(wg.array(self.x)[key]), self.x[key]))
 
     def test_writes(self):
         for key in self.KEYS + self.masks():
@@ -358,6 +366,33 @@ class Indexes(unittest.TestCase):
                 values = np.arange(float(self.x[key].size)).reshape(self.x[key].shape)
                 want[key] = values
                 self.assertTrue(np.array_equal(np.asarray(wg.array(self.x).at[self.as_ours(key)].set(values)), want))
+
+    def test_numpy_s_arrays_and_numbers_are_indexes(self):
+        positions = np.array([2, 0])
+        for key in (
+            positions,
+            positions.astype(np.uint8),
+            positions[::-1],
+            np.array([1]),
+            np.array(1),
+            np.int64(1),
+            (np.int32(-1), positions),
+            (slice(None), positions, np.array([[1], [3]])),
+            (0, np.array([True, False, True, False])),
+        ):
+            with self.subTest(key=key):
+                want, a = self.x.copy(), wg.array(self.x)
+                self.assertTrue(np.array_equal(np.asarray(a[key]), want[key]))
+                want[key] = 7
+                a[key] = 7
+                self.assertTrue(np.array_equal(np.asarray(a), want))
+                self.assertTrue(np.array_equal(np.asarray(wg.array(self.x).at[key].set(7)), want))
+        a = wg.arange(3.0)
+        a[np.array([0, 2])] = np.float64(5)
+        self.assertEqual(a.tolist(), [5.0, 1.0, 5.0])
+        for wrong in np.array([0.5]), np.float64(0), np.array(0.0):
+            with self.subTest(wrong=wrong), self.assertRaises((IndexError, TypeError)):
+                a[wrong]
 
     def test_adding_counts_repeats(self):
         want, a = self.x.copy(), wg.array(self.x)
@@ -402,6 +437,17 @@ class Errors(unittest.TestCase):
             self.assertEqual((caught.exception.file, caught.exception.line), (__file__, line))
             self.assertEqual(caught.exception.item, 1)
         self.assertEqual(good.tolist(), [0.0, 2.0, 4.0])
+
+    def test_messages_have_the_names_of_python(self):
+        for call, said in (
+            (lambda: wg.take(wg.ones(3), wg.ones(2)), "not float64"),
+            (lambda: wg.bitwise_and(wg.ones(2, dtype=wg.float32), wg.ones(2, dtype=wg.float32)), "does not take float32$"),
+            (lambda: wg.ones(3)[wg.array(True)], "decide by wengert.where"),
+            (lambda: wg.vmap(lambda x: 1.0 if float(x) > 0 else 0.0)(wg.ones(3)), "decide by wengert.where"),
+        ):
+            with self.assertRaisesRegex(wg.Error, said) as caught:
+                call()
+            self.assertNotRegex(str(caught.exception), r"wg_|\b[fiu](8|16|32|64)\b")
 
     def test_notes_are_notes(self):
         with self.assertRaises(wg.Error) as caught:

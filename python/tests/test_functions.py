@@ -99,6 +99,44 @@ class AgainstNumPy(unittest.TestCase):
         self.same(wg.kron(a[0], b[0]), np.kron(a[0], b[0]))
         self.same(wg.cross(a[0, :, :3], b[0, :, :3]), np.cross(a[0, :, :3], b[0, :, :3]))
 
+    def test_arguments_by_place_as_numpy_has_them(self):
+        x = np.arange(12.0).reshape(3, 4) * 1.5
+        a = wg.array(x)
+        for name in "sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "median", "sort", "argsort":
+            with self.subTest(name=name):
+                self.same(getattr(wg, name)(a, 0), getattr(np, name)(x, 0))
+                self.same(getattr(a, name)(0), getattr(np, name)(x, 0))
+        for name, arguments in {
+            "quantile": (0.25, 1),
+            "diff": (2, 0),
+            "count_nonzero": (1,),
+            "take": ([2, 0], 1),
+            "flip": (1,),
+            "roll": (1, 1),
+            "repeat": (2, 1),
+            "squeeze": ((),),
+            "trace": (1,),
+            "diagonal": (1,),
+            "tril": (1,),
+            "histogram": (5,),
+        }.items():
+            with self.subTest(name=name):
+                got, want = getattr(wg, name)(a, *arguments), getattr(np, name)(x, *arguments)
+                for one, other in zip(got, want) if isinstance(got, tuple) else [(got, want)]:
+                    self.same(one, other)
+        self.same(wg.sum(a, 1, wg.float32), np.sum(x, 1, np.float32))
+        self.same(wg.cumulative_sum(a, 1), np.cumsum(x, 1))
+        self.same(wg.concat([a, a], 1), np.concatenate([x, x], 1))
+        self.same(wg.stack([a, a], 1), np.stack([x, x], 1))
+        self.same(wg.ones(3, wg.float32), np.ones(3, np.float32))
+        self.same(wg.zeros_like(a, "int32"), np.zeros_like(x, "int32"))
+        self.same(wg.full((2,), 7, "float32"), np.full((2,), 7, "float32"))
+        self.same(wg.eye(3, 4, 1, "float32"), np.eye(3, 4, 1, "float32"))
+        self.same(wg.arange(0, 5, 2, "float32"), np.arange(0, 5, 2, "float32"))
+        self.same(wg.linspace(0, 1), np.linspace(0, 1))
+        self.same(wg.histogram(a, bins=100)[0], np.histogram(x, bins=100)[0])
+        self.same(wg.linalg.vector_norm(a, 1, 0), np.linalg.norm(x, 1, 0))
+
     def test_elementwise(self):
         self.same(wg.fmod([-7.0, 7.0], 3.0), np.fmod([-7.0, 7.0], 3.0))
         self.same(wg.gcd(self.n, 6), np.gcd(self.n, 6))
@@ -112,6 +150,43 @@ class AgainstNumPy(unittest.TestCase):
         self.assertTrue(bool(wg.array_equal(self.n, self.n)) and not bool(wg.array_equal(self.n, self.n[:2])))
         for name, function in ("erf", math.erf), ("lgamma", math.lgamma), ("gamma", math.gamma):
             self.same(getattr(wg, name)(np.array([0.5, 1.5])), [function(0.5), function(1.5)])
+
+    def test_numpy_s_folds_call_ours(self):
+        a = wg.array(self.x)
+        for fold in np.sum, np.prod, np.mean, np.max, np.min, np.any, np.all:
+            for axis in None, 1:
+                got = fold(a, axis=axis)
+                self.assertIs(type(got), wg.array)
+                self.same(got, fold(self.x, axis=axis))
+        self.same(wg.grad(lambda x: np.sum(x * x))(wg.array([1.0, 2.0])), [2.0, 4.0])
+        with self.assertRaisesRegex(TypeError, "out"):
+            np.sum(a, out=np.zeros(()))
+
+    def test_special_functions(self):
+        x = np.array([0.1, 0.7, 1.5, 4.0])
+        self.same(wg.erf_inverse(wg.erf(x / 2)), x / 2)
+        self.same(wg.erf_derivative(x), 2 / np.sqrt(np.pi) * np.exp(-x * x))
+        self.same(wg.gamma_p(1, x), 1 - np.exp(-x))
+        self.same(wg.gamma_q(1.0, x), np.exp(-x))
+        self.same(wg.gamma_p_inverse(1, 1 - np.exp(-x)), x)
+        self.same(wg.gamma_density(2, x), x * np.exp(-x))
+        self.same(wg.trigamma(1), np.pi**2 / 6)
+        self.same(wg.polygamma(1, x), wg.trigamma(x))
+        self.same(wg.polygamma(2, 1.0), -2 * 1.2020569031595942)
+        self.same(wg.beta_i(2, 3, 0.5), 0.6875)
+        self.same(wg.beta_i(wg.ones(2), 1, wg.array([0.25, 0.5])), [0.25, 0.5])
+        self.same(wg.beta_i(1, 1, 1), 1.0)
+        self.same(wg.beta_density(2, 2, 0.25), 6 * 0.25 * 0.75)
+        self.same(wg.real_sqrt(wg.array([-1.0, 4.0])), [0.0, 2.0])
+        self.same(wg.real_ln(-np.exp(x)), x)
+        self.same(wg.real_pow(-8.0, 1 / 3), 1.0)
+        step = 1e-6
+        for slope, value in (wg.beta_i_by_a, lambda a, b: wg.beta_i(a, b, 0.3)), (wg.beta_i_by_b, lambda a, b: wg.beta_i(b, a, 0.3)):
+            want = (value(2.0 + step, 3.0) - value(2.0 - step, 3.0)) / (2 * step)
+            order = (2.0, 3.0) if slope is wg.beta_i_by_a else (3.0, 2.0)
+            self.assertAlmostEqual(float(slope(*order, 0.3)), float(want), 8)
+        want = (wg.gamma_p(2.0 + step, 1.5) - wg.gamma_p(2.0 - step, 1.5)) / (2 * step)
+        self.assertAlmostEqual(float(wg.gamma_p_by_a(2.0, 1.5)), float(want), 8)
 
     def test_a_file_is_mapped(self):
         import os
@@ -180,6 +255,21 @@ class Draws(unittest.TestCase):
         with self.assertRaises(ValueError):
             wg.random.choice(3, (4,), replace=False, generator=g)
 
+    def test_parameters_are_broadcast_to_the_shape(self):
+        after = {"uniform": (-1.0, 2.0), "normal": (1.0, 2.0), "laplace": (1.0, 2.0)}
+        before = {"truncated_normal": (-1.0, 2.0), "beta": (1.0, 2.0), "integers": (1, 5), "binomial": (7, 0.5)}
+        for name, (a, b) in {**after, **before}.items():
+
+            def call(a, b, name=name):
+                arguments = ((2, 3), a, b) if name in after else (a, b, (2, 3))
+                return getattr(wg.random, name)(*arguments, generator=wg.random.Generator(4)).tolist()
+
+            with self.subTest(name=name):
+                want = call(a, b)
+                self.assertEqual(call(a, wg.full((3,), b)), want)
+                self.assertEqual(call(wg.full((2, 1), a), wg.full((3,), b)), want)
+                self.assertEqual(call(wg.full((1, 3), a), b), want)
+
     def test_keys(self):
         key = wg.random.key(wg.random.Generator(3))
         self.assertEqual(wg.random.split(key, 3).shape, (3, 2))
@@ -187,6 +277,11 @@ class Draws(unittest.TestCase):
         self.assertEqual(wg.random.normal((2,), generator=key).tolist(), wg.random.normal((2,), generator=key).tolist())
         rows = wg.vmap(lambda k: wg.random.uniform((2,), generator=k))(wg.random.split(key, 3))
         self.assertEqual(rows.tolist()[1], wg.random.uniform((2,), generator=wg.random.split(key, 3)[1]).tolist())
+
+    def test_what_is_no_generator_is_named(self):
+        for wrong, said in (3, "not 3;"), (object(), "object"), (wg.ones(2), "float64 \\[2\\]"), (wg.zeros(3, dtype=wg.uint32), "\\[3\\]"):
+            with self.assertRaisesRegex(TypeError, "generator is a wengert.random.Generator or a key.*" + said):
+                wg.random.normal((3,), generator=wrong)
 
     def test_derivatives_go_through(self):
         key = wg.random.key(wg.random.Generator(3))

@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import gc
+import importlib.util
 import os
 import signal
 import subprocess
@@ -59,6 +60,11 @@ class Interrupts(unittest.TestCase):
     def test_ctrl_c_stops_a_call_that_reads(self):
         self.assertEqual(interrupted(read="x[x > 0]")[0], "interrupted")
         self.assertEqual(interrupted(read="wg.unique_values(x)")[0], "interrupted")
+
+    @unittest.skipIf(importlib.util.find_spec("numpy") is None, "NumPy is not here")
+    def test_ctrl_c_stops_numpy(self):
+        for read in "numpy.asarray(x)", "numpy.array(x)", "numpy.dot(x, x)", "numpy.save(os.devnull, x)":
+            self.assertEqual(interrupted("import numpy, os", read=read), ["interrupted", "[1.0, 2.0, 3.0] True [2.0, 2.0]"], read)
 
     def test_a_handler_of_the_program_decides(self):
         setup = (

@@ -103,6 +103,16 @@ class Programs(unittest.TestCase):
         with self.assertRaises(wg.Error):
             session.bind(m=3)
 
+    def test_an_unknown_parameter_is_told_the_known_ones(self):
+        table = wg.Program("wengert 1\ninput x f64 []\nparameter w f64 [] = 2\nparameter b f64 [] = 1\nentry main: x\n").parameters()
+        with self.assertRaisesRegex(LookupError, "no parameter 'v'; its parameters are w, b"):
+            table["v"]
+        with self.assertRaisesRegex(LookupError, "no parameter 'v'"):
+            table["v"] = 1.0
+        with self.assertRaisesRegex(LookupError, "'x' is no parameter"):
+            table["x"]
+
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@
 
 import collections
 import gc
+import importlib.util
 import math
 import unittest
 
@@ -26,6 +27,44 @@ class Trees(unittest.TestCase):
         self.assertNotEqual(wg.tree_flatten((1,))[1], wg.tree_flatten([1])[1])
         with self.assertRaises(ValueError):
             wg.tree_map(lambda a, b: a, (1, 2), (1,))
+
+
+class Leaving(unittest.TestCase):
+    """Values that leave for Python or NumPy inside of a function that is differentiated."""
+
+    @unittest.skipIf(importlib.util.find_spec("numpy") is None, "NumPy is not here")
+    def test_an_answer_of_numpy_is_refused(self):
+        import numpy as np
+
+        x = wg.array([1.0, 2.0])
+        for derivative in (
+            lambda f: wg.grad(f)(x),
+            lambda f: wg.value_and_grad(lambda x: (f(x), 1.0), has_aux=True)(x),
+            lambda f: wg.vjp(f, x),
+            lambda f: wg.jvp(f, (x,), (x,)),
+            lambda f: wg.jacobian(f)(x),
+            lambda f: wg.hessian(f)(x),
+            lambda f: wg.hessian_vector(f, (x,), (x,)),
+        ):
+            for function in lambda x: np.dot(x, x), lambda x: np.asarray(x).sum(), lambda x: np.array(float(x[0])):
+                with self.assertRaisesRegex(TypeError, "does not depend on its arguments: it answers numpy"):
+                    derivative(function)
+        with self.assertRaisesRegex(TypeError, "ndarray"):
+            wg.jacobian(lambda x: {"a": x * 2, "b": np.asarray(x) * 2})(x)
+
+    def test_an_answer_of_python_is_refused(self):
+        for function in lambda x: float(x) * 2, lambda x: x.item() ** 2, lambda x: x.tolist() + 1.0:
+            with self.assertRaisesRegex(TypeError, "it answers float"):
+                wg.grad(function)(3.0)
+
+    def test_reading_decides_and_constants_are_constant(self):
+        self.assertEqual(wg.grad(lambda x: 1.0)(3.0).item(), 0.0)
+        self.assertEqual(wg.grad(lambda x: x * 2 if x > 0 else 0.0)(-3.0).item(), 0.0)
+        self.assertEqual(wg.grad(lambda x: x * 2 if float(x) > 0 else x * 3)(-3.0).item(), 3.0)
+        self.assertEqual(wg.grad(lambda x: wg.array(1.0) if float(x) > 0 else x)(3.0).item(), 0.0)
+        value, aux = wg.value_and_grad(lambda x: (x * x, float(x)), has_aux=True)(3.0)[0]
+        self.assertEqual((value.item(), aux.item()), (9.0, 3.0))
+        self.assertEqual(wg.vmap(lambda x: 1.0)(wg.ones(2)).tolist(), [1.0, 1.0])
 
 
 class Gradients(unittest.TestCase):

@@ -41,7 +41,7 @@ def _kind_of_number(number):
     return _core.int64 if isinstance(number, int) else _core.float64 if isinstance(number, float) else _core.complex128
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(obj, /, dtype=None, *, device=None, copy=None):
     """An array from an array, NumPy, DLPack, a buffer, a number or nested sequences; not copied where that can be.
 
     >>> wg.asarray([[1, 2], [3, 4]])
@@ -65,7 +65,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     return array(made.numpy(), copy=True) if copy else made
 
 
-def full(shape, fill_value, *, dtype=None, device=None):
+def full(shape, fill_value, dtype=None, *, device=None):
     """[shape] of one number.
 
     >>> wg.full((2,), 7)
@@ -81,44 +81,44 @@ def full(shape, fill_value, *, dtype=None, device=None):
     return _core.full(kind, shape, fill_value)
 
 
-def zeros(shape, *, dtype=None, device=None):
+def zeros(shape, dtype=None, *, device=None):
     """[shape] of zeros."""
     _check_device(device)
     return _core.full(_core.float64 if dtype is None else dtype, shape, 0)
 
 
-def ones(shape, *, dtype=None, device=None):
+def ones(shape, dtype=None, *, device=None):
     """[shape] of ones."""
     _check_device(device)
     return _core.full(_core.float64 if dtype is None else dtype, shape, 1)
 
 
-def empty(shape, *, dtype=None, device=None):
+def empty(shape, dtype=None, *, device=None):
     """[shape] of zeros: arrays that wait have no items that nobody chose."""
     return zeros(shape, dtype=dtype, device=device)
 
 
-def full_like(x, /, fill_value, *, dtype=None, device=None):
+def full_like(x, /, fill_value, dtype=None, *, device=None):
     """Of another array's shape and kind."""
     return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
-def zeros_like(x, /, *, dtype=None, device=None):
+def zeros_like(x, /, dtype=None, *, device=None):
     """Zeros of another array's shape and kind."""
     return zeros(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
-def ones_like(x, /, *, dtype=None, device=None):
+def ones_like(x, /, dtype=None, *, device=None):
     """Ones of another array's shape and kind."""
     return ones(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
-def empty_like(x, /, *, dtype=None, device=None):
+def empty_like(x, /, dtype=None, *, device=None):
     """Zeros of another array's shape and kind."""
     return zeros_like(x, dtype=dtype, device=device)
 
 
-def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+def arange(start, /, stop=None, step=1, dtype=None, *, device=None):
     """start, start + step .. before stop.
 
     >>> wg.arange(2, 8, 3)
@@ -135,7 +135,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     return _core.arange(dtype, start, stop, step)
 
 
-def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
     """num numbers from start to stop, which is the last one or (endpoint False) the one after it.
 
     >>> wg.linspace(0, 1, 3)
@@ -154,7 +154,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     return _core.linspace(_core.float64, start, stop, num, endpoint).astype(kind)
 
 
-def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+def eye(n_rows, n_cols=None, /, k=0, dtype=None, *, device=None):
     """Ones on a diagonal, else zeros.
 
     >>> wg.eye(2)
@@ -165,22 +165,22 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     return _core.eye(_core.float64 if dtype is None else dtype, n_rows, n_rows if n_cols is None else n_cols, k)
 
 
-def diag(x, /, *, k=0):
+def diag(x, /, k=0):
     """[n] to a matrix with it as a diagonal, [m, n] to its diagonal."""
     return _core.diag(x, k)
 
 
-def tri(n_rows, n_cols=None, /, *, k=0, dtype=None):
+def tri(n_rows, n_cols=None, /, k=0, dtype=None):
     """Ones on and below a diagonal, else zeros."""
     return _core.tri(_core.float64 if dtype is None else dtype, n_rows, n_rows if n_cols is None else n_cols, k)
 
 
-def tril(x, /, *, k=0):
+def tril(x, /, k=0):
     """Of matrices what is on and below a diagonal, else zeros."""
     return _core.tril(x, k)
 
 
-def triu(x, /, *, k=0):
+def triu(x, /, k=0):
     """Of matrices what is on and above a diagonal, else zeros."""
     return _core.triu(x, k)
 
@@ -194,7 +194,7 @@ def meshgrid(*arrays, indexing="xy"):
     return list(_core.meshgrid(arrays, indexing == "xy"))
 
 
-def one_hot(labels, classes, /, *, dtype=None):
+def one_hot(labels, classes, /, dtype=None):
     """[..] integers to [.., classes]: 1 at the label, else 0.
 
     >>> wg.one_hot(wg.array([1, 0]), 2)
@@ -204,6 +204,6 @@ def one_hot(labels, classes, /, *, dtype=None):
     return _core.one_hot(labels, classes, _core.float64 if dtype is None else dtype)
 
 
-def map_file(path, shape, *, dtype=None, offset=0):
+def map_file(path, shape, dtype=None, *, offset=0):
     """The items of a file from a byte on, mapped and not read: row-major, in this machine's order."""
     return _core.map_file(path, offset, _core.float64 if dtype is None else dtype, shape)

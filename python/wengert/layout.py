@@ -114,7 +114,7 @@ def broadcast_shapes(*shapes):
     return tuple(answer)
 
 
-def concat(arrays, /, *, axis=0):
+def concat(arrays, /, axis=0):
     """Arrays one after the other along an axis; axis None: flat.
 
     >>> wg.concat([wg.arange(2), wg.arange(1)])
@@ -131,7 +131,7 @@ def concat(arrays, /, *, axis=0):
 concatenate = concat
 
 
-def stack(arrays, /, *, axis=0):
+def stack(arrays, /, axis=0):
     """Arrays along a new axis of the result."""
     arrays = list(arrays)
     if not arrays:
@@ -139,14 +139,14 @@ def stack(arrays, /, *, axis=0):
     return _core.stack(arrays, axis)
 
 
-def unstack(x, /, *, axis=0):
+def unstack(x, /, axis=0):
     """The arrays along an axis, as a tuple."""
     x = _as_array(x)
     moved = _core.move_axis(x, axis, 0)
     return tuple(moved[i] for i in range(moved.shape[0]))
 
 
-def split(x, pieces, /, *, axis=0):
+def split(x, pieces, /, axis=0):
     """Equal pieces of an axis (a number), or the pieces between positions (a sequence)."""
     x = _as_array(x)
     if isinstance(pieces, int):
@@ -156,12 +156,12 @@ def split(x, pieces, /, *, axis=0):
     return [x[(*before, builtins.slice(low, high))] for low, high in zip(bounds, bounds[1:])]
 
 
-def flip(x, /, *, axis=None):
+def flip(x, /, axis=None):
     """Axes turned round, all of them without a choice."""
     return _core.flip(x, axis)
 
 
-def roll(x, /, shift, *, axis=None):
+def roll(x, /, shift, axis=None):
     """Moved along axes; what leaves one end enters at the other."""
     return _core.roll(x, shift, axis)
 
@@ -171,7 +171,7 @@ def tile(x, repetitions, /):
     return _core.tile(x, repetitions)
 
 
-def repeat(x, repeats, /, *, axis=None):
+def repeat(x, repeats, /, axis=None):
     """Each position of an axis that many times over; axis None: flat."""
     x = _as_array(x)
     if axis is None:
@@ -200,7 +200,7 @@ def pad(x, widths, /, mode="constant", *, constant_values=0):
     return _core.pad(x, [before for before, _ in pairs], [after for _, after in pairs], mode, constant_values)
 
 
-def unfold(x, size, /, *, axis=-1, step=1, dilation=1):
+def unfold(x, size, /, axis=-1, *, step=1, dilation=1):
     """Windows of an axis: [.., windows, size, ..]."""
     x = _as_array(x)
     return _core.unfold(x, axis % x.ndim, size, step, dilation)

@@ -69,7 +69,7 @@ def dot(x1, x2, /):
     return _core.dot(x1, x2)
 
 
-def vecdot(x1, x2, /, *, axis=-1):
+def vecdot(x1, x2, /, axis=-1):
     """Sums of products along an axis; of complex numbers x1 is conjugated."""
     from .elementwise import conj
 
@@ -92,12 +92,12 @@ def kron(x1, x2, /):
     return _core.kron(x1, x2)
 
 
-def cross(x1, x2, /, *, axis=-1):
+def cross(x1, x2, /, axis=-1):
     """Vectors of extent 3 along an axis."""
     return _core.cross(x1, x2, axis)
 
 
-def tensordot(x1, x2, /, *, axes=2):
+def tensordot(x1, x2, /, axes=2):
     """Sums over pairs of axes: the last of x1 with the first of x2 (a number), or two sequences."""
     x1, x2 = _as_array(x1), _as_array(x2)
     if isinstance(axes, int):
@@ -114,14 +114,14 @@ def einsum(notation, *operands):
     return _core.einsum(notation, operands)
 
 
-def trace(x, /, *, offset=0, dtype=None):
+def trace(x, /, offset=0, *, dtype=None):
     """The sum of a diagonal of matrices; of integers as int64 or uint64."""
     x = _as_array(x) if dtype is None else _as_array(x).astype(dtype)
     answer = _core.sum(_core.diagonal(x, offset, -2, -1), -1, False)
     return answer if dtype is None else answer.astype(dtype)
 
 
-def diagonal(x, /, *, offset=0):
+def diagonal(x, /, offset=0):
     """A diagonal of matrices."""
     return _core.diagonal(x, offset, -2, -1)
 
@@ -264,13 +264,13 @@ def pinv(x, /, *, rtol=None):
     return _core.matmul(vh.mT * _core.expand_dims(reciprocals, -2), u.mT)
 
 
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+def vector_norm(x, /, ord=2, axis=None, *, keepdims=False):
     """(sum |x|^ord)^(1/ord)."""
     x = _as_array(x)
     return _core.norm(_core.abs(x) if x.dtype.kind == "c" else x, ord, axis, keepdims)
 
 
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+def matrix_norm(x, /, ord="fro", *, keepdims=False):
     """Norms of matrices: "fro", "nuc", 1, -1, 2, -2, inf, -inf."""
     x = _matrix(x)
     sizes = _core.abs(x)

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def softmax(x, /, *, axis=-1):
+def softmax(x, /, axis=-1):
     """exp(x) over its sum along an axis.
 
     >>> wg.nn.softmax(wg.zeros(2))
@@ -37,7 +37,7 @@ def softmax(x, /, *, axis=-1):
     return _core.softmax(x, axis)
 
 
-def log_softmax(x, /, *, axis=-1):
+def log_softmax(x, /, axis=-1):
     """The logarithm of softmax."""
     return _core.log_softmax(x, axis)
 
@@ -62,17 +62,17 @@ def embedding(table, positions, /):
     return _core.embedding(table, positions)
 
 
-def layer_norm(x, scale, shift, /, *, epsilon=1e-5):
+def layer_norm(x, scale, shift, /, epsilon=1e-5):
     """The last axis about its mean, over its deviation, scaled and shifted."""
     return _core.layer_norm(x, scale, shift, epsilon)
 
 
-def rms_norm(x, scale, /, *, epsilon=1e-5):
+def rms_norm(x, scale, /, epsilon=1e-5):
     """The last axis over its root mean square, scaled."""
     return _core.rms_norm(x, scale, epsilon)
 
 
-def causal_attention(q, k, v, /, *, scale=None):
+def causal_attention(q, k, v, /, scale=None):
     """softmax(q k^T * scale) v over positions up to each one's own; scale: 1 / sqrt(width)."""
     return _core.causal_attention(q, k, v, _as_array(q).shape[-1] ** -0.5 if scale is None else scale)
 

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def sort(x, /, *, axis=-1, descending=False, stable=True):
+def sort(x, /, axis=-1, *, descending=False, stable=True):
     """An axis in order; stable, NaN last.
 
     >>> wg.sort(wg.array([3, 1, 2]), descending=True)
@@ -43,27 +43,27 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
     return _core.sort(x, axis, descending)
 
 
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
+def argsort(x, /, axis=-1, *, descending=False, stable=True):
     """The positions that sort would put in order."""
     return _core.argsort(x, axis, descending)
 
 
-def top_k(x, k, /, *, axis=-1):
+def top_k(x, k, /, axis=-1):
     """The k greatest of an axis, greatest first, and their positions."""
     return _core.top_k(x, k, axis)
 
 
-def partition(x, kth, /, *, axis=-1):
+def partition(x, kth, /, axis=-1):
     """The item at place kth is the one that sorting puts there; lesser ones stand before it."""
     return _core.partition(x, kth, axis)
 
 
-def argpartition(x, kth, /, *, axis=-1):
+def argpartition(x, kth, /, axis=-1):
     """Positions in the order of partition."""
     return _core.argpartition(x, kth, axis)
 
 
-def searchsorted(x1, x2, /, *, side="left", sorter=None):
+def searchsorted(x1, x2, /, side="left", *, sorter=None):
     """For each item of x2 where it goes in the ascending x1.
 
     >>> wg.searchsorted(wg.array([1.0, 2.0]), wg.array([1.5]))
@@ -77,7 +77,7 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     return _core.searchsorted(x1, x2, side == "right")
 
 
-def digitize(x, bounds, /, *, right=False):
+def digitize(x, bounds, /, right=False):
     """The number of the bin of each item."""
     return _core.digitize(x, bounds, right)
 
@@ -95,12 +95,12 @@ def argwhere(x, /):
     return _core.argwhere(x)
 
 
-def compress(condition, x, /, *, axis=0):
+def compress(condition, x, /, axis=0):
     """The positions of an axis where the condition holds. Reads the condition."""
     return _core.compress(condition, x, axis)
 
 
-def take(x, indices, /, *, axis=None):
+def take(x, indices, /, axis=None):
     """Items of an axis at positions, negative ones from the end."""
     x = _as_array(x)
     if axis is None:
@@ -110,12 +110,12 @@ def take(x, indices, /, *, axis=None):
     return _core.take(x, indices, axis)
 
 
-def take_along_axis(x, indices, /, *, axis=-1):
+def take_along_axis(x, indices, /, axis=-1):
     """Of each line along an axis the items at positions."""
     return _core.take_along_axis(x, indices, axis)
 
 
-def put_along_axis(x, indices, values, /, *, axis=-1):
+def put_along_axis(x, indices, values, /, axis=-1):
     """The array whose lines have values at positions."""
     return _core.put_along_axis(x, indices, values, axis)
 
@@ -193,13 +193,13 @@ def setxor1d(x1, x2, /):
     return _core.symmetric_difference(x1, x2)
 
 
-def histogram(x, bins=10, /, *, range=None):
+def histogram(x, /, bins=10, range=None):
     """How many items are in bins of equal width, and the bounds. Without a range x is read for it."""
     x = _as_array(x)
     low, high = range if range is not None else (float(_core.min(x, None, False)), float(_core.max(x, None, False)))
     return _core.histogram(x, bins, low, high)
 
 
-def bincount(x, /, weights=None, *, length=-1):
+def bincount(x, /, weights=None, length=-1):
     """Counts of the integers 0, 1, 2 .. in x, or sums of weights; length -1: up to the greatest, which is read."""
     return _core.bincount(x, weights, length)

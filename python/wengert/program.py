@@ -86,6 +86,16 @@ class Program:
             f"the program has no node {what!r}; its inputs are {', '.join(node.name or str(node.position) for node in self.inputs)}"
         )
 
+    def _parameter(self, what):
+        """The position of a parameter."""
+        if isinstance(what, str) and what not in self._named and not what.startswith("%"):
+            names = ", ".join(node.name or f"%{node.position}" for node in self.parameter_nodes)
+            raise _core.UnknownName(f"the program has no parameter {what!r}; its parameters are {names or '(none)'}")
+        place = self._place(what)
+        if self.nodes[place].op != "parameter":
+            raise _core.UnknownName(f"{what!r} is no parameter of the program")
+        return place
+
     def _check_input(self, what):
         place = self._place(what)
         if self.nodes[place].op != "input":
@@ -130,10 +140,10 @@ class Parameters:
         return [(name, self[name]) for name in self]
 
     def __getitem__(self, name):
-        return _core.parameters_get(self._handle, self.program._handle, self.program._place(name))
+        return _core.parameters_get(self._handle, self.program._handle, self.program._parameter(name))
 
     def __setitem__(self, name, items):
-        _core.parameters_set(self._handle, self.program._handle, self.program._place(name), items)
+        _core.parameters_set(self._handle, self.program._handle, self.program._parameter(name), items)
 
     def copy(self):
         """A table of its own."""

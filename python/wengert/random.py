@@ -50,10 +50,20 @@ def seed(number):
     _own.generator = Generator(number)
 
 
+def _checked_key(given):
+    named = repr(given) if isinstance(given, (int, str)) else f"an object of {type(given)}"
+    if type(given) is array or hasattr(given, "__array__"):
+        given = _as_array(given)
+        if given.dtype == _core.uint32 and given.shape[-1:] == (2,):
+            return given
+        named = f"an array of {given.dtype} {list(given.shape)}"
+    raise _core.KindError(f"generator is a wengert.random.Generator or a key, uint32 [2], not {named}; Generator(seed) makes one of a seed")
+
+
 def key(generator=None):
     """The next key, uint32 [2]: of a generator, or of the thread's own. A key is answered as it is."""
     if generator is not None and not isinstance(generator, Generator):
-        return generator
+        return _checked_key(generator)
     if generator is None:
         if not hasattr(_own, "generator"):
             seed(0)

@@ -34,7 +34,7 @@ def _in_kind(x, dtype):
     return x if dtype is None else x.astype(dtype)
 
 
-def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+def sum(x, /, axis=None, dtype=None, *, keepdims=False):
     """Sums; of bool and integers as int64 or uint64.
 
     >>> wg.sum(wg.array([[1, 2], [3, 4]]), axis=0)
@@ -44,78 +44,78 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     return answer if dtype is None else answer.astype(dtype)
 
 
-def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+def prod(x, /, axis=None, dtype=None, *, keepdims=False):
     """Products; kinds as of sum."""
     answer = _core.prod(_in_kind(x, dtype), axis, keepdims)
     return answer if dtype is None else answer.astype(dtype)
 
 
-def mean(x, /, *, axis=None, keepdims=False):
+def mean(x, /, axis=None, *, keepdims=False):
     """Means."""
     return _core.mean(x, axis, keepdims)
 
 
-def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+def var(x, /, axis=None, *, correction=0.0, keepdims=False):
     """Mean squares about the mean; of n items over n - correction."""
     return _core.var(x, axis, keepdims, correction)
 
 
-def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+def std(x, /, axis=None, *, correction=0.0, keepdims=False):
     """The square root of var."""
     return _core.std(x, axis, keepdims, correction)
 
 
-def max(x, /, *, axis=None, keepdims=False):
+def max(x, /, axis=None, *, keepdims=False):
     """The greatest; NaN if any is."""
     return _core.max(x, axis, keepdims)
 
 
-def min(x, /, *, axis=None, keepdims=False):
+def min(x, /, axis=None, *, keepdims=False):
     """The least; NaN if any is."""
     return _core.min(x, axis, keepdims)
 
 
-def any(x, /, *, axis=None, keepdims=False):
+def any(x, /, axis=None, *, keepdims=False):
     """Whether some item is not zero."""
     return _core.any(x, axis, keepdims)
 
 
-def all(x, /, *, axis=None, keepdims=False):
+def all(x, /, axis=None, *, keepdims=False):
     """Whether no item is zero."""
     return _core.all(x, axis, keepdims)
 
 
-def argmax(x, /, *, axis=None, keepdims=False):
+def argmax(x, /, axis=None, *, keepdims=False):
     """The position of the greatest, of equals the first."""
     return _core.arg_max(x, axis, keepdims)
 
 
-def argmin(x, /, *, axis=None, keepdims=False):
+def argmin(x, /, axis=None, *, keepdims=False):
     """The position of the least, of equals the first."""
     return _core.arg_min(x, axis, keepdims)
 
 
-def count_nonzero(x, /, *, axis=None, keepdims=False):
+def count_nonzero(x, /, axis=None, *, keepdims=False):
     """How many items are not zero."""
     return _core.count_nonzero(x, axis, keepdims)
 
 
-def logsumexp(x, /, *, axis=None, keepdims=False):
+def logsumexp(x, /, axis=None, *, keepdims=False):
     """The logarithm of a sum of exponentials, without overflow."""
     return _core.log_sum_exp(x, axis, keepdims)
 
 
-def median(x, /, *, axis=None, keepdims=False):
+def median(x, /, axis=None, *, keepdims=False):
     """The middle item, or the mean of the two."""
     return _core.median(x, axis, keepdims)
 
 
-def quantile(x, q, /, *, axis=None, keepdims=False, method="linear"):
+def quantile(x, q, /, axis=None, *, keepdims=False, method="linear"):
     """The number below which a share q lies. method: linear, lower, higher, nearest, midpoint."""
     return _core.quantile(x, q, axis, keepdims, method)
 
 
-def norm(x, /, *, ord=2, axis=None, keepdims=False):
+def norm(x, /, ord=2, axis=None, *, keepdims=False):
     """(sum |x|^ord)^(1/ord); infinite orders: the greatest, the least."""
     return _core.norm(x, ord, axis, keepdims)
 
@@ -136,7 +136,7 @@ def _running(call, x, axis, dtype, initial):
     return _core.concat([_core.full(answer.dtype, shape, initial), answer], axis)
 
 
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_sum(x, /, axis=None, dtype=None, *, include_initial=False):
     """Running sums; include_initial puts 0 before them.
 
     >>> wg.cumulative_sum(wg.array([1, 2, 3]))
@@ -145,22 +145,22 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     return _running(_core.cumsum, x, axis, dtype, 0 if include_initial else None)
 
 
-def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_prod(x, /, axis=None, dtype=None, *, include_initial=False):
     """Running products; include_initial puts 1 before them."""
     return _running(_core.cumprod, x, axis, dtype, 1 if include_initial else None)
 
 
-def cumulative_max(x, /, *, axis=None):
+def cumulative_max(x, /, axis=None):
     """The greatest so far."""
     return _running(_core.cummax, x, axis, None, None)
 
 
-def cumulative_min(x, /, *, axis=None):
+def cumulative_min(x, /, axis=None):
     """The least so far."""
     return _running(_core.cummin, x, axis, None, None)
 
 
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+def diff(x, /, n=1, axis=-1, *, prepend=None, append=None):
     """Differences of neighbours, n times over."""
     x = _as_array(x)
     parts = [part for part in (prepend, x, append) if part is not None]

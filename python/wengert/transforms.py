@@ -73,10 +73,38 @@ class _Traced:
         return _arrays(leaves)
 
 
-class _Loss(_Traced):
+class _Derived(_Traced):
+    """The same for a function to be differentiated."""
+
+    def call(self, inputs):
+        left = _core.left_count()
+        answer = super().call(inputs)
+        if _core.left_count() != left:
+            self.refuse_left(answer)
+        return answer
+
+    def refuse_left(self, answer):
+        """A number or an array of NumPy, where values have left for these, would have derivatives of zero and nobody would know."""
+        for leaf in tree_flatten(answer)[0]:
+            if type(leaf) is not array and (isinstance(leaf, (float, complex)) or hasattr(leaf, "__array__")):
+                raise _core.KindError(
+                    f"the function's result does not depend on its arguments: it answers {_named(leaf)}, and a value left through NumPy, "
+                    "float or item; use wengert's functions (a constant is wengert.array)"
+                )
+
+
+def _named(leaf):
+    kind = type(leaf)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+class _Loss(_Derived):
     """The same for a function whose (first) answer is to be differentiated, with more beside it."""
 
     has_aux = False
+
+    def refuse_left(self, answer):
+        super().refuse_left(answer[0] if self.has_aux else answer)
 
     def __call__(self, inputs):
         answer = self.call(inputs)
@@ -142,7 +170,7 @@ def vjp(function, *primals):
     >>> pull(wg.array([1.0, 10.0]))
     (wengert.array([2., 40.]),)
     """
-    traced = _Traced(function, primals, {}, range(len(primals)))
+    traced = _Derived(function, primals, {}, range(len(primals)))
     answer = traced.call(traced.inputs)
     leaves, structure = tree_flatten(answer)
 
@@ -163,7 +191,7 @@ def jvp(function, primals, tangents):
     >>> wg.jvp(wg.sin, (wg.array(0.0),), (wg.array(2.0),))
     (wengert.array(0.), wengert.array(2.))
     """
-    traced = _Traced(function, tuple(primals), {}, range(len(primals)))
+    traced = _Derived(function, tuple(primals), {}, range(len(primals)))
     moves, structure = tree_flatten(tuple(tangents))
     if structure != traced.structure:
         raise ValueError(f"tangents are nested as {structure}, primals as {traced.structure}")
@@ -183,7 +211,7 @@ def jacobian(function, argnums=0):
 
     @functools.wraps(function)
     def jacobian_of(*arguments, **names):
-        traced = _Traced(function, arguments, names, _positions(argnums, len(arguments)))
+        traced = _Derived(function, arguments, names, _positions(argnums, len(arguments)))
         count = len(traced(traced.inputs))
         rows = []
         for output in range(count):

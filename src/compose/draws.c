@@ -53,7 +53,12 @@ wg_value wg_random_uniform(wg_value key, wg_value low, wg_value high, uint32_t r
     if (!MAY_HAVE(low, high)) return graph_poison(key.tape);
     wg_value unit = wg_draw(key, "uniform", kind_of(key, low, high), rank, shape);
     if (!given(low)) return placed(unit, low, high, rank, shape);
-    wg_value width = wg_sub(or_number(high, key.tape, wg_value_kind(low), 1), low);
+    high = or_number(high, key.tape, wg_value_kind(low), 1);
+    if (wg_value_rank(low) || wg_value_rank(high)) { /* numbers are subtracted once, the rest as the draw pairs them */
+        low = wg_broadcast_to(low, rank, shape);
+        high = wg_broadcast_to(high, rank, shape);
+    }
+    wg_value width = wg_sub(high, low);
     return placed(unit, low, width, rank, shape);
 }
 

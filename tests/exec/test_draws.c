@@ -500,6 +500,20 @@ static void tiny_parameters_of_a_beta(void **state)
     assert_true(fabs(ones - DRAWS / 2.0) < 5 * sqrt(DRAWS / 4.0) && inside < DRAWS * 0.003);
 }
 
+static void bounds_of_other_shapes(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value high = list(tape, WG_KIND_F64, 2, (double[]){1, 10});
+    take_items(tape, wg_random_uniform(key_of(tape, 6, 4), scalar(tape, WG_KIND_F64, -1), high, 2, SIZES({DRAWS / 2, 0}, {2, 0})));
+    double greatest[2] = {-1, -1};
+    for (int i = 0; i < DRAWS; i++) {
+        assert_true(items[i] >= -1);
+        greatest[i % 2] = fmax(greatest[i % 2], items[i]);
+    }
+    assert_true(greatest[0] > 0.99 && greatest[0] < 1 && greatest[1] > 9.9 && greatest[1] < 10);
+}
+
 /* ---- keys, pins ---- */
 
 /* Every distribution at once over one key and the keys made of it; correlations between the streams. */
@@ -773,6 +787,7 @@ int main(void)
         cmocka_unit_test(arrays_of_parameters_draw_as_their_scalars),
         cmocka_unit_test(parameters_at_and_beyond_their_range),
         cmocka_unit_test(tiny_parameters_of_a_beta),
+        cmocka_unit_test(bounds_of_other_shapes),
         cmocka_unit_test(keys_give_streams_of_their_own),
         cmocka_unit_test(numbers_are_pinned),
         cmocka_unit_test(plan_and_oracle_and_extents),
