@@ -230,17 +230,20 @@ static void test_scan(void **state)
     }
 }
 
+#define LONG_RUN 1500
+
 static void test_integers(void **state)
 {
     (void)state;
     static const wg_kind kinds[] = {WG_KIND_I8, WG_KIND_U8, WG_KIND_I16, WG_KIND_U16, WG_KIND_I32, WG_KIND_U32, WG_KIND_I64, WG_KIND_U64,
             WG_KIND_BOOL};
-    for (int trial = 0; trial < 270; trial++) {
+    for (int trial = 0; trial < 630; trial++) {
         wg_kind kind = kinds[trial % 9];
         exec_fold fold = kind == WG_KIND_BOOL ? (exec_fold)(EXEC_FOLD_MAX + trial % 5) : (exec_fold)(trial / 9 % 7);
         bool is_signed = base_kinds[kind].class == BASE_CLASS_SIGNED;
-        int64_t extent = random_below(40), inner = 1 + random_below(4);
-        uint64_t items[160], result[4], scanned[160];
+        bool run = trial / 63 % 2; /* a long run of neighbours: lanes side by side, and a rest */
+        int64_t extent = random_below(run ? LONG_RUN : 40), inner = run ? 1 : 1 + random_below(4);
+        uint64_t items[LONG_RUN], result[4], scanned[LONG_RUN];
         size_t bytes = wg_kind_bytes(kind);
         fill_random(kind, items, extent * inner, false);
         exec_reduction r = {.fold = fold, .kind = kind, .accumulate = kind, .result_kind = kind, .across = true, .extent = extent,
