@@ -280,8 +280,8 @@ bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
 
 /* ---- submit.c: runs on a thread of their own ---- */
 
-/* Hands the run that is ready to the context's thread; false where there is none to be had. */
-bool lazy_submit(wg_lazy *lazy);
+/* Hands the run that is ready to the context's thread, or does it where there is none to be had; takes the run's results, a block. */
+void lazy_submit(wg_lazy *lazy);
 /* Waits for the run under way, if there is one, and gives its nodes their results; of a run that failed they stay pending. */
 void lazy_join(wg_lazy *lazy);
 void lazy_runner_free(wg_lazy *lazy);

@@ -259,16 +259,9 @@ static bool submit_stored(wg_lazy *lazy, lazy_program *program)
     wg_tensor **results = base_allocate(lazy->allocator, lazy->stored_count * sizeof *results);
     if (!results) return lazy_fail_memory(lazy);
     bool begun = lazy_program_begin(lazy, program, lazy->stored, results);
-    if (begun && lazy_submit(lazy)) return true;
-    if (begun) {
-        lazy->run.submitted = true; /* without a thread it is done here, as the join would find it */
-        for (uint32_t i = 0; i < lazy->stored_count; i++) lazy_use(lazy->order[lazy->stored[i]]);
-        lazy_program_go(lazy);
-        lazy_join(lazy);
-        return true;
-    }
-    base_free(lazy->allocator, results, lazy->stored_count * sizeof *results);
-    return false;
+    if (begun) lazy_submit(lazy); /* which has the results from here on */
+    else base_free(lazy->allocator, results, lazy->stored_count * sizeof *results);
+    return begun;
 }
 
 static bool run_stored(wg_lazy *lazy, bool submit)
@@ -320,6 +313,7 @@ static wg_array *readable(wg_lazy *lazy, wg_array *array)
     return array;
 }
 
+/* submit: large work may still be under way afterwards. */
 static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, bool submit)
 {
     wg_array *few[LAZY_FEW], **plain = LAZY_ITEMS(lazy, few, count);
@@ -338,12 +332,6 @@ bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
     return run_roots(lazy, roots, count, false);
 }
 
-/* As lazy_run, but large work may still be under way afterwards. */
-static bool run_submitted(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
-{
-    return run_roots(lazy, roots, count, true);
-}
-
 /* ---- public ---- */
 
 bool (wg_array_run)(wg_array *const *roots, uint32_t count)
@@ -352,7 +340,7 @@ bool (wg_array_run)(wg_array *const *roots, uint32_t count)
     wg_lazy *lazy = roots && roots[0] ? roots[0]->lazy : NULL;
     for (uint32_t i = 0; i < count; i++)
         if (!roots || !lazy_check(lazy, roots[i])) return false;
-    return run_submitted(lazy, roots, count);
+    return run_roots(lazy, roots, count, true);
 }
 
 bool (wg_array_read)(wg_array *array, wg_view *view)

@@ -73,18 +73,21 @@ static void leave_lost_runner(wg_lazy *lazy)
     lazy->runner = NULL;
 }
 
-bool lazy_submit(wg_lazy *lazy)
+void lazy_submit(wg_lazy *lazy)
 {
-    leave_lost_runner(lazy);
-    if (!lazy->runner && !start(lazy)) return false;
+    leave_lost_runner(lazy); /* before there is a run that it would take for the lost one */
     for (uint32_t i = 0; i < lazy->stored_count; i++) {
         wg_array *node = lazy->order[lazy->stored[i]];
         lazy_use(node); /* what it needs lives as long as it */
         node->submitted = true;
     }
     lazy->run.submitted = true;
-    tell_runner(lazy->runner, RUNNER_BUSY);
-    return true;
+    if (lazy->runner || start(lazy)) {
+        tell_runner(lazy->runner, RUNNER_BUSY);
+    } else {
+        lazy_program_go(lazy); /* no thread is to be had */
+        lazy_join(lazy);
+    }
 }
 
 void lazy_join(wg_lazy *lazy)
