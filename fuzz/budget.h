@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What fuzzers share: an allocator with a budget that counts, and the demand that stops a run. */
+ * What fuzzers share: an allocator with a budget that counts, one of whose allocations may fail, and the demand that stops a run. */
 #ifndef FUZZ_BUDGET_H
 #define FUZZ_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 
 typedef struct budget {
     size_t used;
+    uint32_t allocations, fails_at; /* the one of them that fails; 0: none */
+    bool failed;                    /* one did, by its number or for want of budget */
 } budget;
 
 /* The run ends here, as a crash, where something does not hold. */
@@ -27,7 +30,10 @@ static inline void *budget_resize(void *user, void *block, size_t old_bytes, siz
 {
     budget *b = user;
     size_t others = b->used - (block ? old_bytes : 0);
-    if (new_bytes > BUDGET - others) return NULL;
+    if (new_bytes > BUDGET - others || (new_bytes && b->fails_at && ++b->allocations == b->fails_at)) {
+        b->failed = true;
+        return NULL;
+    }
     if (!new_bytes) {
         free(block);
         b->used = others;
@@ -35,6 +41,7 @@ static inline void *budget_resize(void *user, void *block, size_t old_bytes, siz
     }
     void *answer = realloc(block, new_bytes);
     if (answer) b->used = others + new_bytes;
+    else b->failed = true;
     return answer;
 }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "budget.h"
+#include "calls.h"
 #include "base/base.h"
 #include "base/tensor.h"
 #define WG_NO_SITES
@@ -15,20 +15,6 @@
 #define MOST_ITEMS 512 /* of an array that takes part in further calls */
 #define SLOTS 10
 #define MOST_CALLS 64
-
-typedef struct stream {
-    const uint8_t *at, *end;
-} stream;
-
-static uint8_t take(stream *s)
-{
-    return s->at < s->end ? *s->at++ : 0;
-}
-
-static uint8_t below(stream *s, uint8_t limit)
-{
-    return (uint8_t)(take(s) % limit);
-}
 
 /* ---- arguments ---- */
 
@@ -472,33 +458,14 @@ static answer call(arguments *a)
 
 typedef struct session {
     budget memory;
-    uint32_t allocations, fails_at;
-    bool failed; /* an allocation */
     wg_context *context;
     wg_lazy *lazy;
     wg_array *slots[SLOTS];
 } session;
 
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    session *s = user;
-    if (new_bytes && s->fails_at && ++s->allocations == s->fails_at) {
-        s->failed = true;
-        return NULL;
-    }
-    void *answer = budget_resize(&s->memory, block, old_bytes, new_bytes);
-    if (new_bytes && !answer) s->failed = true;
-    return answer;
-}
-
-/* A call answered this; its error, if it failed, is a good one. */
 static bool judge(session *s, bool good)
 {
-    const wg_error *error = wg_lazy_error(s->lazy);
-    if (!good) demand_error(error);
-    demand(!good || error->code == WG_OK || s->failed);
-    wg_lazy_error_clear(s->lazy);
-    return good;
+    return judge_call(s->lazy, &s->memory, good);
 }
 
 static void demand_same(const wg_tensor *a, const wg_tensor *b)
@@ -517,7 +484,7 @@ static void demand_one_value(session *s, wg_array *a, wg_array *b)
 {
     wg_tensor *of_a = wg_array_tensor(a), *of_b = wg_array_tensor(b);
     wg_lazy_error_clear(s->lazy);
-    demand(!of_a == !of_b || s->failed);
+    demand(!of_a == !of_b || s->memory.failed);
     if (of_a && of_b) demand_same(of_a, of_b);
     wg_tensor_release(of_a);
     wg_tensor_release(of_b);
@@ -627,7 +594,7 @@ static bool run_program(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_a
 
 static program program_of(const session *s, stream *in)
 {
-    program p = {.at = in->at, .failed = &s->failed};
+    program p = {.at = in->at, .failed = &s->memory.failed};
     uint8_t length = take(in) % 48;
     p.at = in->at;
     while (length-- && in->at < in->end) in->at++;
@@ -705,7 +672,7 @@ static void step(session *s, stream *in)
         wg_array_release(*slot);
         *slot = NULL;
         break;
-    case 10: s->fails_at = s->allocations + 1u + take(in); break;
+    case 10: s->memory.fails_at = s->memory.allocations + 1u + take(in); break;
     case 11: {
         wg_array *literal = wg_array_number(s->lazy, kind(in), number(in));
         if (judge(s, literal != NULL)) put(s, slot, literal);
@@ -720,21 +687,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     session s;
     memset(&s, 0, sizeof s);
     stream in = {bytes, bytes + length};
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, &s}, .threads = 1, .simd = "v2"};
+    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&s.memory), .threads = 1, .simd = "v2"};
     s.context = wg_context_new(&options, NULL);
     demand(s.context != NULL);
     wg_lazy_options settings = {.size = sizeof settings, .context = s.context, .same_bits_only = true, .cached_plans = take(&in) & 1 ? 2 : 0};
     s.lazy = wg_lazy_new(&settings, NULL);
     demand(s.lazy != NULL);
     for (uint32_t calls = 0; in.at < in.end && calls < MOST_CALLS; calls++) step(&s, &in);
-    s.fails_at = 0;
+    s.memory.fails_at = 0;
     for (uint32_t i = 0; i < SLOTS; i++) read(&s, s.slots[i]);
     for (uint32_t i = 0; i < SLOTS; i++) wg_array_release(s.slots[i]);
-    wg_lazy_figures figures;
-    wg_lazy_figures_of(s.lazy, &figures);
-    demand(!figures.arrays && !figures.pending && !figures.stored_bytes && !figures.pending_bytes);
-    wg_lazy_free(&s.lazy);
-    wg_context_free(s.context);
-    demand(s.memory.used == 0);
+    demand_nothing_left(&s.lazy, s.context, &s.memory);
     return 0;
 }

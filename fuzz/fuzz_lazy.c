@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "budget.h"
+#include "calls.h"
 #include "base/tensor.h"
 #include "graph/row.h"
 #include "wengert/lazy.h"
@@ -16,22 +16,6 @@
 #define MOST_CALLS 96
 #define MOST_OPERANDS 3
 #define MOST_ATTRIBUTES (2 * WG_MAX_RANK)
-
-/* ---- bytes ---- */
-
-typedef struct stream {
-    const uint8_t *at, *end;
-} stream;
-
-static uint8_t take(stream *s)
-{
-    return s->at < s->end ? *s->at++ : 0;
-}
-
-static uint8_t below(stream *s, uint8_t limit)
-{
-    return (uint8_t)(take(s) % limit);
-}
 
 /* ---- a session ---- */
 
@@ -44,8 +28,6 @@ typedef struct slot {
 
 typedef struct session {
     budget memory;
-    uint32_t allocations, fails_at;
-    bool failed; /* an allocation */
     wg_context *context;
     wg_lazy *lazy;
     slot slots[SLOTS];
@@ -54,26 +36,9 @@ typedef struct session {
     uint32_t scopes;
 } session;
 
-static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    session *s = user;
-    if (new_bytes && s->fails_at && ++s->allocations == s->fails_at) {
-        s->failed = true;
-        return NULL;
-    }
-    void *answer = budget_resize(&s->memory, block, old_bytes, new_bytes);
-    if (new_bytes && !answer) s->failed = true;
-    return answer;
-}
-
-/* A call answered this; its error, if it failed, is a good one. */
 static bool judge(session *s, bool good)
 {
-    const wg_error *error = wg_lazy_error(s->lazy);
-    if (!good) demand_error(error);
-    demand(!good || error->code == WG_OK || s->failed);
-    wg_lazy_error_clear(s->lazy);
-    return good;
+    return judge_call(s->lazy, &s->memory, good);
 }
 
 static void clear(slot *slot)
@@ -318,7 +283,7 @@ static void demand_one_value(session *s, wg_array *a, wg_array *b)
 {
     wg_tensor *of_a = wg_array_tensor(a), *of_b = wg_array_tensor(b);
     wg_lazy_error_clear(s->lazy);
-    demand(!of_a == !of_b || s->failed);
+    demand(!of_a == !of_b || s->memory.failed);
     if (of_a && of_b) demand_same(of_a, of_b);
     wg_tensor_release(of_a);
     wg_tensor_release(of_b);
@@ -370,7 +335,7 @@ static void compiled(session *s, stream *in, slot *to)
     keep_all(s, plain, 2);
     bool good = judge(s, wg_jit_call(s->jit, &input, others));
     keep_all(s, others + 1, 1);
-    demand(good == direct || s->failed);
+    demand(good == direct || s->memory.failed);
     if (good && direct) {
         demand_one_value(s, plain[0], others[0]);
         demand_one_value(s, plain[1], others[1]);
@@ -408,7 +373,7 @@ static void several(session *s)
         list[count++] = s->slots[i].array;
     }
     bool good = wg_array_run(list, count);
-    demand(good || fails || s->failed);
+    demand(good || fails || s->memory.failed);
     judge(s, good);
 }
 
@@ -435,7 +400,7 @@ static void step(session *s, stream *in)
     case 15: several(s); break;
     case 16: wg_lazy_explain(s->lazy, take(in) & 1); break;
     case 17:
-        s->fails_at = s->allocations + 1u + take(in);
+        s->memory.fails_at = s->memory.allocations + 1u + take(in);
         break;
     default: record(s, in, to);
     }
@@ -443,7 +408,7 @@ static void step(session *s, stream *in)
 
 static void begin(session *s, stream *in, program *p)
 {
-    wg_context_options options = {.size = sizeof options, .allocator = {resize, s}, .threads = 1, .simd = "v2"};
+    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&s->memory), .threads = 1, .simd = "v2"};
     s->context = wg_context_new(&options, NULL);
     demand(s->context != NULL);
     uint8_t byte = take(in);
@@ -459,7 +424,7 @@ static void begin(session *s, stream *in, program *p)
 
 static void end(session *s)
 {
-    s->fails_at = 0;
+    s->memory.fails_at = 0;
     for (uint32_t i = 0; i < SLOTS; i++) read(s, &s->slots[i]);
     char *text = wg_lazy_explained(s->lazy, true);
     demand(text != NULL);
@@ -467,12 +432,7 @@ static void end(session *s)
     for (uint32_t i = 0; i < SLOTS; i++) clear(&s->slots[i]);
     while (s->scopes) scope(s, false);
     wg_jit_free(&s->jit);
-    wg_lazy_figures figures;
-    wg_lazy_figures_of(s->lazy, &figures);
-    demand(!figures.arrays && !figures.pending && !figures.stored_bytes && !figures.pending_bytes);
-    wg_lazy_free(&s->lazy);
-    wg_context_free(s->context);
-    demand(s->memory.used == 0);
+    demand_nothing_left(&s->lazy, s->context, &s->memory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
