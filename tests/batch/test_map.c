@@ -12,26 +12,9 @@
 
 #include "batch/mapped_graph.h"
 #include "support/budget.h"
+#include "support/results.h"
 #include "wengert/compose.h"
 #include "wengert/ops.h"
-
-/* Ends the tape, runs all of it, and answers values [count] as owned tensors. */
-static void results_of(wg_tape *tape, const wg_value *values, uint32_t count, const wg_run_options *options, wg_tensor **results)
-{
-    wg_error error = {.code = WG_OK};
-    wg_symbol symbols[16];
-    for (uint32_t i = 0; i < count; i++) symbols[i] = wg_symbol_of(values[i]);
-    wg_network *network = wg_tape_seal(&tape, &error);
-    if (!network || !wg_network_verify(network, &error)) fail_msg("%s", error.message);
-    wg_entry *entry =
-        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = symbols, .root_count = count}, &error);
-    wg_run *run = entry ? wg_interpret(entry, options, &error) : NULL;
-    if (!run) fail_msg("%s", error.message);
-    for (uint32_t i = 0; i < count; i++) results[i] = wg_tensor_retain((wg_tensor *)wg_run_of(run, symbols[i], &error));
-    wg_run_free(&run);
-    wg_entry_free(&entry);
-    wg_network_release(&network);
-}
 
 static wg_value items(wg_tape *tape, uint32_t rank, const int64_t *shape, double scale)
 {
@@ -93,7 +76,7 @@ static void shared_nodes_are_recorded_once(void **state)
     assert_int_equal(how_many(tape, "Exp"), 1);
     wg_value again = wg_mul(wg_sin(frames), wg_broadcast_along(heavy, 0, 4));
     wg_tensor *found[4];
-    results_of(tape, (wg_value[4]){mapped[0], again, mapped[1], heavy}, 4, NULL, found);
+    test_results_of(tape, (wg_value[4]){mapped[0], again, mapped[1], heavy}, 4, NULL, found);
     test_assert_same(found[0], found[1], "the map of a product");
     for (int64_t i = 0; i < 12; i++) assert_true(test_item(found[2], i) == test_item(found[3], i % 3));
     for (int i = 0; i < 4; i++) wg_tensor_release(found[i]);
@@ -109,7 +92,7 @@ static void any_node_may_be_an_input(void **state)
              hs = wg_input(tape, test_tensor(WG_KIND_F64, 1, TEST_SHAPE(3), (double[]){1, 2, 3}));
     assert_true(wg_vmap(tape, &y, 1, (wg_value[2]){x, h}, (wg_value[2]){xs, hs}, NULL, 2, NULL, &mapped));
     wg_tensor *found;
-    results_of(tape, &mapped, 1, NULL, &found);
+    test_results_of(tape, &mapped, 1, NULL, &found);
     for (int i = 0; i < 3; i++) assert_true(test_item(found, i) == (i + 1) * (i + 1) + 10 * (i + 1));
     wg_tensor_release(found);
 }
@@ -137,7 +120,7 @@ static void a_layer_over_examples_is_one_product(void **state)
         }
         wg_value joined = wg_concat(parts, 6, 2);
         wg_tensor *found[2];
-        results_of(tape, (wg_value[2]){mapped, joined}, 2, NULL, found);
+        test_results_of(tape, (wg_value[2]){mapped, joined}, 2, NULL, found);
         test_assert_same(found[0], found[1], "a layer over examples");
         wg_tensor_release(found[0]);
         wg_tensor_release(found[1]);
@@ -154,7 +137,7 @@ static void maps_nest(void **state)
     wg_value pairs = mapped_over(mapped_over(y, b, bs), a, as);
     assert_int_equal(wg_value_rank(pairs), 2);
     wg_tensor *found[3];
-    results_of(tape, (wg_value[3]){pairs, as, bs}, 3, NULL, found);
+    test_results_of(tape, (wg_value[3]){pairs, as, bs}, 3, NULL, found);
     for (int64_t i = 0; i < 4; i++)
         for (int64_t j = 0; j < 5; j++) {
             double sum = 0;
@@ -183,7 +166,7 @@ static void keys_have_streams(void **state)
     }
     wg_value joined = wg_concat(singles, 3, 0);
     wg_tensor *found[2];
-    results_of(tape, (wg_value[2]){mapped, joined}, 2, NULL, found);
+    test_results_of(tape, (wg_value[2]){mapped, joined}, 2, NULL, found);
     test_assert_same(found[0], found[1], "draws under a map");
     assert_true(test_item(found[0], 0) != test_item(found[0], 6));
     wg_tensor_release(found[0]);

@@ -4,31 +4,16 @@
 #include <math.h>
 
 #include "batch/mapped_graph.h"
+#include "grad/gradient.h"
+#include "support/results.h"
 #include "wengert/compose.h"
 #include "wengert/grad.h"
-
-static void results_of(wg_tape *tape, const wg_value *values, uint32_t count, const wg_run_options *options, wg_tensor **results)
-{
-    wg_error error = {.code = WG_OK};
-    wg_symbol symbols[8];
-    for (uint32_t i = 0; i < count; i++) symbols[i] = wg_symbol_of(values[i]);
-    wg_network *network = wg_tape_seal(&tape, &error);
-    if (!network || !wg_network_verify(network, &error)) fail_msg("%s", error.message);
-    wg_entry *entry =
-        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = symbols, .root_count = count}, &error);
-    wg_run *run = entry ? wg_interpret(entry, options, &error) : NULL;
-    if (!run) fail_msg("%s", error.message);
-    for (uint32_t i = 0; i < count; i++) results[i] = wg_tensor_retain((wg_tensor *)wg_run_of(run, symbols[i], &error));
-    wg_run_free(&run);
-    wg_entry_free(&entry);
-    wg_network_release(&network);
-}
 
 /* Ends the tape; two of its values are the same, bit for bit or nearly. */
 static void expect_same(wg_tape *tape, wg_value a, wg_value b, double tolerance, const char *what)
 {
     wg_tensor *results[2];
-    results_of(tape, (wg_value[2]){a, b}, 2, NULL, results);
+    test_results_of(tape, (wg_value[2]){a, b}, 2, NULL, results);
     if (tolerance == 0) test_assert_same(results[0], results[1], what);
     else test_assert_near(results[0], results[1], tolerance, what);
     wg_tensor_release(results[0]);
@@ -38,15 +23,6 @@ static void expect_same(wg_tape *tape, wg_value a, wg_value b, double tolerance,
 static wg_value items(wg_tape *tape, uint32_t rank, const int64_t *shape, double scale)
 {
     return wg_input(tape, test_tensor_sin(WG_KIND_F64, rank, shape, scale, 0.3, 0.1));
-}
-
-static wg_value gradient(wg_value y, wg_value x)
-{
-    wg_adjoints *adjoints = wg_differentiate(y.tape, wg_value_rank(y) ? wg_sum(y) : y, &x, 1);
-    if (!adjoints) fail_msg("%s", wg_tape_error(y.tape)->message);
-    wg_value g = wg_adjoints_gradient(adjoints, 0);
-    wg_adjoints_free(&adjoints);
-    return g;
 }
 
 static wg_value mapped_over(wg_value result, wg_value input, wg_value frames)
@@ -130,7 +106,7 @@ static void levels_do_not_confuse_each_other(void **state)
     wg_value slopes = mapped_over(slope, x, xs), whole = wg_sum(wg_mul(slopes, slopes));
     wg_value by_a = gradient(whole, a), by_xs = gradient(whole, xs);
     wg_tensor *results[4];
-    results_of(tape, (wg_value[4]){by_a, by_xs, a, xs}, 4, NULL, results);
+    test_results_of(tape, (wg_value[4]){by_a, by_xs, a, xs}, 4, NULL, results);
     double p = test_item(results[2], 0), sum = 0;
     for (int i = 0; i < 4; i++) {
         double v = test_item(results[3], i), c = cos(p * v), s = sin(p * v), d = p * v * c + s;
@@ -204,7 +180,7 @@ static void a_jacobian_follows_named_extents(void **state)
                  j = wg_jacobian(tape, turn ? wg_reshape(wg_sum(y), 0, NULL) : y, x);
         wg_tensor *result;
         wg_run_options options = {.size = sizeof options, .bindings = &(wg_binding){"n", 4}, .binding_count = 1};
-        results_of(tape, &j, 1, &options, &result);
+        test_results_of(tape, &j, 1, &options, &result);
         assert_int_equal(wg_tensor_volume(result), turn ? 4 : 16);
         for (int i = 0; i < (turn ? 4 : 16); i++) assert_true(test_item(result, i) == (turn ? i + 1 : i % 5 ? 0 : i / 5 + 1));
         wg_tensor_release(result);
@@ -219,7 +195,7 @@ static void empty_jacobians(void **state)
         wg_value x = items(tape, 1, TEST_SHAPE(3), 0.7), none = wg_narrow(x, 0, 0, 0);
         wg_value j = turn ? wg_jacobian(tape, wg_pad(none, 0, 0, 2, 0), none) : wg_jacobian(tape, wg_exp(none), x);
         wg_tensor *result;
-        results_of(tape, &j, 1, NULL, &result);
+        test_results_of(tape, &j, 1, NULL, &result);
         assert_int_equal(wg_tensor_shape(result)[0], turn ? 2 : 0);
         assert_int_equal(wg_tensor_shape(result)[1], turn ? 0 : 3);
         wg_tensor_release(result);

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "grad/gradient.h"
 #include "support/budget.h"
+#include "support/results.h"
 #include "support/tensors.h"
 #include "wengert/compose.h"
 #include "wengert/grad.h"
@@ -18,32 +20,11 @@
 #define ITEMS(tape, kind, ...) \
     wg_input((tape), test_tensor((kind), 1, TEST_SHAPE(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__}))
 
-/* Ends the tape, runs it, and answers values [count] as owned tensors. */
-static void results_of(wg_tape *tape, const wg_value *values, uint32_t count, const wg_binding *bindings, uint32_t binding_count,
-                       wg_tensor **results)
-{
-    wg_error error = {.code = WG_OK};
-    wg_symbol symbols[16];
-    for (uint32_t i = 0; i < count; i++) symbols[i] = wg_symbol_of(values[i]);
-    wg_network *network = wg_tape_seal(&tape, &error);
-    if (!network) fail_msg("%s", error.message);
-    if (!wg_network_verify(network, &error)) fail_msg("%s", error.message);
-    wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = count};
-    wg_entry *entry = wg_entry_new(network, &options, &error);
-    wg_run_options run_options = {.size = sizeof run_options, .bindings = bindings, .binding_count = binding_count};
-    wg_run *run = entry ? wg_interpret(entry, &run_options, &error) : NULL;
-    if (!run) fail_msg("%s", error.message);
-    for (uint32_t i = 0; i < count; i++) results[i] = wg_tensor_retain((wg_tensor *)wg_run_of(run, symbols[i], &error));
-    wg_run_free(&run);
-    wg_entry_free(&entry);
-    wg_network_release(&network);
-}
-
 /* Ends the tape; a value must have these items. */
 static void expect_items(wg_tape *tape, wg_value value, uint32_t count, const double *items)
 {
     wg_tensor *result;
-    results_of(tape, &value, 1, NULL, 0, &result);
+    test_results_of(tape, &value, 1, NULL, &result);
     assert_int_equal(wg_tensor_volume(result), count);
     for (uint32_t i = 0; i < count; i++) {
         double item = test_item(result, i);
@@ -54,16 +35,6 @@ static void expect_items(wg_tape *tape, wg_value value, uint32_t count, const do
 }
 #define EXPECT_ITEMS(tape, value, ...)                                                                                                     \
     expect_items((tape), (value), sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
-
-/* d sum(y) / d x on the same tape. */
-static wg_value gradient(wg_value y, wg_value x)
-{
-    wg_adjoints *adjoints = wg_differentiate(y.tape, wg_value_rank(y) ? wg_sum(y) : y, &x, 1);
-    if (!adjoints) fail_msg("%s", wg_tape_error(y.tape)->message);
-    wg_value g = wg_adjoints_gradient(adjoints, 0);
-    wg_adjoints_free(&adjoints);
-    return g;
-}
 
 /* ---- kinks and ends of domains ---- */
 
@@ -82,7 +53,7 @@ static void the_winner_takes_the_gradient(void **state)
         for (uint32_t i = 0; i < 2; i++) gradients[i] = wg_adjoints_gradient(adjoints, i);
         wg_adjoints_free(&adjoints);
         wg_tensor *results[2];
-        results_of(tape, gradients, 2, NULL, 0, results);
+        test_results_of(tape, gradients, 2, NULL, results);
         for (uint32_t i = 0; i < 8; i++) {
             double expected = turn % 2 ? lesser[i] : greater[i];
             assert_true(test_item(results[0], i) == expected && test_item(results[1], i) == 1 - expected);
@@ -234,7 +205,7 @@ static void an_inner_value_may_be_asked_for(void **state)
     /* by h alone, its twin standing still: the second derivative must not confuse them */
     wg_value second = gradient(gradients[0], h);
     wg_tensor *results[4];
-    results_of(tape, (wg_value[4]){gradients[0], gradients[1], gradients[2], second}, 4, NULL, 0, results);
+    test_results_of(tape, (wg_value[4]){gradients[0], gradients[1], gradients[2], second}, 4, NULL, results);
     static const double expected[] = {2 * 9 * 9, 6 * 243, 1, 2 * 9};
     for (uint32_t i = 0; i < 4; i++) {
         assert_true(test_item(results[i], 0) == expected[i]);
@@ -356,7 +327,8 @@ static void named_extents_are_followed(void **state)
     wg_value g = gradient(y, x);
     wg_tensor *results[2];
     wg_binding binding = {"n", 5};
-    results_of(tape, (wg_value[2]){g, y}, 2, &binding, 1, results);
+    wg_run_options options = {.size = sizeof options, .bindings = &binding, .binding_count = 1};
+    test_results_of(tape, (wg_value[2]){g, y}, 2, &options, results);
     /* of 12 positions and their reverse, 1 to 10: the running sums x .. 5x, two pads of 1, then 5x, 4x, 3x */
     assert_true(test_item(results[1], 0) == (15 + 12) * 5 + 4);
     assert_true(test_item(results[0], 0) == 27 && test_item(results[0], 1) == 27);
@@ -387,7 +359,7 @@ static void hessian_products_agree_with_the_jacobian_of_the_gradient(void **stat
     wg_value other = wg_add(wg_matmul(wg_jacobian(tape, gw, x), column(v)),
                             wg_matmul(wg_jacobian(tape, gw, w), column(u)));
     wg_tensor *results[4];
-    results_of(tape, (wg_value[4]){products[0], products[1], by_matrix, other}, 4, NULL, 0, results);
+    test_results_of(tape, (wg_value[4]){products[0], products[1], by_matrix, other}, 4, NULL, results);
     for (int i = 0; i < 3; i++) assert_true(fabs(test_item(results[0], i) - test_item(results[2], i)) < 1e-10);
     assert_true(fabs(test_item(results[1], 0) - test_item(results[3], 0)) < 1e-10);
     for (int i = 0; i < 4; i++) wg_tensor_release(results[i]);
