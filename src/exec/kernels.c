@@ -103,6 +103,7 @@ bool exec_product_turns(const exec_product *product)
 {
     if (!base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
     if (product->columns == 1) return true;
+    if (product->finish) return false; /* its rectangles are rows of the result */
     if (product->result_column != 1) return product->result_rows.stride[0] == 1;
     bool rows_plain = product->a_rows.rank == 1 && product->a_rows.stride[0] == 1 && product->a_depth.rank == 1;
     bool columns_plain = product->b_columns.rank == 1 && product->b_columns.stride[0] == 1 && product->b_depth.rank == 1;
@@ -127,18 +128,19 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 static bool runs_as_row(const exec_product *product, bool turns)
 {
     const exec_side *columns = turns ? &product->a_rows : &product->b_columns, *depth = turns ? &product->a_depth : &product->b_depth;
-    return (turns ? product->columns : product->rows) == 1 && product->kind == product->accumulate &&
+    return product->depth > 0 && (turns ? product->columns : product->rows) == 1 && product->kind == product->accumulate &&
            product->result_kind == product->kind && product->a_depth.rank == 1 && product->b_depth.rank == 1 && columns->rank == 1 &&
            (columns->stride[0] == 1 || depth->stride[0] == 1);
 }
 
 size_t exec_product_bytes(const exec_product *product, int64_t rows, int64_t columns)
 {
-    if (!base_kind_is_float(product->kind)) return 0;
+    if (!base_kind_is_float(product->kind))
+        return product->finish ? (size_t)least(columns, EXEC_PACK_COLUMNS) * wg_kind_bytes(product->result_kind) : 0;
     bool turns = exec_product_turns(product);
     if (runs_as_row(product, turns)) return 0;
     int64_t step = turns ? product->result_rows.stride[0] : product->result_column;
-    bool direct = product->result_kind == product->accumulate && product->result_rows.rank == 1 && step == 1;
+    bool direct = product->result_kind == product->accumulate && product->result_rows.rank == 1 && step == 1 && !product->finish;
     exec_product_room room = exec_product_room_of(turns ? columns : rows, turns ? rows : columns, product->depth);
     return (size_t)(direct ? room.sheet_at : room.end) * (product->accumulate == WG_KIND_F64 ? 8 : 4);
 }

@@ -70,7 +70,12 @@ typedef struct exec_side {
 /* result[batch, row, column] = sum over depth of a[batch, row, depth] * b[batch, depth, column], in the canonical order: depth in
  * ascending blocks of 256, each an fma chain from +0; block results added ascending; never -0. f16 and bf16 multiply in f32. Integers wrap
  * in their result's kind. kind: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or an integer kind; result_kind: kind, or for
- * integers the accumulation kind. The result may not overlap the operands. */
+ * integers the accumulation kind. The result may not overlap the operands.
+ *
+ * finish (NULL: none) is called once for each rectangle of the result when its sums are final, while they are in the cache: items, of the
+ * result's kind, is the first of the rectangle, rows row_step items apart, columns side by side. It may change them. The result's rows
+ * are then of rank 1 and its columns side by side; result NULL: the sums go to finish alone. */
+typedef void (*exec_product_finish)(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step);
 typedef struct exec_product {
     wg_kind kind, accumulate, result_kind;
     int64_t batches, rows, depth, columns;
@@ -80,6 +85,9 @@ typedef struct exec_product {
     exec_side b_batch, b_depth, b_columns;
     exec_side result_batch, result_rows;
     int64_t result_column;
+    exec_product_finish finish;
+    void *finish_user;
+    bool turned; /* the kernel's own: rows and columns were exchanged */
 } exec_product;
 
 /* A row-major product of plain matrices: a [rows, depth], b [depth, columns], result [rows, columns], all strides set. */

@@ -220,6 +220,90 @@ static void test_convolution(void **state)
     check_everywhere(&p, expected, 210);
 }
 
+/* finish copies what it is given to where it belongs, counts how often, and doubles it. */
+typedef struct finishing {
+    const exec_product *product;
+    char *seen;
+    uint8_t *times;
+} finishing;
+
+static void copy_finished(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step)
+{
+    finishing *f = user;
+    int64_t bytes = (int64_t)wg_kind_bytes(f->product->result_kind);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        for (int64_t j = columns.first; j < columns.end; j++) {
+            char *item = (char *)items + ((i - rows.first) * row_step + j - columns.first) * bytes;
+            int64_t place = (batch * f->product->rows + i) * f->product->columns + j;
+            memcpy(f->seen + place * bytes, item, (size_t)bytes);
+            memset(item, 0x33, (size_t)bytes);
+            f->times[place]++;
+        }
+}
+
+static void check_finish(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order)
+{
+    bool is_float = base_kind_is_float(kind);
+    wg_kind result_kind = is_float ? kind : accumulate;
+    int64_t bytes = (int64_t)wg_kind_bytes(kind), items = batches * rows * columns, width = (int64_t)wg_kind_bytes(result_kind);
+    void *a = room(batches * rows * depth * bytes), *b = room(batches * depth * columns * bytes), *expected = room(items * width);
+    char *seen = room(items * width), *result = room(items * width);
+    uint8_t *times = room(items);
+    fill_random(kind, a, batches * rows * depth, false);
+    fill_random(kind, b, batches * depth * columns, false);
+    exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, expected);
+    p.accumulate = accumulate;
+    p.result_kind = result_kind;
+    p.batches = batches;
+    p.a_batch = exec_side_plain(batches, rows * depth);
+    p.b_batch = exec_side_plain(batches, depth * columns);
+    p.result_batch = exec_side_plain(batches, rows * columns);
+    if (order & 1) p.a_rows.stride[0] = 1, p.a_depth.stride[0] = rows;
+    if (order & 2) p.b_depth.stride[0] = 1, p.b_columns.stride[0] = depth;
+    finishing f = {&p, seen, times};
+    FOR_EACH_LEVEL(kernels) {
+        p.finish = NULL;
+        p.result = expected;
+        void *workspace = aligned_alloc(64, (exec_product_bytes(&p, rows, columns) + 63) / 64 * 64);
+        kernels->product(&p, whole(batches), whole(rows), whole(columns), workspace);
+        free(workspace);
+        p.finish = copy_finished;
+        p.finish_user = &f;
+        workspace = aligned_alloc(64, (exec_product_bytes(&p, rows, columns) + 63) / 64 * 64);
+        for (int given = 0; given < 2; given++) {
+            p.result = given ? result : NULL;
+            memset(times, 0, (size_t)items);
+            memset(seen, 0x5a, (size_t)(items * width));
+            int64_t row = random_below(rows + 1), column = random_below(columns + 1);
+            exec_range down[2] = {{0, row}, {row, rows}}, across[2] = {{0, column}, {column, columns}};
+            for (int i = 0; i < 4; i++) kernels->product(&p, whole(batches), down[i / 2], across[i % 2], workspace);
+            EXPECT_SAME(result_kind, seen, expected, items, kernels->name);
+            for (int64_t i = 0; i < items; i++) assert_int_equal(times[i], 1);
+            for (int64_t i = 0; given && i < items * width; i++) assert_int_equal(result[i], 0x33);
+        }
+        free(workspace);
+    }
+    free(a), free(b), free(expected), free(seen), free(result), free(times);
+}
+
+/* The rectangles cover the result once, with its items and in its place, or without a place. */
+static void test_finish(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[][2] = {{WG_KIND_F32, WG_KIND_F32}, {WG_KIND_F64, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F32},
+                                       {WG_KIND_BF16, WG_KIND_F32}, {WG_KIND_F32, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F64},
+                                       {WG_KIND_I8, WG_KIND_I32}, {WG_KIND_U16, WG_KIND_U64}};
+    static const int64_t extents[] = {1, 2, 5, 17, 40, 70}, depths[] = {0, 1, 9, 257, 600};
+    for (int trial = 0; trial < 160; trial++) {
+        const wg_kind *kind = kinds[trial % 8];
+        check_finish(kind[0], kind[1], 1 + trial / 8 % 2, extents[random_below(6)], depths[random_below(5)], extents[random_below(6)],
+                     trial / 8 % 4);
+    }
+    check_finish(WG_KIND_F32, WG_KIND_F32, 1, 300, 20, 1100, 0);
+    check_finish(WG_KIND_BF16, WG_KIND_F32, 1, 300, 20, 1100, 0);
+    check_finish(WG_KIND_I8, WG_KIND_I32, 1, 3, 20, 1100, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_never_minus_zero),
         cmocka_unit_test(test_integers_wrap),
         cmocka_unit_test(test_convolution),
+        cmocka_unit_test(test_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
