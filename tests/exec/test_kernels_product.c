@@ -55,11 +55,13 @@ static void reference(const exec_product *p, void *result)
 
 static exec_range whole(int64_t extent) { return (exec_range){0, extent}; }
 
+static void *workspace_of(const exec_product *p) { return aligned_alloc(64, (exec_product_bytes(p, p->rows, p->columns) + 63) / 64 * 64); }
+
 /* At every level, whole and cut at random places, against expected; `items` is the extent of the result's memory. */
 static void check_everywhere(exec_product *p, const void *expected, int64_t items)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(p->result_kind) * items;
-    void *workspace = aligned_alloc(64, (exec_product_bytes(p, p->rows, p->columns) + 63) / 64 * 64);
+    void *workspace = workspace_of(p);
     void *result = room(bytes);
     p->result = result;
     FOR_EACH_LEVEL(kernels) {
@@ -160,10 +162,12 @@ static void test_never_minus_zero(void **state)
     float a[1] = {-1e-30f}, b[1] = {1e-30f}, result[1];
     static const uint8_t zero[4];
     exec_product p = exec_product_plain(WG_KIND_F32, 1, 1, 1, a, b, result);
+    void *workspace = workspace_of(&p);
     FOR_EACH_LEVEL(kernels) {
-        kernels->product(&p, whole(1), whole(1), whole(1), NULL);
+        kernels->product(&p, whole(1), whole(1), whole(1), workspace);
         assert_memory_equal(result, zero, 4);
     }
+    free(workspace);
 }
 
 static void test_integers_wrap(void **state)
@@ -180,16 +184,18 @@ static void test_integers_wrap(void **state)
         }
     exec_product p = exec_product_plain(WG_KIND_I8, 3, 40, 5, a, b, result);
     p.accumulate = p.result_kind = WG_KIND_I32;
+    void *workspace = workspace_of(&p);
     FOR_EACH_LEVEL(kernels) {
-        kernels->product(&p, whole(1), whole(3), whole(5), NULL);
+        kernels->product(&p, whole(1), whole(3), whole(5), workspace);
         EXPECT_SAME(WG_KIND_I32, result, expected, 15, kernels->name);
     }
     int32_t big[2] = {INT32_MIN, INT32_MAX}, factors[2] = {-1, 3};
     exec_product q = exec_product_plain(WG_KIND_I32, 1, 2, 1, big, factors, result);
     FOR_EACH_LEVEL(kernels) {
-        kernels->product(&q, whole(1), whole(1), whole(1), NULL);
+        kernels->product(&q, whole(1), whole(1), whole(1), workspace);
         assert_int_equal(result[0], (int32_t)(0x80000000u + 0x7ffffffdu));
     }
+    free(workspace);
 }
 
 /* A padded image [2, 3, 9, 8], 3 x 2 windows with step 2 and dilation over rows, as the product of its unfolded rows with filters, written
@@ -264,12 +270,12 @@ static void check_finish(wg_kind kind, wg_kind accumulate, int64_t batches, int6
     FOR_EACH_LEVEL(kernels) {
         p.finish = NULL;
         p.result = expected;
-        void *workspace = aligned_alloc(64, (exec_product_bytes(&p, rows, columns) + 63) / 64 * 64);
+        void *workspace = workspace_of(&p);
         kernels->product(&p, whole(batches), whole(rows), whole(columns), workspace);
         free(workspace);
         p.finish = copy_finished;
         p.finish_user = &f;
-        workspace = aligned_alloc(64, (exec_product_bytes(&p, rows, columns) + 63) / 64 * 64);
+        workspace = workspace_of(&p);
         for (int given = 0; given < 2; given++) {
             p.result = given ? result : NULL;
             memset(times, 0, (size_t)items);
