@@ -107,7 +107,7 @@ bool exec_product_turns(const exec_product *product)
     if (product->result_column != 1) return product->result_rows.stride[0] == 1;
     bool rows_plain = product->a_rows.rank == 1 && product->a_rows.stride[0] == 1 && product->a_depth.rank == 1;
     bool columns_plain = product->b_columns.rank == 1 && product->b_columns.stride[0] == 1 && product->b_depth.rank == 1;
-    return rows_plain && columns_plain && product->columns <= EXEC_SMALL_ROWS && product->rows >= 2 * product->columns;
+    return rows_plain && columns_plain && product->columns <= EXEC_FEW_ROWS && product->rows >= 2 * product->columns;
 }
 
 exec_product exec_product_turned(const exec_product *product)
@@ -134,9 +134,10 @@ static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple
 
 bool exec_product_reads_b(const exec_product *product, int64_t rows)
 {
-    int64_t step = product->b_depth.stride[0] * (int64_t)wg_kind_bytes(product->kind);
-    return product->b_columns.rank == 1 && product->b_depth.rank == 1 && product->b_columns.stride[0] == 1 && rows <= EXEC_SMALL_ROWS &&
-           step % 4096 != 0;
+    bool plain = product->b_columns.rank == 1 && product->b_depth.rank == 1 && product->b_columns.stride[0] == 1;
+    bool aliased = product->b_depth.stride[0] * (int64_t)wg_kind_bytes(product->kind) % 4096 == 0; /* a panel's rows share two sets */
+    return plain && rows <= (aliased ? EXEC_FEW_ROWS : EXEC_SMALL_ROWS) &&
+           (!aliased || product->depth * product->columns <= EXEC_ALONG_ITEMS);
 }
 
 int64_t exec_product_sum_bytes(const exec_product *product)

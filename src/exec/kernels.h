@@ -125,7 +125,8 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_PACK_ROWS 256      /* rows of a packed at once, 256 KB of f32: half of it and a sheet stay in the second cache */
 #define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
 
-#define EXEC_SMALL_ROWS 48      /* so few rows do not repay packing b */
+#define EXEC_SMALL_ROWS 256     /* so few rows do not repay packing b */
+#define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
 #define EXEC_ALONG_ITEMS 262144 /* a b of more is read along its rows by a few rows of a */
 
