@@ -47,17 +47,23 @@ typedef enum plan_storage {
 
 typedef enum plan_stage_kind {
     PLAN_STAGE_MAP,    /* elementwise instructions over one iteration space; no instruction at all: a strided copy */
+    PLAN_STAGE_FOLD,   /* the same with folds along one axis of the space, and with cells: what has a value for each line along that axis */
     PLAN_STAGE_CALL,   /* one row, by its kernel */
     PLAN_STAGE_PATTERN /* an elected match, by its kernel */
 } plan_stage_kind;
 
-/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
- * instruction. */
+/* One row of a MAP or FOLD stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
+ * instruction. A register of a FOLD stage holds items (one value for each position of the space) or cells (one for each line of the space
+ * along the stage's axis). An elementwise row on items reads a cell as the item of every position of its line; a fold takes items to cells.
+ * A pass is a walk over the items: a value of pass p needs folds p deep, so it is there in the walk after theirs. */
 typedef struct plan_instruction {
-    uint16_t op;              /* wg_op of an elementwise row */
+    uint16_t op;              /* wg_op of an elementwise row, or of a fold */
     uint8_t kind, result_kind; /* of the data operands, of the result */
     uint32_t node;
     uint16_t target, operands[3];
+    uint8_t pass; /* of a fold: that of its operand */
+    bool cell;    /* the target holds cells */
+    bool fold;
     bool wrap; /* Convert */
 } plan_instruction;
 
@@ -66,11 +72,15 @@ typedef struct plan_instruction {
  * where the row keeps that order (Reshape, StopGradient, Bitcast), its operand. */
 typedef struct plan_read {
     uint32_t node, source;
+    bool cell; /* FOLD: it holds cells */
 } plan_read;
+
+#define PLAN_AXIS_NONE (-2)
+#define PLAN_AXIS_ALL (-1) /* the whole space is one line along its last axis */
 
 typedef struct plan_write {
     uint32_t node;
-    uint16_t reg; /* MAP: the register that is stored (a read's register: a copy) */
+    uint16_t reg; /* MAP, FOLD: the register that is stored (a read's register: a copy) */
 } plan_write;
 
 typedef struct plan_stage {
@@ -78,6 +88,9 @@ typedef struct plan_stage {
     uint32_t node_count;
     const uint32_t *nodes; /* what it computes, ascending (virtual nodes belong to no stage) */
     uint32_t match;        /* PATTERN: index into matches */
+    uint32_t space;        /* FOLD: a node of the space's shape */
+    int32_t axis;          /* FOLD: of the space, or PLAN_AXIS_ALL */
+    uint32_t last_pass;    /* FOLD */
     uint32_t read_count, write_count, instruction_count, register_count;
     plan_read *reads; /* CALL: one an operand, in order; PATTERN: the operands of the match from outside, in first-read order */
     plan_write *writes;
