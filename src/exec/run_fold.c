@@ -112,7 +112,7 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     f->output_cost = (double)axis.extent + 1;
     f->partials_at = -1;
     int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
-    bool cut = base_kind_has_nan(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY &&
+    bool cut = base_kind_has_nan(a->kind) && operation <= EXEC_FOLD_MIN && axis.last && chunks >= CHUNKS_REPAY &&
                f->outputs < 4 * call->build->threads;
     if (cut) f->partials_at = exec_scratch_take(call->build, chunks * base_kinds[accumulate].bytes);
     call->stage->run = run_fold;
