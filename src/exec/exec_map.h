@@ -81,12 +81,15 @@ typedef struct exec_map_step {
     uint32_t index; /* GATHER: of the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
 
+/* What of a block tells where a register's items begin. */
+typedef enum exec_map_from { EXEC_FROM_ITEM, EXEC_FROM_CELL, EXEC_FROM_SLOT, EXEC_FROM_COLUMN, EXEC_FROM_COUNT } exec_map_from;
+
 /* Where a register's items begin, and how many bytes further an item (or cell) is. */
 typedef struct exec_map_place {
     uint32_t buffer; /* EXEC_IN_PIECE: a thread's piece of scratch; EXEC_IN_CELLS: the cells' slots */
-    uint32_t step;
+    uint16_t step;
+    uint16_t from;   /* exec_map_from */
     int64_t offset;  /* bytes */
-    bool cell;
 } exec_map_place;
 
 #define EXEC_IN_PIECE (WG_NONE - 1)
@@ -121,14 +124,14 @@ typedef struct exec_map_choice {
     bool across;
     bool inside;   /* cells: their reads are gathered already */
     bool narrow;   /* lines so short that cells are repeated for their items */
-    int64_t width; /* items of a line that every block holds whole, 0: none */
+    int64_t width; /* items of a whole line, 0: blocks do not begin at lines */
     int64_t slot_bytes; /* of a cell register */
-    bool shared; /* every cell of the stage has a place in its slot */
 } exec_map_choice;
 
-/* One block: items [first, first + count) in lines of `width`, cells [cell_first, cell_first + cell_count). */
+/* One block: items [first, first + count) in lines of `width`, which begin at `column` of a whole line; cells [cell_first, cell_first +
+ * cell_count), which stand in the slots from cell_at on. */
 typedef struct exec_map_block {
-    int64_t first, count, width, cell_first, cell_count;
+    int64_t first, count, width, column, cell_first, cell_count, cell_at;
 } exec_map_block;
 
 typedef struct exec_map_work {

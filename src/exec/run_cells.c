@@ -14,8 +14,10 @@
 #include "exec/exec_map.h"
 
 #define PANEL_LINE_BYTES 65536 /* a line of a panel in the widest kind: several lie in the second cache */
-#define STRIP_COLUMNS 1024
-#define STRIP_LEAST 256 /* columns of a strip from which threads get strips of their own */
+#define STRIP_COLUMNS 8192 /* their results stay in the second cache, and rows are read as they stand in memory */
+#define STRIP_LEAST 256    /* columns of a strip from which threads get strips of their own */
+#define BLOCK_COLUMNS 1024 /* of a strip's row at a time */
+#define PAUSE_BLOCKS 32
 #define NARROW 32       /* items of a line (panel) or row (strip) that do not repay a call of a kernel each */
 
 typedef struct cells_fold {
@@ -87,7 +89,8 @@ static void panel_part(void *context, exec_range lines, uint32_t thread)
     exec_map_work own = {.run = work->run, .list = c->lists, .at = (char **)(piece + c->at_at), .fold = panel_fold, .user = context};
     for (int64_t first = lines.first; first < lines.end; first += c->lines) {
         int64_t count = lines.end - first < c->lines ? lines.end - first : c->lines;
-        exec_map_block block = {first * c->extent, count * c->extent, c->extent, first, count};
+        exec_map_block block = {
+            .first = first * c->extent, .count = count * c->extent, .width = c->extent, .cell_first = first, .cell_count = count};
         exec_map_list_run(&own, piece, piece + c->room_at, &block);
     }
 }
@@ -130,7 +133,7 @@ static void unit_fold(void *user, const exec_map_step *step, char *const *at, co
     const cells *c = place->work->facts;
     const cells_fold *fold = c->folds;
     while (fold->instruction != step->index) fold++;
-    char *partial = partial_of(c, fold, place->area, place->chunk);
+    char *partial = partial_of(c, fold, place->area, place->chunk) + block->cell_at * bytes_of(fold->facts.accumulate);
     const char *items = at[step->operands[0]];
     if (!c->across) {
         exec_reduction reduction = {.fold = fold->facts.fold, .kind = fold->kind, .accumulate = fold->facts.accumulate,
@@ -214,11 +217,14 @@ static bool run_chunk(cells_place *place, const exec_pause *pause)
     for (int64_t row = first; own.list->step_count && row < end; row += step) {
         int64_t rows = end - row < step ? end - row : step;
         place->starts = row == first;
-        exec_map_block block = {.first = (place->outer * c->extent + row) * c->inner + place->first_column, .count = rows * place->columns,
-                                .width = c->across ? place->columns : rows, .cell_first = place->outer * c->inner + place->first_column,
-                                .cell_count = place->columns};
-        exec_map_list_run(&own, place->piece, place->area, &block);
-        if ((row - first) / step % 32 == 31 && pause && !pause->go_on(pause->user)) return false;
+        for (int64_t at = 0; at < place->columns; at += BLOCK_COLUMNS) {
+            int64_t columns = place->columns - at < BLOCK_COLUMNS ? place->columns - at : BLOCK_COLUMNS, column = place->first_column + at;
+            exec_map_block block = {.first = (place->outer * c->extent + row) * c->inner + column, .count = rows * columns,
+                                    .width = c->across ? columns : rows, .column = column,
+                                    .cell_first = place->outer * c->inner + column, .cell_count = columns, .cell_at = at};
+            exec_map_list_run(&own, place->piece, place->area, &block);
+        }
+        if ((row - first) / step % PAUSE_BLOCKS == PAUSE_BLOCKS - 1 && pause && !pause->go_on(pause->user)) return false;
     }
     return !pause || pause->go_on(pause->user);
 }
@@ -422,11 +428,13 @@ static void lay_units(preparing *p)
         if (width > p->width) p->width = width;
         if (streams > most) most = streams;
     }
-    c->rows = c->columns == c->inner ? exec_map_block_items(p->width, most) / c->columns : 1;
+    c->rows = c->columns == c->inner && c->columns <= BLOCK_COLUMNS ? exec_map_block_items(p->width, most) / c->columns : 1;
     if (c->rows < 1) c->rows = 1;
     if (c->rows > c->extent) c->rows = c->extent > 0 ? c->extent : 1;
-    int64_t items = c->across ? c->rows * c->columns : EXEC_FOLD_CHUNK < c->extent ? EXEC_FOLD_CHUNK : c->extent;
-    lay_piece(p, list_count, items, (c->rows + 2) * c->columns * 8);
+    int64_t columns = c->columns < BLOCK_COLUMNS ? c->columns : BLOCK_COLUMNS, line = c->extent < EXEC_FOLD_CHUNK ? c->extent : EXEC_FOLD_CHUNK;
+    bool joins_in_room = c->columns < NARROW;
+    for (uint32_t f = 0; f < c->fold_count; f++) joins_in_room = joins_in_room || !c->folds[f].join;
+    lay_piece(p, list_count, c->across ? c->rows * columns : line, joins_in_room ? (c->rows + 2) * c->columns * 8 : 0);
     c->area_bytes = p->slots * p->choice.slot_bytes;
     for (uint32_t f = 0; f < c->fold_count; f++) {
         cells_fold *fold = &c->folds[f];
@@ -445,7 +453,7 @@ static bool prepare_units(preparing *p, exec_stage *stage)
     c->slot_bytes = up(c->columns * 16);
     p->choice = (exec_map_choice){.instructions = p->instructions, .writes = p->writes, .across = c->across,
                                   .narrow = c->across && c->columns < NARROW, .slot_bytes = c->slot_bytes};
-    if (c->across && c->columns == c->inner) p->choice.width = c->inner;
+    if (c->across) p->choice.width = c->inner;
     for (uint32_t i = 0; i < 2 * (c->last_pass + 1); i++) {
         choose(p, i / 2, i % 2 == 0);
         p->choice.inside = i > 0;

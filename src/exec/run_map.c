@@ -94,13 +94,15 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
+    const int64_t begin[EXEC_FROM_COUNT] = {[EXEC_FROM_ITEM] = block->first, [EXEC_FROM_CELL] = block->cell_first,
+                                            [EXEC_FROM_SLOT] = block->cell_at, [EXEC_FROM_COLUMN] = block->column};
     for (uint32_t r = 0; r < list->register_count; r++) {
         const exec_map_place *place = &list->places[r];
         char *base = place->buffer == EXEC_IN_PIECE   ? piece
                      : place->buffer == EXEC_IN_CELLS ? cells
                      : place->buffer == WG_NONE       ? work->run->scratch
                                                       : work->run->bases[place->buffer];
-        work->at[r] = base + place->offset + (place->cell ? block->cell_first : block->first) * place->step;
+        work->at[r] = base + place->offset + begin[place->from] * place->step;
     }
     for (uint32_t s = 0; s < list->step_count; s++) run_step(work, &list->steps[s], block);
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
@@ -422,17 +424,16 @@ static exec_map_place place_of(const exec_map_list *m, const exec_map_choice *ch
         place.offset = r->index * m->room_bytes;
         return place;
     }
-    place.cell = r->cell;
+    place.from = r->home == HOME_CELL ? EXEC_FROM_SLOT : r->home == HOME_LINE ? EXEC_FROM_COLUMN : r->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM;
+    place.step = r->home == HOME_ONE ? 0 : (uint16_t)bytes;
     if (r->home == HOME_CELL) {
         place.buffer = EXEC_IN_CELLS;
         place.offset = r->index * choice->slot_bytes;
-        place.step = choice->shared ? bytes : 0;
         return place;
     }
     const exec_value *value = r->home == HOME_WRITE ? &m->writes[r->index].value : &m->reads[r->index].value;
     place.buffer = value->buffer;
     place.offset = value->offset * (int64_t)base_kinds[value->kind].bytes;
-    if (r->home != HOME_ONE && r->home != HOME_LINE) place.step = bytes;
     return place;
 }
 
