@@ -74,6 +74,7 @@ typedef struct exec_map_step {
     exec_map_action action;
     bool canonical; /* a Bitcast reads the result's bits */
     bool cell;      /* works on cells */
+    bool plain;     /* one call of `function` over the items of the block, nothing besides: most steps */
     wg_kind kind;   /* of the result */
     exec_block_function function;
     uint32_t target, operand_count, operands[3], scalars;
@@ -81,8 +82,14 @@ typedef struct exec_map_step {
     uint32_t index; /* GATHER: of the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
 
-/* What of a block tells where a register's items begin. */
+/* Where a block begins: its items, its cells, these in their slots, and the column of a whole line. */
 typedef enum exec_map_from { EXEC_FROM_ITEM, EXEC_FROM_CELL, EXEC_FROM_SLOT, EXEC_FROM_COLUMN, EXEC_FROM_COUNT } exec_map_from;
+
+/* One block: count items in lines of `width`, and the cells of these lines. */
+typedef struct exec_map_block {
+    int64_t begin[EXEC_FROM_COUNT];
+    int64_t count, cell_count, width;
+} exec_map_block;
 
 /* Where a register's items begin, and how many bytes further an item (or cell) is. */
 typedef struct exec_map_place {
@@ -127,12 +134,6 @@ typedef struct exec_map_choice {
     int64_t width; /* items of a whole line, 0: blocks do not begin at lines */
     int64_t slot_bytes; /* of a cell register */
 } exec_map_choice;
-
-/* One block: items [first, first + count) in lines of `width`, which begin at `column` of a whole line; cells [cell_first, cell_first +
- * cell_count), which stand in the slots from cell_at on. */
-typedef struct exec_map_block {
-    int64_t first, count, width, column, cell_first, cell_count, cell_at;
-} exec_map_block;
 
 typedef struct exec_map_work {
     exec_run *run;

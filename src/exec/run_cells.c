@@ -90,7 +90,8 @@ static void panel_part(void *context, exec_range lines, uint32_t thread)
     for (int64_t first = lines.first; first < lines.end; first += c->lines) {
         int64_t count = lines.end - first < c->lines ? lines.end - first : c->lines;
         exec_map_block block = {
-            .first = first * c->extent, .count = count * c->extent, .width = c->extent, .cell_first = first, .cell_count = count};
+            .begin = {[EXEC_FROM_ITEM] = first * c->extent, [EXEC_FROM_CELL] = first}, .count = count * c->extent, .cell_count = count,
+            .width = c->extent};
         exec_map_list_run(&own, piece, piece + c->room_at, &block);
     }
 }
@@ -133,7 +134,7 @@ static void unit_fold(void *user, const exec_map_step *step, char *const *at, co
     const cells *c = place->work->facts;
     const cells_fold *fold = c->folds;
     while (fold->instruction != step->index) fold++;
-    char *partial = partial_of(c, fold, place->area, place->chunk) + block->cell_at * bytes_of(fold->facts.accumulate);
+    char *partial = partial_of(c, fold, place->area, place->chunk) + block->begin[EXEC_FROM_SLOT] * bytes_of(fold->facts.accumulate);
     const char *items = at[step->operands[0]];
     if (!c->across) {
         exec_reduction reduction = {.fold = fold->facts.fold, .kind = fold->kind, .accumulate = fold->facts.accumulate,
@@ -201,7 +202,7 @@ static void run_cells(const cells_place *place)
     for (uint32_t f = 0; f < c->fold_count; f++)
         if (c->folds[f].pass + 1 == place->pass) finish_fold(place, &c->folds[f]);
     exec_map_work own = {.run = place->work->run, .list = &c->lists[2 * place->pass], .at = (char **)(place->piece + c->at_at)};
-    exec_map_block block = {.cell_first = place->outer * c->inner + place->first_column, .cell_count = place->columns};
+    exec_map_block block = {.begin = {[EXEC_FROM_CELL] = place->outer * c->inner + place->first_column}, .cell_count = place->columns};
     if (own.list->step_count) exec_map_list_run(&own, place->piece, place->area, &block);
 }
 
@@ -219,9 +220,11 @@ static bool run_chunk(cells_place *place, const exec_pause *pause)
         place->starts = row == first;
         for (int64_t at = 0; at < place->columns; at += BLOCK_COLUMNS) {
             int64_t columns = place->columns - at < BLOCK_COLUMNS ? place->columns - at : BLOCK_COLUMNS, column = place->first_column + at;
-            exec_map_block block = {.first = (place->outer * c->extent + row) * c->inner + column, .count = rows * columns,
-                                    .width = c->across ? columns : rows, .column = column,
-                                    .cell_first = place->outer * c->inner + column, .cell_count = columns, .cell_at = at};
+            exec_map_block block = {.begin = {[EXEC_FROM_ITEM] = (place->outer * c->extent + row) * c->inner + column,
+                                              [EXEC_FROM_CELL] = place->outer * c->inner + column,
+                                              [EXEC_FROM_SLOT] = at,
+                                              [EXEC_FROM_COLUMN] = column},
+                                    .count = rows * columns, .cell_count = columns, .width = c->across ? columns : rows};
             exec_map_list_run(&own, place->piece, place->area, &block);
         }
         if ((row - first) / step % PAUSE_BLOCKS == PAUSE_BLOCKS - 1 && pause && !pause->go_on(pause->user)) return false;

@@ -60,12 +60,18 @@ static void run_spread(const exec_map_work *work, const exec_map_step *step, cha
     work->run->kernels->copy(&copy, (exec_range){0, lines});
 }
 
+static inline void run_block(const exec_map_step *step, char *const *at, int64_t count)
+{
+    const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
+    step->function(at[step->target], operands, step->scalars, count);
+}
+
 static void run_step(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
     const exec_kernels *kernels = work->run->kernels;
     char *const *at = work->at;
-    int64_t first = step->cell ? block->cell_first : block->first, count = step->cell ? block->cell_count : block->count;
+    int64_t first = block->begin[step->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM], count = step->cell ? block->cell_count : block->count;
     switch (step->action) {
     case MAP_GATHER: {
         const exec_map_read *read = &list->reads[step->index];
@@ -73,12 +79,8 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
         break;
     }
     case MAP_BLOCK:
-        if (step->cells | step->repeats) {
-            run_lines(list, step, at, block);
-        } else {
-            const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
-            step->function(at[step->target], operands, step->scalars, count);
-        }
+        if (step->cells | step->repeats) run_lines(list, step, at, block);
+        else run_block(step, at, count);
         if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         break;
     case MAP_STORE: {
@@ -94,21 +96,23 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
-    const int64_t begin[EXEC_FROM_COUNT] = {[EXEC_FROM_ITEM] = block->first, [EXEC_FROM_CELL] = block->cell_first,
-                                            [EXEC_FROM_SLOT] = block->cell_at, [EXEC_FROM_COLUMN] = block->column};
     for (uint32_t r = 0; r < list->register_count; r++) {
         const exec_map_place *place = &list->places[r];
         char *base = place->buffer == EXEC_IN_PIECE   ? piece
                      : place->buffer == EXEC_IN_CELLS ? cells
                      : place->buffer == WG_NONE       ? work->run->scratch
                                                       : work->run->bases[place->buffer];
-        work->at[r] = base + place->offset + begin[place->from] * place->step;
+        work->at[r] = base + place->offset + block->begin[place->from] * place->step;
     }
-    for (uint32_t s = 0; s < list->step_count; s++) run_step(work, &list->steps[s], block);
+    for (uint32_t s = 0; s < list->step_count; s++) {
+        const exec_map_step *step = &list->steps[s];
+        if (step->plain) run_block(step, work->at, block->count);
+        else run_step(work, step, block);
+    }
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
         const exec_map_stored *write = &list->writes[w];
         if (!write->canonical || !write->stored) continue;
-        int64_t first = write->cell ? block->cell_first : block->first;
+        int64_t first = block->begin[write->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM];
         exec_canonical_items(work->run->kernels, write->value.kind,
                              exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
                              write->cell ? block->cell_count : block->count);
@@ -127,7 +131,7 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
     exec_map_work own = {.run = work->run, .list = &m->list, .at = (char **)(piece + m->at_bytes)};
     for (int64_t first = range.first; first < range.end; first += m->block) {
-        exec_map_block block = {.first = first, .count = range.end - first < m->block ? range.end - first : m->block};
+        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block};
         exec_map_list_run(&own, piece, NULL, &block);
     }
 }
@@ -277,6 +281,7 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
     for (uint32_t o = 0; o < step.operand_count; o++) give_operand(m, choice, &step, o, instruction->operands[o]);
     if (!target->cell) target->home = HOME_ROOM;
+    step.plain = !target->cell && !step.canonical && !(step.cells | step.repeats);
     append_step(m, step);
     return true;
 }

@@ -145,6 +145,7 @@ typedef struct plan_layout {
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
     plan_map **maps;            /* [stage count][read count] */
     int64_t *scratch, *scratch_at; /* [stage count] bytes of scratch a kernel asks for, and their offset in the arena */
+    void *prepared;             /* what exec made of the stages, in `memory` */
     int64_t arena_bytes, largest_bytes, bound_bytes;
 } plan_layout;
 
@@ -157,9 +158,9 @@ typedef struct plan_licence {
     int64_t peak, retain_all;
 } plan_licence;
 
-/* Scratch bytes that the kernel of a stage needs, asked before offsets are known; negative with an error where it cannot be prepared. exec
- * provides it (plan stands below and is given it). NULL: none. */
-typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error);
+/* Scratch bytes that the kernel of a stage needs, asked before offsets are known, in stage order; negative with an error where it cannot be
+ * prepared. What is prepared may stay in layout->prepared. exec provides it (plan stands below and is given it). NULL: none. */
+typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, plan_layout *layout, uint32_t stage, wg_error *error);
 
 struct wg_plan {
     atomic_uint references;
@@ -171,6 +172,7 @@ struct wg_plan {
     uint32_t *closure, count; /* scheduled nodes, ascending */
     uint32_t *index;          /* [prefix] node to closure index, WG_NONE when not scheduled */
     uint8_t *storage;         /* [closure count] plan_storage */
+    bool *seen;               /* [closure count] its items are read as they stand: after a run, or their bits by a row */
     bool *lasts;              /* [closure count] stored to the end of a run: declared, or (retain) read by a derivative term */
     plan_match *matches;      /* candidates in root order */
     uint32_t match_count;
