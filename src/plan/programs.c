@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Units to stages: what each reads and writes, and the instructions of elementwise ones. */
+ * Units to stages: what each reads and writes, and the instructions of programs. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -12,6 +12,7 @@ typedef struct builder {
     uint32_t *begin, *members; /* the nodes of each unit, ascending: indices */
     bool *stored;              /* [count] */
     uint32_t *reg;             /* [count] the register of a node within the unit in `seen` */
+    uint8_t *pass;             /* [count] that of a node within its unit */
     uint32_t *seen;            /* [count] one more than the unit that last met the node */
 } builder;
 
@@ -22,23 +23,28 @@ static uint32_t operand_index(const builder *b, uint32_t index, uint32_t operand
 
 /* ---- storage ---- */
 
-static bool same_map_unit(const builder *b, uint32_t a, uint32_t c)
+static bool in_program(const plan_units *units, uint32_t index)
 {
-    return b->units->role[a] == PLAN_ROLE_MAP && b->units->role[c] == PLAN_ROLE_MAP && b->units->unit[a] == b->units->unit[c];
+    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
 }
 
-/* A value is stored unless it is virtual, covered, or an elementwise one whose readers all stand in its own unit. */
+static bool same_program(const builder *b, uint32_t a, uint32_t c)
+{
+    return in_program(b->units, a) && in_program(b->units, c) && b->units->unit[a] == b->units->unit[c];
+}
+
+/* A value is stored unless it is virtual, covered, or a row of a program whose readers all stand in its own unit. */
 static void settle_storage(builder *b)
 {
     const plan_units *units = b->units;
     wg_plan *plan = b->plan;
-    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = units->role[i] == PLAN_ROLE_MAP ? plan->lasts[i] : true;
+    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = in_program(units, i) ? plan->lasts[i] : true;
     for (uint32_t i = 0; i < plan->count; i++) {
-        if (units->role[i] == PLAN_ROLE_VIRTUAL && plan_node(plan, i)->op == WG_OP_StopGradient) continue; /* its readers decide */
+        if (units->role[i] == PLAN_ROLE_VIRTUAL) continue; /* its readers decide */
         const wg_node *node = plan_node(plan, i);
         for (uint32_t k = 0; k < node->operand_count; k++) {
-            uint32_t value = plan_unit_real(plan, units, operand_index(b, i, k));
-            if (!same_map_unit(b, i, value)) b->stored[value] = true;
+            uint32_t value = plan_unit_operand(plan, units, i, k).value;
+            if (!same_program(b, i, value)) b->stored[units->source[value]] = true;
         }
     }
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -78,7 +84,7 @@ static bool give_nodes(builder *b, plan_stage *stage, const uint32_t *members, u
 
 static plan_read read_of(const builder *b, uint32_t index)
 {
-    return (plan_read){b->plan->closure[index], b->plan->closure[b->units->source[index]]};
+    return (plan_read){b->plan->closure[index], b->plan->closure[b->units->source[index]], false};
 }
 
 static bool give_write(builder *b, plan_stage *stage, uint32_t index)
@@ -136,24 +142,26 @@ static bool make_copy(builder *b, plan_stage *stage, uint32_t index)
     stage->match = WG_NONE;
     stage->reads = base_arena_take(&b->plan->memory, sizeof *stage->reads);
     if (!stage->reads) return false;
-    stage->reads[0] = (plan_read){b->plan->closure[keeps_order ? below : index], b->plan->closure[b->units->source[below]]};
+    stage->reads[0] = (plan_read){b->plan->closure[keeps_order ? below : index], b->plan->closure[b->units->source[below]], false};
     stage->read_count = stage->register_count = 1;
     return give_nodes(b, stage, &index, 1) && give_write(b, stage, index);
 }
 
-/* ---- elementwise programs ---- */
+/* ---- programs ---- */
 
-static bool give_map_reads(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
 {
     plan_read reads[PLAN_MAP_REGISTERS];
     for (uint32_t m = 0; m < count; m++) {
         const wg_node *node = plan_node(b->plan, members[m]);
         for (uint32_t k = 0; k < node->operand_count; k++) {
-            uint32_t value = plan_unit_real(b->plan, b->units, operand_index(b, members[m], k));
-            if (same_map_unit(b, members[m], value) || b->seen[value] == unit + 1) continue;
-            b->seen[value] = unit + 1;
-            b->reg[value] = stage->read_count;
-            reads[stage->read_count++] = read_of(b, value);
+            plan_operand operand = plan_unit_operand(b->plan, b->units, members[m], k);
+            if (same_program(b, members[m], operand.value) || b->seen[operand.value] == unit + 1) continue;
+            b->seen[operand.value] = unit + 1;
+            b->reg[operand.value] = stage->read_count;
+            b->pass[operand.value] = 0;
+            reads[stage->read_count] = read_of(b, operand.value);
+            reads[stage->read_count++].cell = operand.cell;
         }
     }
     stage->reads = base_arena_take(&b->plan->memory, stage->read_count * sizeof *reads);
@@ -161,7 +169,7 @@ static bool give_map_reads(builder *b, plan_stage *stage, uint32_t unit, const u
     return stage->reads != NULL;
 }
 
-static plan_instruction instruction_of(const builder *b, uint32_t index)
+static plan_instruction instruction_of(const builder *b, const plan_form *form, uint32_t index)
 {
     const wg_node *node = plan_node(b->plan, index);
     const char *data = strchr(graph_rows[node->op].roles, 'd');
@@ -169,26 +177,46 @@ static plan_instruction instruction_of(const builder *b, uint32_t index)
     plan_instruction made = {.op = node->op, .result_kind = node->kind, .node = b->plan->closure[index]};
     made.kind = plan_node(b->plan, operand_index(b, index, first))->kind;
     made.wrap = node->op == WG_OP_Convert && graph_attribute(b->plan->graph, node, GRAPH_ATTRIBUTE(Convert, wrap));
-    for (uint32_t k = 0; k < node->operand_count; k++)
-        made.operands[k] = (uint16_t)b->reg[plan_unit_real(b->plan, b->units, operand_index(b, index, k))];
+    made.fold = b->units->role[index] == PLAN_ROLE_FOLD;
+    made.cell = form->axis != PLAN_AXIS_NONE && node->shape == form->cell;
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+        uint32_t value = plan_unit_operand(b->plan, b->units, index, k).value;
+        made.operands[k] = (uint16_t)b->reg[value];
+        if (b->pass[value] > made.pass) made.pass = b->pass[value];
+    }
     return made;
 }
 
-static bool make_map(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+/* A node of the space's shape: a row on items, or what a fold reads. */
+static uint32_t space_of(const builder *b, const plan_form *form, const uint32_t *members, uint32_t count)
 {
+    for (uint32_t m = 0; m < count; m++) {
+        if (b->units->role[members[m]] == PLAN_ROLE_FOLD) return b->plan->closure[operand_index(b, members[m], 0)];
+        if (plan_node(b->plan, members[m])->shape == form->space) return b->plan->closure[members[m]];
+    }
+    return WG_NONE;
+}
+
+static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+{
+    const plan_form *form = &b->units->forms[unit];
     uint32_t writes = 0;
-    stage->kind = PLAN_STAGE_MAP;
+    stage->kind = form->axis == PLAN_AXIS_NONE ? PLAN_STAGE_MAP : PLAN_STAGE_FOLD;
     stage->match = WG_NONE;
+    stage->axis = form->axis;
+    stage->space = space_of(b, form, members, count);
     for (uint32_t m = 0; m < count; m++) writes += b->stored[members[m]];
     stage->instructions = base_arena_take(&b->plan->memory, count * sizeof *stage->instructions);
     stage->writes = base_arena_take(&b->plan->memory, (writes + 1) * sizeof *stage->writes);
-    if (!stage->instructions || !stage->writes || !give_map_reads(b, stage, unit, members, count)) return false;
+    if (!stage->instructions || !stage->writes || !give_program_reads(b, stage, unit, members, count)) return false;
     stage->register_count = stage->read_count;
     for (uint32_t m = 0; m < count; m++) {
         plan_instruction *made = &stage->instructions[stage->instruction_count++];
-        *made = instruction_of(b, members[m]);
+        *made = instruction_of(b, form, members[m]);
         made->target = (uint16_t)stage->register_count++; /* each once: who runs it shares rooms by lifetime */
         b->reg[members[m]] = made->target;
+        b->pass[members[m]] = (uint8_t)(made->pass + made->fold);
+        if (b->pass[members[m]] > stage->last_pass) stage->last_pass = b->pass[members[m]];
         if (b->stored[members[m]]) stage->writes[stage->write_count++] = (plan_write){made->node, made->target};
     }
     return give_nodes(b, stage, members, count);
@@ -202,7 +230,10 @@ static bool make_stage(builder *b, uint32_t unit)
     uint32_t count = b->begin[unit + 1] - b->begin[unit];
     plan_stage *stage = &b->plan->stages[unit];
     switch ((plan_role)b->units->role[members[0]]) {
-    case PLAN_ROLE_MAP: return make_map(b, stage, unit, members, count);
+    case PLAN_ROLE_FOLD: /* alone over items side by side: its kernel knows how to share it between threads */
+        if (count == 1 && b->units->contiguous[operand_index(b, members[0], 0)]) return make_call(b, stage, members[0]);
+        return make_program(b, stage, unit, members, count);
+    case PLAN_ROLE_MAP: return make_program(b, stage, unit, members, count);
     case PLAN_ROLE_COPY: return make_copy(b, stage, members[0]);
     case PLAN_ROLE_PATTERN: return make_pattern(b, stage, unit, members[0]);
     default: return make_call(b, stage, members[0]);
@@ -218,8 +249,9 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
     plan->stage_count = 0;
     b.stored = base_arena_take(&work->memory, room);
     b.reg = base_arena_take(&work->memory, room * sizeof *b.reg);
+    b.pass = base_arena_take(&work->memory, room);
     b.seen = base_arena_take_zeroed(&work->memory, room * sizeof *b.seen);
-    if (!plan->storage || !plan->stages || !b.stored || !b.reg || !b.seen || !list_members(&b)) return base_fail_memory(error);
+    if (!plan->storage || !plan->stages || !b.stored || !b.reg || !b.pass || !b.seen || !list_members(&b)) return base_fail_memory(error);
     settle_storage(&b);
     for (uint32_t unit = 0; unit < units->unit_count; unit++)
         if (!make_stage(&b, unit)) return base_fail_memory(error);
