@@ -15,7 +15,8 @@ typedef struct exec_map_instruction {
     uint32_t operand_count, target, operands[3]; /* registers */
     bool wrap; /* Convert */
     bool fold;
-    uint32_t node; /* of a fold */
+    exec_fold operation; /* of a fold */
+    wg_kind accumulate;
 } exec_map_instruction;
 
 typedef struct exec_map_write {
@@ -44,12 +45,6 @@ bool exec_map_program_of(exec_build *build, uint32_t index, exec_map_program *pr
 /* FOLD stages (run_cells.c). */
 bool exec_cells_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 
-/* What a fold's row says: sums are kept in `accumulate` (integers wrap in the result's kind). run_fold.c. */
-typedef struct exec_fold_facts {
-    exec_fold fold;
-    wg_kind accumulate;
-} exec_fold_facts;
-exec_fold_facts exec_fold_facts_of(const exec_build *build, uint32_t node, wg_kind kind, wg_kind result_kind);
 /* The block operation that joins two results. */
 exec_block exec_fold_block(exec_fold fold);
 

@@ -24,8 +24,8 @@ typedef struct cells_fold {
     uint32_t instruction, operand, slot;
     uint32_t pass;
     bool direct; /* reads items where they are: a chunk by one kernel call */
-    exec_fold_facts facts;
-    wg_kind kind, result_kind;
+    exec_fold operation;
+    wg_kind kind, accumulate, result_kind;
     exec_block_function join, finish;
     int64_t partials_at; /* in a unit's area: [chunks][columns] */
 } cells_fold;
@@ -74,7 +74,7 @@ static void panel_fold(void *user, const exec_map_step *step, char *const *at, c
     const cells *c = work->facts;
     const cells_fold *fold = c->folds;
     while (fold->instruction != step->index) fold++;
-    exec_reduction reduction = {.fold = fold->facts.fold, .kind = fold->kind, .accumulate = fold->facts.accumulate,
+    exec_reduction reduction = {.fold = fold->operation, .kind = fold->kind, .accumulate = fold->accumulate,
                                 .result_kind = fold->result_kind, .extent = c->extent, .inner = 1, .outer_stride = c->extent,
                                 .extent_stride = 1, .items = at[step->operands[0]], .result = at[step->target]};
     work->run->kernels->reduce(&reduction, (exec_range){0, block->cell_count});
@@ -108,16 +108,16 @@ static void run_panels(exec_run *run, const exec_stage *stage)
 /* into = join(into, rows ...), ascending. Few columns go through the fold kernel, the sums so far as its first row. */
 static void join_rows(const cells_work *work, const cells_fold *fold, char *into, const char *rows, int64_t count, int64_t columns, char *room)
 {
-    int64_t row = columns * bytes_of(fold->facts.accumulate);
-    if (fold->join && columns >= NARROW) {
+    int64_t row = columns * bytes_of(fold->accumulate);
+    if (fold->join && work->facts->columns >= NARROW) {
         for (; count > 0; count--, rows += row) fold->join(into, (const void *[]){into, rows}, 0, columns);
         return;
     }
     if (count == 0) return;
     memcpy(room, into, (size_t)row);
     memcpy(room + row, rows, (size_t)(count * row));
-    exec_reduction reduction = {.fold = fold->facts.fold, .kind = fold->facts.accumulate, .accumulate = fold->facts.accumulate,
-                                .result_kind = fold->facts.accumulate, .across = true, .extent = count + 1, .inner = columns,
+    exec_reduction reduction = {.fold = fold->operation, .kind = fold->accumulate, .accumulate = fold->accumulate,
+                                .result_kind = fold->accumulate, .across = true, .extent = count + 1, .inner = columns,
                                 .outer_stride = 0, .extent_stride = columns, .items = room, .result = into};
     work->run->kernels->reduce(&reduction, (exec_range){0, columns});
 }
@@ -125,7 +125,7 @@ static void join_rows(const cells_work *work, const cells_fold *fold, char *into
 /* A chunk's partial results stand side by side; those of the next `stride` items on. */
 static char *partial_of(const cells *c, const cells_fold *fold, char *area, int64_t chunk)
 {
-    return area + fold->partials_at + chunk * c->columns * bytes_of(fold->facts.accumulate);
+    return area + fold->partials_at + chunk * c->columns * bytes_of(fold->accumulate);
 }
 
 static void unit_fold(void *user, const exec_map_step *step, char *const *at, const exec_map_block *block)
@@ -134,16 +134,16 @@ static void unit_fold(void *user, const exec_map_step *step, char *const *at, co
     const cells *c = place->work->facts;
     const cells_fold *fold = c->folds;
     while (fold->instruction != step->index) fold++;
-    char *partial = partial_of(c, fold, place->area, place->chunk) + block->begin[EXEC_FROM_SLOT] * bytes_of(fold->facts.accumulate);
+    char *partial = partial_of(c, fold, place->area, place->chunk) + block->begin[EXEC_FROM_SLOT] * bytes_of(fold->accumulate);
     const char *items = at[step->operands[0]];
     if (!c->across) {
-        exec_reduction reduction = {.fold = fold->facts.fold, .kind = fold->kind, .accumulate = fold->facts.accumulate,
-                                    .result_kind = fold->facts.accumulate, .extent = block->count, .inner = 1,
+        exec_reduction reduction = {.fold = fold->operation, .kind = fold->kind, .accumulate = fold->accumulate,
+                                    .result_kind = fold->accumulate, .extent = block->count, .inner = 1,
                                     .outer_stride = block->count, .extent_stride = 1, .items = items, .result = partial};
         place->work->run->kernels->reduce(&reduction, (exec_range){0, 1});
         return;
     }
-    int64_t row = block->width * bytes_of(fold->facts.accumulate), rows = block->count / block->width;
+    int64_t row = block->width * bytes_of(fold->accumulate), rows = block->count / block->width;
     if (place->starts) memcpy(partial, items, (size_t)row);
     join_rows(place->work, fold, partial, items + place->starts * row, rows - place->starts, block->width, place->piece + c->room_at);
 }
@@ -155,8 +155,8 @@ static void direct_fold(const cells_place *place, const cells_fold *fold, int64_
     const exec_map_list *list = &c->lists[2 * place->pass + 1];
     const exec_value *value = &list->reads[list->registers[fold->operand].index].value;
     int64_t first = (place->outer * c->extent + place->chunk * EXEC_FOLD_CHUNK) * c->inner + place->first_column;
-    exec_reduction reduction = {.fold = fold->facts.fold, .kind = fold->kind, .accumulate = fold->facts.accumulate,
-                                .result_kind = fold->facts.accumulate, .across = true, .extent = rows, .inner = place->columns,
+    exec_reduction reduction = {.fold = fold->operation, .kind = fold->kind, .accumulate = fold->accumulate,
+                                .result_kind = fold->accumulate, .across = true, .extent = rows, .inner = place->columns,
                                 .outer_stride = 0, .extent_stride = c->inner,
                                 .items = exec_items(place->work->run, value) + first * bytes_of(fold->kind),
                                 .result = partial_of(c, fold, place->area, place->chunk)};
@@ -169,15 +169,15 @@ static void finish_fold(const cells_place *place, const cells_fold *fold)
     const cells *c = place->work->facts;
     const exec_kernels *kernels = place->work->run->kernels;
     char *first = partial_of(c, fold, place->area, 0);
-    int64_t columns = place->columns, row = c->columns * bytes_of(fold->facts.accumulate);
+    int64_t columns = place->columns, row = c->columns * bytes_of(fold->accumulate);
     for (int64_t count = c->chunks; count > 1; count = (count + 1) / 2)
         for (int64_t i = 0; i < (count + 1) / 2; i++) {
             if (i) memcpy(first + i * row, first + 2 * i * row, (size_t)row);
             if (2 * i + 1 < count)
                 join_rows(place->work, fold, first + i * row, first + (2 * i + 1) * row, 1, columns, place->piece + c->room_at);
         }
-    exec_reduction empty = {.fold = fold->facts.fold, .kind = fold->kind, .accumulate = fold->facts.accumulate,
-                            .result_kind = fold->facts.accumulate, .across = c->across, .inner = columns, .items = first, .result = first};
+    exec_reduction empty = {.fold = fold->operation, .kind = fold->kind, .accumulate = fold->accumulate,
+                            .result_kind = fold->accumulate, .across = c->across, .inner = columns, .items = first, .result = first};
     if (c->chunks == 0) kernels->reduce(&empty, (exec_range){0, columns});
     char *cell = place->area + fold->slot * c->slot_bytes;
     if (fold->finish) fold->finish(cell, (const void *[]){first}, 0, columns);
@@ -339,11 +339,10 @@ static void take_facts(preparing *p)
         if (own->fold) {
             cells_fold *fold = &p->cells->folds[p->cells->fold_count++];
             *fold = (cells_fold){.instruction = i, .operand = own->operands[0], .slot = p->slots, .pass = p->from->instructions[i].pass,
-                                 .kind = own->kind, .result_kind = own->result_kind};
-            fold->facts = exec_fold_facts_of(p->build, own->node, own->kind, own->result_kind);
-            fold->join = p->build->kernels->block(exec_fold_block(fold->facts.fold), fold->facts.accumulate);
-            if (fold->facts.accumulate != own->result_kind)
-                fold->finish = p->build->kernels->convert(fold->facts.accumulate, own->result_kind, true);
+                                 .operation = own->operation, .kind = own->kind, .accumulate = own->accumulate, .result_kind = own->result_kind};
+            fold->join = p->build->kernels->block(exec_fold_block(fold->operation), fold->accumulate);
+            if (fold->accumulate != own->result_kind)
+                fold->finish = p->build->kernels->convert(fold->accumulate, own->result_kind, true);
         }
         p->slots += program->cells[own->target];
     }
@@ -442,7 +441,7 @@ static void lay_units(preparing *p)
     for (uint32_t f = 0; f < c->fold_count; f++) {
         cells_fold *fold = &c->folds[f];
         fold->partials_at = c->area_bytes;
-        c->area_bytes += up((c->chunks ? c->chunks : 1) * c->columns * bytes_of(fold->facts.accumulate));
+        c->area_bytes += up((c->chunks ? c->chunks : 1) * c->columns * bytes_of(fold->accumulate));
     }
     int64_t pieces = exec_scratch_pieces(p->build, c->few ? c->chunks : c->units, 1);
     c->pieces_at = exec_scratch_take(p->build, c->piece_bytes * pieces);

@@ -121,20 +121,7 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     return true;
 }
 
-/* ---- what a fold's row says ---- */
-
-exec_fold_facts exec_fold_facts_of(const exec_build *build, uint32_t node, wg_kind kind, wg_kind result_kind)
-{
-    const wg_node *facts = graph_node(build->plan->graph, node);
-    const int64_t *attributes = build->layout->attributes[build->plan->index[node]];
-    exec_fold_facts said = {EXEC_FOLD_SUM, result_kind};
-    int64_t told = GRAPH_BY_RULE;
-    if (facts->op == WG_OP_Reduce) said.fold = (exec_fold)attributes[GRAPH_ATTRIBUTE(Reduce, op)];
-    if (facts->op == WG_OP_Sum) told = attributes[GRAPH_ATTRIBUTE(Sum, accumulate)];
-    if (facts->op == WG_OP_SumAlong) told = attributes[GRAPH_ATTRIBUTE(SumAlong, accumulate)];
-    if (base_kind_is_float(kind)) said.accumulate = told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : (wg_kind)told;
-    return said;
-}
+/* ---- rows ---- */
 
 exec_block exec_fold_block(exec_fold fold)
 {
@@ -147,8 +134,8 @@ exec_block exec_fold_block(exec_fold fold)
 
 static bool prepare_row(exec_call *call, exec_axis axis)
 {
-    exec_fold_facts said = exec_fold_facts_of(call->build, call->node, call->operands[0].kind, call->result.kind);
-    return prepare_fold(call, axis, said.fold, said.accumulate);
+    plan_instruction said = plan_fold_of(call->build->plan, call->node);
+    return prepare_fold(call, axis, (exec_fold)said.operation, (wg_kind)said.accumulate);
 }
 
 /* All items are one line along the last axis. */

@@ -249,11 +249,10 @@ static void append_fold(const exec_build *build, exec_map_list *m, const exec_ma
     if (choice->across && root->home == HOME_DENSE && !root->cell) return; /* the stage folds it where it is */
     if (root->home == HOME_ONE || root->home == HOME_LINE || root->cell) reg = spread(m, reg);
     step.operands[0] = reg;
-    exec_fold_facts facts = exec_fold_facts_of(build, own->node, own->kind, own->result_kind);
-    if (choice->across && facts.accumulate != own->kind) {
-        step.operands[0] = add_register(m, facts.accumulate);
-        append_step(m, (exec_map_step){.action = MAP_BLOCK, .target = step.operands[0], .kind = facts.accumulate, .operand_count = 1,
-                                       .operands = {reg}, .function = build->kernels->convert(own->kind, facts.accumulate, true)});
+    if (choice->across && own->accumulate != own->kind) {
+        step.operands[0] = add_register(m, own->accumulate);
+        append_step(m, (exec_map_step){.action = MAP_BLOCK, .target = step.operands[0], .kind = own->accumulate, .operand_count = 1,
+                                       .operands = {reg}, .function = build->kernels->convert(own->kind, own->accumulate, true)});
     }
     append_step(m, step);
 }
@@ -562,7 +561,8 @@ bool exec_map_program_of(exec_build *build, uint32_t index, exec_map_program *pr
                                                  .operand_count = (uint32_t)graph_rows[given->op].arity,
                                                  .wrap = given->wrap,
                                                  .fold = given->fold,
-                                                 .node = given->node};
+                                                 .operation = (exec_fold)given->operation,
+                                                 .accumulate = (wg_kind)given->accumulate};
         for (uint32_t o = 0; o < instructions[i].operand_count; o++) instructions[i].operands[o] = given->operands[o];
     }
     program->reads = reads;

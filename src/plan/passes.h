@@ -112,6 +112,9 @@ typedef struct plan_operand {
     bool cell;
 } plan_operand;
 plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t member, uint32_t operand);
+/* How many instructions a row becomes, at most. */
+#define PLAN_LOG_INSTRUCTIONS 11
+uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index);
 /* Along which axis a row repeats its operand's items, in the shape of its result; PLAN_AXIS_NONE: it does not. */
 int32_t plan_spread_axis(const wg_plan *plan, uint32_t index);
 /* Along which axis a fold goes that a stage program can hold; PLAN_AXIS_NONE: no such fold. */

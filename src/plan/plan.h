@@ -55,13 +55,14 @@ typedef enum plan_stage_kind {
 /* One row of a MAP or FOLD stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
  * instruction. A register of a FOLD stage holds items (one value for each position of the space) or cells (one for each line of the space
  * along the stage's axis). An elementwise row on items reads a cell as the item of every position of its line; a fold takes items to cells.
- * A pass is a walk over the items: a value of pass p needs folds p deep, so it is there in the walk after theirs. */
+ * LogSoftmax and LogSumExp are several instructions, the last of which gives their value. A pass is a walk over the items: a value of pass p needs folds p deep, so it is there in the walk after theirs. */
 typedef struct plan_instruction {
     uint16_t op;              /* wg_op of an elementwise row, or of a fold */
     uint8_t kind, result_kind; /* of the data operands, of the result */
     uint32_t node;
     uint16_t target, operands[3];
     uint8_t pass; /* of a fold: that of its operand */
+    uint8_t operation, accumulate; /* of a fold: the word of FOLDING, the kind that it adds in (integers wrap in the result's kind) */
     bool cell;    /* the target holds cells */
     bool fold;
     bool wrap; /* Convert */
@@ -182,6 +183,9 @@ struct wg_plan {
     plan_layout layout; /* for the extents the plan was made with */
     plan_scratch_function scratch;
 };
+
+/* What a fold's row says: an instruction with its operation and kinds. */
+plan_instruction plan_fold_of(const wg_plan *plan, uint32_t node);
 
 /* The plan of an entry; exec's wg_plan_new gives it the scratch function of its kernels. */
 wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch,

@@ -77,11 +77,19 @@ int32_t plan_fold_axis(const wg_plan *plan, uint32_t index)
         if (!graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Reduce, order)))
             axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Reduce, axis));
         break;
+    case WG_OP_LogSoftmax: axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(LogSoftmax, axis)); break;
+    case WG_OP_LogSumExp: axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(LogSumExp, axis)); break;
     default: break;
     }
     const wg_node *operand = axis == PLAN_AXIS_NONE ? node : plan_node(plan, operand_index(plan, index, 0));
     if (axis == PLAN_AXIS_NONE || operand->rank == 0 || base_kind_is_complex((wg_kind)operand->kind)) return PLAN_AXIS_NONE;
     return operand->rank == 1 ? PLAN_AXIS_ALL : (int32_t)axis;
+}
+
+uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index)
+{
+    const wg_node *node = plan_node(plan, index);
+    return node->op == WG_OP_LogSoftmax || node->op == WG_OP_LogSumExp ? PLAN_LOG_INSTRUCTIONS : 1;
 }
 
 static bool in_program(const plan_units *units, uint32_t index)
@@ -132,7 +140,8 @@ static void find_origins(grouping *g)
         const wg_node *node = plan_node(plan, i);
         g->origin[i] = (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE};
         if (g->units->role[i] == PLAN_ROLE_FOLD)
-            g->origin[i] = (plan_form){plan_node(plan, operand_index(plan, i, 0))->shape, node->shape, plan_fold_axis(plan, i)};
+            g->origin[i] = (plan_form){plan_node(plan, operand_index(plan, i, 0))->shape,
+                                       node->op == WG_OP_LogSoftmax ? WG_NONE : node->shape, plan_fold_axis(plan, i)};
         for (uint32_t k = 0; g->units->role[i] == PLAN_ROLE_MAP && g->origin[i].axis == PLAN_AXIS_NONE && k < node->operand_count; k++) {
             uint32_t operand = plan_unit_real(plan, g->units, operand_index(plan, i, k));
             if (g->origin[operand].cell == node->shape) g->origin[i] = g->origin[operand];
@@ -355,21 +364,26 @@ static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uin
         }
         if (!again) *instructions += other->instruction_count;
     }
-    return add_operands(g, index, reads, count) && *count + ++*instructions <= PLAN_MAP_REGISTERS;
+    *instructions += plan_instruction_count(g->plan, index);
+    return add_operands(g, index, reads, count) && *count + *instructions <= PLAN_MAP_REGISTERS;
 }
 
 static bool place_row(grouping *g, uint32_t index)
 {
-    uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = 1, unit;
+    uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = plan_instruction_count(g->plan, index), unit;
     plan_form form = shared_form(g, index);
     if (joined_reads(g, index, &form, reads, &count, &instructions)) {
         unit = find(g, g->above[index].units[0]);
-        for (uint32_t k = 1; k < g->above[index].unit_count; k++) g->groups[find(g, g->above[index].units[k])].parent = unit;
+        for (uint32_t k = 0; k < g->above[index].unit_count; k++) {
+            uint32_t other = find(g, g->above[index].units[k]);
+            if (form.cell == WG_NONE) form.cell = g->groups[other].form.cell; /* that of a fold which has no cells to read */
+            g->groups[other].parent = unit;
+        }
         g->units->unit[index] = unit;
         g->groups[unit].form = form;
     } else {
         count = 0;
-        instructions = 1;
+        instructions = plan_instruction_count(g->plan, index);
         add_operands(g, index, reads, &count);
         if (g->units->role[index] == PLAN_ROLE_MAP) form = (plan_form){plan_node(g->plan, index)->shape, WG_NONE, PLAN_AXIS_NONE};
         unit = new_group(g, index, form);

@@ -148,16 +148,18 @@ static bool check_program(verifying *v, const plan_stage *stage)
         const plan_instruction *own = &stage->instructions[i];
         const wg_node *node = graph_node(plan->graph, own->node);
         uint8_t deepest = 0;
-        for (uint32_t k = 0; k < node->operand_count; k++) {
+        bool log = node->op == WG_OP_LogSoftmax || node->op == WG_OP_LogSumExp; /* several instructions */
+        for (int32_t k = 0; k < graph_rows[own->op].arity; k++) {
             if (own->operands[k] >= stage->register_count || !(full >> own->operands[k] & 1))
                 return defect(v, own->node, "it reads an empty register");
             if (pass[own->operands[k]] > deepest) deepest = pass[own->operands[k]];
             if (own->cell && !own->fold && !(cells >> own->operands[k] & 1)) return defect(v, own->node, "a row on cells reads an item");
         }
-        if (own->target >= stage->register_count || own->target < stage->read_count || own->op != node->op ||
-            own->result_kind != node->kind || own->pass != deepest || (own->fold && !own->cell))
+        if (own->target >= stage->register_count || own->target < stage->read_count || (!log && own->op != node->op) ||
+            (!log && own->result_kind != node->kind) || own->pass != deepest || (own->fold && !own->cell))
             return defect(v, own->node, "its instruction is not its row's");
-        if (v->layout->volumes[plan->index[own->node]] != (own->cell ? cells_of(v, stage) : volume) || (!own->cell && node->rank != first->rank))
+        if (!log && (v->layout->volumes[plan->index[own->node]] != (own->cell ? cells_of(v, stage) : volume) ||
+                     (!own->cell && node->rank != first->rank)))
             return defect(v, own->node, "it has another iteration space than its stage");
         full |= (uint64_t)1 << own->target;
         cells |= (uint64_t)own->cell << own->target;

@@ -136,6 +136,7 @@ static wg_value folded(maker *m, wg_value a)
     if (m->kind == WG_KIND_BOOL) return wg_reduce(a, bools[below(m, 3)], m->axis);
     if (!base_kind_is_float(m->kind) && below(m, 2)) return wg_reduce(a, integers[below(m, 6)], m->axis);
     if (base_kind_is_float(m->kind) && !below(m, 3)) return wg_reduce(a, floats[below(m, 3)], m->axis);
+    if (base_kind_is_float(m->kind) && !below(m, 4)) return wg_log_sum_exp(a, m->axis);
     if (m->space->rank == 1 && below(m, 2)) return wg_convert(wg_sum(a), m->kind);
     return wg_convert(wg_sum_along(a, m->axis), m->kind);
 }
@@ -149,7 +150,10 @@ static wg_value spread(maker *m, wg_value cell)
 static void step(maker *m)
 {
     switch (below(m, 8)) {
-    case 0: add_item(m, unary(m, old_item(m))); break;
+    case 0:
+        if (base_kind_is_float(m->kind) && !below(m, 3)) add_item(m, wg_log_softmax(old_item(m), m->axis));
+        else add_item(m, unary(m, old_item(m)));
+        break;
     case 1:
     case 2: add_item(m, binary(m, old_item(m), below(m, 3) ? old_item(m) : fresh_items(m))); break;
     case 3: add_cell(m, folded(m, old_item(m))); break;
