@@ -8,7 +8,7 @@ BUILD holds the bench programs, PEERS what bench/peers/setup.sh made; tables.py 
 serves its rows (bench/served.h) on one processor, then on two. A row's results are compared first; then the programs take turns, ROUNDS each,
 and the medians stand in the table. All have one setting of the allocator. A goal is met up to 5%.
 
-From the environment: ROUNDS (default 5); STATISTIC=least on a machine that others use too (default median); BENCH_LOCK, a file that is locked
+From the environment: ROUNDS (default 5); THREADS (default "1 2"); STATISTIC=least on a machine that others use too (default median); BENCH_LOCK, a file that is locked
 while a row is timed."""
 import contextlib
 import fcntl
@@ -60,6 +60,7 @@ class Bench:
         self.build, self.peers, self.data = build, peers, data
         self.rounds = int(os.environ.get("ROUNDS", "5"))
         self.least = os.environ.get("STATISTIC", "median") == "least"
+        self.threads = [int(count) for count in os.environ.get("THREADS", "1 2").split()]
         self.roofs = {}
 
     def how(self):
@@ -154,7 +155,7 @@ def print_times(bench, table, threads, row, medians, peers):
 
 def times(bench, table):
     """A table of times: ours and those of the peers, the best peer's by ours, and the share of the floor where there is one."""
-    for threads in (1, 2):
+    for threads in bench.threads:
         print(f"\n## {table.title}, {threads} thread{'s' * (threads > 1)} ({bench.how()}; a margin of 5%)\n")
         print("columns: " + " | ".join(["work", "wengert", *table.peers, "best peer / ours", *(["of peak"] if table.floors else []), "goal", ""]), flush=True)
         programs = {name: bench.program(name, table.module, threads) for name in (*table.own, *table.peers)}
@@ -170,7 +171,7 @@ def costs(bench, table):
     peers = table.peers
     print(f"\n## {table.title}\n")
     print("columns: " + " | ".join(["work", "wengert", *peers, "least peer / ours", "goal", ""]), flush=True)
-    for threads in (1, 2):
+    for threads in bench.threads:
         for row in table.rows:
             found = {}
             for name in ("wengert", *peers):
@@ -190,7 +191,7 @@ def costs(bench, table):
 
 def ratios(bench, table):
     """Time of value and derivative together over that of the value."""
-    for threads in (1, 2):
+    for threads in bench.threads:
         print(f"\n## {table.title}, {threads} thread{'s' * (threads > 1)} ({bench.how()})\n")
         print("columns: " + " | ".join(["work", *(f"{name}{part}" for name in ("wengert", *table.peers) for part in (" value", " derivative", " ratio")), "goal", ""]),
               flush=True)

@@ -4,9 +4,9 @@ import array_rows
 
 SQUARES = [f"square{size}" for size in (32, 64, 128, 256, 512, 1024, 2048, 4096)]
 OPERANDS = {**{row: f"a.{row[6:]} b.{row[6:]}" for row in SQUARES}, "up": "a.up b.up", "row": "a.row b.4096", "deep": "a.deep b.deep", "heads": "a.heads b.heads",
-            "left": "a.1024 b.1024", "right": "a.1024 b.1024", "both": "a.1024 b.1024", "f64": "a.f64 b.f64", "f16": "a.f16 b.f16", "f16row": "a.row b.f16row",
-            "bf16": "a.bf16 b.bf16", "bf16row": "a.row b.bf16row", "i8": "a.i8 b.i8", "i8row": "a.i8row b.i8row"}
-WIDE = [*SQUARES, "up", "row", "deep", "heads", "f64"]  # of f32 and f64, as they stand
+            "left": "a.1024 b.1024", "right": "a.1024 b.1024", "both": "a.1024 b.1024", "square512_f64": "a.f64 b.f64", "square1024_f16": "a.f16 b.f16", "row_f16": "a.row b.f16row",
+            "square1024_bf16": "a.bf16 b.bf16", "row_bf16": "a.row b.bf16row", "square1024_i8": "a.i8 b.i8", "row_i8": "a.i8row b.i8row"}
+WIDE = [*SQUARES, "up", "row", "deep", "heads", "square512_f64"]  # of f32 and f64, as they stand
 ORDERS = {"left": lambda a, b: a.T @ b, "right": lambda a, b: a @ b.T, "both": lambda a, b: a.T @ b.T}
 
 
@@ -16,8 +16,8 @@ def numpy_functions():
 
 def torch_functions():
     import torch
-    found = {**numpy_functions(), "f16": lambda a, b: a @ b, "bf16": lambda a, b: a @ b, "i8": torch._int_mm}
-    for row, kind in (("f16row", torch.float16), ("bf16row", torch.bfloat16)):
+    found = {**numpy_functions(), "square1024_f16": lambda a, b: a @ b, "square1024_bf16": lambda a, b: a @ b, "square1024_i8": torch._int_mm}
+    for row, kind in (("row_f16", torch.float16), ("row_bf16", torch.bfloat16)):
         found[row] = lambda a, b, kind=kind: a.to(kind) @ b
     return found
 
@@ -28,7 +28,7 @@ def jax_functions():
     jax.config.update("jax_enable_x64", True)
     whole = lambda a, b: jnp.matmul(a, b, preferred_element_type=jnp.int32)
     narrow = lambda a, b: a @ b.astype(jnp.float32)
-    return {**numpy_functions(), "f16": lambda a, b: a @ b, "bf16": lambda a, b: a @ b, "f16row": narrow, "bf16row": narrow, "i8": whole, "i8row": whole}
+    return {**numpy_functions(), "square1024_f16": lambda a, b: a @ b, "square1024_bf16": lambda a, b: a @ b, "row_f16": narrow, "row_bf16": narrow, "square1024_i8": whole, "row_i8": whole}
 
 
 def iree_functions():
@@ -41,7 +41,7 @@ def onnx_functions():
     plain = [node("MatMul", "a b", "out")], ["a", "b"], {}
     whole = [node("MatMulInteger", "a b", "out")], ["a", "b"], {}
     turned = {"left": ("a", "at b"), "right": ("b", "a bt")}
-    found = {**{row: plain for row in WIDE}, "f16": plain, "i8": whole, "i8row": whole}
+    found = {**{row: plain for row in WIDE}, "square1024_f16": plain, "square1024_i8": whole, "row_i8": whole}
     for row, (name, operands) in turned.items():
         found[row] = [node("Transpose", name, name + "t", perm=[1, 0]), node("MatMul", operands, "out")], ["a", "b"], {}
     return found

@@ -52,10 +52,10 @@ PRODUCTS = [
     product("up", "2048 x 384 x 1536, f32"), product("row", "1 x 4096 x 4096, f32", LONG),
     product("deep", "64 x 16384 x 64, f32"), product("heads", "48 of 256 x 64 x 256, f32"),
     product("left", "1024 cubed, f32, left turned", THOUSAND), product("right", "1024 cubed, f32, right turned", THOUSAND),
-    product("both", "1024 cubed, f32, both turned", THOUSAND), product("f64", "512 x 512 x 512, f64", kind="f64"),
-    product("f16", "1024 cubed, f16", tolerance=2e-2), product("f16row", "1 x 4096 x 4096, weights of f16", LONG, tolerance=2e-3),
-    product("bf16", "1024 cubed, bf16", tolerance=2e-2), product("bf16row", "1 x 4096 x 4096, weights of bf16", LONG, tolerance=1e-2),
-    product("i8", "1024 cubed, i8 in i32", tolerance=0), product("i8row", "1 x 4096 x 4096, i8 in i32", LONG, tolerance=0),
+    product("both", "1024 cubed, f32, both turned", THOUSAND), product("square512_f64", "512 x 512 x 512, f64", ((512, 512), (512, 512)), kind="f64"),
+    product("square1024_f16", "1024 cubed, f16", THOUSAND, tolerance=2e-2), product("row_f16", "1 x 4096 x 4096, weights of f16", LONG, tolerance=2e-3),
+    product("square1024_bf16", "1024 cubed, bf16", THOUSAND, tolerance=2e-2), product("row_bf16", "1 x 4096 x 4096, weights of bf16", LONG, tolerance=1e-2),
+    product("square1024_i8", "1024 cubed, i8 in i32", THOUSAND, tolerance=0), product("row_i8", "1 x 4096 x 4096, i8 in i32", LONG, tolerance=0),
 ]
 
 # ---- elementwise
