@@ -25,7 +25,7 @@ shown() {
 # Performance
 
 Written by `make performance` from the output of `make bench`, on the machine named below. Figures belong to a machine and to what else it
-does; run the command to have yours. A bench checks its result before it times it. Times are the least of several runs (beside peers: medians of
+does; run the command to have yours, or `make bench TABLE=products` for one table (`bench/run.sh` says which there are). A bench checks its result before it times it. Times are the least of several runs (beside peers: medians of
 such, the programs taking turns; times within 5% of each other are the same), those of plans and of growing calls in time of the processor. *Growth* is that of the time when the size grows eight times; twelve is the most allowed.
 
 TEXT
