@@ -18,5 +18,9 @@ def given(model):
     return {name: array for name, array in arrays.items() if name not in "xy"}, arrays["x"], arrays.get("y")
 
 
+def prepare(row):
+    given(row.split()[0])
+
+
 def rows(peer, threads):
     return importlib.import_module("models_" + peer).rows(threads)

@@ -5,11 +5,13 @@
     bench/peers/peer.py PEER TABLE THREADS
 
 TABLE_rows.py answers rows(PEER, THREADS): by the row's name a function that makes it, which answers the turn to be timed (it computes and
-waits) and a function for the numbers to be checked."""
+waits) and a function for the numbers to be checked. prepare(ROW), where there is one, makes what the row is given, untimed."""
 import gc
 import importlib
 import sys
 import time
+
+import inputs
 
 
 def resident(name):
@@ -44,7 +46,8 @@ def main():
     if peer == "torch":
         import torch
         torch.set_num_threads(threads)
-    rows = importlib.import_module(table + "_rows").rows(peer, threads)
+    module = importlib.import_module(table + "_rows")
+    rows, prepare = module.rows(peer, threads), getattr(module, "prepare", lambda row: None)
     before = resident("VmRSS:")
     turn = check = ready = first = None
     for line in sys.stdin:
@@ -53,9 +56,11 @@ def main():
             turn = check = None
             gc.collect()
             if rest in rows:
+                prepare(rest)
                 start = time.perf_counter()
                 turn, check = rows[rest]()
                 ready = time.perf_counter() - start
+                inputs.array.cache_clear()
             print("ready" if turn else "none", flush=True)
         elif word == "check":
             start = time.perf_counter()
