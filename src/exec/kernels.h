@@ -9,7 +9,8 @@
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
  *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
  *   strided copies, transposes            exec_copying           kernel_layout.inc
- *   gather, scatter, slices, iota, draws  exec_indexing ...      kernel_index.c
+ *   gather, scatter, slices, iota         exec_indexing ...      kernel_index.c
+ *   random numbers                        exec_draw              kernel_draws.inc
  *   windows added back                    exec_folding           kernel_windows.c
  *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_radix.inc
  *   complex items                         kernel_complex.h       kernel_complex.c, and the kernels of their parts
@@ -270,7 +271,7 @@ void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items);
 /* Random items by their row-major index: the order of the words of `distribution`. */
 typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS, EXEC_DRAW_EXPONENTIAL } exec_draw;
-void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items);
+#define EXEC_DRAW_LANES 8 /* blocks side by side: a multiple of every level's */
 
 /* ---- order (one form for every level)
  * --------------------------------------------------------------------------------------------------- */
