@@ -16,26 +16,21 @@ typedef struct placed {
     int64_t position;
 } placed;
 
-/* A 32-bit key above a 32-bit position. */
-#define ENTRY uint64_t
-#define KEY uint32_t
-#define KEY_OF(entry) ((uint32_t)((entry) >> 32))
-#define SORT sort_packed
-#include "exec/kernel_radix.inc"
 #define ENTRY placed
 #define KEY uint64_t
 #define KEY_OF(entry) ((entry).key)
 #define SORT sort_placed
+static
 #include "exec/kernel_radix.inc"
 #define ENTRY uint32_t
 #define KEY uint32_t
 #define KEY_OF(entry) (entry)
-#define SORT sort_keys_32
+#define SORT exec_sort_digits_32
 #include "exec/kernel_radix.inc"
 #define ENTRY uint64_t
 #define KEY uint64_t
 #define KEY_OF(entry) (entry)
-#define SORT sort_keys_64
+#define SORT exec_sort_digits_64
 #include "exec/kernel_radix.inc"
 
 static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
@@ -76,7 +71,7 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
     }
 }
 
-#define SORT_VALUES(name, KEY, load, sort)                                                                                                 \
+#define SORT_VALUES(name, KEY, load)                                                                                                       \
     static void name(const exec_ordering *o, int64_t from, int64_t to, void *workspace)                                                   \
     {                                                                                                                                     \
         KEY *keys = workspace;                                                                                                            \
@@ -86,7 +81,7 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
             if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;                                                                        \
             load(o, from, i, o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS, keys + i);                              \
         }                                                                                                                                 \
-        if (!sort(keys, o->extent, keys + o->extent, o->pause)) return;                                                                   \
+        if (!o->kernels->sort_keys(sizeof(KEY), keys, o->extent, keys + o->extent, o->pause)) return;                                                                  \
         for (int64_t i = 0; i < o->wanted; i++) {                                                                                         \
             if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;                                                                        \
             if (keys[i] == zero && first_zero < 0) first_zero = i;                                                                        \
@@ -94,8 +89,8 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
         }                                                                                                                                 \
         if (first_zero >= 0 && base_kind_is_float(o->kind)) restore_zeros(o, from, to, first_zero);                                       \
     }
-SORT_VALUES(sort_values_32, uint32_t, load_keys_32, sort_keys_32)
-SORT_VALUES(sort_values_64, uint64_t, load_keys_64, sort_keys_64)
+SORT_VALUES(sort_values_32, uint32_t, load_keys_32)
+SORT_VALUES(sort_values_64, uint64_t, load_keys_64)
 
 /* ---- positions: a key with each --------------------------------------------------------------------------- */
 
@@ -109,14 +104,14 @@ static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_
 
 static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
 {
-    uint64_t *packed = workspace;
+    uint64_t *packed = workspace; /* a 32-bit key above a 32-bit position: no two are equal */
     placed *pairs = workspace;
     if (is_narrow(o)) {
         for (int64_t i = 0; i < o->extent; i++) {
             if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
             packed[i] = turned(o, key_of(o->kind, o->items, from + i * o->inner)) << 32 | (uint64_t)i;
         }
-        if (!sort_packed(packed, o->extent, packed + o->extent, o->pause)) return;
+        if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, packed + o->extent, o->pause)) return;
         for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++)
             store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
         return;
