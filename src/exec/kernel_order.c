@@ -92,6 +92,48 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
 SORT_VALUES(sort_values_32, uint32_t, load_keys_32)
 SORT_VALUES(sort_values_64, uint64_t, load_keys_64)
 
+/* All of a line of neighbours: in the result itself. */
+static bool sorts_in_place(const exec_ordering *o)
+{
+    return o->positions == NULL && o->inner == 1 && o->wanted == o->extent && base_kinds[o->kind].bytes >= 4;
+}
+
+/* How many of the keys in order lie below one. */
+static int64_t keys_below(const exec_ordering *o, const char *keys, uint64_t wanted)
+{
+    int64_t first = 0, end = o->extent;
+    while (first < end) {
+        int64_t middle = first + (end - first) / 2;
+        uint64_t key = base_kinds[o->kind].bytes == 4 ? ((const uint32_t *)(const void *)keys)[middle]
+                                                      : ((const uint64_t *)(const void *)keys)[middle];
+        if (key < wanted) first = middle + 1;
+        else end = middle;
+    }
+    return first;
+}
+
+static void sort_in_place(const exec_ordering *o, int64_t line, void *workspace)
+{
+    int64_t bytes = (int64_t)base_kinds[o->kind].bytes, from = line * o->extent;
+    const char *items = (const char *)o->items + from * bytes;
+    char *keys = (char *)o->result + from * bytes;
+    for (int64_t i = 0; i < o->extent; i += EXEC_PAUSE_ITEMS) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+        int64_t part = o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS;
+        o->kernels->keys_of(o->kind, o->descending, items + i * bytes, keys + i * bytes, part);
+    }
+    if (!o->kernels->sort_keys((uint32_t)bytes, keys, o->extent, workspace, o->pause)) return;
+    uint64_t zero = turned(o, (uint64_t)1 << (8 * bytes - 1));
+    int64_t first_zero = keys_below(o, keys, zero);
+    bool zeros = base_kind_is_float(o->kind) && first_zero < keys_below(o, keys, zero + 1);
+    for (int64_t i = 0; i < o->extent; i += EXEC_PAUSE_ITEMS) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+        int64_t part = o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS;
+        o->kernels->items_of(o->kind, o->descending, keys + i * bytes, keys + i * bytes, part);
+    }
+    if (zeros) restore_zeros(o, from, from, first_zero);
+}
+
 /* ---- positions: a key with each --------------------------------------------------------------------------- */
 
 static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_t place, int64_t position)
@@ -154,6 +196,7 @@ static bool takes_few(const exec_ordering *o) { return o->wanted > 0 && o->wante
 size_t exec_order_bytes(const exec_ordering *o)
 {
     if (takes_few(o)) return (size_t)FEW(o->wanted) * 2 * sizeof(placed);
+    if (sorts_in_place(o)) return (size_t)o->extent * base_kinds[o->kind].bytes;
     bool values = o->positions == NULL;
     size_t entry = values ? (is_narrow(o) ? 4 : 8) : is_narrow(o) ? 8 : sizeof(placed);
     return (size_t)o->extent * 2 * entry;
@@ -165,6 +208,7 @@ void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
         int64_t outer = line / o->inner, column = line % o->inner, from = outer * o->extent * o->inner + column,
                 to = outer * o->wanted * o->inner + column;
         if (takes_few(o)) few_of_line(o, from, to, workspace);
+        else if (sorts_in_place(o)) sort_in_place(o, line, workspace);
         else if (o->positions != NULL) grade_line(o, from, to, workspace);
         else if (is_narrow(o)) sort_values_32(o, from, to, workspace);
         else sort_values_64(o, from, to, workspace);
