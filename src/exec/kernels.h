@@ -223,6 +223,9 @@ typedef struct exec_copying {
     void *result;
 } exec_copying;
 
+/* What is larger is written past the caches, which would not keep it until it is read. */
+#define EXEC_STREAM_BYTES ((int64_t)4 << 20)
+
 /* count times the item. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
 
