@@ -6,7 +6,7 @@
 #   make test        everything that must hold make bench        print the figures, or of one TABLE
 #   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
 #   make conformance the long comparisons      make exports      rewrite src/wengert.exports
-#   make performance rewrite docs/performance.md
+#   make performance rewrite docs/performance.md          make accuracy     rewrite docs/accuracy.md
 #   make bench-peers install NumPy, PyTorch, JAX, ONNX Runtime and IREE under build/peers for the tables beside them
 #   make install     PREFIX, DESTDIR           make clean        remove build/
 #
@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps test demo bench bench-peers fuzz sanitize conformance exports performance install clean
+.PHONY: all deps test demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -55,6 +55,13 @@ bench-peers:
 performance: all
 	$(call build,build) benches
 	bench/performance.sh build
+
+# Rewrites docs/accuracy.md.
+accuracy:
+	@cmake/dependencies.sh test
+	@$(call configure,release)
+	$(call build,build) accuracy
+	bench/accuracy.sh build
 
 # A fuzzer takes --seconds and the directory of its corpus, which it first replays.
 fuzz:
