@@ -13,7 +13,7 @@
  *   run_pattern.c  PATTERN stages: elected matches
  *   kernels.h      the loops themselves; pool.h the threads
  *
- * A session prepares every stage once a layout (exec_stage_prepare): operands become buffer numbers with byte offsets and strides, kernels
+ * Every stage is prepared once a layout (exec_stage_prepare), which keeps it for all sessions: operands become buffer numbers with byte offsets and strides, kernels
  * become function pointers, scratch becomes offsets. A run then fills in where each buffer is (`bases`) and calls the stages in order;
  * nothing is allocated or decided again. */
 #ifndef EXEC_EXEC_H
@@ -91,7 +91,6 @@ typedef struct exec_build {
     const plan_layout *layout;
     const exec_kernels *kernels;
     uint32_t threads;
-    const bool *kept;       /* [closure count] nodes whose items are read as they stand, after the run or bit by bit; NULL: sizes only */
     base_arena *arena;
     int64_t scratch;        /* bytes taken so far by the stage being prepared */
     wg_error *error;

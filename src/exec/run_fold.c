@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exec/exec_call.h"
+#include "exec/exec_map.h"
 #include "exec/kernel_complex.h"
 
 #define CHUNKS_REPAY 16 /* chunks in an output that is shared between threads */
@@ -111,7 +112,7 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     f->output_cost = (double)axis.extent + 1;
     f->partials_at = -1;
     int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
-    bool cut = base_kind_has_nan(a->kind) && operation <= EXEC_FOLD_MIN && axis.inner == 1 && chunks >= CHUNKS_REPAY &&
+    bool cut = base_kind_has_nan(a->kind) && operation <= EXEC_FOLD_MIN && axis.last && chunks >= CHUNKS_REPAY &&
                f->outputs < 4 * call->build->threads;
     if (cut) f->partials_at = exec_scratch_take(call->build, chunks * base_kinds[accumulate].bytes);
     call->stage->run = run_fold;
@@ -120,31 +121,32 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     return true;
 }
 
-/* The kind that a fold of this kind keeps its sums in; integers wrap in the result's. */
-static wg_kind accumulation(const exec_call *call, int64_t told)
+/* ---- rows ---- */
+
+exec_block exec_fold_block(exec_fold fold)
 {
-    wg_kind kind = call->operands[0].kind;
-    if (!base_kind_is_float(kind)) return call->result.kind;
-    return told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : (wg_kind)told;
+    static const uint16_t blocks[] = {[EXEC_FOLD_SUM] = EXEC_BLOCK_ADD,     [EXEC_FOLD_PRODUCT] = EXEC_BLOCK_MUL,
+                                      [EXEC_FOLD_MAX] = EXEC_BLOCK_MAXIMUM, [EXEC_FOLD_MIN] = EXEC_BLOCK_MINIMUM,
+                                      [EXEC_FOLD_AND] = EXEC_BLOCK_AND,     [EXEC_FOLD_OR] = EXEC_BLOCK_OR,
+                                      [EXEC_FOLD_XOR] = EXEC_BLOCK_XOR};
+    return (exec_block)blocks[fold];
+}
+
+static bool prepare_row(exec_call *call, exec_axis axis)
+{
+    plan_instruction said = plan_fold_of(call->build->plan, call->node);
+    return prepare_fold(call, axis, (exec_fold)said.operation, (wg_kind)said.accumulate);
 }
 
 /* All items are one line along the last axis. */
-bool exec_call_Sum(exec_call *call)
-{
-    exec_axis line = {1, call->operands[0].volume, 1, true};
-    return prepare_fold(call, line, EXEC_FOLD_SUM, accumulation(call, call->attributes[GRAPH_ATTRIBUTE(Sum, accumulate)]));
-}
-
+bool exec_call_Sum(exec_call *call) { return prepare_row(call, (exec_axis){1, call->operands[0].volume, 1, true}); }
 bool exec_call_SumAlong(exec_call *call)
 {
-    exec_axis axis = exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(SumAlong, axis)]);
-    return prepare_fold(call, axis, EXEC_FOLD_SUM, accumulation(call, call->attributes[GRAPH_ATTRIBUTE(SumAlong, accumulate)]));
+    return prepare_row(call, exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(SumAlong, axis)]));
 }
-
 bool exec_call_Reduce(exec_call *call)
 {
-    exec_axis axis = exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Reduce, axis)]);
-    return prepare_fold(call, axis, (exec_fold)call->attributes[GRAPH_ATTRIBUTE(Reduce, op)], accumulation(call, GRAPH_BY_RULE));
+    return prepare_row(call, exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Reduce, axis)]));
 }
 
 /* ---- positions of extremes ---- */

@@ -15,115 +15,124 @@
 #define TRANSPOSE_LINES 32
 #define TRANSPOSE_BYTES 393216 /* of everything that a block with a transpose touches: it stays in the second cache */
 
-typedef enum map_home { HOME_NONE, HOME_ROOM, HOME_DENSE, HOME_ONE, HOME_WRITE } map_home;
-
-typedef struct map_register {
-    map_home home;
-    wg_kind kind;
-    uint32_t index;    /* of the room, read or write */
-    uint32_t root;     /* the register whose items these are (StopGradient, Bitcast), else itself */
-    uint32_t last_use; /* step */
-} map_register;
-
-typedef enum map_action { MAP_GATHER, MAP_BLOCK, MAP_STORE } map_action;
-
-typedef struct map_step {
-    map_action action;
-    bool canonical; /* a Bitcast reads the result's bits */
-    wg_kind kind;   /* of the result */
-    exec_block_function function;
-    uint32_t target, operand_count, operands[3], scalars;
-    uint32_t index; /* GATHER: of the read; STORE: of the write */
-} map_step;
-
-/* Where a register's items begin, and how many bytes further an item of the iteration space is. */
-typedef struct map_place {
-    uint32_t buffer; /* IN_PIECE: a thread's piece of scratch */
-    uint32_t step;
-    int64_t offset;  /* bytes */
-} map_place;
-
-#define IN_PIECE (WG_NONE - 1)
-
-typedef struct map_read {
-    exec_value value;
-    exec_walk walk;
-} map_read;
-
-typedef struct map_write {
-    exec_value value;
-    bool canonical;
-} map_write;
+#define LINE_LEAST 32 /* items of a line from which a step runs a line at a time */
 
 typedef struct map {
-    uint32_t register_count, step_count, read_count, write_count, room_count;
-    map_register *registers;
-    map_place *places; /* of registers */
-    map_step *steps;
-    map_read *reads;
-    map_write *writes;
-    bool canonical; /* some write is */
-    int64_t volume, block, room_bytes, piece_bytes, scratch_at;
-    double unit_cost;
+    exec_map_list list;
+    int64_t volume, block, at_bytes, piece_bytes, scratch_at;
 } map;
 
 /* ---- running ---- */
 
-typedef struct map_work {
-    exec_run *run;
-    const map *map;
-} map_work;
-
-static void store(const map_step *step, const map_register *from, const char *items, char *to, int64_t count)
+static void store(const exec_map_step *step, const exec_map_register *from, const char *items, char *to, int64_t count)
 {
     size_t width = base_kinds[step->kind].bytes;
     if (from->home == HOME_ONE) exec_fill(to, items, width, count);
     else memcpy(to, items, (size_t)count * width);
 }
 
-/* One block of items [first, first + count); at[register] is where its items are. */
-static void run_block(const map_work *work, char *const *at, int64_t first, int64_t count)
+/* A step of which some operand is not an item for each item: a line at a time. */
+static void run_lines(const exec_map_list *list, const exec_map_step *step, char *const *at, const exec_map_block *block)
 {
-    const map *m = work->map;
-    const exec_kernels *kernels = work->run->kernels;
-    for (uint32_t s = 0; s < m->step_count; s++) {
-        const map_step *step = &m->steps[s];
-        if (step->action == MAP_GATHER) {
-            const map_read *read = &m->reads[step->index];
-            exec_walk_gather(kernels, &read->walk, exec_items(work->run, &read->value), first, count, at[step->target]);
-        } else if (step->action == MAP_BLOCK) {
-            const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
-            step->function(at[step->target], operands, step->scalars, count);
-            if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
-        } else {
-            const map_write *write = &m->writes[step->index];
-            char *to = exec_items(work->run, &write->value) + first * base_kinds[step->kind].bytes;
-            store(step, &m->registers[step->target], at[step->target], to, count);
-        }
+    char *operands[3], *target = at[step->target];
+    int64_t ahead[3], width = block->width;
+    for (uint32_t o = 0; o < step->operand_count; o++) {
+        const exec_map_register *r = &list->registers[step->operands[o]];
+        bool still = (step->scalars | step->repeats) >> o & 1;
+        operands[o] = at[step->operands[o]];
+        ahead[o] = still ? 0 : (step->cells >> o & 1 ? 1 : width) * base_kinds[r->kind].bytes;
     }
-    for (uint32_t w = 0; m->canonical && w < m->write_count; w++) {
-        const map_write *write = &m->writes[w];
-        if (write->canonical)
-            exec_canonical_items(kernels, write->value.kind,
-                                 exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes, count);
+    for (int64_t done = 0; done < block->count; done += width) {
+        step->function(target, (const void *const *)operands, step->scalars | step->cells, width);
+        for (uint32_t o = 0; o < step->operand_count; o++) operands[o] += ahead[o];
+        target += width * base_kinds[step->kind].bytes;
     }
 }
+
+static void run_spread(const exec_map_work *work, const exec_map_step *step, char *const *at, const exec_map_block *block)
+{
+    const exec_map_register *from = &work->list->registers[step->operands[0]];
+    bool line = from->home == HOME_LINE || (from->cell && work->list->across), one = from->home == HOME_ONE;
+    int64_t lines = block->width ? block->count / block->width : 0;
+    exec_copying copy = {.item_bytes = base_kinds[step->kind].bytes, .rank = 2, .shape = {lines, block->width},
+                         .to_stride = {block->width, 1}, .from_stride = {!line && !one, line && !one},
+                         .items = at[step->operands[0]], .result = at[step->target]};
+    work->run->kernels->copy(&copy, (exec_range){0, lines});
+}
+
+static inline void run_block(const exec_map_step *step, char *const *at, int64_t count)
+{
+    const void *operands[3] = {at[step->operands[0]], at[step->operands[1]], at[step->operands[2]]}; /* 0 where there are fewer */
+    step->function(at[step->target], operands, step->scalars, count);
+}
+
+static void run_step(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
+{
+    const exec_map_list *list = work->list;
+    const exec_kernels *kernels = work->run->kernels;
+    char *const *at = work->at;
+    int64_t first = block->begin[step->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM], count = step->cell ? block->cell_count : block->count;
+    switch (step->action) {
+    case MAP_GATHER: {
+        const exec_map_read *read = &list->reads[step->index];
+        exec_walk_gather(kernels, &read->walk, exec_items(work->run, &read->value), first, count, at[step->target]);
+        break;
+    }
+    case MAP_BLOCK:
+        if (step->cells | step->repeats) run_lines(list, step, at, block);
+        else run_block(step, at, count);
+        if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
+        break;
+    case MAP_STORE: {
+        char *to = exec_items(work->run, &list->writes[step->index].value) + first * base_kinds[step->kind].bytes;
+        store(step, &list->registers[step->target], at[step->target], to, count);
+        break;
+    }
+    case MAP_SPREAD: run_spread(work, step, at, block); break;
+    case MAP_FOLD: work->fold(work->user, step, at, block); break;
+    }
+}
+
+void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block)
+{
+    const exec_map_list *list = work->list;
+    for (uint32_t r = 0; r < list->register_count; r++) {
+        const exec_map_place *place = &list->places[r];
+        char *base = place->buffer == EXEC_IN_PIECE   ? piece
+                     : place->buffer == EXEC_IN_CELLS ? cells
+                     : place->buffer == WG_NONE       ? work->run->scratch
+                                                      : work->run->bases[place->buffer];
+        work->at[r] = base + place->offset + block->begin[place->from] * place->step;
+    }
+    for (uint32_t s = 0; s < list->step_count; s++) {
+        const exec_map_step *step = &list->steps[s];
+        if (step->plain) run_block(step, work->at, block->count);
+        else run_step(work, step, block);
+    }
+    for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
+        const exec_map_stored *write = &list->writes[w];
+        if (!write->canonical || !write->stored) continue;
+        int64_t first = block->begin[write->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM];
+        exec_canonical_items(work->run->kernels, write->value.kind,
+                             exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
+                             write->cell ? block->cell_count : block->count);
+    }
+}
+
+typedef struct map_work {
+    exec_run *run;
+    const map *map;
+} map_work;
 
 static void run_part(void *context, exec_range range, uint32_t thread)
 {
     const map_work *work = context;
     const map *m = work->map;
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
-    char **at = (char **)(piece + m->room_count * m->room_bytes);
+    exec_map_work own = {.run = work->run, .list = &m->list, .at = (char **)(piece + m->at_bytes)};
     for (int64_t first = range.first; first < range.end; first += m->block) {
-        for (uint32_t r = 0; r < m->register_count; r++) {
-            const map_place *place = &m->places[r];
-            char *base = place->buffer == IN_PIECE  ? piece
-                         : place->buffer == WG_NONE ? work->run->scratch
-                                                    : work->run->bases[place->buffer];
-            at[r] = base + place->offset + first * place->step;
-        }
-        run_block(work, at, first, range.end - first < m->block ? range.end - first : m->block);
+        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block};
+        exec_map_list_run(&own, piece, NULL, &block);
     }
 }
 
@@ -131,7 +140,7 @@ static void run_map(exec_run *run, const exec_stage *stage)
 {
     const map *m = stage->prepared;
     map_work work = {run, m};
-    exec_run_split(run, m->volume, m->block, m->unit_cost, run_part, &work);
+    exec_run_split(run, m->volume, m->block, m->list.unit_cost, run_part, &work);
 }
 
 /* ---- preparing: steps ---- */
@@ -169,7 +178,7 @@ static exec_block_function function_of(const exec_build *build, const exec_map_i
     return kernels->block(block, instruction->kind);
 }
 
-static void append_step(map *m, map_step step)
+static void append_step(exec_map_list *m, exec_map_step step)
 {
     for (uint32_t o = 0; o < step.operand_count; o++) m->registers[m->registers[step.operands[o]].root].last_use = m->step_count;
     if (step.action == MAP_STORE) m->registers[m->registers[step.target].root].last_use = m->step_count;
@@ -177,12 +186,43 @@ static void append_step(map *m, map_step step)
 }
 
 /* A strided read is gathered where it is first used. */
-static void append_gather(map *m, uint32_t reg)
+static void append_gather(exec_map_list *m, const exec_map_choice *choice, uint32_t reg)
 {
-    map_register *r = &m->registers[reg];
+    exec_map_register *r = &m->registers[reg];
     if (reg >= m->read_count || r->home != HOME_NONE) return;
-    r->home = HOME_ROOM; /* a place is found later */
-    append_step(m, (map_step){.action = MAP_GATHER, .target = reg, .index = reg, .kind = r->kind});
+    r->home = r->cell ? HOME_CELL : HOME_ROOM; /* a place is found later */
+    if (r->cell && choice->inside) return;
+    append_step(m, (exec_map_step){.action = MAP_GATHER, .target = reg, .index = reg, .kind = r->kind, .cell = r->cell});
+}
+
+/* A new register behind the program's. */
+static uint32_t add_register(exec_map_list *m, wg_kind kind)
+{
+    m->registers[m->register_count] = (exec_map_register){.home = HOME_ROOM, .kind = kind, .root = m->register_count};
+    return m->register_count++;
+}
+
+/* A cell as an item of each position of its line: once a list. */
+static uint32_t spread(exec_map_list *m, uint32_t reg)
+{
+    exec_map_register *r = &m->registers[m->registers[reg].root];
+    if (r->spread) return r->spread;
+    uint32_t made = add_register(m, r->kind);
+    append_step(m, (exec_map_step){.action = MAP_SPREAD, .target = made, .kind = r->kind, .operand_count = 1, .operands = {r->root}});
+    return r->spread = made;
+}
+
+/* Makes a register the next operand of a step on items or cells. */
+static void give_operand(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, uint32_t o, uint32_t reg)
+{
+    append_gather(m, choice, m->registers[reg].root);
+    const exec_map_register *root = &m->registers[m->registers[reg].root];
+    bool repeated = !step->cell && (root->cell || root->home == HOME_LINE);
+    step->operands[o] = reg;
+    if (root->home == HOME_ONE) step->scalars |= 1u << o;
+    else if (repeated && choice->narrow) step->operands[o] = spread(m, reg);
+    else if (repeated && (choice->across || root->home == HOME_LINE)) step->repeats |= 1u << o;
+    else if (repeated) step->cells |= 1u << o;
 }
 
 /* Finds which registers a Bitcast from floats reads: their bits are seen. */
@@ -197,17 +237,39 @@ static bool *bits_seen(const exec_build *build, const exec_map_program *program)
     return seen;
 }
 
-static bool append_instruction(const exec_build *build, map *m, const exec_map_instruction *instruction, const bool *seen)
+/* A fold reads items side by side, of the kind that it adds in where it goes across lines. */
+static void append_fold(const exec_build *build, exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program,
+                        uint32_t i)
 {
-    map_register *target = &m->registers[instruction->target];
-    *target = (map_register){.kind = instruction->result_kind, .root = instruction->target};
+    const exec_map_instruction *own = &program->instructions[i];
+    exec_map_step step = {.action = MAP_FOLD, .target = own->target, .kind = own->result_kind, .operand_count = 1, .index = i};
+    uint32_t reg = own->operands[0];
+    append_gather(m, choice, m->registers[reg].root);
+    const exec_map_register *root = &m->registers[m->registers[reg].root];
+    if (choice->across && root->home == HOME_DENSE && !root->cell) return; /* the stage folds it where it is */
+    if (root->home == HOME_ONE || root->home == HOME_LINE || root->cell) reg = spread(m, reg);
+    step.operands[0] = reg;
+    if (choice->across && own->accumulate != own->kind) {
+        step.operands[0] = add_register(m, own->accumulate);
+        append_step(m, (exec_map_step){.action = MAP_BLOCK, .target = step.operands[0], .kind = own->accumulate, .operand_count = 1,
+                                       .operands = {reg}, .function = build->kernels->convert(own->kind, own->accumulate, true)});
+    }
+    append_step(m, step);
+}
+
+static bool append_instruction(const exec_build *build, exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program,
+                               uint32_t i, const bool *seen)
+{
+    const exec_map_instruction *instruction = &program->instructions[i];
+    exec_map_register *target = &m->registers[instruction->target];
+    if (instruction->fold) return append_fold(build, m, choice, program, i), true;
     if (same_items(instruction->op) && !(instruction->op == WG_OP_Bitcast && base_kind_has_nan(instruction->result_kind))) {
-        append_gather(m, m->registers[instruction->operands[0]].root);
+        append_gather(m, choice, m->registers[instruction->operands[0]].root);
         target->root = m->registers[instruction->operands[0]].root;
         return true;
     }
-    map_step step = {
-        .action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .operand_count = instruction->operand_count};
+    exec_map_step step = {.action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .cell = target->cell,
+                          .operand_count = instruction->operand_count};
     /* Bits become floats: a copy of their own, for the NaNs among them become the one NaN. */
     bool bits = same_items(instruction->op);
     exec_map_instruction copy = {.op = WG_OP_Convert, .kind = instruction->result_kind, .result_kind = instruction->result_kind};
@@ -216,12 +278,9 @@ static bool append_instruction(const exec_build *build, map *m, const exec_map_i
         return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text,
                          base_kinds[instruction->kind].name);
     step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
-    for (uint32_t o = 0; o < step.operand_count; o++) {
-        append_gather(m, m->registers[instruction->operands[o]].root);
-        step.operands[o] = instruction->operands[o];
-        if (m->registers[m->registers[instruction->operands[o]].root].home == HOME_ONE) step.scalars |= 1u << o;
-    }
-    target->home = HOME_ROOM;
+    for (uint32_t o = 0; o < step.operand_count; o++) give_operand(m, choice, &step, o, instruction->operands[o]);
+    if (!target->cell) target->home = HOME_ROOM;
+    step.plain = !target->cell && !step.canonical && !(step.cells | step.repeats);
     append_step(m, step);
     return true;
 }
@@ -237,7 +296,7 @@ static bool overlaps(const exec_build *build, const exec_value *a, const exec_va
 
 /* May the step write its result straight into the destination? Not while a read that lies there (a buffer taken over in place) is used
  * later in the block. */
-static bool may_write_through(const exec_build *build, const map *m, uint32_t step, const map_write *write)
+static bool may_write_through(const exec_build *build, const exec_map_list *m, uint32_t step, const exec_map_stored *write)
 {
     for (uint32_t r = 0; r < m->read_count; r++)
         if (m->registers[r].last_use > step && m->registers[r].home != HOME_ROOM && overlaps(build, &m->reads[r].value, &write->value))
@@ -246,7 +305,7 @@ static bool may_write_through(const exec_build *build, const map *m, uint32_t st
 }
 
 /* The step that fills a register's room; WG_NONE: a read in place. */
-static uint32_t defining_step(const map *m, uint32_t reg)
+static uint32_t defining_step(const exec_map_list *m, uint32_t reg)
 {
     for (uint32_t s = 0; s < m->step_count; s++)
         if (m->steps[s].action != MAP_STORE && m->steps[s].target == reg) return s;
@@ -254,12 +313,13 @@ static uint32_t defining_step(const map *m, uint32_t reg)
 }
 
 /* Writes of what was read come first: a destination may lie over a read that another write copies. */
-static void place_writes(const exec_build *build, map *m, const exec_map_program *program)
+static void place_writes(const exec_build *build, exec_map_list *m, const exec_map_program *program, const exec_map_choice *choice)
 {
     for (uint32_t i = 0; i < 2 * m->write_count; i++) {
         uint32_t w = i % m->write_count, reg = program->writes[w].reg, root = m->registers[reg].root;
-        if ((root < m->read_count) != (i < m->write_count)) continue;
-        append_gather(m, root);
+        if ((root < m->read_count) != (i < m->write_count) || (choice->writes && !choice->writes[w])) continue;
+        m->writes[w].stored = true;
+        append_gather(m, choice, root);
         uint32_t step = m->registers[root].home == HOME_ROOM ? defining_step(m, root) : WG_NONE;
         bool through = step != WG_NONE && may_write_through(build, m, step, &m->writes[w]);
         if (through && m->steps[step].action == MAP_GATHER)
@@ -268,16 +328,17 @@ static void place_writes(const exec_build *build, map *m, const exec_map_program
             m->registers[root].home = HOME_WRITE;
             m->registers[root].index = w;
         } else {
-            append_step(m, (map_step){.action = MAP_STORE, .target = reg, .index = w, .kind = m->writes[w].value.kind});
+            append_step(m, (exec_map_step){
+                               .action = MAP_STORE, .target = reg, .index = w, .kind = m->writes[w].value.kind, .cell = m->writes[w].cell});
         }
     }
 }
 
 /* Rooms by lifetime, first free first. busy_until [register count + 1]. */
-static void place_rooms(map *m, uint32_t *busy_until)
+static void place_rooms(exec_map_list *m, uint32_t *busy_until)
 {
     for (uint32_t s = 0; s < m->step_count; s++) {
-        map_register *r = &m->registers[m->steps[s].target];
+        exec_map_register *r = &m->registers[m->steps[s].target];
         if (m->steps[s].action == MAP_STORE || r->home != HOME_ROOM) continue;
         uint32_t room = 0;
         while (room < m->room_count && busy_until[room] >= s) room++;
@@ -286,7 +347,7 @@ static void place_rooms(map *m, uint32_t *busy_until)
         r->index = room;
     }
     for (uint32_t r = 0; r < m->register_count; r++) {
-        const map_register *root = &m->registers[m->registers[r].root];
+        const exec_map_register *root = &m->registers[m->registers[r].root];
         m->registers[r].home = root->home;
         m->registers[r].index = root->index;
     }
@@ -294,14 +355,16 @@ static void place_rooms(map *m, uint32_t *busy_until)
 
 /* ---- preparing: the whole ---- */
 
-static bool allocate(const exec_build *build, const exec_map_program *program, map *m)
+static bool allocate(const exec_build *build, const exec_map_program *program, exec_map_list *m)
 {
+    /* Cells and folds may have a register more. */
+    size_t registers = program->register_count * (program->cells ? 3 : 1) + 1;
     m->register_count = program->register_count;
     m->read_count = program->read_count;
     m->write_count = program->write_count;
-    m->registers = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *m->registers);
-    m->places = base_arena_take(build->arena, (m->register_count + 1) * sizeof *m->places);
-    m->steps = base_arena_take_zeroed(build->arena, (program->instruction_count + m->read_count + m->write_count + 1) * sizeof *m->steps);
+    m->registers = base_arena_take_zeroed(build->arena, registers * sizeof *m->registers);
+    m->places = base_arena_take(build->arena, registers * sizeof *m->places);
+    m->steps = base_arena_take_zeroed(build->arena, (program->instruction_count + registers + m->read_count + m->write_count) * sizeof *m->steps);
     m->reads = base_arena_take_zeroed(build->arena, (m->read_count + 1) * sizeof *m->reads);
     m->writes = base_arena_take_zeroed(build->arena, (m->write_count + 1) * sizeof *m->writes);
     return m->registers && m->places && m->steps && m->reads && m->writes;
@@ -318,73 +381,152 @@ static int64_t transpose_block(const exec_walk *walk)
     return 0;
 }
 
-static void choose_block(map *m)
+int64_t exec_map_block_items(uint32_t width, uint32_t streams)
 {
-    uint32_t width = 1, streams = 0;
-    for (uint32_t r = 0; r < m->register_count; r++)
-        if (base_kinds[m->registers[r].kind].bytes > width) width = base_kinds[m->registers[r].kind].bytes;
-    for (uint32_t r = 0; r < m->read_count; r++) streams += m->registers[r].home == HOME_DENSE;
-    streams += m->room_count + m->write_count;
-    m->block = BLOCK_MOST;
-    while (m->block > BLOCK_LEAST && m->block * width * streams > BLOCK_BYTES) m->block /= 2;
-    for (uint32_t r = 0; r < m->read_count; r++) {
-        int64_t wanted = m->registers[r].home == HOME_ROOM || m->registers[r].home == HOME_WRITE ? transpose_block(&m->reads[r].walk) : 0;
-        if (wanted > m->block && wanted * width * streams <= TRANSPOSE_BYTES) m->block = wanted;
-    }
-    if (m->block > m->volume && m->volume > 0) m->block = m->volume;
-    m->room_bytes = (m->block * width + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    int64_t pointers = (int64_t)(m->register_count * sizeof(char *));
-    m->piece_bytes = (m->room_count * m->room_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    int64_t items = BLOCK_MOST;
+    while (items > BLOCK_LEAST && items * width * streams > BLOCK_BYTES) items /= 2;
+    return items;
 }
 
-static map_place place_of(const map *m, const map_register *r)
+uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams)
 {
-    map_place place = {.buffer = IN_PIECE};
+    uint32_t width = 1;
+    for (uint32_t r = 0; r < list->register_count; r++)
+        if (base_kinds[list->registers[r].kind].bytes > width) width = base_kinds[list->registers[r].kind].bytes;
+    *streams = list->room_count + list->write_count;
+    for (uint32_t r = 0; r < list->read_count; r++) *streams += list->registers[r].home == HOME_DENSE;
+    return width;
+}
+
+int64_t exec_map_transpose_items(const exec_map_list *list, uint32_t width, uint32_t streams)
+{
+    int64_t items = 0;
+    for (uint32_t r = 0; r < list->read_count; r++) {
+        exec_map_home home = list->registers[r].home;
+        int64_t wanted = home == HOME_ROOM || home == HOME_WRITE ? transpose_block(&list->reads[r].walk) : 0;
+        if (wanted > items && wanted * width * streams <= TRANSPOSE_BYTES) items = wanted;
+    }
+    return items;
+}
+
+static void choose_block(map *m)
+{
+    exec_map_list *list = &m->list;
+    uint32_t streams, width = exec_map_list_width(list, &streams);
+    m->block = exec_map_block_items(width, streams);
+    int64_t wanted = exec_map_transpose_items(list, width, streams);
+    if (wanted > m->block) m->block = wanted;
+    if (m->block > m->volume && m->volume > 0) m->block = m->volume;
+}
+
+static exec_map_place place_of(const exec_map_list *m, const exec_map_choice *choice, const exec_map_register *r)
+{
+    exec_map_place place = {.buffer = EXEC_IN_PIECE};
+    uint32_t bytes = base_kinds[r->kind].bytes;
     if (r->home == HOME_NONE) return place;
     if (r->home == HOME_ROOM) {
         place.offset = r->index * m->room_bytes;
         return place;
     }
+    place.from = r->home == HOME_CELL ? EXEC_FROM_SLOT : r->home == HOME_LINE ? EXEC_FROM_COLUMN : r->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM;
+    place.step = r->home == HOME_ONE ? 0 : (uint16_t)bytes;
+    if (r->home == HOME_CELL) {
+        place.buffer = EXEC_IN_CELLS;
+        place.offset = r->index * choice->slot_bytes;
+        return place;
+    }
     const exec_value *value = r->home == HOME_WRITE ? &m->writes[r->index].value : &m->reads[r->index].value;
     place.buffer = value->buffer;
     place.offset = value->offset * (int64_t)base_kinds[value->kind].bytes;
-    if (r->home != HOME_ONE) place.step = base_kinds[r->kind].bytes;
     return place;
+}
+
+void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int64_t items)
+{
+    uint32_t streams;
+    list->room_bytes = (items * exec_map_list_width(list, &streams) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    for (uint32_t r = 0; r < list->register_count; r++) list->places[r] = place_of(list, choice, &list->registers[r]);
+}
+
+/* A read that is the same line of `width` items for every line. */
+static bool is_line(const exec_walk *walk, int64_t width)
+{
+    return width >= LINE_LEAST && walk->rank == 2 && walk->strides[0] == 0 && walk->strides[1] == 1 && walk->shape[1] == width;
+}
+
+static exec_map_home home_of_read(const exec_map_read *read, bool cell, const exec_map_choice *choice)
+{
+    if (read->walk.one) return HOME_ONE;
+    if (read->walk.dense) return HOME_DENSE;
+    return !cell && is_line(&read->walk, choice->width) ? HOME_LINE : HOME_NONE;
+}
+
+static void take_values(const exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *m)
+{
+    uint32_t slots = 0;
+    for (uint32_t r = 0; r < program->register_count; r++) {
+        exec_map_register *own = &m->registers[r];
+        *own = (exec_map_register){.root = r, .index = r, .cell = program->cells && program->cells[r]};
+        if (r < m->read_count) {
+            const exec_value *value = &program->reads[r];
+            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides)};
+            own->kind = value->kind;
+            own->home = home_of_read(&m->reads[r], own->cell, choice);
+            m->unit_cost += 1;
+        } else if (own->cell) {
+            own->home = HOME_CELL;
+        }
+        if (!own->cell) continue;
+        if (own->home == HOME_CELL || own->home == HOME_NONE) own->index = slots;
+        slots++;
+    }
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        m->registers[program->instructions[i].target].kind = program->instructions[i].result_kind;
+    for (uint32_t w = 0; w < m->write_count; w++) {
+        const exec_value *value = &program->writes[w].value;
+        m->writes[w] = (exec_map_stored){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind),
+                                         program->cells && program->cells[program->writes[w].reg], false};
+        m->canonical = m->canonical || m->writes[w].canonical;
+        m->unit_cost += 1;
+    }
+}
+
+bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *m)
+{
+    *m = (exec_map_list){.across = choice->across};
+    const bool *seen = bits_seen(build, program);
+    if (!seen || !allocate(build, program, m)) return base_fail_memory(build->error);
+    take_values(build, program, choice, m);
+    for (uint32_t r = 0; choice->instructions && !choice->inside && r < m->read_count; r++)
+        if (m->registers[r].cell) append_gather(m, choice, r);
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        if (choice->instructions && !choice->instructions[i]) continue;
+        if (!append_instruction(build, m, choice, program, i, seen)) return false;
+        m->unit_cost += graph_rows[program->instructions[i].op].cost;
+    }
+    place_writes(build, m, program, choice);
+    uint32_t *busy_until = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *busy_until);
+    if (!busy_until) return base_fail_memory(build->error);
+    place_rooms(m, busy_until);
+    return true;
 }
 
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage)
 {
+    static const exec_map_choice all = {0};
     map *m = base_arena_take_zeroed(build->arena, sizeof *m);
-    uint32_t *busy_until = base_arena_take_zeroed(build->arena, (program->register_count + 1) * sizeof *busy_until);
-    const bool *seen = bits_seen(build, program);
-    if (!m || !busy_until || !seen || !allocate(build, program, m)) return base_fail_memory(build->error);
+    if (!m) return base_fail_memory(build->error);
     m->volume = program->volume;
-    for (uint32_t r = 0; r < m->read_count; r++) {
-        const exec_value *value = &program->reads[r];
-        m->reads[r] = (map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides)};
-        m->registers[r] = (map_register){.kind = value->kind, .root = r};
-        m->registers[r].home = m->reads[r].walk.one ? HOME_ONE : m->reads[r].walk.dense ? HOME_DENSE : HOME_NONE;
-        m->registers[r].index = r;
-        m->unit_cost += 1;
-    }
-    for (uint32_t w = 0; w < m->write_count; w++) {
-        const exec_value *value = &program->writes[w].value;
-        m->writes[w] = (map_write){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind)};
-        m->canonical = m->canonical || m->writes[w].canonical;
-        m->unit_cost += 1;
-    }
-    for (uint32_t i = 0; i < program->instruction_count; i++) {
-        if (!append_instruction(build, m, &program->instructions[i], seen)) return false;
-        m->unit_cost += graph_rows[program->instructions[i].op].cost;
-    }
-    place_writes(build, m, program);
-    place_rooms(m, busy_until);
+    if (!exec_map_list_prepare(build, program, &all, &m->list)) return false;
     choose_block(m);
-    for (uint32_t r = 0; r < m->register_count; r++) m->places[r] = place_of(m, &m->registers[r]);
+    exec_map_list_place(&m->list, &all, m->block);
+    m->at_bytes = m->list.room_count * m->list.room_bytes;
+    int64_t pointers = (int64_t)(m->list.register_count * sizeof(char *));
+    m->piece_bytes = (m->at_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     m->scratch_at = exec_scratch_take(build, m->piece_bytes * exec_scratch_pieces(build, m->volume, m->block));
     stage->run = run_map;
     stage->prepared = m;
-    stage->cost = m->unit_cost * (double)m->volume;
+    stage->cost = m->list.unit_cost * (double)m->volume;
     return true;
 }
 
@@ -398,21 +540,18 @@ static bool prepare_copy(exec_build *build, uint32_t index, exec_stage *stage)
     return exec_copy_prepare(&call, &from);
 }
 
-bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+bool exec_map_program_of(exec_build *build, uint32_t index, exec_map_program *program)
 {
     const plan_stage *from = &build->plan->stages[index];
-    if (from->instruction_count == 0 && from->read_count == 1 && from->write_count == 1) return prepare_copy(build, index, stage);
-    exec_map_program program = {.register_count = from->register_count, .read_count = from->read_count, .write_count = from->write_count,
-                                .instruction_count = from->instruction_count};
+    *program = (exec_map_program){.register_count = from->register_count, .read_count = from->read_count,
+                                  .write_count = from->write_count, .instruction_count = from->instruction_count};
     exec_value *reads = base_arena_take(build->arena, (from->read_count + 1) * sizeof *reads);
     exec_map_write *writes = base_arena_take(build->arena, (from->write_count + 1) * sizeof *writes);
     exec_map_instruction *instructions = base_arena_take(build->arena, (from->instruction_count + 1) * sizeof *instructions);
     if (!reads || !writes || !instructions) return base_fail_memory(build->error);
     for (uint32_t i = 0; i < from->read_count; i++) reads[i] = exec_value_of_read(build, index, i);
-    for (uint32_t i = 0; i < from->write_count; i++) {
+    for (uint32_t i = 0; i < from->write_count; i++)
         writes[i] = (exec_map_write){exec_value_of_node(build, from->writes[i].node), from->writes[i].reg};
-        program.volume = writes[i].value.volume;
-    }
     for (uint32_t i = 0; i < from->instruction_count; i++) {
         const plan_instruction *given = &from->instructions[i];
         instructions[i] = (exec_map_instruction){.op = given->op,
@@ -420,11 +559,24 @@ bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
                                                  .result_kind = (wg_kind)given->result_kind,
                                                  .target = given->target,
                                                  .operand_count = (uint32_t)graph_rows[given->op].arity,
-                                                 .wrap = given->wrap};
+                                                 .wrap = given->wrap,
+                                                 .fold = given->fold,
+                                                 .operation = (exec_fold)given->operation,
+                                                 .accumulate = (wg_kind)given->accumulate};
         for (uint32_t o = 0; o < instructions[i].operand_count; o++) instructions[i].operands[o] = given->operands[o];
     }
-    program.reads = reads;
-    program.writes = writes;
-    program.instructions = instructions;
+    program->reads = reads;
+    program->writes = writes;
+    program->instructions = instructions;
+    return true;
+}
+
+bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    const plan_stage *from = &build->plan->stages[index];
+    if (from->instruction_count == 0 && from->read_count == 1 && from->write_count == 1) return prepare_copy(build, index, stage);
+    exec_map_program program;
+    if (!exec_map_program_of(build, index, &program)) return false;
+    program.volume = program.writes[0].value.volume;
     return exec_map_program_prepare(build, &program, stage);
 }

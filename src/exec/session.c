@@ -68,20 +68,6 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
     return true;
 }
 
-static bool lay_stages(const wg_session *session, exec_laid *laid, exec_build *build, wg_error *error)
-{
-    const wg_plan *plan = session->plan;
-    laid->stages = base_arena_take_zeroed(&laid->memory, (plan->stage_count + 1) * sizeof *laid->stages);
-    if (!laid->stages) return base_fail_memory(error);
-    for (uint32_t s = 0; s < plan->stage_count; s++) {
-        if (!exec_stage_prepare(build, s, &laid->stages[s])) return error->code ? false : base_fail_memory(error);
-        if (laid->stages[s].scratch > laid->layout->scratch[s])
-            return base_fail(error, WG_INTERNAL, "stage %u needs more scratch than its plan gives", s);
-        laid->total += laid->stages[s].cost;
-    }
-    return true;
-}
-
 static void laid_free(exec_laid *laid)
 {
     for (uint32_t i = 0; i < laid->leaf_count; i++) wg_tensor_release(laid->leaves[i]);
@@ -110,12 +96,12 @@ static bool laid_make(wg_session *session, const wg_binding *bindings, uint32_t 
                         .layout = layout,
                         .kernels = session->kernels,
                         .threads = session->threads,
-                        .kept = session->kept,
                         .arena = &laid->memory,
                         .error = error};
     bool good = laid->bases || base_fail_memory(error);
-    good = good && lay_values(session, laid, &build, error) && lay_stages(session, laid, &build, error) &&
-           exec_sources_lay(session, laid, error);
+    good = good && lay_values(session, laid, &build, error) && exec_sources_lay(session, laid, error);
+    laid->stages = layout->prepared;
+    for (uint32_t stage = 0; good && stage < plan->stage_count; stage++) laid->total += laid->stages[stage].cost;
     if (!good) laid_free(laid);
     return good;
 }
@@ -145,50 +131,13 @@ static void place_arena(wg_session *session)
 
 /* ---- making and freeing ---- */
 
-/* Where the floats of a value stand they must hold the one NaN, as if they were read after the run. */
-static void keep_bits(wg_session *session, uint32_t at)
-{
-    const wg_plan *plan = session->plan;
-    const wg_node *from = graph_node(plan->graph, at);
-    if (!base_kind_has_nan((wg_kind)from->kind)) return;
-    session->kept[plan->index[at]] = true;
-    /* the same items, further down */
-    while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) {
-        at = graph_operands(plan->graph, from)[0];
-        from = graph_node(plan->graph, at);
-        session->kept[plan->index[at]] = true;
-    }
-}
-
-/* Which items are read as they stand: after a run, or their bits by a row. */
-static bool find_kept(wg_session *session, wg_error *error)
-{
-    const wg_plan *plan = session->plan;
-    session->kept = base_arena_take_zeroed(&session->memory, plan->count + 1);
-    if (!session->kept) return base_fail_memory(error);
-    if (plan->entry.posture == WG_POSTURE_RETAIN) memset(session->kept, true, plan->count);
-    for (uint32_t i = 0; i < plan->entry.keep_count; i++) session->kept[plan->index[plan->entry.keep[i]]] = true;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        const wg_node *node = graph_node(plan->graph, plan->closure[i]);
-        if (node->op == WG_OP_Bitcast) keep_bits(session, node->operands[0]); /* it reads them */
-        /* What goes into a carried value stays there, and the whole of that is not looked over again. */
-        if (node->op == WG_OP_Update && plan->entry.carry_count) keep_bits(session, graph_operands(plan->graph, node)[1]);
-    }
-    /* A result that is read through another node's buffer: that node's items are what is read. */
-    for (uint32_t i = 0; i < plan->entry.keep_count; i++) {
-        plan_map map;
-        uint32_t source = plan->entry.keep[i];
-        if (plan_view(plan, &plan->layout, plan->entry.keep[i], &map, &source)) session->kept[plan->index[source]] = true;
-    }
-    return true;
-}
-
 static bool session_fill(wg_session *session, wg_error *error)
 {
     const wg_context *context = session->plan->graph->context;
     session->kernels = exec_kernels_for(context->simd);
     session->pool = exec_pool_of(context, error);
-    if (!session->pool || !find_kept(session, error) || !exec_sources_list(session, error)) return false;
+    session->kept = session->plan->seen;
+    if (!session->pool || !exec_sources_list(session, error)) return false;
     if (!laid_make(session, NULL, 0, &session->laid, error)) return false;
     int64_t bytes = session->laid.layout->arena_bytes;
     if (session->options.arena) {

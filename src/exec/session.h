@@ -50,7 +50,7 @@ typedef struct exec_laid {
     base_arena memory;
     plan_layout own;
     const plan_layout *layout; /* the plan's or `own` */
-    exec_stage *stages;
+    const exec_stage *stages;
     char **bases;        /* [buffer count] */
     exec_result *results; /* [keep count] */
     exec_carry *carries;
@@ -70,7 +70,7 @@ struct wg_session {
     uint32_t threads;
     double parallel_cost, part_cost; /* exec_run's */
     base_arena memory; /* what no binding changes */
-    bool *kept;        /* [closure count] results, what a Bitcast reads and, under retain, everything */
+    const bool *kept;        /* [closure count] results, what a Bitcast reads and, under retain, everything */
     exec_input *inputs;
     uint32_t input_count;
     exec_parameter *parameters;

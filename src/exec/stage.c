@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "exec/exec.h"
+#include "exec/exec_map.h"
 
 /* ---- values ---- */
 
@@ -56,7 +56,7 @@ int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grai
 
 bool exec_must_be_canonical(const exec_build *build, uint32_t node)
 {
-    return build->kept && build->kept[build->plan->index[node]];
+    return build->plan->seen[build->plan->index[node]];
 }
 
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
@@ -67,6 +67,7 @@ bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     bool prepared = false;
     switch (from->kind) {
     case PLAN_STAGE_MAP: prepared = exec_map_prepare(build, index, stage); break;
+    case PLAN_STAGE_FOLD: prepared = exec_cells_prepare(build, index, stage); break;
     case PLAN_STAGE_CALL: prepared = exec_call_prepare(build, index, stage); break;
     case PLAN_STAGE_PATTERN: prepared = exec_pattern_prepare(build, index, stage); break;
     }

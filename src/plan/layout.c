@@ -248,6 +248,7 @@ static bool reads_allow(const layering *l, uint32_t s, uint32_t source, uint32_t
     const plan_stage *stage = &l->plan->stages[s];
     for (uint32_t r = 0; r < stage->read_count; r++) {
         if (stage->reads[r].source != source) continue;
+        if (stage->reads[r].cell) return false;
         uint32_t index = l->plan->index[stage->reads[r].node];
         if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
         if (last_use(stage, (uint16_t)r) > instruction) return false;
@@ -267,6 +268,8 @@ static void reuse_at(layering *l, uint32_t s, plan_write write, bool *taken)
     const plan_stage *stage = &l->plan->stages[s];
     uint32_t instruction = instruction_of(stage, write.reg);
     plan_buffer *own = buffer_at(l, write.node);
+    /* Earlier passes read their items again. */
+    if (instruction != WG_NONE && (stage->instructions[instruction].cell || stage->instructions[instruction].pass < stage->last_pass)) return;
     for (uint32_t r = 0; r < stage->read_count && instruction != WG_NONE; r++) {
         uint32_t number = l->layout->buffer_of[l->plan->index[stage->reads[r].source]];
         const plan_buffer *old = &l->layout->buffers[number];
@@ -295,7 +298,7 @@ static bool reuse_in_place(layering *l)
     if (!taken) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         const plan_stage *stage = &l->plan->stages[s];
-        for (uint32_t w = 0; w < stage->write_count && stage->kind == PLAN_STAGE_MAP; w++) reuse_at(l, s, stage->writes[w], taken);
+        for (uint32_t w = 0; w < stage->write_count && stage->kind <= PLAN_STAGE_FOLD; w++) reuse_at(l, s, stage->writes[w], taken);
         if (plan_update_takes_over(l->plan, l->layout, s)) reuse_update(l, s, taken);
     }
     return true;

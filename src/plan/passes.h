@@ -84,11 +84,18 @@ typedef enum plan_role {
     PLAN_ROLE_VIRTUAL,
     PLAN_ROLE_COPY, /* a layout row whose value must be stored */
     PLAN_ROLE_MAP,
+    PLAN_ROLE_FOLD, /* a fold that a stage program can hold */
     PLAN_ROLE_CALL
 } plan_role;
 
-/* Reads and instructions of one MAP stage together, so that its registers are at most so many. */
-#define PLAN_MAP_REGISTERS 32
+/* Reads and instructions of one MAP or FOLD stage together, so that its registers are at most so many. */
+#define PLAN_MAP_REGISTERS 48
+
+/* What the rows of a unit walk: shapes of the graph's list, so equal shapes are equal numbers. */
+typedef struct plan_form {
+    uint32_t space, cell; /* WG_NONE: no program; no fold axis yet */
+    int32_t axis;         /* of the space that folds go along; PLAN_AXIS_ALL, PLAN_AXIS_NONE */
+} plan_form;
 
 typedef struct plan_units {
     uint8_t *role;       /* [count] plan_role */
@@ -96,7 +103,22 @@ typedef struct plan_units {
     uint32_t *source;    /* [count] index of the stored node below; itself when stored */
     uint32_t *unit;      /* [count] WG_NONE for sources, virtual and covered nodes */
     uint32_t unit_count; /* numbered by their greatest node, ascending */
+    plan_form *forms;    /* [unit count] */
 } plan_units;
+
+/* A value that a member of a unit reads: the node itself, or the cell that a virtual row repeats along the unit's axis. */
+typedef struct plan_operand {
+    uint32_t value; /* index */
+    bool cell;
+} plan_operand;
+plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t member, uint32_t operand);
+/* How many instructions a row becomes, at most. */
+#define PLAN_LOG_INSTRUCTIONS 11
+uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index);
+/* Along which axis a row repeats its operand's items, in the shape of its result; PLAN_AXIS_NONE: it does not. */
+int32_t plan_spread_axis(const wg_plan *plan, uint32_t index);
+/* Along which axis a fold goes that a stage program can hold; PLAN_AXIS_NONE: no such fold. */
+int32_t plan_fold_axis(const wg_plan *plan, uint32_t index);
 
 /* The node itself, or what a chain of virtual StopGradients hands through. */
 uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index);

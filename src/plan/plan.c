@@ -23,11 +23,53 @@ static bool copy_entry(wg_plan *plan, const graph_entry *entry)
            copy_list(&plan->memory, &own->keep, own->keep_count) && copy_list(&plan->memory, &own->carries, 2 * (size_t)own->carry_count);
 }
 
+/* ---- whose bits are seen ---- */
+
+/* Where the floats of a value stand they must hold the one NaN, as if they were read after the run. */
+static void see_bits(wg_plan *plan, uint32_t at)
+{
+    const wg_node *from = graph_node(plan->graph, at);
+    if (!base_kind_has_nan((wg_kind)from->kind)) return;
+    plan->seen[plan->index[at]] = true;
+    /* the same items, further down */
+    while (graph_rows[from->op].order == GRAPH_ORDER_LAYOUT || from->op == WG_OP_StopGradient || from->op == WG_OP_Bitcast) {
+        at = graph_operands(plan->graph, from)[0];
+        from = graph_node(plan->graph, at);
+        plan->seen[plan->index[at]] = true;
+    }
+}
+
+/* A result that is read through another node's buffer: that node's items are what is read. */
+static void see_result(wg_plan *plan, uint32_t node)
+{
+    uint32_t index = plan->index[node];
+    plan->seen[index] = true;
+    while (plan->storage[index] == PLAN_VIRTUAL) index = plan->index[graph_operands(plan->graph, plan_node(plan, index))[0]];
+    plan->seen[index] = true;
+}
+
+static bool find_seen(wg_plan *plan, wg_error *error)
+{
+    plan->seen = base_arena_take_zeroed(&plan->memory, (size_t)plan->count + 1);
+    if (!plan->seen) return base_fail_memory(error);
+    if (plan->entry.posture == WG_POSTURE_RETAIN) memset(plan->seen, true, plan->count);
+    for (uint32_t i = 0; i < plan->entry.keep_count; i++) see_result(plan, plan->entry.keep[i]);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const wg_node *node = plan_node(plan, i);
+        if (node->op == WG_OP_Bitcast) see_bits(plan, node->operands[0]); /* it reads them */
+        /* What goes into a carried value stays there, and the whole of that is not looked over again. */
+        if (node->op == WG_OP_Update && plan->entry.carry_count) see_bits(plan, graph_operands(plan->graph, node)[1]);
+    }
+    return true;
+}
+
+/* ---- passes ---- */
+
 static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, wg_error *error)
 {
     plan_work work = {.memory = base_arena_new(plan->allocator)};
     bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) &&
-                plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) &&
+                plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) && find_seen(plan, error) &&
                 plan_layout_make(plan, bindings, binding_count, &plan->layout, error);
     if (good && binding_count) { /* the accounting again, in the volumes of the binding */
         plan->licence = (plan_licence){0};

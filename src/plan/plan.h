@@ -47,17 +47,24 @@ typedef enum plan_storage {
 
 typedef enum plan_stage_kind {
     PLAN_STAGE_MAP,    /* elementwise instructions over one iteration space; no instruction at all: a strided copy */
+    PLAN_STAGE_FOLD,   /* the same with folds along one axis of the space, and with cells: what has a value for each line along that axis */
     PLAN_STAGE_CALL,   /* one row, by its kernel */
     PLAN_STAGE_PATTERN /* an elected match, by its kernel */
 } plan_stage_kind;
 
-/* One elementwise row of a MAP stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
- * instruction. */
+/* One row of a MAP or FOLD stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
+ * instruction. A register of a FOLD stage holds items (one value for each position of the space) or cells (one for each line of the space
+ * along the stage's axis). An elementwise row on items reads a cell as the item of every position of its line; a fold takes items to cells.
+ * LogSoftmax and LogSumExp are several instructions, the last of which gives their value. A pass is a walk over the items: a value of pass p needs folds p deep, so it is there in the walk after theirs. */
 typedef struct plan_instruction {
-    uint16_t op;              /* wg_op of an elementwise row */
+    uint16_t op;              /* wg_op of an elementwise row, or of a fold */
     uint8_t kind, result_kind; /* of the data operands, of the result */
     uint32_t node;
     uint16_t target, operands[3];
+    uint8_t pass; /* of a fold: that of its operand */
+    uint8_t operation, accumulate; /* of a fold: the word of FOLDING, the kind that it adds in (integers wrap in the result's kind) */
+    bool cell;    /* the target holds cells */
+    bool fold;
     bool wrap; /* Convert */
 } plan_instruction;
 
@@ -66,11 +73,15 @@ typedef struct plan_instruction {
  * where the row keeps that order (Reshape, StopGradient, Bitcast), its operand. */
 typedef struct plan_read {
     uint32_t node, source;
+    bool cell; /* FOLD: it holds cells */
 } plan_read;
+
+#define PLAN_AXIS_NONE (-2)
+#define PLAN_AXIS_ALL (-1) /* the whole space is one line along its last axis */
 
 typedef struct plan_write {
     uint32_t node;
-    uint16_t reg; /* MAP: the register that is stored (a read's register: a copy) */
+    uint16_t reg; /* MAP, FOLD: the register that is stored (a read's register: a copy) */
 } plan_write;
 
 typedef struct plan_stage {
@@ -78,6 +89,9 @@ typedef struct plan_stage {
     uint32_t node_count;
     const uint32_t *nodes; /* what it computes, ascending (virtual nodes belong to no stage) */
     uint32_t match;        /* PATTERN: index into matches */
+    uint32_t space;        /* FOLD: a node of the space's shape */
+    int32_t axis;          /* FOLD: of the space, or PLAN_AXIS_ALL */
+    uint32_t last_pass;    /* FOLD */
     uint32_t read_count, write_count, instruction_count, register_count;
     plan_read *reads; /* CALL: one an operand, in order; PATTERN: the operands of the match from outside, in first-read order */
     plan_write *writes;
@@ -132,6 +146,7 @@ typedef struct plan_layout {
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
     plan_map **maps;            /* [stage count][read count] */
     int64_t *scratch, *scratch_at; /* [stage count] bytes of scratch a kernel asks for, and their offset in the arena */
+    void *prepared;             /* what exec made of the stages, in `memory` */
     int64_t arena_bytes, largest_bytes, bound_bytes;
 } plan_layout;
 
@@ -144,9 +159,9 @@ typedef struct plan_licence {
     int64_t peak, retain_all;
 } plan_licence;
 
-/* Scratch bytes that the kernel of a stage needs, asked before offsets are known; negative with an error where it cannot be prepared. exec
- * provides it (plan stands below and is given it). NULL: none. */
-typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error);
+/* Scratch bytes that the kernel of a stage needs, asked before offsets are known, in stage order; negative with an error where it cannot be
+ * prepared. What is prepared may stay in layout->prepared. exec provides it (plan stands below and is given it). NULL: none. */
+typedef int64_t (*plan_scratch_function)(const struct wg_plan *plan, plan_layout *layout, uint32_t stage, wg_error *error);
 
 struct wg_plan {
     atomic_uint references;
@@ -158,6 +173,7 @@ struct wg_plan {
     uint32_t *closure, count; /* scheduled nodes, ascending */
     uint32_t *index;          /* [prefix] node to closure index, WG_NONE when not scheduled */
     uint8_t *storage;         /* [closure count] plan_storage */
+    bool *seen;               /* [closure count] its items are read as they stand: after a run, or their bits by a row */
     bool *lasts;              /* [closure count] stored to the end of a run: declared, or (retain) read by a derivative term */
     plan_match *matches;      /* candidates in root order */
     uint32_t match_count;
@@ -167,6 +183,9 @@ struct wg_plan {
     plan_layout layout; /* for the extents the plan was made with */
     plan_scratch_function scratch;
 };
+
+/* What a fold's row says: an instruction with its operation and kinds. */
+plan_instruction plan_fold_of(const wg_plan *plan, uint32_t node);
 
 /* The plan of an entry; exec's wg_plan_new gives it the scratch function of its kernels. */
 wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch,

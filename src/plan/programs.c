@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Units to stages: what each reads and writes, and the instructions of elementwise ones. */
+ * Units to stages: what each reads and writes, and the instructions of programs. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -12,6 +12,7 @@ typedef struct builder {
     uint32_t *begin, *members; /* the nodes of each unit, ascending: indices */
     bool *stored;              /* [count] */
     uint32_t *reg;             /* [count] the register of a node within the unit in `seen` */
+    uint8_t pass[PLAN_MAP_REGISTERS]; /* of the registers of the stage under way */
     uint32_t *seen;            /* [count] one more than the unit that last met the node */
 } builder;
 
@@ -22,23 +23,28 @@ static uint32_t operand_index(const builder *b, uint32_t index, uint32_t operand
 
 /* ---- storage ---- */
 
-static bool same_map_unit(const builder *b, uint32_t a, uint32_t c)
+static bool in_program(const plan_units *units, uint32_t index)
 {
-    return b->units->role[a] == PLAN_ROLE_MAP && b->units->role[c] == PLAN_ROLE_MAP && b->units->unit[a] == b->units->unit[c];
+    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
 }
 
-/* A value is stored unless it is virtual, covered, or an elementwise one whose readers all stand in its own unit. */
+static bool same_program(const builder *b, uint32_t a, uint32_t c)
+{
+    return in_program(b->units, a) && in_program(b->units, c) && b->units->unit[a] == b->units->unit[c];
+}
+
+/* A value is stored unless it is virtual, covered, or a row of a program whose readers all stand in its own unit. */
 static void settle_storage(builder *b)
 {
     const plan_units *units = b->units;
     wg_plan *plan = b->plan;
-    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = units->role[i] == PLAN_ROLE_MAP ? plan->lasts[i] : true;
+    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = in_program(units, i) ? plan->lasts[i] : true;
     for (uint32_t i = 0; i < plan->count; i++) {
-        if (units->role[i] == PLAN_ROLE_VIRTUAL && plan_node(plan, i)->op == WG_OP_StopGradient) continue; /* its readers decide */
+        if (units->role[i] == PLAN_ROLE_VIRTUAL) continue; /* its readers decide */
         const wg_node *node = plan_node(plan, i);
         for (uint32_t k = 0; k < node->operand_count; k++) {
-            uint32_t value = plan_unit_real(plan, units, operand_index(b, i, k));
-            if (!same_map_unit(b, i, value)) b->stored[value] = true;
+            uint32_t value = plan_unit_operand(plan, units, i, k).value;
+            if (!same_program(b, i, value)) b->stored[units->source[value]] = true;
         }
     }
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -78,7 +84,7 @@ static bool give_nodes(builder *b, plan_stage *stage, const uint32_t *members, u
 
 static plan_read read_of(const builder *b, uint32_t index)
 {
-    return (plan_read){b->plan->closure[index], b->plan->closure[b->units->source[index]]};
+    return (plan_read){b->plan->closure[index], b->plan->closure[b->units->source[index]], false};
 }
 
 static bool give_write(builder *b, plan_stage *stage, uint32_t index)
@@ -136,24 +142,26 @@ static bool make_copy(builder *b, plan_stage *stage, uint32_t index)
     stage->match = WG_NONE;
     stage->reads = base_arena_take(&b->plan->memory, sizeof *stage->reads);
     if (!stage->reads) return false;
-    stage->reads[0] = (plan_read){b->plan->closure[keeps_order ? below : index], b->plan->closure[b->units->source[below]]};
+    stage->reads[0] = (plan_read){b->plan->closure[keeps_order ? below : index], b->plan->closure[b->units->source[below]], false};
     stage->read_count = stage->register_count = 1;
     return give_nodes(b, stage, &index, 1) && give_write(b, stage, index);
 }
 
-/* ---- elementwise programs ---- */
+/* ---- programs ---- */
 
-static bool give_map_reads(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
 {
     plan_read reads[PLAN_MAP_REGISTERS];
     for (uint32_t m = 0; m < count; m++) {
         const wg_node *node = plan_node(b->plan, members[m]);
         for (uint32_t k = 0; k < node->operand_count; k++) {
-            uint32_t value = plan_unit_real(b->plan, b->units, operand_index(b, members[m], k));
-            if (same_map_unit(b, members[m], value) || b->seen[value] == unit + 1) continue;
-            b->seen[value] = unit + 1;
-            b->reg[value] = stage->read_count;
-            reads[stage->read_count++] = read_of(b, value);
+            plan_operand operand = plan_unit_operand(b->plan, b->units, members[m], k);
+            if (same_program(b, members[m], operand.value) || b->seen[operand.value] == unit + 1) continue;
+            b->seen[operand.value] = unit + 1;
+            b->reg[operand.value] = stage->read_count;
+            b->pass[stage->read_count] = 0;
+            reads[stage->read_count] = read_of(b, operand.value);
+            reads[stage->read_count++].cell = operand.cell;
         }
     }
     stage->reads = base_arena_take(&b->plan->memory, stage->read_count * sizeof *reads);
@@ -161,35 +169,132 @@ static bool give_map_reads(builder *b, plan_stage *stage, uint32_t unit, const u
     return stage->reads != NULL;
 }
 
-static plan_instruction instruction_of(const builder *b, uint32_t index)
+plan_instruction plan_fold_of(const wg_plan *plan, uint32_t position)
+{
+    const wg_node *node = graph_node(plan->graph, position);
+    wg_kind kind = (wg_kind)graph_node(plan->graph, graph_operands(plan->graph, node)[0])->kind;
+    plan_instruction made = {.op = node->op, .kind = (uint8_t)kind, .result_kind = node->kind, .node = position, .fold = true, .cell = true};
+    int64_t told = GRAPH_BY_RULE;
+    if (node->op == WG_OP_Reduce) made.operation = (uint8_t)graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Reduce, op));
+    if (node->op == WG_OP_Sum) told = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Sum, accumulate));
+    if (node->op == WG_OP_SumAlong) told = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(SumAlong, accumulate));
+    made.accumulate = (uint8_t)(!base_kind_is_float(kind) ? node->kind : told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : told);
+    return made;
+}
+
+/* Behind the others: each target is a register of its own, who runs it shares rooms by lifetime. Answers it. */
+static uint16_t append(builder *b, plan_stage *stage, plan_instruction made)
+{
+    for (int32_t k = 0; k < graph_rows[made.op].arity; k++)
+        if (b->pass[made.operands[k]] > made.pass) made.pass = b->pass[made.operands[k]];
+    made.target = (uint16_t)stage->register_count++;
+    b->pass[made.target] = (uint8_t)(made.pass + made.fold);
+    if (b->pass[made.target] > stage->last_pass) stage->last_pass = b->pass[made.target];
+    stage->instructions[stage->instruction_count++] = made;
+    return made.target;
+}
+
+static uint16_t append_row(builder *b, plan_stage *stage, const plan_form *form, uint32_t index)
 {
     const wg_node *node = plan_node(b->plan, index);
+    if (b->units->role[index] == PLAN_ROLE_FOLD) {
+        plan_instruction made = plan_fold_of(b->plan, b->plan->closure[index]);
+        made.operands[0] = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, index, 0).value];
+        return append(b, stage, made);
+    }
     const char *data = strchr(graph_rows[node->op].roles, 'd');
     uint32_t first = data ? (uint32_t)(data - graph_rows[node->op].roles) : 0;
     plan_instruction made = {.op = node->op, .result_kind = node->kind, .node = b->plan->closure[index]};
     made.kind = plan_node(b->plan, operand_index(b, index, first))->kind;
     made.wrap = node->op == WG_OP_Convert && graph_attribute(b->plan->graph, node, GRAPH_ATTRIBUTE(Convert, wrap));
+    made.cell = form->axis != PLAN_AXIS_NONE && node->shape == form->cell;
     for (uint32_t k = 0; k < node->operand_count; k++)
-        made.operands[k] = (uint16_t)b->reg[plan_unit_real(b->plan, b->units, operand_index(b, index, k))];
-    return made;
+        made.operands[k] = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, index, k).value];
+    return append(b, stage, made);
 }
 
-static bool make_map(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+/* ---- the log domain ---- */
+
+/* What is appended of one row: its node, and the kind that it is computed in. */
+typedef struct log_row {
+    builder *b;
+    plan_stage *stage;
+    uint32_t node;
+    wg_kind kind, wide;
+} log_row;
+
+static uint16_t log_step(log_row *l, wg_op op, bool cell, uint16_t first, uint16_t second)
 {
-    uint32_t writes = 0;
-    stage->kind = PLAN_STAGE_MAP;
+    wg_kind result = op == WG_OP_Equal ? WG_KIND_BOOL : l->wide;
+    return append(l->b, l->stage, (plan_instruction){.op = (uint16_t)op, .kind = (uint8_t)l->wide, .result_kind = (uint8_t)result,
+                                                     .node = l->node, .cell = cell, .operands = {first, second}});
+}
+
+static uint16_t log_fold(log_row *l, wg_op op, wg_kind kind, uint16_t of)
+{
+    return append(l->b, l->stage, (plan_instruction){.op = (uint16_t)op, .kind = (uint8_t)kind, .result_kind = (uint8_t)l->wide,
+                                                     .accumulate = (uint8_t)l->wide, .node = l->node, .cell = true, .fold = true,
+                                                     .operation = op == WG_OP_Reduce ? GRAPH_FOLDING_MAX : GRAPH_FOLDING_SUM,
+                                                     .operands = {of}});
+}
+
+static uint16_t log_convert(log_row *l, wg_kind from, wg_kind to, bool cell, uint16_t of)
+{
+    if (from == to) return of;
+    return append(l->b, l->stage, (plan_instruction){.op = WG_OP_Convert, .kind = (uint8_t)from, .result_kind = (uint8_t)to, .node = l->node,
+                                                     .cell = cell, .operands = {of}});
+}
+
+/* m the maximum, s the sum of exp(x - m): (x - m) - ln s on items, or m + ln s on cells; there m itself where it is no finite number, so
+ * where m - m is not equal to itself. f16 and bf16 run in f32 and round at the end. */
+static uint16_t append_log(builder *b, plan_stage *stage, uint32_t index)
+{
+    const wg_node *node = plan_node(b->plan, index);
+    uint16_t x = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, index, 0).value];
+    log_row l = {b, stage, b->plan->closure[index], (wg_kind)node->kind, graph_accumulation_kind((wg_kind)node->kind)};
+    uint16_t m = log_fold(&l, WG_OP_Reduce, l.kind, x);
+    uint16_t shifted = log_step(&l, WG_OP_Sub, false, log_convert(&l, l.kind, l.wide, false, x), m);
+    uint16_t s = log_fold(&l, WG_OP_SumAlong, l.wide, log_step(&l, WG_OP_Exp, false, shifted, 0));
+    uint16_t ln = log_step(&l, WG_OP_Ln, true, s, 0);
+    if (node->op == WG_OP_LogSoftmax) return log_convert(&l, l.wide, l.kind, false, log_step(&l, WG_OP_Sub, false, shifted, ln));
+    uint16_t sum = log_step(&l, WG_OP_Add, true, m, ln), zero = log_step(&l, WG_OP_Sub, true, m, m);
+    uint16_t finite = log_step(&l, WG_OP_Equal, true, zero, zero);
+    plan_instruction pick = {.op = WG_OP_Select, .kind = (uint8_t)l.wide, .result_kind = (uint8_t)l.wide, .node = l.node, .cell = true,
+                             .operands = {finite, sum, m}};
+    return log_convert(&l, l.wide, l.kind, true, append(b, stage, pick));
+}
+
+/* A node of the space's shape: a row on items, or what a fold reads. */
+static uint32_t space_of(const builder *b, const plan_form *form, const uint32_t *members, uint32_t count)
+{
+    for (uint32_t m = 0; m < count; m++) {
+        if (b->units->role[members[m]] == PLAN_ROLE_FOLD) return b->plan->closure[operand_index(b, members[m], 0)];
+        if (plan_node(b->plan, members[m])->shape == form->space) return b->plan->closure[members[m]];
+    }
+    return WG_NONE;
+}
+
+static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+{
+    const plan_form *form = &b->units->forms[unit];
+    uint32_t writes = 0, instructions = 0;
+    stage->kind = form->axis == PLAN_AXIS_NONE ? PLAN_STAGE_MAP : PLAN_STAGE_FOLD;
     stage->match = WG_NONE;
-    for (uint32_t m = 0; m < count; m++) writes += b->stored[members[m]];
-    stage->instructions = base_arena_take(&b->plan->memory, count * sizeof *stage->instructions);
+    stage->axis = form->axis;
+    stage->space = space_of(b, form, members, count);
+    for (uint32_t m = 0; m < count; m++) {
+        writes += b->stored[members[m]];
+        instructions += plan_instruction_count(b->plan, members[m]);
+    }
+    stage->instructions = base_arena_take(&b->plan->memory, instructions * sizeof *stage->instructions);
     stage->writes = base_arena_take(&b->plan->memory, (writes + 1) * sizeof *stage->writes);
-    if (!stage->instructions || !stage->writes || !give_map_reads(b, stage, unit, members, count)) return false;
+    if (!stage->instructions || !stage->writes || !give_program_reads(b, stage, unit, members, count)) return false;
     stage->register_count = stage->read_count;
     for (uint32_t m = 0; m < count; m++) {
-        plan_instruction *made = &stage->instructions[stage->instruction_count++];
-        *made = instruction_of(b, members[m]);
-        made->target = (uint16_t)stage->register_count++; /* each once: who runs it shares rooms by lifetime */
-        b->reg[members[m]] = made->target;
-        if (b->stored[members[m]]) stage->writes[stage->write_count++] = (plan_write){made->node, made->target};
+        bool log = plan_instruction_count(b->plan, members[m]) > 1;
+        uint16_t target = log ? append_log(b, stage, members[m]) : append_row(b, stage, form, members[m]);
+        b->reg[members[m]] = target;
+        if (b->stored[members[m]]) stage->writes[stage->write_count++] = (plan_write){b->plan->closure[members[m]], target};
     }
     return give_nodes(b, stage, members, count);
 }
@@ -202,7 +307,10 @@ static bool make_stage(builder *b, uint32_t unit)
     uint32_t count = b->begin[unit + 1] - b->begin[unit];
     plan_stage *stage = &b->plan->stages[unit];
     switch ((plan_role)b->units->role[members[0]]) {
-    case PLAN_ROLE_MAP: return make_map(b, stage, unit, members, count);
+    case PLAN_ROLE_FOLD: /* alone over items side by side: its kernel knows how to share it between threads */
+        if (count == 1 && b->units->contiguous[operand_index(b, members[0], 0)]) return make_call(b, stage, members[0]);
+        return make_program(b, stage, unit, members, count);
+    case PLAN_ROLE_MAP: return make_program(b, stage, unit, members, count);
     case PLAN_ROLE_COPY: return make_copy(b, stage, members[0]);
     case PLAN_ROLE_PATTERN: return make_pattern(b, stage, unit, members[0]);
     default: return make_call(b, stage, members[0]);

@@ -188,6 +188,7 @@ static const char *stage_kind(const wg_plan *plan, const plan_stage *stage)
     switch (stage->kind) {
     case PLAN_STAGE_PATTERN: return plan_pattern_formula(plan->matches[stage->match].pattern);
     case PLAN_STAGE_CALL: return graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text;
+    case PLAN_STAGE_FOLD: return "map with folds";
     case PLAN_STAGE_MAP: break;
     }
     return stage->instruction_count ? "map" : "copy";

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Nodes to stages: what is virtual, what must be copied, and which elementwise rows run as one.
+ * Nodes to stages: what is virtual, what must be copied, and which elementwise rows and folds run as one.
  *
  * Grouping walks from the results down. The height of a unit is one more than that of its highest reader, so every edge between units
- * falls, and two units of one height do not depend on each other. An elementwise row joins the unit of its highest readers where these are
- * elementwise over the same shape (several such units become one), else it begins a unit above them. So a row stands with its readers, not
- * with its operands: what a late reader alone needs is computed late, from operands that are stored anyway. */
+ * falls, and two units of one height do not depend on each other. A row joins the unit of its highest readers where these walk the same
+ * space (several such units become one), else it begins a unit above them. So a row stands with its readers, not with its operands: what a
+ * late reader alone needs is computed late, from operands that are stored anyway; what a lower unit reads too is stored besides.
+ *
+ * A unit walks a space, the shape of its items. With its first fold, or the first value spread over its items that comes of a fold, it has
+ * an axis too, and its rows are on items or on cells, which their shapes tell. A fold whose readers are elementwise over its result's shape
+ * makes their unit walk the fold's space: what they were is done on cells. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -18,14 +22,16 @@
 typedef struct readers_above {
     uint32_t height;
     uint32_t units[MOST_UNITS];
+    int32_t spread[MOST_UNITS]; /* PLAN_AXIS_NONE: read as it is; else repeated along that axis of the unit's space */
     uint8_t unit_count;
-    bool joinable; /* all of them are elementwise, and few enough to name */
+    bool joinable; /* all of them are rows of programs, and few enough to name */
 } readers_above;
 
 typedef struct group {
-    uint32_t parent, height, shape; /* shape WG_NONE: not elementwise */
+    uint32_t parent, height;
+    plan_form form;
     uint32_t instruction_count, read_count, read_capacity;
-    uint32_t *reads;
+    uint32_t *reads; /* as the rows name them: a value that is spread stands for its row */
 } group;
 
 typedef struct grouping {
@@ -35,6 +41,7 @@ typedef struct grouping {
     plan_probes probes;
     uint8_t *depth; /* [count] virtual nodes from here down to the stored one */
     readers_above *above;
+    plan_form *origin; /* [count] of the folds that a row's value comes of by elementwise rows */
     group *groups;
     uint32_t group_count;
 } grouping;
@@ -49,6 +56,59 @@ uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t i
     while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient)
         index = operand_index(plan, index, 0);
     return index;
+}
+
+int32_t plan_spread_axis(const wg_plan *plan, uint32_t index)
+{
+    const wg_node *node = plan_node(plan, index);
+    if (node->op == WG_OP_Broadcast) return plan_node(plan, operand_index(plan, index, 0))->rank == 0 ? PLAN_AXIS_ALL : PLAN_AXIS_NONE;
+    if (node->op != WG_OP_BroadcastAlong) return PLAN_AXIS_NONE;
+    return node->rank == 1 ? PLAN_AXIS_ALL : (int32_t)graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(BroadcastAlong, axis));
+}
+
+int32_t plan_fold_axis(const wg_plan *plan, uint32_t index)
+{
+    const wg_node *node = plan_node(plan, index);
+    int64_t axis = PLAN_AXIS_NONE;
+    switch (node->op) {
+    case WG_OP_Sum: axis = PLAN_AXIS_ALL; break;
+    case WG_OP_SumAlong: axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(SumAlong, axis)); break;
+    case WG_OP_Reduce:
+        if (!graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Reduce, order)))
+            axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Reduce, axis));
+        break;
+    case WG_OP_LogSoftmax: axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(LogSoftmax, axis)); break;
+    case WG_OP_LogSumExp: axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(LogSumExp, axis)); break;
+    default: break;
+    }
+    const wg_node *operand = axis == PLAN_AXIS_NONE ? node : plan_node(plan, operand_index(plan, index, 0));
+    if (axis == PLAN_AXIS_NONE || operand->rank == 0 || base_kind_is_complex((wg_kind)operand->kind)) return PLAN_AXIS_NONE;
+    return operand->rank == 1 ? PLAN_AXIS_ALL : (int32_t)axis;
+}
+
+uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index)
+{
+    const wg_node *node = plan_node(plan, index);
+    return node->op == WG_OP_LogSoftmax || node->op == WG_OP_LogSumExp ? PLAN_LOG_INSTRUCTIONS : 1;
+}
+
+static bool in_program(const plan_units *units, uint32_t index)
+{
+    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
+}
+
+plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t member, uint32_t operand)
+{
+    uint32_t value = plan_unit_real(plan, units, operand_index(plan, member, operand));
+    if (!in_program(units, member)) return (plan_operand){value, false};
+    const plan_form *form = &units->forms[units->unit[member]];
+    if (form->axis == PLAN_AXIS_NONE) return (plan_operand){value, false};
+    if (units->role[value] == PLAN_ROLE_VIRTUAL && plan_spread_axis(plan, value) == form->axis &&
+        plan_node(plan, value)->shape == form->space) {
+        uint32_t below = plan_unit_real(plan, units, operand_index(plan, value, 0));
+        if (plan_node(plan, below)->shape == form->cell) return (plan_operand){below, true};
+    }
+    return (plan_operand){value, plan_node(plan, value)->shape == form->cell};
 }
 
 /* ---- roles ---- */
@@ -67,6 +127,25 @@ static void assign_roles(grouping *g)
         if (!match->elected || !plan_pattern_served(plan, &g->probes, match)) continue;
         for (uint32_t i = 0; i < match->node_count; i++) g->units->role[plan->index[match->nodes[i]]] = PLAN_ROLE_COVERED;
         g->units->role[plan->index[match->root]] = PLAN_ROLE_PATTERN;
+    }
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (g->units->role[i] == PLAN_ROLE_CALL && plan_fold_axis(plan, i) != PLAN_AXIS_NONE) g->units->role[i] = PLAN_ROLE_FOLD;
+}
+
+/* Folds, and what elementwise rows make of their results. */
+static void find_origins(grouping *g)
+{
+    const wg_plan *plan = g->plan;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const wg_node *node = plan_node(plan, i);
+        g->origin[i] = (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE};
+        if (g->units->role[i] == PLAN_ROLE_FOLD)
+            g->origin[i] = (plan_form){plan_node(plan, operand_index(plan, i, 0))->shape,
+                                       node->op == WG_OP_LogSoftmax ? WG_NONE : node->shape, plan_fold_axis(plan, i)};
+        for (uint32_t k = 0; g->units->role[i] == PLAN_ROLE_MAP && g->origin[i].axis == PLAN_AXIS_NONE && k < node->operand_count; k++) {
+            uint32_t operand = plan_unit_real(plan, g->units, operand_index(plan, i, k));
+            if (g->origin[operand].cell == node->shape) g->origin[i] = g->origin[operand];
+        }
     }
 }
 
@@ -164,7 +243,7 @@ static uint32_t find(grouping *g, uint32_t unit)
 }
 
 /* A reader of `index` at a height; unit WG_NONE: not one to join. */
-static void push(grouping *g, uint32_t index, uint32_t height, uint32_t unit)
+static void push(grouping *g, uint32_t index, uint32_t height, uint32_t unit, int32_t spread)
 {
     readers_above *above = &g->above[index];
     if (height < above->height) return;
@@ -172,28 +251,39 @@ static void push(grouping *g, uint32_t index, uint32_t height, uint32_t unit)
     if (unit == WG_NONE) above->joinable = false;
     if (!above->joinable) return;
     for (uint32_t k = 0; k < above->unit_count; k++)
-        if (above->units[k] == unit) return;
-    if (above->unit_count == MOST_UNITS) above->joinable = false;
-    else above->units[above->unit_count++] = unit;
+        if (above->units[k] == unit && above->spread[k] == spread) return;
+    if (above->unit_count == MOST_UNITS) {
+        above->joinable = false;
+        return;
+    }
+    above->units[above->unit_count] = unit;
+    above->spread[above->unit_count++] = spread;
 }
 
-static void hand_down(grouping *g, uint32_t index, uint32_t below)
+/* The readers of a virtual row read what is below it: as it is, or repeated along an axis. */
+static void hand_down(grouping *g, uint32_t index)
 {
     const readers_above *above = &g->above[index];
-    if (!above->joinable) push(g, below, above->height, WG_NONE);
-    for (uint32_t k = 0; above->joinable && k < above->unit_count; k++) push(g, below, above->height, above->units[k]);
+    uint32_t below = operand_index(g->plan, index, 0);
+    bool same = plan_node(g->plan, index)->op == WG_OP_StopGradient;
+    int32_t axis = same ? PLAN_AXIS_NONE : plan_spread_axis(g->plan, index);
+    bool joinable = above->joinable && (same || axis != PLAN_AXIS_NONE);
+    for (uint32_t k = 0; k < above->unit_count; k++) joinable = joinable && (same || above->spread[k] == PLAN_AXIS_NONE);
+    if (!joinable) push(g, below, above->height, WG_NONE, PLAN_AXIS_NONE);
+    for (uint32_t k = 0; joinable && k < above->unit_count; k++)
+        push(g, below, above->height, above->units[k], same ? above->spread[k] : axis);
 }
 
 static void push_operands(grouping *g, uint32_t index, uint32_t height, uint32_t unit)
 {
     const wg_node *node = plan_node(g->plan, index);
-    for (uint32_t k = 0; k < node->operand_count; k++) push(g, operand_index(g->plan, index, k), height, unit);
+    for (uint32_t k = 0; k < node->operand_count; k++) push(g, operand_index(g->plan, index, k), height, unit, PLAN_AXIS_NONE);
 }
 
-static uint32_t new_group(grouping *g, uint32_t index, uint32_t shape)
+static uint32_t new_group(grouping *g, uint32_t index, plan_form form)
 {
     uint32_t unit = g->group_count++;
-    g->groups[unit] = (group){.parent = unit, .height = g->above[index].height + 1, .shape = shape};
+    g->groups[unit] = (group){.parent = unit, .height = g->above[index].height + 1, .form = form};
     g->units->unit[index] = unit;
     return unit;
 }
@@ -231,8 +321,31 @@ static bool set_reads(grouping *g, uint32_t unit, const uint32_t *reads, uint32_
     return true;
 }
 
-/* The reads of the units above together, the node's own operands in its place. False where they may not become one. */
-static bool joined_reads(grouping *g, uint32_t index, uint32_t *reads, uint32_t *count, uint32_t *instructions)
+/* What the unit walks that a row and its readers can share. */
+static plan_form shared_form(grouping *g, uint32_t index)
+{
+    const readers_above *above = &g->above[index];
+    uint32_t shape = plan_node(g->plan, index)->shape;
+    if (g->units->role[index] == PLAN_ROLE_FOLD) return g->origin[index];
+    for (uint32_t k = 0; k < above->unit_count; k++) {
+        const plan_form *form = &g->groups[find(g, above->units[k])].form;
+        if (above->spread[k] != PLAN_AXIS_NONE) return g->origin[index];
+        if (form->axis != PLAN_AXIS_NONE) return *form;
+    }
+    return (plan_form){shape, WG_NONE, PLAN_AXIS_NONE};
+}
+
+/* Whether a unit that reads a row may walk a form; what is elementwise over the cells' shape becomes rows on cells. */
+static bool conforms(const plan_form *own, const plan_form *form, int32_t spread, uint32_t shape)
+{
+    if (form->space == WG_NONE || form->space == form->cell) return false;
+    if (spread != PLAN_AXIS_NONE && (spread != form->axis || shape != form->cell)) return false;
+    if (own->space == form->space) return own->axis == PLAN_AXIS_NONE || own->axis == form->axis;
+    return own->axis == PLAN_AXIS_NONE && own->space == form->cell && spread == PLAN_AXIS_NONE;
+}
+
+/* The reads of the units above together, the row's own operands in its place. False where they may not become one. */
+static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uint32_t *reads, uint32_t *count, uint32_t *instructions)
 {
     const readers_above *above = &g->above[index];
     if (!above->joinable || !above->unit_count) return false;
@@ -242,26 +355,38 @@ static bool joined_reads(grouping *g, uint32_t index, uint32_t *reads, uint32_t 
         bool again = false;
         for (uint32_t j = 0; j < k; j++) again = again || find(g, above->units[j]) == unit;
         const group *other = &g->groups[unit];
-        if (other->shape != plan_node(g->plan, index)->shape) return false;
-        for (uint32_t r = 0; !again && r < other->read_count; r++)
-            if (other->reads[r] != index && !add_read(reads, count, other->reads[r])) return false;
+        if (!conforms(&other->form, form, above->spread[k], plan_node(g->plan, index)->shape)) return false;
+        for (uint32_t r = 0; !again && r < other->read_count; r++) {
+            uint32_t read = other->reads[r];
+            bool spread = above->spread[k] != PLAN_AXIS_NONE && g->units->role[read] == PLAN_ROLE_VIRTUAL &&
+                          plan_unit_real(g->plan, g->units, operand_index(g->plan, read, 0)) == index;
+            if (read != index && !spread && !add_read(reads, count, read)) return false;
+        }
         if (!again) *instructions += other->instruction_count;
     }
-    return add_operands(g, index, reads, count) && *count + ++*instructions <= PLAN_MAP_REGISTERS;
+    *instructions += plan_instruction_count(g->plan, index);
+    return add_operands(g, index, reads, count) && *count + *instructions <= PLAN_MAP_REGISTERS;
 }
 
-static bool place_map(grouping *g, uint32_t index)
+static bool place_row(grouping *g, uint32_t index)
 {
-    uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = 1, unit;
-    if (joined_reads(g, index, reads, &count, &instructions)) {
+    uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = plan_instruction_count(g->plan, index), unit;
+    plan_form form = shared_form(g, index);
+    if (joined_reads(g, index, &form, reads, &count, &instructions)) {
         unit = find(g, g->above[index].units[0]);
-        for (uint32_t k = 1; k < g->above[index].unit_count; k++) g->groups[find(g, g->above[index].units[k])].parent = unit;
+        for (uint32_t k = 0; k < g->above[index].unit_count; k++) {
+            uint32_t other = find(g, g->above[index].units[k]);
+            if (form.cell == WG_NONE) form.cell = g->groups[other].form.cell; /* that of a fold which has no cells to read */
+            g->groups[other].parent = unit;
+        }
         g->units->unit[index] = unit;
+        g->groups[unit].form = form;
     } else {
         count = 0;
-        instructions = 1;
+        instructions = plan_instruction_count(g->plan, index);
         add_operands(g, index, reads, &count);
-        unit = new_group(g, index, plan_node(g->plan, index)->shape);
+        if (g->units->role[index] == PLAN_ROLE_MAP) form = (plan_form){plan_node(g->plan, index)->shape, WG_NONE, PLAN_AXIS_NONE};
+        unit = new_group(g, index, form);
     }
     g->groups[unit].instruction_count = instructions;
     push_operands(g, index, g->groups[unit].height, unit);
@@ -273,11 +398,9 @@ static bool place(grouping *g, uint32_t i)
     plan_units *units = g->units;
     switch ((plan_role)units->role[i]) {
     case PLAN_ROLE_SOURCE: break;
-    case PLAN_ROLE_MAP: return place_map(g, i);
-    case PLAN_ROLE_VIRTUAL:
-        if (plan_node(g->plan, i)->op == WG_OP_StopGradient) hand_down(g, i, operand_index(g->plan, i, 0));
-        else push(g, operand_index(g->plan, i, 0), g->above[i].height, WG_NONE);
-        break;
+    case PLAN_ROLE_MAP:
+    case PLAN_ROLE_FOLD: return place_row(g, i);
+    case PLAN_ROLE_VIRTUAL: hand_down(g, i); break;
     case PLAN_ROLE_COVERED: { /* the root stands above its interior, and was placed */
         uint32_t root = g->plan->index[g->plan->matches[g->work->match_of[i]].root];
         push_operands(g, i, g->groups[units->unit[root]].height, WG_NONE);
@@ -285,7 +408,10 @@ static bool place(grouping *g, uint32_t i)
     }
     case PLAN_ROLE_PATTERN:
     case PLAN_ROLE_COPY:
-    case PLAN_ROLE_CALL: push_operands(g, i, g->groups[new_group(g, i, WG_NONE)].height, WG_NONE);
+    case PLAN_ROLE_CALL: {
+        uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
+        push_operands(g, i, g->groups[unit].height, WG_NONE);
+    }
     }
     return true;
 }
@@ -304,6 +430,10 @@ static bool number_units(grouping *g)
         if (number[unit] == WG_NONE) number[unit] = units->unit_count++;
         units->unit[i] = number[unit];
     }
+    units->forms = base_arena_take(&g->work->memory, ((size_t)units->unit_count + 1) * sizeof *units->forms);
+    if (!units->forms) return false;
+    for (uint32_t unit = 0; unit < g->group_count; unit++)
+        if (number[unit] != WG_NONE) units->forms[units->unit_count - 1 - number[unit]] = g->groups[unit].form;
     for (uint32_t i = 0; i < g->plan->count; i++)
         if (units->unit[i] != WG_NONE) units->unit[i] = units->unit_count - 1 - units->unit[i];
     return true;
@@ -317,6 +447,7 @@ static bool take_room(grouping *g)
            (g->units->source = base_arena_take(memory, room * sizeof(uint32_t))) &&
            (g->units->unit = base_arena_take(memory, room * sizeof(uint32_t))) && (g->depth = base_arena_take_zeroed(memory, room)) &&
            (g->above = base_arena_take_zeroed(memory, room * sizeof *g->above)) &&
+           (g->origin = base_arena_take(memory, room * sizeof *g->origin)) &&
            (g->groups = base_arena_take(memory, room * sizeof *g->groups)) && plan_probes_make(g->plan->extent_count, memory, &g->probes);
 }
 
@@ -340,6 +471,7 @@ bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error)
     if (!producer || !take_room(&g)) return base_fail_memory(error);
     assign_roles(&g);
     settle(&g);
+    find_origins(&g);
     for (uint32_t i = plan->count; i-- > 0;)
         if (!place(&g, i)) return base_fail_memory(error);
     if (!number_units(&g)) return base_fail_memory(error);

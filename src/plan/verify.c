@@ -57,6 +57,18 @@ static uint32_t stored_below(const verifying *v, uint32_t index)
     return index;
 }
 
+/* Down to what its own stage computes a value goes as it is, or is repeated once. */
+static bool spreads_only(const verifying *v, uint32_t index)
+{
+    uint32_t spreads = 0;
+    for (; v->plan->storage[index] == PLAN_VIRTUAL; index = v->plan->index[graph_operands(v->plan->graph, facts(v, index))[0]]) {
+        wg_op op = (wg_op)facts(v, index)->op;
+        spreads += op == WG_OP_Broadcast || op == WG_OP_BroadcastAlong;
+        if (op != WG_OP_StopGradient && op != WG_OP_Broadcast && op != WG_OP_BroadcastAlong) return false;
+    }
+    return spreads <= 1;
+}
+
 static bool writes_node(const plan_stage *stage, uint32_t node)
 {
     for (uint32_t w = 0; w < stage->write_count; w++)
@@ -76,7 +88,7 @@ static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t oper
 {
     const plan_stage *stage = &v->plan->stages[s];
     uint32_t below = stored_below(v, v->plan->index[operand]);
-    if (v->made[below] == s + 1) return true;
+    if (v->made[below] == s + 1) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
     if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");
     if (!reads_source(stage, v->plan->closure[below])) return defect(v, node, "an operand is not among the reads of its stage");
     if (!is_source(v, below) && v->made[below] > s) return defect(v, node, "an operand is computed later");
@@ -100,30 +112,63 @@ static bool check_operands(verifying *v)
     return true;
 }
 
-/* Registers are written before they are read, and instructions have the shape of what they write. */
+/* The cells of a FOLD stage: the volume of its space without the axis. */
+static int64_t cells_of(const verifying *v, const plan_stage *stage)
+{
+    uint32_t space = v->plan->index[stage->space];
+    int64_t cells = 1;
+    for (int32_t axis = 0; stage->axis != PLAN_AXIS_ALL && axis < (int32_t)facts(v, space)->rank; axis++)
+        if (axis != stage->axis) cells *= v->layout->shapes[space][axis];
+    return cells;
+}
+
+static bool check_read_levels(verifying *v, const plan_stage *stage)
+{
+    for (uint32_t r = 0; r < stage->read_count; r++) {
+        int64_t volume = v->layout->volumes[v->plan->index[stage->reads[r].node]];
+        if (stage->kind == PLAN_STAGE_MAP ? stage->reads[r].cell
+                                          : volume != (stage->reads[r].cell ? cells_of(v, stage)
+                                                                            : v->layout->volumes[v->plan->index[stage->space]]))
+            return defect(v, stage->reads[r].node, "it is read as what it is not: an item or a cell");
+    }
+    return true;
+}
+
+/* Registers are written before they are read, instructions have the shape of what they write, and are in the pass after what they read. */
 static bool check_program(verifying *v, const plan_stage *stage)
 {
     const wg_plan *plan = v->plan;
-    uint64_t full = ((uint64_t)1 << stage->read_count) - 1;
+    uint64_t full = ((uint64_t)1 << stage->read_count) - 1, cells = 0;
+    uint8_t pass[64] = {0};
     if (stage->register_count > 63) return defect(v, stage->nodes[0], "its stage has too many registers");
+    for (uint32_t r = 0; r < stage->read_count; r++) cells |= (uint64_t)stage->reads[r].cell << r;
+    const wg_node *first = graph_node(plan->graph, stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space);
+    int64_t volume = v->layout->volumes[plan->index[stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space]];
     for (uint32_t i = 0; i < stage->instruction_count; i++) {
         const plan_instruction *own = &stage->instructions[i];
         const wg_node *node = graph_node(plan->graph, own->node);
-        for (uint32_t k = 0; k < node->operand_count; k++)
+        uint8_t deepest = 0;
+        bool log = node->op == WG_OP_LogSoftmax || node->op == WG_OP_LogSumExp; /* several instructions */
+        for (int32_t k = 0; k < graph_rows[own->op].arity; k++) {
             if (own->operands[k] >= stage->register_count || !(full >> own->operands[k] & 1))
                 return defect(v, own->node, "it reads an empty register");
-        if (own->target >= stage->register_count || own->target < stage->read_count || own->op != node->op ||
-            own->result_kind != node->kind)
+            if (pass[own->operands[k]] > deepest) deepest = pass[own->operands[k]];
+            if (own->cell && !own->fold && !(cells >> own->operands[k] & 1)) return defect(v, own->node, "a row on cells reads an item");
+        }
+        if (own->target >= stage->register_count || own->target < stage->read_count || (!log && own->op != node->op) ||
+            (!log && own->result_kind != node->kind) || own->pass != deepest || (own->fold && !own->cell))
             return defect(v, own->node, "its instruction is not its row's");
-        const wg_node *first = graph_node(plan->graph, stage->instructions[0].node);
-        if (v->layout->volumes[plan->index[own->node]] != v->layout->volumes[plan->index[stage->instructions[0].node]] ||
-            node->rank != first->rank)
+        if (!log && (v->layout->volumes[plan->index[own->node]] != (own->cell ? cells_of(v, stage) : volume) ||
+                     (!own->cell && node->rank != first->rank)))
             return defect(v, own->node, "it has another iteration space than its stage");
         full |= (uint64_t)1 << own->target;
+        cells |= (uint64_t)own->cell << own->target;
+        pass[own->target] = (uint8_t)(own->pass + own->fold);
+        if (pass[own->target] > stage->last_pass) return defect(v, own->node, "its stage ends before it");
     }
     for (uint32_t w = 0; w < stage->write_count; w++)
         if (!(full >> stage->writes[w].reg & 1)) return defect(v, stage->writes[w].node, "an empty register is written to it");
-    return true;
+    return check_read_levels(v, stage);
 }
 
 /* Every item that a read map reaches lies within its buffer. */
@@ -150,7 +195,8 @@ static bool check_stages(verifying *v)
     const wg_plan *plan = v->plan;
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         const plan_stage *stage = &plan->stages[s];
-        if (stage->kind == PLAN_STAGE_MAP && !check_program(v, stage)) return false;
+        bool program = stage->kind == PLAN_STAGE_FOLD || (stage->kind == PLAN_STAGE_MAP && stage->instruction_count);
+        if (program && !check_program(v, stage)) return false;
         for (uint32_t r = 0; r < stage->read_count; r++)
             if (!check_map(v, &stage->reads[r], &v->layout->maps[s][r])) return false;
     }

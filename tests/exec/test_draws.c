@@ -557,8 +557,8 @@ static void numbers_are_pinned(void **state)
     (void)state;
     static const uint64_t pinned[CONTINUOUS + DISCRETE] = {
         0xddabd3497b42b06c, 0x40e38381ec9d79fa, 0xd97f582c2e636c8c, 0xd8ba25f68ed12c51, 0x791e65c6ab29fd88,
-        0xf42ff8bbf91ce82a, 0x931b1d8afef6e4bd, 0xb305820de19c1b22, 0x9ad484925682d863, 0x40d99a13c79113c0,
-        0xd701f3b1179a884a, 0x6c88bcc7a83a7a74, 0xe2e8a53918fbd51f, 0x94b6a6badc11d233, 0x9c5bc223fa92c489,
+        0xf42ff8bbf91ce82a, 0x931b1d8afef6e4bd, 0xb305820de19c1b22, 0x9ad484925682d863, 0x8df352828e1c27ce,
+        0xd5816e013f70ba7d, 0x6c88bcc7a83a7a74, 0xe2e8a53918fbd51f, 0x94b6a6badc11d233, 0x9c5bc223fa92c489,
         0x90cfbbbc7f22cf63, 0xbb5027398489bfa7, 0x80cc9497e7d691af, 0x13fce146a71cabed, 0x156878eb31662db2,
         0x27c3da08b50f9f2f, 0x9fac17188eb59406, 0x339642cbb1da4821, 0xc40e9946b914d1fd, 0xec3f1795d6aed85d,
         0xfc38ddd766928efa, 0xd17d97aaa05ed4fa, 0xd0813c15e0344087, 0x8d43199d37cacbcc, 0xb7056ca1edc1d8b6,

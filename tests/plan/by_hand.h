@@ -114,7 +114,16 @@ static inline void by_hand_call(const by_hand *h, uint32_t s)
     free(operands);
 }
 
-/* A match, row by row: what its kernel must give. */
+/* A value inside of a stage: what it read or computed, or a virtual row over such a value. */
+static inline wg_tensor *by_hand_inside(const by_hand *h, wg_tensor **values, uint32_t node)
+{
+    uint32_t index = h->plan->index[node];
+    if (values[index]) return values[index];
+    const wg_tensor *operand = by_hand_inside(h, values, graph_operands(h->plan->graph, graph_node(h->plan->graph, node))[0]);
+    return values[index] = by_hand_row(h, node, &operand);
+}
+
+/* A match, or a program with folds, row by row: what its kernels must give. */
 static inline void by_hand_pattern(const by_hand *h, uint32_t s)
 {
     const plan_stage *stage = &h->plan->stages[s];
@@ -127,7 +136,7 @@ static inline void by_hand_pattern(const by_hand *h, uint32_t s)
     for (uint32_t i = 0; i < stage->node_count; i++) {
         const wg_node *node = graph_node(h->plan->graph, stage->nodes[i]);
         const wg_tensor *operands[3];
-        for (uint32_t k = 0; k < node->operand_count; k++) operands[k] = values[h->plan->index[graph_operands(h->plan->graph, node)[k]]];
+        for (uint32_t k = 0; k < node->operand_count; k++) operands[k] = by_hand_inside(h, values, graph_operands(h->plan->graph, node)[k]);
         values[h->plan->index[stage->nodes[i]]] = by_hand_row(h, stage->nodes[i], operands);
     }
     for (uint32_t w = 0; w < stage->write_count; w++)

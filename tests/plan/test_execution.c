@@ -12,7 +12,7 @@
 #include "wengert/ops.h"
 
 /* Some scratch for some stages, so that its place is tested too. */
-static int64_t some_scratch(const wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error)
+static int64_t some_scratch(const wg_plan *plan, plan_layout *layout, uint32_t stage, wg_error *error)
 {
     (void)layout, (void)error;
     return plan->stages[stage].kind == PLAN_STAGE_CALL && stage % 3 == 0 ? 40 + stage : 0;

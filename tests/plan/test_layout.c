@@ -418,7 +418,7 @@ static void lives_on(void **state)
     assert_null(plan_new(NULL, NULL, 0, NULL, NULL));
 }
 
-static int64_t no_kernel(const wg_plan *plan, const plan_layout *layout, uint32_t stage, wg_error *error)
+static int64_t no_kernel(const wg_plan *plan, plan_layout *layout, uint32_t stage, wg_error *error)
 {
     (void)plan, (void)layout;
     base_fail(error, WG_INTERNAL, "stage %u has no kernel", stage);
