@@ -101,46 +101,67 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
 
 bool exec_product_turns(const exec_product *product)
 {
-    if (!base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
+    if (product->turned || !base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
     if (product->columns == 1) return true;
+    if (product->finish) return false; /* its rectangles are rows of the result */
     if (product->result_column != 1) return product->result_rows.stride[0] == 1;
     bool rows_plain = product->a_rows.rank == 1 && product->a_rows.stride[0] == 1 && product->a_depth.rank == 1;
     bool columns_plain = product->b_columns.rank == 1 && product->b_columns.stride[0] == 1 && product->b_depth.rank == 1;
-    return rows_plain && columns_plain && product->columns <= EXEC_SMALL_ROWS && product->rows >= 2 * product->columns;
+    return rows_plain && columns_plain && product->columns <= EXEC_FEW_ROWS && product->rows >= 2 * product->columns;
+}
+
+exec_product exec_product_turned(const exec_product *product)
+{
+    exec_product turned = *product;
+    turned.turned = true;
+    turned.rows = product->columns;
+    turned.columns = product->rows;
+    turned.a = product->b;
+    turned.b = product->a;
+    turned.a_batch = product->b_batch;
+    turned.a_rows = product->b_columns;
+    turned.a_depth = product->b_depth;
+    turned.b_batch = product->a_batch;
+    turned.b_depth = product->a_depth;
+    turned.b_columns = product->a_rows;
+    turned.result_rows = exec_side_plain(product->columns, product->result_column);
+    turned.result_column = product->result_rows.stride[0];
+    return turned;
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
 
-exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth)
+bool exec_product_reads_b(const exec_product *product, int64_t rows)
 {
-    int64_t block = least(depth, EXEC_DEPTH_BLOCK), packed_rows = up_to(least(rows, EXEC_PACK_ROWS), EXEC_TILE_ROWS),
-            packed_columns = up_to(least(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS);
-    exec_product_room room = {.sheet_row = packed_columns};
-    room.columns_at = up_to(packed_rows * block, BASE_ALIGNMENT);
-    room.sheet_at = room.columns_at + up_to(packed_columns * block, BASE_ALIGNMENT);
-    room.end = room.sheet_at + packed_rows * packed_columns;
-    return room;
+    bool plain = product->b_columns.rank == 1 && product->b_depth.rank == 1 && product->b_columns.stride[0] == 1;
+    bool aliased = product->b_depth.stride[0] * (int64_t)wg_kind_bytes(product->kind) % 4096 == 0; /* a panel's rows share two sets */
+    return plain && rows <= (aliased ? EXEC_FEW_ROWS : EXEC_SMALL_ROWS) &&
+           (!aliased || product->depth * product->columns <= EXEC_ALONG_ITEMS);
 }
 
-/* A vector times a matrix, which needs no workspace. */
-static bool runs_as_row(const exec_product *product, bool turns)
+int64_t exec_product_sum_bytes(const exec_product *product)
 {
-    const exec_side *columns = turns ? &product->a_rows : &product->b_columns, *depth = turns ? &product->a_depth : &product->b_depth;
-    return (turns ? product->columns : product->rows) == 1 && product->kind == product->accumulate &&
-           product->result_kind == product->kind && product->a_depth.rank == 1 && product->b_depth.rank == 1 && columns->rank == 1 &&
-           (columns->stride[0] == 1 || depth->stride[0] == 1);
+    return wg_kind_bytes(base_kind_is_float(product->kind) ? product->accumulate : product->result_kind) == 8 ? 8 : 4;
+}
+
+exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth)
+{
+    int64_t block = least(depth, EXEC_DEPTH_BLOCK), packed_rows = least(rows, EXEC_PACK_ROWS);
+    exec_product_room room = {.sheet_row = up_to(least(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS)};
+    room.columns_at = up_to((packed_rows + EXEC_TILE_ROWS) * block, BASE_ALIGNMENT);
+    room.sheet_at = room.columns_at + up_to(EXEC_TILE_COLUMNS * block, BASE_ALIGNMENT);
+    room.end = room.sheet_at + packed_rows * room.sheet_row;
+    return room;
 }
 
 size_t exec_product_bytes(const exec_product *product, int64_t rows, int64_t columns)
 {
-    if (!base_kind_is_float(product->kind)) return 0;
     bool turns = exec_product_turns(product);
-    if (runs_as_row(product, turns)) return 0;
-    int64_t step = turns ? product->result_rows.stride[0] : product->result_column;
-    bool direct = product->result_kind == product->accumulate && product->result_rows.rank == 1 && step == 1;
+    int64_t step = turns ? product->result_rows.stride[0] : product->result_column, item = exec_product_sum_bytes(product);
+    bool direct = (int64_t)wg_kind_bytes(product->result_kind) == item && product->result_rows.rank == 1 && step == 1 && !product->finish;
     exec_product_room room = exec_product_room_of(turns ? columns : rows, turns ? rows : columns, product->depth);
-    return (size_t)(direct ? room.sheet_at : room.end) * (product->accumulate == WG_KIND_F64 ? 8 : 4);
+    return (size_t)((direct ? room.sheet_at : room.end) * item);
 }
 
 /* ---- the tree of chunk results ---------------------------------------------------------------------------- */

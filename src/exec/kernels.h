@@ -72,7 +72,12 @@ typedef struct exec_side {
 /* result[batch, row, column] = sum over depth of a[batch, row, depth] * b[batch, depth, column], in the canonical order: depth in
  * ascending blocks of 256, each an fma chain from +0; block results added ascending; never -0. f16 and bf16 multiply in f32. Integers wrap
  * in their result's kind. kind: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or an integer kind; result_kind: kind, or for
- * integers the accumulation kind. The result may not overlap the operands. */
+ * integers the accumulation kind. The result may not overlap the operands.
+ *
+ * finish (NULL: none) is called once for each rectangle of the result when its sums are final, while they are in the cache: items, of the
+ * result's kind, is the first of the rectangle, rows row_step items apart, columns side by side. It may change them. The result's rows
+ * are then of rank 1 and its columns side by side; result NULL: the sums go to finish alone. */
+typedef void (*exec_product_finish)(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step);
 typedef struct exec_product {
     wg_kind kind, accumulate, result_kind;
     int64_t batches, rows, depth, columns;
@@ -82,6 +87,14 @@ typedef struct exec_product {
     exec_side b_batch, b_depth, b_columns;
     exec_side result_batch, result_rows;
     int64_t result_column;
+    exec_product_finish finish;
+    void *finish_user;
+    /* NULL, or columns [packed_first, packed_first + packed_width) of one batch's b by exec_kernels.product_pack: a depth block after the
+     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn. */
+    const void *b_packed;
+    int64_t packed_first, packed_width;
+    const exec_pause *pause; /* NULL: not asked; told to stop, the rest of the result is left as it is */
+    bool turned; /* rows and columns were exchanged: finish is told of them as they were */
 } exec_product;
 
 /* A row-major product of plain matrices: a [rows, depth], b [depth, columns], result [rows, columns], all strides set. */
@@ -92,10 +105,15 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
 /* Whether the transposed product is computed instead, the same numbers since a * b is b * a: one column, results side by side down the
  * rows, or few columns and rows of a side by side, which then are read as panels. */
 bool exec_product_turns(const exec_product *product);
+exec_product exec_product_turned(const exec_product *product);
+/* Whether b is read where it lies by calls of so many rows. */
+bool exec_product_reads_b(const exec_product *product, int64_t rows);
+/* Bytes of an item that sums are kept in, and of packed operands. */
+int64_t exec_product_sum_bytes(const exec_product *product);
 /* Workspace of one call of exec_kernels.product over at most so many rows and columns. */
 size_t exec_product_bytes(const exec_product *product, int64_t rows, int64_t columns);
 
-/* Where the parts of that workspace begin, in items of the accumulation kind: packed rows of a, packed columns of b, then a sheet of sums,
+/* Where the parts of that workspace begin, in items that sums are kept in: packed rows of a, a packed panel of b, then a sheet of sums,
  * used where the result cannot hold them. None shrinks when rows or columns grow. Rows and columns are those of the product as it is
  * computed: turned, if it turns. */
 typedef struct exec_product_room {
@@ -103,14 +121,16 @@ typedef struct exec_product_room {
 } exec_product_room;
 exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth);
 
-#define EXEC_DEPTH_BLOCK 256   /* the canonical block */
-#define EXEC_TILE_ROWS 6
-#define EXEC_TILE_COLUMNS 32   /* a multiple of every level's tile columns */
-#define EXEC_PACK_ROWS 144     /* rows of a packed at once: multiple of a tile's rows */
-#define EXEC_PACK_COLUMNS 1024 /* columns of b packed at once: multiple of every level's tile columns */
+#define EXEC_DEPTH_BLOCK 256    /* the canonical block */
+#define EXEC_TILE_ROWS 14       /* no level's tile has more */
+#define EXEC_TILE_COLUMNS 32    /* a multiple of every level's tile columns */
+#define EXEC_PACK_ROWS 256      /* rows of a packed at once, 256 KB of f32: half of it and a sheet stay in the second cache */
+#define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
 
-#define EXEC_SMALL_ROWS 48      /* so few rows do not repay packing b */
+#define EXEC_SMALL_ROWS 256     /* so few rows do not repay packing b */
+#define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
+#define EXEC_ALONG_ITEMS 262144 /* a b of more is read along its rows by a few rows of a */
 
 /* ---- blocks: elementwise operations ---------------------------------------------------------------------------------------- */
 

@@ -55,11 +55,13 @@ static void reference(const exec_product *p, void *result)
 
 static exec_range whole(int64_t extent) { return (exec_range){0, extent}; }
 
+static void *workspace_of(const exec_product *p) { return aligned_alloc(64, (exec_product_bytes(p, p->rows, p->columns) + 63) / 64 * 64); }
+
 /* At every level, whole and cut at random places, against expected; `items` is the extent of the result's memory. */
 static void check_everywhere(exec_product *p, const void *expected, int64_t items)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(p->result_kind) * items;
-    void *workspace = aligned_alloc(64, (exec_product_bytes(p, p->rows, p->columns) + 63) / 64 * 64);
+    void *workspace = workspace_of(p);
     void *result = room(bytes);
     p->result = result;
     FOR_EACH_LEVEL(kernels) {
@@ -134,9 +136,33 @@ static void test_rows_and_columns(void **state)
     check(WG_KIND_F32, WG_KIND_F32, 1, 1, 70, 2100, 2, false);
 }
 
+/* One less and one more than each tile, vector, square and depth block. */
+static void test_edges(void **state)
+{
+    (void)state;
+    static const int64_t rows[] = {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 14, 15, 27, 28, 29, 43},
+                         columns[] = {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65},
+                         depths[] = {1, 15, 16, 17, 255, 256, 257, 511, 512, 513};
+    for (int i = 0; i < 16; i++)
+        for (int trial = 0; trial < 10; trial++) {
+            wg_kind kind = trial % 2 ? WG_KIND_F64 : WG_KIND_F32;
+            check(kind, kind, 1, rows[i], depths[random_below(10)], columns[random_below(13)], trial % 8, false);
+        }
+}
+
 static void test_beyond_the_packing_blocks(void **state)
 {
     (void)state;
+    /* a few rows against a large b, read along its rows or across them */
+    for (int order = 0; order < 4; order += 2) {
+        check(WG_KIND_F32, WG_KIND_F32, 1, 5, 260, 1037, order, false);
+        check(WG_KIND_F64, WG_KIND_F64, 1, 16, 270, 1029, order, false);
+        check(WG_KIND_BF16, WG_KIND_F32, 1, 3, 260, 1037, order, false);
+        check(WG_KIND_F16, WG_KIND_F32, 1, 1, 300, 1100, order, false);
+        check(WG_KIND_F16, WG_KIND_F64, 1, 1, 300, 70, order, false);
+    }
+    check(WG_KIND_F32, WG_KIND_F32, 1, 2, 260, 1024, 0, false); /* rows 4 KiB apart */
+    check(WG_KIND_F32, WG_KIND_F32, 1, 50, 256, 1024, 0, false);
     check(WG_KIND_F32, WG_KIND_F32, 1, 301, 300, 77, 0, false);
     check(WG_KIND_F32, WG_KIND_F32, 1, 150, 20, 1100, 3, false);
     check(WG_KIND_F64, WG_KIND_F64, 1, 150, 20, 1050, 6, false);
@@ -160,10 +186,12 @@ static void test_never_minus_zero(void **state)
     float a[1] = {-1e-30f}, b[1] = {1e-30f}, result[1];
     static const uint8_t zero[4];
     exec_product p = exec_product_plain(WG_KIND_F32, 1, 1, 1, a, b, result);
+    void *workspace = workspace_of(&p);
     FOR_EACH_LEVEL(kernels) {
-        kernels->product(&p, whole(1), whole(1), whole(1), NULL);
+        kernels->product(&p, whole(1), whole(1), whole(1), workspace);
         assert_memory_equal(result, zero, 4);
     }
+    free(workspace);
 }
 
 static void test_integers_wrap(void **state)
@@ -180,15 +208,121 @@ static void test_integers_wrap(void **state)
         }
     exec_product p = exec_product_plain(WG_KIND_I8, 3, 40, 5, a, b, result);
     p.accumulate = p.result_kind = WG_KIND_I32;
+    void *workspace = workspace_of(&p);
     FOR_EACH_LEVEL(kernels) {
-        kernels->product(&p, whole(1), whole(3), whole(5), NULL);
+        kernels->product(&p, whole(1), whole(3), whole(5), workspace);
         EXPECT_SAME(WG_KIND_I32, result, expected, 15, kernels->name);
     }
     int32_t big[2] = {INT32_MIN, INT32_MAX}, factors[2] = {-1, 3};
     exec_product q = exec_product_plain(WG_KIND_I32, 1, 2, 1, big, factors, result);
     FOR_EACH_LEVEL(kernels) {
-        kernels->product(&q, whole(1), whole(1), whole(1), NULL);
+        kernels->product(&q, whole(1), whole(1), whole(1), workspace);
         assert_int_equal(result[0], (int32_t)(0x80000000u + 0x7ffffffdu));
+    }
+    free(workspace);
+}
+
+/* b packed before the call, in chunks of columns: the same bits. */
+static void test_packed_before(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 24; trial++) {
+        wg_kind kind = (wg_kind[]){WG_KIND_F32, WG_KIND_F64, WG_KIND_F16}[trial % 3];
+        int64_t rows = 1 + random_below(40), depth = 1 + random_below(600), columns = 1 + random_below(150);
+        int64_t bytes = (int64_t)wg_kind_bytes(kind);
+        void *a = room(rows * depth * bytes), *b = room(depth * columns * bytes), *expected = room(rows * columns * bytes);
+        void *result = room(rows * columns * bytes), *packed = aligned_alloc(64, (size_t)(depth * 64 * 8));
+        fill_random(kind, a, rows * depth, false);
+        fill_random(kind, b, depth * columns, false);
+        exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, result);
+        if (trial & 4) p.b_depth.stride[0] = 1, p.b_columns.stride[0] = depth;
+        reference(&p, expected);
+        void *workspace = workspace_of(&p);
+        FOR_EACH_LEVEL(kernels) {
+            memset(result, 0x5a, (size_t)(rows * columns * bytes));
+            exec_product q = p;
+            q.b_packed = packed;
+            q.turned = true; /* as it is */
+            for (int64_t j = 0; j < columns; j += 64) {
+                exec_range part = {j, columns - j < 64 ? columns : j + 64};
+                q.packed_first = j;
+                q.packed_width = (part.end - j + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS * EXEC_TILE_COLUMNS;
+                memset(packed, 0x5a, (size_t)(depth * 64 * 8));
+                for (int64_t k = 0; k < depth; k += EXEC_DEPTH_BLOCK) kernels->product_pack(&q, 0, part, (exec_range){k, k + 1}, packed);
+                kernels->product(&q, whole(1), whole(rows), part, workspace);
+            }
+            EXPECT_SAME(kind, result, expected, rows * columns, kernels->name);
+        }
+        free(a), free(b), free(expected), free(result), free(packed), free(workspace);
+    }
+}
+
+static bool stop_at_third(void *user) { return ++*(int *)user < 3; }
+
+/* A product that is told to stop asks no more. */
+static void test_pause(void **state)
+{
+    (void)state;
+    float *a = room(300 * 300 * 4), *b = room(300 * 300 * 4), *result = room(300 * 300 * 4);
+    fill_random(WG_KIND_F32, a, 90000, false);
+    fill_random(WG_KIND_F32, b, 90000, false);
+    exec_product p = exec_product_plain(WG_KIND_F32, 300, 300, 300, a, b, result);
+    int asked = 0;
+    exec_pause pause = {stop_at_third, &asked};
+    p.pause = &pause;
+    void *workspace = workspace_of(&p);
+    FOR_EACH_LEVEL(kernels) {
+        asked = 0;
+        kernels->product(&p, whole(1), whole(300), whole(300), workspace);
+        assert_int_equal(asked, 3);
+    }
+    free(a), free(b), free(result), free(workspace);
+}
+
+static int64_t integer_item(wg_kind kind, const void *items, int64_t i)
+{
+    switch (kind) {
+    case WG_KIND_I8: return ((const int8_t *)items)[i];
+    case WG_KIND_U8: return ((const uint8_t *)items)[i];
+    case WG_KIND_I16: return ((const int16_t *)items)[i];
+    case WG_KIND_U16: return ((const uint16_t *)items)[i];
+    case WG_KIND_I32: return ((const int32_t *)items)[i];
+    case WG_KIND_U32: return ((const uint32_t *)items)[i];
+    default: return ((const int64_t *)items)[i];
+    }
+}
+
+/* Every integer kind into every width. */
+static void test_integers(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[] = {WG_KIND_I8, WG_KIND_U8, WG_KIND_I16, WG_KIND_U16, WG_KIND_I32, WG_KIND_U32, WG_KIND_I64, WG_KIND_U64};
+    for (int trial = 0; trial < 96; trial++) {
+        wg_kind kind = kinds[trial % 8], to = kinds[trial / 8 % 8];
+        int64_t rows = 1 + random_below(20), depth = random_below(300), columns = 1 + random_below(70), width = (int64_t)wg_kind_bytes(to);
+        if (trial % 5 == 0) rows = 1, columns += 300;
+        void *a = room(rows * depth * 8), *b = room(depth * columns * 8);
+        uint64_t *expected = room(rows * columns * 8), *result = room(rows * columns * 8);
+        fill_random(kind, a, rows * depth, false);
+        fill_random(kind, b, depth * columns, false);
+        exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, result);
+        p.accumulate = p.result_kind = to;
+        if (trial & 1) p.b_depth.stride[0] = 1, p.b_columns.stride[0] = depth;
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < columns; j++) {
+                uint64_t sum = 0;
+                for (int64_t k = 0; k < depth; k++)
+                    sum += (uint64_t)integer_item(kind, a, i * depth + k) *
+                           (uint64_t)integer_item(kind, b, k * p.b_depth.stride[0] + j * p.b_columns.stride[0]);
+                memcpy((char *)expected + (i * columns + j) * width, &sum, (size_t)width);
+            }
+        void *workspace = workspace_of(&p);
+        FOR_EACH_LEVEL(kernels) {
+            memset(result, 0x5a, (size_t)(rows * columns * width));
+            kernels->product(&p, whole(1), whole(rows), whole(columns), workspace);
+            assert_memory_equal(result, expected, (size_t)(rows * columns * width));
+        }
+        free(a), free(b), free(expected), free(result), free(workspace);
     }
 }
 
@@ -220,16 +354,105 @@ static void test_convolution(void **state)
     check_everywhere(&p, expected, 210);
 }
 
+/* finish copies what it is given to where it belongs, counts how often, and doubles it. */
+typedef struct finishing {
+    const exec_product *product;
+    char *seen;
+    uint8_t *times;
+} finishing;
+
+static void copy_finished(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step)
+{
+    finishing *f = user;
+    int64_t bytes = (int64_t)wg_kind_bytes(f->product->result_kind);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        for (int64_t j = columns.first; j < columns.end; j++) {
+            char *item = (char *)items + ((i - rows.first) * row_step + j - columns.first) * bytes;
+            int64_t place = (batch * f->product->rows + i) * f->product->columns + j;
+            memcpy(f->seen + place * bytes, item, (size_t)bytes);
+            memset(item, 0x33, (size_t)bytes);
+            f->times[place]++;
+        }
+}
+
+static void check_finish(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order)
+{
+    bool is_float = base_kind_is_float(kind);
+    wg_kind result_kind = is_float ? kind : accumulate;
+    int64_t bytes = (int64_t)wg_kind_bytes(kind), items = batches * rows * columns, width = (int64_t)wg_kind_bytes(result_kind);
+    void *a = room(batches * rows * depth * bytes), *b = room(batches * depth * columns * bytes), *expected = room(items * width);
+    char *seen = room(items * width), *result = room(items * width);
+    uint8_t *times = room(items);
+    fill_random(kind, a, batches * rows * depth, false);
+    fill_random(kind, b, batches * depth * columns, false);
+    exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, expected);
+    p.accumulate = accumulate;
+    p.result_kind = result_kind;
+    p.batches = batches;
+    p.a_batch = exec_side_plain(batches, rows * depth);
+    p.b_batch = exec_side_plain(batches, depth * columns);
+    p.result_batch = exec_side_plain(batches, rows * columns);
+    if (order & 1) p.a_rows.stride[0] = 1, p.a_depth.stride[0] = rows;
+    if (order & 2) p.b_depth.stride[0] = 1, p.b_columns.stride[0] = depth;
+    finishing f = {&p, seen, times};
+    FOR_EACH_LEVEL(kernels) {
+        p.finish = NULL;
+        p.result = expected;
+        void *workspace = workspace_of(&p);
+        kernels->product(&p, whole(batches), whole(rows), whole(columns), workspace);
+        free(workspace);
+        p.finish = copy_finished;
+        p.finish_user = &f;
+        workspace = workspace_of(&p);
+        for (int given = 0; given < 2; given++) {
+            p.result = given ? result : NULL;
+            memset(times, 0, (size_t)items);
+            memset(seen, 0x5a, (size_t)(items * width));
+            int64_t row = random_below(rows + 1), column = random_below(columns + 1);
+            exec_range down[2] = {{0, row}, {row, rows}}, across[2] = {{0, column}, {column, columns}};
+            for (int i = 0; i < 4; i++) kernels->product(&p, whole(batches), down[i / 2], across[i % 2], workspace);
+            EXPECT_SAME(result_kind, seen, expected, items, kernels->name);
+            for (int64_t i = 0; i < items; i++) assert_int_equal(times[i], 1);
+            for (int64_t i = 0; given && i < items * width; i++) assert_int_equal(result[i], 0x33);
+        }
+        free(workspace);
+    }
+    free(a), free(b), free(expected), free(seen), free(result), free(times);
+}
+
+/* The rectangles cover the result once, with its items and in its place, or without a place. */
+static void test_finish(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[][2] = {{WG_KIND_F32, WG_KIND_F32}, {WG_KIND_F64, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F32},
+                                       {WG_KIND_BF16, WG_KIND_F32}, {WG_KIND_F32, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F64},
+                                       {WG_KIND_I8, WG_KIND_I32}, {WG_KIND_U16, WG_KIND_U64}};
+    static const int64_t extents[] = {1, 2, 5, 17, 40, 70}, depths[] = {0, 1, 9, 257, 600};
+    for (int trial = 0; trial < 160; trial++) {
+        const wg_kind *kind = kinds[trial % 8];
+        check_finish(kind[0], kind[1], 1 + trial / 8 % 2, extents[random_below(6)], depths[random_below(5)], extents[random_below(6)],
+                     trial / 8 % 4);
+    }
+    check_finish(WG_KIND_F32, WG_KIND_F32, 1, 300, 20, 1100, 0);
+    check_finish(WG_KIND_BF16, WG_KIND_F32, 1, 300, 20, 1100, 0);
+    check_finish(WG_KIND_I8, WG_KIND_I32, 1, 3, 20, 1100, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_rows_and_columns),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_packed_before),
+        cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_integers),
         cmocka_unit_test(test_beyond_the_packing_blocks),
         cmocka_unit_test(test_other_kinds),
         cmocka_unit_test(test_never_minus_zero),
         cmocka_unit_test(test_integers_wrap),
         cmocka_unit_test(test_convolution),
+        cmocka_unit_test(test_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
