@@ -6,6 +6,7 @@
 #   make test        everything that must hold make bench        print the figures, or of one TABLE
 #   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
 #   make conformance the long comparisons      make exports      rewrite src/wengert.exports
+#   make test-aarch64  the rooms below and the kernels, cross-built and run under qemu-aarch64
 #   make performance rewrite docs/performance.md          make accuracy     rewrite docs/accuracy.md
 #   make bench-peers install NumPy, PyTorch, JAX, ONNX Runtime and IREE under build/peers for the tables beside them
 #   make install     PREFIX, DESTDIR           make clean        remove build/
@@ -16,7 +17,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps test demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
+.PHONY: all deps test test-aarch64 demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -79,6 +80,13 @@ sanitize:
 	@$(call configure,tsan)
 	$(call build,build/tsan) all
 	tests/run build/tsan --without house --jobs $(JOBS) --timeout 1200
+
+# The tests of the oracle and of what computes, with the vectors of another machine.
+test-aarch64:
+	@cmake/dependencies.sh aarch64
+	@$(call configure,aarch64)
+	$(call build,build/aarch64) cross_tests
+	tests/run build/aarch64 --under "qemu-aarch64 -L /" --jobs $(JOBS) --timeout 1200
 
 conformance: all
 	tests/run build --conformance --jobs $(JOBS)

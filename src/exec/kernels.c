@@ -10,7 +10,11 @@
 #define KERNEL(answer, name, parameters) answer exec_##name##_base parameters;
 #include "exec/kernels.def"
 static const exec_kernels kernels_base = {
+#if defined(__aarch64__)
+    .name = "neon",
+#else
     .name = "base",
+#endif
 #define KERNEL(answer, name, parameters) .name = exec_##name##_base,
 #include "exec/kernels.def"
 };

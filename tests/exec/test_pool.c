@@ -236,6 +236,7 @@ static void test_hook(void **state)
     exec_pool_free(pool);
 }
 
+#ifdef __SSE2__
 static void subnormal_loop(void *data, exec_range piece, uint32_t worker)
 {
     volatile float tiny = 1e-40f, half = 0.5f;
@@ -243,6 +244,7 @@ static void subnormal_loop(void *data, exec_range piece, uint32_t worker)
     for (int64_t i = piece.first; i < piece.end; i++)
         if (tiny * half == 0) atomic_store((atomic_bool *)data, true);
 }
+#endif
 
 static void test_subnormals_are_kept(void **state)
 {
