@@ -54,14 +54,14 @@ static uint32_t cell_shape(const maker *m, int64_t *shape)
 static wg_value fresh_items(maker *m)
 {
     const space *s = m->space;
-    uint32_t pick = below(m, 6);
+    uint32_t pick = below(m, 5);
     if (pick == 0 && s->rank == 2) {
         int64_t turned[2] = {s->shape[1], s->shape[0]};
         return (wg_permute)(fresh(m, 2, turned), (const uint32_t[]){1, 0});
     }
     if (pick == 1 && s->rank > 1) {
         int64_t line[3];
-        uint32_t axis = below(m, s->rank), rank = 0;
+        uint32_t axis = below(m, 2) ? m->axis : below(m, s->rank), rank = 0;
         for (uint32_t i = 0; i < s->rank; i++)
             if (i != axis) line[rank++] = s->shape[i];
         return wg_broadcast_along(fresh(m, rank, line), axis, wg_number(s->shape[axis]));
@@ -98,7 +98,8 @@ static wg_value old_cell(maker *m)
     if (m->cell_count == 0 || !below(m, 8)) {
         int64_t shape[3];
         uint32_t rank = cell_shape(m, shape);
-        add_cell(m, fresh(m, rank, shape));
+        wg_value cell = fresh(m, rank, shape);
+        add_cell(m, rank && below(m, 2) ? wg_reverse(cell, rank - 1) : cell);
     }
     uint32_t last = m->cell_count < 3 ? m->cell_count : 3;
     return m->cells[m->cell_count - 1 - below(m, last)];
@@ -155,7 +156,7 @@ static void step(maker *m)
         else add_item(m, unary(m, old_item(m)));
         break;
     case 1:
-    case 2: add_item(m, binary(m, old_item(m), below(m, 3) ? old_item(m) : fresh_items(m))); break;
+    case 2: add_item(m, binary(m, old_item(m), below(m, 2) ? old_item(m) : fresh_items(m))); break;
     case 3: add_cell(m, folded(m, old_item(m))); break;
     case 4: add_cell(m, folded(m, below(m, 6) ? old_item(m) : fresh_items(m))); break;
     case 5: add_cell(m, below(m, 2) ? unary(m, old_cell(m)) : binary(m, old_cell(m), old_cell(m))); break;
