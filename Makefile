@@ -3,11 +3,11 @@
 # What a person types; CMake builds. `make` leaves the command at build/wengert and the libraries beside it.
 #
 #   make             build                     make demo         train on real pictures and write report.html
-#   make test        everything that must hold make bench        print the figures
+#   make test        everything that must hold make bench        print the figures, or of one TABLE
 #   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
 #   make conformance the long comparisons      make exports      rewrite src/wengert.exports
-#   make performance rewrite docs/performance.md
-#   make bench-peers lazy arrays beside NumPy, PyTorch and JAX, installed under build/peers
+#   make performance rewrite docs/performance.md          make accuracy     rewrite docs/accuracy.md
+#   make bench-peers install NumPy, PyTorch, JAX, ONNX Runtime and IREE under build/peers for the tables beside them
 #   make install     PREFIX, DESTDIR           make clean        remove build/
 #
 # CFLAGS are respected. WENGERT_OFFLINE=1 forbids installing packages. CMAKE_FLAGS are handed to every configuration.
@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps test demo bench bench-peers fuzz sanitize conformance exports performance install clean
+.PHONY: all deps test demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -42,21 +42,26 @@ demo: all
 	@cmake/dependencies.sh demo
 	examples/demo.sh
 
-# One table of all figures.
+# All tables of figures, or TABLE="products training" (bench/run.sh says which there are).
 bench: all
 	$(call build,build) benches
-	bench/run.sh build
+	bench/run.sh build $(TABLE)
 
-# What make bench prints beside the peers once they are installed, alone.
-bench-peers: all
-	$(call build,build) benches
+# What tables beside peers need.
+bench-peers:
 	bench/peers/setup.sh build/peers
-	build/peers/venv/bin/python bench/peers/compare.py build build/peers
 
 # Rewrites docs/performance.md from what make bench prints.
 performance: all
 	$(call build,build) benches
 	bench/performance.sh build
+
+# Rewrites docs/accuracy.md.
+accuracy:
+	@cmake/dependencies.sh test
+	@$(call configure,release)
+	$(call build,build) accuracy
+	bench/accuracy.sh build
 
 # A fuzzer takes --seconds and the directory of its corpus, which it first replays.
 fuzz:

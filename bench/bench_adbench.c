@@ -256,9 +256,10 @@ static bool serve_row(void *user, const char *name)
     return false;
 }
 
-static double serve_check(void *user)
+static size_t serve_check(void *user, double *numbers)
 {
-    return sum_of(&((serving *)user)->bench);
+    numbers[0] = sum_of(&((serving *)user)->bench);
+    return 1;
 }
 
 static double serve_time(void *user, double seconds)
@@ -287,7 +288,7 @@ int main(int count, char **arguments)
     setenv("WENGERT_THREADS", "1", 0);
     if (count == 3 && !strcmp(arguments[1], "--serve")) {
         serving s = {.folder = arguments[2]};
-        int status = served_loop(&(served){serve_row, serve_check, serve_time, &s});
+        int status = served_loop(&(served){serve_row, serve_check, serve_time, NULL, &s});
         close_bench(&s.bench);
         return status;
     }

@@ -422,10 +422,11 @@ static bool serve_row(void *user, const char *name)
     return s->row != NULL;
 }
 
-static double serve_check(void *user)
+static size_t serve_check(void *user, double *numbers)
 {
     serving *s = user;
-    return sum_of(s->row, &s->bench);
+    numbers[0] = sum_of(s->row, &s->bench);
+    return 1;
 }
 
 static double serve_time(void *user, double seconds)
@@ -437,7 +438,7 @@ static double serve_time(void *user, double seconds)
 static int serve(void)
 {
     serving s = {.row = NULL};
-    int status = served_loop(&(served){serve_row, serve_check, serve_time, &s});
+    int status = served_loop(&(served){serve_row, serve_check, serve_time, NULL, &s});
     if (s.row) close_row(&s.bench);
     return status;
 }

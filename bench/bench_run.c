@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "figures.h"
+#include "roofs.h"
 #include "wengert/wengert.h"
 
 static double now(void)
@@ -21,30 +22,7 @@ static double now(void)
 
 /* ---- multiply-adds of this machine ---- */
 
-#define LANES 16
-#define CHAINS 12
-#define ROUNDS 200000
-
-typedef float lanes __attribute__((vector_size(4 * LANES)));
-
-#if defined(__x86_64__)
-#define WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("fp-contract=fast"), noinline))
-#else
-#define WIDEST __attribute__((optimize("fp-contract=fast"), noinline))
-#endif
-
-/* CHAINS chains that do not wait for each other. */
-WIDEST static float multiply_add(float seed)
-{
-    lanes chain[CHAINS], factor = seed - (lanes){0}, sum = {0};
-    for (int c = 0; c < CHAINS; c++) chain[c] = factor + (float)c;
-    for (int round = 0; round < ROUNDS; round++) {
-#pragma GCC unroll 12
-        for (int c = 0; c < CHAINS; c++) chain[c] = chain[c] * factor + factor;
-    }
-    for (int c = 0; c < CHAINS; c++) sum += chain[c];
-    return sum[0];
-}
+ROOFS_MULTIPLY_ADD(f32, float)
 
 /* Operations a second of one thread. */
 static double peak(double seconds)
@@ -53,12 +31,12 @@ static double peak(double seconds)
     volatile float kept = 0.5f;
     do {
         double start = now();
-        kept = multiply_add(0.5f);
+        kept = roofs_multiply_add_f32(0.5f);
         double taken = now() - start;
         if (taken < best) best = taken;
     } while (now() < end);
-    figure_must(kept == CHAINS, NULL); /* x = x / 2 + 1 / 2 settles at 1 */
-    return 2.0 * LANES * CHAINS * ROUNDS / best;
+    figure_must(kept == ROOFS_CHAINS, NULL);
+    return roofs_operations(sizeof(float)) / best;
 }
 
 /* ---- sessions ---- */

@@ -25,18 +25,21 @@ shown() {
 # Performance
 
 Written by `make performance` from the output of `make bench`, on the machine named below. Figures belong to a machine and to what else it
-does; run the command to have yours. A bench checks its result before it times it. Times are the least of several runs (beside peers: medians of
-such, the programs taking turns), those of plans and of growing calls in time of the processor. *Growth* is that of the time when the size grows eight times; twelve is the most allowed.
+does; run the command to have yours, or `make bench TABLE=products` for one table (`bench/run.sh` says which there are). A bench checks its result before it times it. Times are the least of several runs (beside peers: medians of
+such, the programs taking turns; times within 5% of each other are the same), those of plans and of growing calls in time of the processor. *Growth* is that of the time when the size grows eight times; twelve is the most allowed.
 
 TEXT
     sed -n '/^machine: /,/^load: /p' "$output" | sed 's/^\([a-z]*\): */- \1: /'
     # Sections of the table become tables of their own.
     awk -F ' *[|] *' '
         /^## / { print "\n" $0; open = 0; next }
+        function row(line) { gsub(/ *[|] */, " | ", line); sub(/ *$/, "", line); return "| " line " |" }
+        function rule(line) { gsub(/[^|]+/, "---", line); return line }
+        function head(line) { print "\n" row(line) "\n" rule(row(line)); open = 1 }
+        /^columns: / { head(substr($0, 10)); next }
         / [|] .* [|] / {
-            if (!open) print "\n| figure | value | goal | |\n|---|---|---|---|"
-            open = 1
-            print "| " $1 " | " $2 " | " $3 " | " $4 " |"
+            if (!open) head("figure | value | goal | ")
+            print row($0)
             next
         }
         /^skipped: / { print "\n" $0 }

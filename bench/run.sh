@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# bench/run.sh [BUILD]
+# bench/run.sh [BUILD [TABLE...]]
 #
-# PEERS (default BUILD/peers) is where make bench-peers installed NumPy, PyTorch and JAX.
+# PEERS (default BUILD/peers) is where make bench-peers installed the peers.
 #
-# Prints every figure as one table, the machine first: what is measured | figure | goal | met or MISSED. BUILD (default build) holds the
-# built bench programs and the command. Ends with a count of figures; a missed goal does not fail, a wrong result does.
+# Prints tables, the machine first: rows of what is measured | figure | goal | met or MISSED, or under the names that a line of columns gives.
+# TABLE: roofs plan counts growth run arrays costs adbench fashion, and those beside peers: products training forward elementwise memory
+# derivatives lazy. None named: all. BUILD (default build) holds the built bench programs and the command. Ends with a count of figures; a
+# missed goal does not fail, a wrong result does.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
+[ $# -eq 0 ] || shift
 
 machine() {
     model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
@@ -30,10 +33,11 @@ small_run() {
     printf '%-66s | %-32s | %-10s | \n' "the same run: instructions" "$(((many - few) / 2000))" ""
 }
 
+# Tables beside peers, by name.
 peers() {
     peers=${PEERS:-$build/peers}
-    [ -f "$peers/ready" ] || { printf '\nskipped: lazy arrays beside NumPy, PyTorch and JAX; make bench-peers installs them\n'; return 0; }
-    "$peers/venv/bin/python" bench/peers/compare.py "$build" "$peers"
+    [ -f "$peers/ready" ] || { printf '\nskipped: %s beside peers; make bench-peers installs them\n' "$*"; return 0; }
+    "$peers/venv/bin/python" bench/peers/compare.py "$build" "$peers" "$@"
 }
 
 # Fixed costs of lazy arrays in instructions, beside their goals.
@@ -42,16 +46,28 @@ costs() {
     TESTED_BUILD=$build python3 tests/lazy/run_costs.py --table
 }
 
+table() {
+    case $1 in
+    roofs | plan | growth) "$build/bench/bench_$1" ;;
+    counts) "$build/bench/bench_counts" examples/fashion.wg train ;;
+    run) "$build/bench/bench_run" && small_run ;;
+    arrays) "$build/bench/bench_lazy" ;;
+    costs) costs ;;
+    adbench) "$build/bench/bench_adbench" ;;
+    fashion) bench/compare_numpy.sh "$build" ;;
+    *) peers "$1" ;;
+    esac
+}
+
 figures() {
-    "$build/bench/bench_plan" && "$build/bench/bench_counts" examples/fashion.wg train && "$build/bench/bench_growth" &&
-        "$build/bench/bench_run" && small_run &&
-        "$build/bench/bench_lazy" && costs && "$build/bench/bench_adbench" && peers && bench/compare_numpy.sh "$build"
+    for name in "$@"; do table "$name" || return 1; done
 }
 
 machine
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-{ figures || echo failed; } | tee "$table"
+[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward elementwise memory derivatives lazy fashion
+{ figures "$@" || echo failed; } | tee "$table"
 ! tail -n 1 "$table" | grep -qx failed || { echo "bench: a program failed" >&2; exit 1; }
 echo
 echo "$(grep -c ' | met$' "$table" || true) goals met, $(grep -c ' | MISSED$' "$table" || true) missed"

@@ -4,8 +4,8 @@
 # cmake/dependencies.sh build|test|demo
 #
 # Looks for what a job needs and installs what is missing with apt-get, after saying what. WENGERT_OFFLINE=1 forbids installing:
-# then a missing tool is an error, and a missing library of pictures or of dense algebra, or valgrind, or what the Python package is
-# built with, only a line that names what will be off.
+# then a missing tool is an error, and a missing library of pictures, of dense algebra or of long numbers, or valgrind, or what the Python
+# package is built with, only a line that names what will be off.
 set -eu
 
 missing=
@@ -42,6 +42,7 @@ look_for_test() {
     package cmocka || need libcmocka-dev
     lapacke || optional="$optional liblapacke"
     have valgrind || optional="$optional valgrind"
+    package mpfr || optional="$optional libmpfr-dev"
     look_for_python
 }
 

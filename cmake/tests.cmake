@@ -6,6 +6,7 @@
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+    pkg_check_modules(MPFR QUIET IMPORTED_TARGET mpfr)
 endif()
 
 # Links everything that a program of our own may use, from `room` down, and any further rooms that are named.
@@ -73,6 +74,16 @@ file(WRITE "${PROJECT_BINARY_DIR}/sanitized.list" "${chosen_lines}")
 add_custom_target(sanitized_tests)
 if(chosen_tests)
     add_dependencies(sanitized_tests ${chosen_tests})
+endif()
+
+# What tests/base/run_accuracy.sh runs.
+if(MPFR_FOUND)
+    add_executable(accuracy "${PROJECT_SOURCE_DIR}/tests/base/accuracy.c")
+    set_target_properties(accuracy PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    wengert_link_from(accuracy base)
+    target_link_libraries(accuracy PRIVATE PkgConfig::MPFR)
+else()
+    message(STATUS "The accuracy of the elementary functions is not measured: mpfr (libmpfr-dev) is missing")
 endif()
 
 # Which programs there are, one `bench PATH` or `fuzz PATH` a line, for the Makefile.

@@ -1,47 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Lazy arrays beside NumPy, PyTorch and JAX as one table: `make bench-peers`.
+"""Wengert beside its peers, a table at a time.
 
-    bench/peers/compare.py BUILD PEERS [ROUNDS]
+    bench/peers/compare.py BUILD PEERS [TABLE...]
 
-BUILD holds the bench programs, PEERS what bench/peers/setup.sh made. Every program serves its rows on one processor and one thread, with one
-setting of the allocator for all. A row's results are compared first; then the programs take turns, ROUNDS (default 5) each, and the
-medians stand in the table. Times within 5% of each other are the same: a goal is met up to that."""
+BUILD holds the bench programs, PEERS what bench/peers/setup.sh made; tables.py says what stands in a table (none named: all). Every program
+serves its rows (bench/served.h) on one processor, then on two. A row's results are compared first; then the programs take turns, ROUNDS each,
+and the medians stand in the table. All have one setting of the allocator. A goal is met up to 5%.
+
+From the environment: ROUNDS (default 5); THREADS (default "1 2"); STATISTIC=least on a machine that others use too (default median); BENCH_LOCK, a file that is locked
+while a row is timed."""
+import contextlib
+import fcntl
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
+import inputs
+import tables
 from adbench_inputs import arrays
 
 MARGIN = 1.05
-SECONDS = "0.15"
+SECONDS = "0.05"
 # Large blocks stay with the process: fresh pages for every result would be most of the rows of 10,000,000 items.
 ALLOCATOR = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=268435456"
-# Row, title, tolerance of the check, goals: (peer, our time at most this share of the peer's).
-ROWS = [
-    ("scalars", "two scalars added and read", 1e-6, []),
-    ("vectors", "two vectors of 100 items added and read", 1e-5, [("numpy", 1)]),
-    ("gradient", "tanh(x y + z) of 100 items, its sum and gradient, traced anew", 1e-5, []),
-    ("compiled", "the same compiled", 1e-5, [("jax", 0.25)]),
-    ("twenty", "a chain of 20 calls on 1,000 items", 1e-5, [("torch", 1 / 10), ("numpy", 1 / 3)]),
-    ("add", "x + x of 10,000,000 items", 1e-5, []),
-    ("fused", "tanh(a x + b) a + exp(-x x) of 10,000,000 items", 1e-5, []),
-    ("gmm value", "mixture of 25 Gaussians, 10 dimensions, 1,000 points", 1e-9, []),
-    ("gmm derivative", "its gradient", 1e-9, [("jax", 1)]),
-    ("ba value", "bundle adjustment, 49 cameras, 31,843 observations", 1e-9, []),
-    ("ba derivative", "its Jacobian", 1e-8, [("jax", 1)]),
-    ("lstm value", "recurrent network, 2 layers of 14, 1,024 characters", 1e-9, []),
-    ("lstm derivative", "its gradient", 1e-9, [("jax", 1)]),
-]
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Program:
-    def __init__(self, name, argv, environment):
+    """One that serves rows."""
+
+    def __init__(self, name, argv, environment, processors):
         self.name = name
-        self.process = subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, processors))
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
@@ -51,68 +47,181 @@ class Program:
             sys.exit(f"bench: {self.name} ended at `{line}`")
         return answer
 
+    def numbers(self, line):
+        return [float(number) for number in self.ask(line).split()]
+
     def end(self):
         self.process.stdin.close()
         self.process.wait()
 
 
-def one_processor():
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+class Bench:
+    def __init__(self, build, peers, data):
+        self.build, self.peers, self.data = build, peers, data
+        self.rounds = int(os.environ.get("ROUNDS", "5"))
+        self.least = os.environ.get("STATISTIC", "median") == "least"
+        self.threads = [int(count) for count in os.environ.get("THREADS", "1 2").split()]
+        self.roofs = {}
+
+    def how(self):
+        return f"turn about, {'the least' if self.least else 'medians'} of {self.rounds}"
+
+    @contextlib.contextmanager
+    def locked(self):
+        with open(os.environ.get("BENCH_LOCK", os.devnull), "w") as file:
+            if "BENCH_LOCK" in os.environ:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def environment(self, threads, tuned):
+        found = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+        found.update({name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "WENGERT_THREADS")})
+        found.update(LD_LIBRARY_PATH=str(self.peers / "empty"), TF_CPP_MIN_LOG_LEVEL="2")
+        if tuned:
+            found["GLIBC_TUNABLES"] = ALLOCATOR
+        return found
+
+    def program(self, name, table, threads, tuned=True):
+        processors = sorted(os.sched_getaffinity(0))[-threads:]
+        own = self.build / "bench"
+        argv = {"wengert": [own / "bench_model", "--serve", HERE.parent / "models", self.data], "lazy": [own / "bench_lazy", "--serve"],
+                "adbench": [own / "bench_adbench", "--serve", self.data]}.get(name)
+        return Program("wengert" if argv else name, argv or [sys.executable, HERE / "peer.py", name, table, str(threads)],
+                       self.environment(threads, tuned), processors)
+
+    def roof(self, name, threads):
+        """Operations or bytes a second of this machine now."""
+        if not self.roofs:
+            with self.locked():
+                lines = subprocess.run([self.build / "bench" / "bench_roofs", "--plain", "0.1"], check=True, capture_output=True, text=True).stdout.split("\n")
+            self.roofs = {key: float(value) for key, value in (line.split() for line in lines if line)}
+        return self.roofs[f"{name}.{threads}"]
 
 
 def text(seconds):
-    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else f"{seconds * 1e6:.2f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+    if seconds is None:
+        return "-"
+    return next(f"{seconds * scale:.3g} {unit}" for scale, unit in ((1e9, "ns"), (1e6, "us"), (1e3, "ms"), (1, "s")) if seconds * scale < 1000 or unit == "s")
 
 
-def print_row(title, figure, goal="", verdict=""):
-    print(f"{title:<66} | {figure:<32} | {goal:<10} | {verdict}", flush=True)
+def agree(row, checks, tolerance, named):
+    own = checks["wengert"]
+    scale = max(abs(number) for number in own) + (1 if named == "lazy" else 1e-30)
+    for name, found in checks.items():
+        if len(found) != len(own) or any(not abs(a - b) <= tolerance * scale for a, b in zip(found, own)):
+            worst = max((abs(a - b) / scale for a, b in zip(found, own)), default=0)
+            sys.exit(f"bench: {row}: {name} computes something else than wengert ({worst:.2g} of the greatest, {len(found)} and {len(own)} numbers)")
 
 
-def measure(row, tolerance, programs, rounds):
+def measure(bench, named, row, tolerance, programs):
     """Medians by program of those that have the row, once they agree."""
     have = [program for program in programs if program.ask(f"row {row}") == "ready"]
-    checks = {program.name: float(program.ask("check")) for program in have}
-    own = checks["wengert"]
-    for name, number in checks.items():
-        if not abs(number - own) <= tolerance * (1 + abs(own)):
-            sys.exit(f"bench: {row}: {name} computes {number!r}, wengert {own!r}")
+    agree(row, {program.name: program.numbers("check") for program in have}, tolerance, named)
     times = {program.name: [] for program in have}
-    for _ in range(rounds):
-        for program in have:
-            times[program.name].append(float(program.ask(f"time {SECONDS}")))
-    return {name: statistics.median(found) for name, found in times.items()}
+    with bench.locked():
+        for _ in range(bench.rounds):
+            for program in have:
+                times[program.name].append(program.numbers(f"time {SECONDS}")[0])
+                time.sleep(0.005)  # a peer's idle threads spin a little
+    return {name: (min if bench.least else statistics.median)(found) for name, found in times.items()}
 
 
-def print_figures(title, medians, goals):
+def print_row(*cells):
+    print(" | ".join(str(cell) for cell in cells), flush=True)
+
+
+def verdict(figure, goal):
+    """Whether a figure that should be at least its goal is."""
+    return "" if goal is None or figure is None else "met" if figure * MARGIN >= goal else "MISSED"
+
+
+def print_times(bench, table, threads, row, medians, peers):
     own = medians["wengert"]
-    print_row(title, text(own))
-    for name, seconds in medians.items():
-        if name == "wengert":
-            continue
-        most = dict(goals).get(name)
-        verdict = "" if most is None else "met" if own <= MARGIN * most * seconds else "MISSED"
-        print_row(f"  beside {name}", f"{text(seconds)}, ours by it {own / seconds:.2f}", "" if most is None else f"<= {most:.2g}", verdict)
+    best = min((seconds for name, seconds in medians.items() if name != "wengert"), default=None)
+    cells = [row.title, text(own), *(text(medians.get(name)) for name in peers), "-" if best is None else f"{best / own:.2f}"]
+    goal, figure = row.goal, None
+    if row.gflop:
+        share = row.gflop * 1e9 / own / bench.roof(row.roof, threads)
+        cells.append(f"{share:.2f}")
+    elif table.floors:
+        cells.append("-")
+    if row.against == "roof":
+        figure, goal = share, goal[threads - 1]
+    elif goal is not None:
+        against = [medians[name] for name in row.against or medians if name != "wengert" and name in medians]
+        figure = min(against) / own if against else None
+    print_row(*cells, "" if goal is None else f">= {goal:g}", verdict(figure, goal))
+
+
+def times(bench, table):
+    """A table of times: ours and those of the peers, the best peer's by ours, and the share of the floor where there is one."""
+    for threads in bench.threads:
+        print(f"\n## {table.title}, {threads} thread{'s' * (threads > 1)} ({bench.how()}; a margin of 5%)\n")
+        print("columns: " + " | ".join(["work", "wengert", *table.peers, "best peer / ours", *(["of peak"] if table.floors else []), "goal", ""]), flush=True)
+        programs = {name: bench.program(name, table.module, threads) for name in (*table.own, *table.peers)}
+        for row in table.rows:
+            serving = [programs[row.own or "wengert"], *(programs[name] for name in table.peers)]
+            print_times(bench, table, threads, row, measure(bench, table.name, row.name, row.tolerance, serving), table.peers)
+        for program in programs.values():
+            program.end()
+
+
+def costs(bench, table):
+    """Greatest memory of a training step above that of the loaded library, and the time to the first step; a process a row, the usual allocator."""
+    peers = table.peers
+    print(f"\n## {table.title}\n")
+    print("columns: " + " | ".join(["work", "wengert", *peers, "least peer / ours", "goal", ""]), flush=True)
+    for threads in bench.threads:
+        for row in table.rows:
+            found = {}
+            for name in ("wengert", *peers):
+                program = bench.program(name, table.module, threads, tuned=False)
+                if program.ask(f"row {row.name}") == "ready":
+                    program.ask("check")
+                    found[name] = program.numbers("costs")
+                program.end()
+            title = f"{row.title}, {threads} thread{'s' * (threads > 1)}"
+            least = min(each[2] for name, each in found.items() if name != "wengert")
+            print_row(f"{title}: memory", *(f"{each[2] / 2**20:.0f} MiB" for each in found.values()), f"{least / found['wengert'][2]:.2f}", ">= 1.67",
+                      verdict(least / found["wengert"][2], 1 / 0.6))
+            print_row(f"{title}: until the first turn", *(text(each[0]) for each in found.values()), "-", "<= 20 ms",
+                      verdict(0.02 / found["wengert"][0], 1))
+            print_row(f"{title}: the first turn", *(text(each[1]) for each in found.values()), "-", "", "")
+
+
+def ratios(bench, table):
+    """Time of value and derivative together over that of the value."""
+    for threads in bench.threads:
+        print(f"\n## {table.title}, {threads} thread{'s' * (threads > 1)} ({bench.how()})\n")
+        print("columns: " + " | ".join(["work", *(f"{name}{part}" for name in ("wengert", *table.peers) for part in (" value", " derivative", " ratio")), "goal", ""]),
+              flush=True)
+        programs = [bench.program(name, table.module, threads) for name in ("wengert", *table.peers)]
+        for row in table.rows:
+            value, derivative = (measure(bench, table.name, f"{row.name} {part}", row.tolerance, programs) for part in ("loss", "gradient"))
+            cells = [cell for name in value for cell in (text(value[name]), text(derivative[name]), f"{derivative[name] / value[name]:.2f}")]
+            print_row(row.title, *cells, "<= 3", verdict(3 * value["wengert"] / derivative["wengert"], 1))
+        for program in programs:
+            program.end()
 
 
 def main():
     build, peers = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-    one_processor()
-    environment = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
-    environment.update({name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "WENGERT_THREADS")})
-    environment.update(GLIBC_TUNABLES=ALLOCATOR, LD_LIBRARY_PATH=str(peers / "empty"))
-    peer = pathlib.Path(__file__).resolve().parent / "peer.py"
+    wanted = sys.argv[3:] or [table.name for table in tables.TABLES]
+    chosen = [table for table in tables.TABLES if table.name in wanted]
+    if len(chosen) < len(wanted):
+        sys.exit(f"bench: the tables beside peers are {' '.join(table.name for table in tables.TABLES)}")
+    try:
+        os.nice(-20)  # other work on the machine then matters less
+    except OSError:
+        pass
     with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(build, peers, pathlib.Path(folder))
         for name, array in arrays().items():
-            array.tofile(pathlib.Path(folder) / name)
-        lazy = Program("wengert", [build / "bench" / "bench_lazy", "--serve"], environment)
-        adbench = Program("wengert", [build / "bench" / "bench_adbench", "--serve", folder], environment)
-        others = [Program(name, [sys.executable, peer, name], environment) for name in ("numpy", "torch", "jax")]
-        print(f"\n## Lazy arrays beside NumPy, PyTorch and JAX (one thread, turn about, medians of {rounds}, 5% are nothing)\n")
-        for row, title, tolerance, goals in ROWS:
-            print_figures(title, measure(row, tolerance, [adbench if " " in row else lazy] + others, rounds), goals)
-        for program in [lazy, adbench] + others:
-            program.end()
+            array.tofile(bench.data / name)
+        for model in sorted({model for table in chosen for model in table.models}):
+            inputs.write(folder, model)
+        for table in chosen:
+            {"times": times, "costs": costs, "ratios": ratios}[table.kind](bench, table)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #
 # bench/peers/setup.sh FOLDER
 #
-# Makes FOLDER/venv with NumPy, JAX and PyTorch for the processor, once. The package index's PyTorch wants the libraries of a graphics
+# Makes FOLDER/venv with NumPy, JAX, ONNX Runtime, IREE and PyTorch for the processor, once. The package index's PyTorch wants the libraries of a graphics
 # card when it is loaded; libraries of those names whose every function says that there is none (FOLDER/empty)
 # are enough for work on the processor. WENGERT_OFFLINE=1 forbids installing.
 set -eu
@@ -13,7 +13,7 @@ folder=$1
 mkdir -p "$folder/empty"
 python3 -m venv "$folder/venv"
 pip="$folder/venv/bin/python -m pip install --quiet --no-input --disable-pip-version-check"
-$pip numpy jax
+$pip numpy jax onnx onnxruntime iree-base-compiler iree-base-runtime
 $pip --no-deps torch filelock fsspec jinja2 markupsafe mpmath networkx sympy typing_extensions
 libraries=$(echo "$folder"/venv/lib/python3*/site-packages/torch/lib)
 for library in "$libraries"/*.so; do objdump -p "$library"; done |
@@ -34,5 +34,5 @@ cut -d ' ' -f 1 "$folder/needed" | sort -u | while read -r name; do
     done
     cc -w -fno-builtin -shared -fPIC -Wl,-soname,"$name" -Wl,--version-script="$folder/versions" -o "$folder/empty/$name" "$folder/functions.c"
 done
-LD_LIBRARY_PATH="$folder/empty" "$folder/venv/bin/python" -c 'import jax, numpy, torch; torch.ones(2).sum()'
+LD_LIBRARY_PATH="$folder/empty" "$folder/venv/bin/python" -c 'import iree.compiler, iree.runtime, jax, numpy, onnx, onnxruntime, torch; torch.ones(2).sum()'
 touch "$folder/ready"

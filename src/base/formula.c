@@ -50,6 +50,29 @@ static uint16_t record(recorder *r, base_operation operation, wg_kind kind, uint
     return (uint16_t)p->count++;
 }
 
+/* The same with fewer arguments, for the thousands of calls: what is an operation and a kind. */
+#define WHAT(operation, kind) (BASE_OPERATION_##operation | (unsigned)(kind) << 8)
+
+__attribute__((noinline)) static uint16_t record_constant(recorder *r, unsigned what, uint64_t constant)
+{
+    return record(r, (base_operation)(what & 0xff), (wg_kind)(what >> 8), 0, 0, 0, constant);
+}
+
+__attribute__((noinline)) static uint16_t record_1(recorder *r, unsigned what, uint16_t a)
+{
+    return record(r, (base_operation)(what & 0xff), (wg_kind)(what >> 8), a, 0, 0, 0);
+}
+
+__attribute__((noinline)) static uint16_t record_2(recorder *r, unsigned what, uint16_t a, uint16_t b)
+{
+    return record(r, (base_operation)(what & 0xff), (wg_kind)(what >> 8), a, b, 0, 0);
+}
+
+__attribute__((noinline)) static uint16_t record_3(recorder *r, unsigned what, uint16_t a, uint16_t b, uint16_t c)
+{
+    return record(r, (base_operation)(what & 0xff), (wg_kind)(what >> 8), a, b, c, 0);
+}
+
 static uint64_t bits_of_f64(double x)
 {
     uint64_t bits;
@@ -74,11 +97,11 @@ static uint64_t bits_of_f32(double x)
 #define PART(type, name, ...) __attribute__((unused)) static type NAME(name)(recorder *recording, __VA_ARGS__)
 #define CALL(name, ...) NAME(name)(recording, __VA_ARGS__)
 #define STEP(type, operation, a, b, c, constant) ((type){record(recording, BASE_OPERATION_##operation, KIND_HERE, a, b, c, constant)})
-#define STEP1(type, operation, x) STEP(type, operation, (x).step, 0, 0, 0)
-#define STEP2(type, operation, x, y) STEP(type, operation, (x).step, (y).step, 0, 0)
-#define STEP3(type, operation, x, y, z) STEP(type, operation, (x).step, (y).step, (z).step, 0)
-#define C(x) STEP(F, CONSTANT_F, 0, 0, 0, RECORD_BY(bits_of, FORMULA_KIND)(x))
-#define UC(x) STEP(U, CONSTANT_U, 0, 0, 0, (uint64_t)(x))
+#define STEP1(type, operation, x) ((type){record_1(recording, WHAT(operation, KIND_HERE), (x).step)})
+#define STEP2(type, operation, x, y) ((type){record_2(recording, WHAT(operation, KIND_HERE), (x).step, (y).step)})
+#define STEP3(type, operation, x, y, z) ((type){record_3(recording, WHAT(operation, KIND_HERE), (x).step, (y).step, (z).step)})
+#define C(x) ((F){record_constant(recording, WHAT(CONSTANT_F, KIND_HERE), RECORD_BY(bits_of, FORMULA_KIND)(x))})
+#define UC(x) ((U){record_constant(recording, WHAT(CONSTANT_U, KIND_HERE), (uint64_t)(x))})
 #define ADD(x, y) STEP2(F, ADD, x, y)
 #define SUB(x, y) STEP2(F, SUB, x, y)
 #define MUL(x, y) STEP2(F, MUL, x, y)
@@ -89,6 +112,12 @@ static uint64_t bits_of_f32(double x)
 #define ABS(x) STEP1(F, ABS, x)
 #define COPYSIGN(x, y) STEP2(F, COPYSIGN, x, y)
 #define SELECT(mask, x, y) STEP3(F, SELECT, mask, x, y)
+#define MIN(x, y) STEP2(F, MIN, x, y)
+#define MAX(x, y) STEP2(F, MAX, x, y)
+#define SCALE(x, y) STEP2(F, SCALE, x, y)
+#define FRACTION(x) STEP1(F, FRACTION, x)
+#define EXPONENT(x) STEP1(F, EXPONENT, x)
+#define FORMULA_HAS_EXPONENTS
 #define LT(x, y) STEP2(M, LT, x, y)
 #define LE(x, y) STEP2(M, LE, x, y)
 #define EQ(x, y) STEP2(M, EQ, x, y)
@@ -105,6 +134,10 @@ static uint64_t bits_of_f32(double x)
 #define IXOR(x, y) STEP2(U, IXOR, x, y)
 #define ISHL(x, count) STEP(U, ISHL, (x).step, 0, 0, count)
 #define ISHR(x, count) STEP(U, ISHR, (x).step, 0, 0, count)
+#define WIDE(x) ((record_float_f64){record(recording, BASE_OPERATION_WIDEN, WG_KIND_F64, (x).step, 0, 0, 0)})
+#define ROUNDED(wide) ((record_float_f32){record(recording, BASE_OPERATION_NARROW, WG_KIND_F32, (wide).step, 0, 0, 0)})
+#define ROUNDED1(body, x) ROUNDED(record_##body##_f64(recording, WIDE(x)))
+#define ROUNDED2(body, x, y) ROUNDED(record_##body##_f64(recording, WIDE(x), WIDE(y)))
 #define REPAIR(mask, name, x, y) STEP(F, REPAIR, (mask).step, (x).step, (y).step, BASE_REPAIR_##name)
 #include "base/formula_text.def"
 

@@ -49,6 +49,10 @@ SCALAR_FUNCTION float SCALAR(from_bits_f32)(uint32_t bits)
 
 SCALAR_FUNCTION double SCALAR(fma_f64)(double a, double b, double c) { return FORMULA_FMA_F64(a, b, c); }
 SCALAR_FUNCTION float SCALAR(fma_f32)(float a, float b, float c) { return FORMULA_FMA_F32(a, b, c); }
+SCALAR_FUNCTION double SCALAR(min_f64)(double a, double b) { return a < b ? a : b; }
+SCALAR_FUNCTION float SCALAR(min_f32)(float a, float b) { return a < b ? a : b; }
+SCALAR_FUNCTION double SCALAR(max_f64)(double a, double b) { return a > b ? a : b; }
+SCALAR_FUNCTION float SCALAR(max_f32)(float a, float b) { return a > b ? a : b; }
 SCALAR_FUNCTION double SCALAR(sqrt_f64)(double a) { return __builtin_sqrt(a); }
 SCALAR_FUNCTION float SCALAR(sqrt_f32)(float a) { return __builtin_sqrtf(a); }
 
@@ -74,6 +78,14 @@ SCALAR_FUNCTION float SCALAR(sqrt_f32)(float a) { return __builtin_sqrtf(a); }
 #define AND(a, b) ((a) & (b))
 #define OR(a, b) ((a) | (b))
 #define NOT(a) (!(a))
+#define MIN(a, b) NAME(min)(a, b)
+#define MAX(a, b) NAME(max)(a, b)
+#define SCALE(a, b) NAME(scale)(a, b)
+#define FRACTION(a) NAME(fraction)(a)
+#define EXPONENT(a) NAME(exponent)(a)
+#define ROUNDED1(body, x) ((float)SCALAR(body##_f64)((double)(x)))
+#define ROUNDED2(body, x, y) ((float)SCALAR(body##_f64)((double)(x), (double)(y)))
+#define ROUNDED3(body, x, y, z) ((float)SCALAR(body##_f64)((double)(x), (double)(y), (double)(z)))
 #define BITS(a) NAME(bits)(a)
 #define FLOAT(a) NAME(from_bits)(a)
 #define IADD(a, b) ((a) + (b))

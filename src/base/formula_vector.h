@@ -25,28 +25,49 @@
 
 typedef double VECTOR(float_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
 typedef uint64_t VECTOR(unsigned_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
-typedef int64_t VECTOR(mask_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
 typedef float VECTOR(float_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
 typedef uint32_t VECTOR(unsigned_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
-typedef int32_t VECTOR(mask_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
 typedef float VECTOR(half_f32) __attribute__((vector_size(FORMULA_WIDTH / 2), may_alias));
 
+/* Masks of AVX-512 are bits of a register of their own. TRIED vectors of -1 and 0 as elsewhere: every comparison goes there and back, 1.5
+ * times the time of exp. */
 #if FORMULA_WIDTH == 64 && defined(__AVX512F__) && defined(__AVX512DQ__)
+#define VECTOR_BIT_MASKS 1
+typedef __mmask8 VECTOR(mask_f64);
+typedef __mmask16 VECTOR(mask_f32);
 #define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
 #define VECTOR_FMA_F32(a, b, c) (VECTOR(float_f32))_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
 #define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm512_sqrt_pd((__m512d)(a))
 #define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm512_sqrt_ps((__m512)(a))
-#define VECTOR_SELECT_F64(m, a, b) \
-    (VECTOR(float_f64))_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)(m)), (__m512d)(b), (__m512d)(a))
-#define VECTOR_SELECT_F32(m, a, b) \
-    (VECTOR(float_f32))_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)(m)), (__m512)(b), (__m512)(a))
-#define VECTOR_ANY_F64(m) (_mm512_movepi64_mask((__m512i)(m)) != 0)
-#define VECTOR_ANY_F32(m) (_mm512_movepi32_mask((__m512i)(m)) != 0)
-#elif FORMULA_WIDTH == 32 && defined(__AVX2__) && defined(__FMA__)
+#define VECTOR_MIN_F64(a, b) (VECTOR(float_f64))_mm512_min_pd((__m512d)(a), (__m512d)(b))
+#define VECTOR_MIN_F32(a, b) (VECTOR(float_f32))_mm512_min_ps((__m512)(a), (__m512)(b))
+#define VECTOR_MAX_F64(a, b) (VECTOR(float_f64))_mm512_max_pd((__m512d)(a), (__m512d)(b))
+#define VECTOR_MAX_F32(a, b) (VECTOR(float_f32))_mm512_max_ps((__m512)(a), (__m512)(b))
+#define VECTOR_SELECT_F64(m, a, b) (VECTOR(float_f64))_mm512_mask_blend_pd(m, (__m512d)(b), (__m512d)(a))
+#define VECTOR_SELECT_F32(m, a, b) (VECTOR(float_f32))_mm512_mask_blend_ps(m, (__m512)(b), (__m512)(a))
+#define VECTOR_COMPARE_F64(a, operator, b, code) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), code)
+#define VECTOR_COMPARE_F32(a, operator, b, code) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), code)
+#define VECTOR_IEQ_F64(a, b) _mm512_cmpeq_epi64_mask((__m512i)(a), (__m512i)(b))
+#define VECTOR_IEQ_F32(a, b) _mm512_cmpeq_epi32_mask((__m512i)(a), (__m512i)(b))
+#define VECTOR_ANY_F64(m) ((m) != 0)
+#define VECTOR_ANY_F32(m) ((m) != 0)
+#else
+#define VECTOR_BIT_MASKS 0
+typedef int64_t VECTOR(mask_f64) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+typedef int32_t VECTOR(mask_f32) __attribute__((vector_size(FORMULA_WIDTH), may_alias));
+#define VECTOR_COMPARE_F64(a, operator, b, code) (VECTOR(mask_f64))((a)operator(b))
+#define VECTOR_COMPARE_F32(a, operator, b, code) (VECTOR(mask_f32))((a)operator(b))
+#define VECTOR_IEQ_F64(a, b) (VECTOR(mask_f64))((a) == (b))
+#define VECTOR_IEQ_F32(a, b) (VECTOR(mask_f32))((a) == (b))
+#if FORMULA_WIDTH == 32 && defined(__AVX2__) && defined(__FMA__)
 #define VECTOR_FMA_F64(a, b, c) (VECTOR(float_f64))_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
 #define VECTOR_FMA_F32(a, b, c) (VECTOR(float_f32))_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
 #define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm256_sqrt_pd((__m256d)(a))
 #define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm256_sqrt_ps((__m256)(a))
+#define VECTOR_MIN_F64(a, b) (VECTOR(float_f64))_mm256_min_pd((__m256d)(a), (__m256d)(b))
+#define VECTOR_MIN_F32(a, b) (VECTOR(float_f32))_mm256_min_ps((__m256)(a), (__m256)(b))
+#define VECTOR_MAX_F64(a, b) (VECTOR(float_f64))_mm256_max_pd((__m256d)(a), (__m256d)(b))
+#define VECTOR_MAX_F32(a, b) (VECTOR(float_f32))_mm256_max_ps((__m256)(a), (__m256)(b))
 #define VECTOR_SELECT_F64(m, a, b) (VECTOR(float_f64))_mm256_blendv_pd((__m256d)(b), (__m256d)(a), (__m256d)(m))
 #define VECTOR_SELECT_F32(m, a, b) (VECTOR(float_f32))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(m))
 #define VECTOR_ANY_F64(m) (_mm256_movemask_pd((__m256d)(m)) != 0)
@@ -58,10 +79,14 @@ typedef float VECTOR(half_f32) __attribute__((vector_size(FORMULA_WIDTH / 2), ma
 #endif
 #define VECTOR_SQRT_F64(a) (VECTOR(float_f64))_mm_sqrt_pd((__m128d)(a))
 #define VECTOR_SQRT_F32(a) (VECTOR(float_f32))_mm_sqrt_ps((__m128)(a))
+#define VECTOR_MIN_F64(a, b) (VECTOR(float_f64))_mm_min_pd((__m128d)(a), (__m128d)(b))
+#define VECTOR_MIN_F32(a, b) (VECTOR(float_f32))_mm_min_ps((__m128)(a), (__m128)(b))
+#define VECTOR_MAX_F64(a, b) (VECTOR(float_f64))_mm_max_pd((__m128d)(a), (__m128d)(b))
+#define VECTOR_MAX_F32(a, b) (VECTOR(float_f32))_mm_max_ps((__m128)(a), (__m128)(b))
 #define VECTOR_ANY_F64(m) (_mm_movemask_pd((__m128d)(m)) != 0)
 #define VECTOR_ANY_F32(m) (_mm_movemask_ps((__m128)(m)) != 0)
 #endif
-
+#endif
 
 VECTOR_FUNCTION VECTOR(float_f64) VECTOR(fma_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b, VECTOR(float_f64) c)
 {
@@ -131,6 +156,12 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(select_f32)(VECTOR(mask_f32) mask, VECT
 #endif
 }
 
+#if VECTOR_BIT_MASKS
+#define VECTOR_LANE(mask, i) ((mask) >> (i)&1)
+#else
+#define VECTOR_LANE(mask, i) (mask)[i]
+#endif
+
 VECTOR_FUNCTION VECTOR(float_f64)
     VECTOR(repair_f64)(VECTOR(mask_f64) mask, double (*routine)(double), VECTOR(float_f64) x, VECTOR(float_f64) y)
 {
@@ -138,7 +169,7 @@ VECTOR_FUNCTION VECTOR(float_f64)
     if (__builtin_expect(!VECTOR_ANY_F64(mask), 1)) return y;
 #endif
     for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(double); i++)
-        if (mask[i]) y[i] = routine(x[i]);
+        if (VECTOR_LANE(mask, i)) y[i] = routine(x[i]);
     return y;
 }
 
@@ -149,9 +180,145 @@ VECTOR_FUNCTION VECTOR(float_f32)
     if (__builtin_expect(!VECTOR_ANY_F32(mask), 1)) return y;
 #endif
     for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++)
-        if (mask[i]) y[i] = (float)routine((double)x[i]);
+        if (VECTOR_LANE(mask, i)) y[i] = (float)routine((double)x[i]);
     return y;
 }
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(min_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+#if defined(VECTOR_MIN_F64)
+    return VECTOR_MIN_F64(a, b);
+#else
+    return VECTOR(select_f64)(a < b, a, b);
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(min_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+#if defined(VECTOR_MIN_F32)
+    return VECTOR_MIN_F32(a, b);
+#else
+    return VECTOR(select_f32)(a < b, a, b);
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(max_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+#if defined(VECTOR_MAX_F64)
+    return VECTOR_MAX_F64(a, b);
+#else
+    return VECTOR(select_f64)(a > b, a, b);
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(max_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+#if defined(VECTOR_MAX_F32)
+    return VECTOR_MAX_F32(a, b);
+#else
+    return VECTOR(select_f32)(a > b, a, b);
+#endif
+}
+
+VECTOR_FUNCTION VECTOR(mask_f64) VECTOR(less_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+    return VECTOR_COMPARE_F64(a, <, b, _CMP_LT_OQ);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f64) VECTOR(less_or_equal_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+    return VECTOR_COMPARE_F64(a, <=, b, _CMP_LE_OQ);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f64) VECTOR(equal_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+    return VECTOR_COMPARE_F64(a, ==, b, _CMP_EQ_OQ);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f64) VECTOR(integers_equal_f64)(VECTOR(unsigned_f64) a, VECTOR(unsigned_f64) b)
+{
+    return VECTOR_IEQ_F64(a, b);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f32) VECTOR(less_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+    return VECTOR_COMPARE_F32(a, <, b, _CMP_LT_OQ);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f32) VECTOR(less_or_equal_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+    return VECTOR_COMPARE_F32(a, <=, b, _CMP_LE_OQ);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f32) VECTOR(equal_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+    return VECTOR_COMPARE_F32(a, ==, b, _CMP_EQ_OQ);
+}
+
+VECTOR_FUNCTION VECTOR(mask_f32) VECTOR(integers_equal_f32)(VECTOR(unsigned_f32) a, VECTOR(unsigned_f32) b)
+{
+    return VECTOR_IEQ_F32(a, b);
+}
+
+#if VECTOR_BIT_MASKS
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(scale_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
+{
+    return (VECTOR(float_f64))_mm512_scalef_pd((__m512d)a, (__m512d)b);
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(scale_f32)(VECTOR(float_f32) a, VECTOR(float_f32) b)
+{
+    return (VECTOR(float_f32))_mm512_scalef_ps((__m512)a, (__m512)b);
+}
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(fraction_f64)(VECTOR(float_f64) a)
+{
+    return (VECTOR(float_f64))_mm512_getmant_pd((__m512d)a, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero);
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(fraction_f32)(VECTOR(float_f32) a)
+{
+    return (VECTOR(float_f32))_mm512_getmant_ps((__m512)a, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero);
+}
+
+/* The exponent of a fraction is 0 or -1. */
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(exponent_f64)(VECTOR(float_f64) a)
+{
+    return (VECTOR(float_f64))(_mm512_getexp_pd((__m512d)a) - _mm512_getexp_pd((__m512d)VECTOR(fraction_f64)(a)));
+}
+
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(exponent_f32)(VECTOR(float_f32) a)
+{
+    return (VECTOR(float_f32))(_mm512_getexp_ps((__m512)a) - _mm512_getexp_ps((__m512)VECTOR(fraction_f32)(a)));
+}
+#endif
+
+/* A f32 vector goes through f64 in two halves. */
+typedef union VECTOR(halves) {
+    VECTOR(float_f32) whole;
+    VECTOR(half_f32) part[2];
+} VECTOR(halves);
+
+VECTOR_FUNCTION VECTOR(float_f64) VECTOR(widen_f32)(VECTOR(half_f32) x)
+{
+    return __builtin_convertvector(x, VECTOR(float_f64));
+}
+
+VECTOR_FUNCTION VECTOR(half_f32) VECTOR(narrow_f32)(VECTOR(float_f64) x)
+{
+    return __builtin_convertvector(x, VECTOR(half_f32));
+}
+
+#define HALVES(call)                                                                    \
+    __extension__({                                                                     \
+        VECTOR(halves) rounded;                                                         \
+        for (int half = 0; half < 2; half++) rounded.part[half] = VECTOR(narrow_f32)(call); \
+        rounded.whole;                                                                  \
+    })
+#define WIDENED_HALF(x) VECTOR(widen_f32)(((VECTOR(halves)){x}).part[half])
+#define ROUNDED1(body, x) HALVES(VECTOR(body##_f64)(WIDENED_HALF(x)))
+#define ROUNDED2(body, x, y) HALVES(VECTOR(body##_f64)(WIDENED_HALF(x), WIDENED_HALF(y)))
+#define ROUNDED3(body, x, y, z) HALVES(VECTOR(body##_f64)(WIDENED_HALF(x), WIDENED_HALF(y), WIDENED_HALF(z)))
 
 #define PART(type, name, ...) VECTOR_FUNCTION type NAME(name)(__VA_ARGS__)
 #define CALL(name, ...) NAME(name)(__VA_ARGS__)
@@ -169,13 +336,21 @@ VECTOR_FUNCTION VECTOR(float_f32)
 #define ABS(a) ((F)((U)(a) & ~SIGN_BIT))
 #define COPYSIGN(a, b) ((F)(((U)(a) & ~SIGN_BIT) | ((U)(b) & SIGN_BIT)))
 #define SELECT(mask, a, b) NAME(select)(mask, a, b)
-#define LT(a, b) ((M)((a) < (b)))
-#define LE(a, b) ((M)((a) <= (b)))
-#define EQ(a, b) ((M)((a) == (b)))
-#define IEQ(a, b) ((M)((a) == (b)))
-#define AND(a, b) ((a) & (b))
-#define OR(a, b) ((a) | (b))
-#define NOT(a) (~(a))
+#define LT(a, b) NAME(less)(a, b)
+#define LE(a, b) NAME(less_or_equal)(a, b)
+#define EQ(a, b) NAME(equal)(a, b)
+#define IEQ(a, b) NAME(integers_equal)(a, b)
+#define AND(a, b) ((M)((a) & (b)))
+#define OR(a, b) ((M)((a) | (b)))
+#define NOT(a) ((M)~(a))
+#define MIN(a, b) NAME(min)(a, b)
+#define MAX(a, b) NAME(max)(a, b)
+#define SCALE(a, b) NAME(scale)(a, b)
+#define FRACTION(a) NAME(fraction)(a)
+#define EXPONENT(a) NAME(exponent)(a)
+#if VECTOR_BIT_MASKS
+#define FORMULA_HAS_EXPONENTS
+#endif
 #define BITS(a) ((U)(a))
 #define FLOAT(a) ((F)(a))
 #define IADD(a, b) ((a) + (b))
@@ -192,45 +367,17 @@ VECTOR_FUNCTION VECTOR(float_f32)
 #define VECTOR_PREFIX_JOIN(width) formula##width
 #include "base/formula_text.def"
 
-VECTOR_FUNCTION VECTOR(float_f64) VECTOR(widen_f32)(VECTOR(half_f32) x)
-{
-    return __builtin_convertvector(x, VECTOR(float_f64));
-}
-
-VECTOR_FUNCTION VECTOR(half_f32) VECTOR(narrow_f32)(VECTOR(float_f64) x)
-{
-    return __builtin_convertvector(x, VECTOR(half_f32));
-}
-
-/* A f32 vector goes through f64 in two halves. */
-typedef union VECTOR(halves) {
-    VECTOR(float_f32) whole;
-    VECTOR(half_f32) part[2];
-} VECTOR(halves);
-
-#define WIDENED_1(name, body)                                                                                      \
-    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x)                                      \
-    {                                                                                                              \
-        VECTOR(halves) a = {x};                                                                                    \
-        for (int i = 0; i < 2; i++) a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]))); \
-        return a.whole;                                                                                            \
+#define WIDENED_1(name, body) \
+    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x) { return ROUNDED1(body, x); }
+#define WIDENED_2(name, body)                                                                       \
+    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x, VECTOR(float_f32) y)   \
+    {                                                                                               \
+        return ROUNDED2(body, x, y);                                                                \
     }
-#define WIDENED_2(name, body)                                                                                      \
-    VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x, VECTOR(float_f32) y)                  \
-    {                                                                                                              \
-        VECTOR(halves) a = {x}, b = {y};                                                                           \
-        for (int i = 0; i < 2; i++)                                                                                \
-            a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]), VECTOR(widen_f32)(b.part[i]))); \
-        return a.whole;                                                                                            \
-    }
-#define WIDENED_3(name, body)                                                                                      \
+#define WIDENED_3(name, body)                                                                                           \
     VECTOR_FUNCTION VECTOR(float_f32) VECTOR(name##_f32)(VECTOR(float_f32) x, VECTOR(float_f32) y, VECTOR(float_f32) z) \
-    {                                                                                                              \
-        VECTOR(halves) a = {x}, b = {y}, c = {z};                                                                  \
-        for (int i = 0; i < 2; i++)                                                                                \
-            a.part[i] = VECTOR(narrow_f32)(VECTOR(body##_f64)(VECTOR(widen_f32)(a.part[i]), VECTOR(widen_f32)(b.part[i]), \
-                                                              VECTOR(widen_f32)(c.part[i])));                      \
-        return a.whole;                                                                                            \
+    {                                                                                                                   \
+        return ROUNDED3(body, x, y, z);                                                                                 \
     }
 #define FORMULA(ENUM, name, arity)
 #define FORMULA_WIDENED(ENUM, name, arity, body) WIDENED_##arity(name, body)
@@ -244,6 +391,8 @@ typedef union VECTOR(halves) {
 #undef FORMULA_PREFIX
 #undef SCALAR_OF
 #undef SIGN_BIT
+#undef HALVES
+#undef WIDENED_HALF
 #undef VECTOR_JOIN
 #undef VECTOR_NAME
 #undef VECTOR
@@ -254,6 +403,16 @@ typedef union VECTOR(halves) {
 #undef VECTOR_SQRT_F32
 #undef VECTOR_SELECT_F64
 #undef VECTOR_SELECT_F32
+#undef VECTOR_MIN_F64
+#undef VECTOR_MIN_F32
+#undef VECTOR_MAX_F64
+#undef VECTOR_MAX_F32
+#undef VECTOR_COMPARE_F64
+#undef VECTOR_COMPARE_F32
+#undef VECTOR_IEQ_F64
+#undef VECTOR_IEQ_F32
+#undef VECTOR_LANE
+#undef VECTOR_BIT_MASKS
 #undef VECTOR_ANY_F64
 #undef VECTOR_ANY_F32
 #include "base/formula_end.def"

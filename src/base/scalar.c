@@ -139,18 +139,21 @@ static turns far_turns(double x)
 
 double base_repair_sin(double x)
 {
+    if (x - x != 0) return __builtin_nan("");
     turns t = far_turns(x);
     return CHOOSE(sin_turns_f64, t.high, t.low, t.quarters);
 }
 
 double base_repair_cos(double x)
 {
+    if (x - x != 0) return __builtin_nan("");
     turns t = far_turns(x);
     return CHOOSE(sin_turns_f64, t.high, t.low, t.quarters + 1);
 }
 
 double base_repair_tan(double x)
 {
+    if (x - x != 0) return __builtin_nan("");
     turns t = far_turns(x);
     return CHOOSE(tan_turns_f64, t.high, t.low, t.quarters);
 }

@@ -25,6 +25,13 @@
 
 /* In [0, width), every number equally likely; width 0 stands for 2^64. */
 uint64_t base_draw_below(base_key key, uint64_t index, uint64_t width);
+/* The same, of a width that is not 0, where words 0 and 1 of the index's block are there already, the low one below. */
+static inline uint64_t base_draw_below_from(uint64_t word, base_key key, uint64_t index, uint64_t width)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)word * width;
+    return (uint64_t)product < width ? base_draw_below(key, index, width) : (uint64_t)(product >> 64);
+}
 /* Of scale 1; its logarithm where wanted, which is finite where the number itself would round to 0. Shape 0 is 0; negative and NaN: NaN. */
 double base_draw_gamma(base_key key, uint64_t index, double shape, bool logarithm);
 /* How the number moves with its shape at one probability, which is its derivative in the mean (M. Figurnov, S. Mohamed, A. Mnih, "Implicit

@@ -37,8 +37,10 @@
 #define LEVEL_TYPED(name, type) KERNEL_PASTE(LEVEL(name), type)
 
 /* What every machine runs: 16-byte vectors, a fused multiply-add of our own where the target has none. It is what is there when nothing better is, so it is kept small. */
+#ifndef __clang__
 #pragma GCC push_options
-#if !defined(__clang__) && EXEC_HAVE_V3
+#endif
+#if EXEC_HAVE_V3
 #pragma GCC optimize("Os")
 #endif
 #define KERNEL_LEVEL base
@@ -46,7 +48,9 @@
 #include "exec/kernel_vector.inc"
 #include KERNEL_TEMPLATE
 #include "exec/kernel_vector_end.inc"
+#ifndef __clang__
 #pragma GCC pop_options
+#endif
 
 #if EXEC_HAVE_V3
 #pragma GCC push_options

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/random.h"
 #include "exec/kernels.h"
 
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count)
@@ -228,7 +227,7 @@ int64_t exec_slice(const exec_indexing *x, exec_range slabs, bool update)
     return failed;
 }
 
-/* ---- where, iota, draw
+/* ---- where, iota
  * -------------------------------------------------------------------------------------------------------------------------- */
 
 typedef uint8_t flags __attribute__((vector_size(16)));
@@ -297,63 +296,4 @@ void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_r
         exec_fill(to, to, bytes, run);
         at += run;
     }
-}
-
-#define DRAW_PIECE 256
-static void draw_words(base_key key, wg_kind kind, bool uniform, void *result, int64_t first, int64_t count)
-{
-    uint32_t words[DRAW_PIECE];
-    base_draw_bits_run(key, (uint64_t)first, (uint64_t)count, words);
-    for (int64_t i = 0; i < count; i++) {
-        base_number number = {.u = words[i]};
-        if (uniform) number.d = kind == WG_KIND_F16 ? (words[i] >> 21) * 0x1p-11 : (words[i] >> 24) * 0x1p-8;
-        base_number_store(kind, result, first + i, number);
-    }
-}
-
-static void draw_wide_bits(base_key key, uint64_t *result, int64_t first, int64_t count)
-{
-    uint32_t words[2 * DRAW_PIECE];
-    base_draw_bits_run(key, 2 * (uint64_t)first, 2 * (uint64_t)count, words);
-    for (int64_t i = 0; i < count; i++) result[first + i] = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
-}
-
-static void draw_half(base_key key, exec_draw draw, wg_kind kind, uint16_t *result, int64_t first, int64_t count)
-{
-    float wide[DRAW_PIECE];
-    (draw == EXEC_DRAW_NORMAL ? base_draw_normal_f32_run : base_draw_exponential_f32_run)(key, (uint64_t)first, (uint64_t)count, wide);
-    for (int64_t i = 0; i < count; i++) result[first + i] = half_of(kind, wide[i]);
-}
-
-typedef void (*run_f32)(base_key key, uint64_t first, uint64_t count, float *items);
-typedef void (*run_f64)(base_key key, uint64_t first, uint64_t count, double *items);
-static const run_f32 runs_f32[] = {[EXEC_DRAW_UNIFORM] = base_draw_uniform_f32_run,
-                                   [EXEC_DRAW_NORMAL] = base_draw_normal_f32_run,
-                                   [EXEC_DRAW_EXPONENTIAL] = base_draw_exponential_f32_run};
-static const run_f64 runs_f64[] = {[EXEC_DRAW_UNIFORM] = base_draw_uniform_f64_run,
-                                   [EXEC_DRAW_NORMAL] = base_draw_normal_f64_run,
-                                   [EXEC_DRAW_EXPONENTIAL] = base_draw_exponential_f64_run};
-
-static void draw_piece(base_key key, exec_draw draw, wg_kind kind, void *result, int64_t first, int64_t count)
-{
-    uint64_t from = (uint64_t)first, many = (uint64_t)count;
-    if (draw == EXEC_DRAW_BITS) {
-        if (wg_kind_bytes(kind) == 8) draw_wide_bits(key, result, first, count);
-        else draw_words(key, kind, false, result, first, count);
-    } else if (kind == WG_KIND_F32) {
-        runs_f32[draw](key, from, many, (float *)result + first);
-    } else if (kind == WG_KIND_F64) {
-        runs_f64[draw](key, from, many, (double *)result + first);
-    } else if (draw == EXEC_DRAW_UNIFORM) {
-        draw_words(key, kind, true, result, first, count);
-    } else {
-        draw_half(key, draw, kind, result, first, count);
-    }
-}
-
-void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items)
-{
-    base_key k = {{key[0], key[1]}};
-    for (int64_t at = items.first; at < items.end; at += DRAW_PIECE)
-        draw_piece(k, draw, kind, result, at, items.end - at < DRAW_PIECE ? items.end - at : DRAW_PIECE);
 }

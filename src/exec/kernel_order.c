@@ -16,26 +16,21 @@ typedef struct placed {
     int64_t position;
 } placed;
 
-/* A 32-bit key above a 32-bit position. */
-#define ENTRY uint64_t
-#define KEY uint32_t
-#define KEY_OF(entry) ((uint32_t)((entry) >> 32))
-#define SORT sort_packed
-#include "exec/kernel_radix.inc"
 #define ENTRY placed
 #define KEY uint64_t
 #define KEY_OF(entry) ((entry).key)
 #define SORT sort_placed
+static
 #include "exec/kernel_radix.inc"
 #define ENTRY uint32_t
 #define KEY uint32_t
 #define KEY_OF(entry) (entry)
-#define SORT sort_keys_32
+#define SORT exec_sort_digits_32
 #include "exec/kernel_radix.inc"
 #define ENTRY uint64_t
 #define KEY uint64_t
 #define KEY_OF(entry) (entry)
-#define SORT sort_keys_64
+#define SORT exec_sort_digits_64
 #include "exec/kernel_radix.inc"
 
 static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
@@ -76,7 +71,7 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
     }
 }
 
-#define SORT_VALUES(name, KEY, load, sort)                                                                                                 \
+#define SORT_VALUES(name, KEY, load)                                                                                                       \
     static void name(const exec_ordering *o, int64_t from, int64_t to, void *workspace)                                                   \
     {                                                                                                                                     \
         KEY *keys = workspace;                                                                                                            \
@@ -86,7 +81,7 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
             if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;                                                                        \
             load(o, from, i, o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS, keys + i);                              \
         }                                                                                                                                 \
-        if (!sort(keys, o->extent, keys + o->extent, o->pause)) return;                                                                   \
+        if (!o->kernels->sort_keys(sizeof(KEY), keys, o->extent, keys + o->extent, o->pause)) return;                                                                  \
         for (int64_t i = 0; i < o->wanted; i++) {                                                                                         \
             if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;                                                                        \
             if (keys[i] == zero && first_zero < 0) first_zero = i;                                                                        \
@@ -94,8 +89,50 @@ static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int6
         }                                                                                                                                 \
         if (first_zero >= 0 && base_kind_is_float(o->kind)) restore_zeros(o, from, to, first_zero);                                       \
     }
-SORT_VALUES(sort_values_32, uint32_t, load_keys_32, sort_keys_32)
-SORT_VALUES(sort_values_64, uint64_t, load_keys_64, sort_keys_64)
+SORT_VALUES(sort_values_32, uint32_t, load_keys_32)
+SORT_VALUES(sort_values_64, uint64_t, load_keys_64)
+
+/* All of a line of neighbours: in the result itself. */
+static bool sorts_in_place(const exec_ordering *o)
+{
+    return o->positions == NULL && o->inner == 1 && o->wanted == o->extent && base_kinds[o->kind].bytes >= 4;
+}
+
+/* How many of the keys in order lie below one. */
+static int64_t keys_below(const exec_ordering *o, const char *keys, uint64_t wanted)
+{
+    int64_t first = 0, end = o->extent;
+    while (first < end) {
+        int64_t middle = first + (end - first) / 2;
+        uint64_t key = base_kinds[o->kind].bytes == 4 ? ((const uint32_t *)(const void *)keys)[middle]
+                                                      : ((const uint64_t *)(const void *)keys)[middle];
+        if (key < wanted) first = middle + 1;
+        else end = middle;
+    }
+    return first;
+}
+
+static void sort_in_place(const exec_ordering *o, int64_t line, void *workspace)
+{
+    int64_t bytes = (int64_t)base_kinds[o->kind].bytes, from = line * o->extent;
+    const char *items = (const char *)o->items + from * bytes;
+    char *keys = (char *)o->result + from * bytes;
+    for (int64_t i = 0; i < o->extent; i += EXEC_PAUSE_ITEMS) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+        int64_t part = o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS;
+        o->kernels->keys_of(o->kind, o->descending, items + i * bytes, keys + i * bytes, part);
+    }
+    if (!o->kernels->sort_keys((uint32_t)bytes, keys, o->extent, workspace, o->pause)) return;
+    uint64_t zero = turned(o, (uint64_t)1 << (8 * bytes - 1));
+    int64_t first_zero = keys_below(o, keys, zero);
+    bool zeros = base_kind_is_float(o->kind) && first_zero < keys_below(o, keys, zero + 1);
+    for (int64_t i = 0; i < o->extent; i += EXEC_PAUSE_ITEMS) {
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+        int64_t part = o->extent - i < EXEC_PAUSE_ITEMS ? o->extent - i : EXEC_PAUSE_ITEMS;
+        o->kernels->items_of(o->kind, o->descending, keys + i * bytes, keys + i * bytes, part);
+    }
+    if (zeros) restore_zeros(o, from, from, first_zero);
+}
 
 /* ---- positions: a key with each --------------------------------------------------------------------------- */
 
@@ -109,14 +146,14 @@ static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_
 
 static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
 {
-    uint64_t *packed = workspace;
+    uint64_t *packed = workspace; /* a 32-bit key above a 32-bit position: no two are equal */
     placed *pairs = workspace;
     if (is_narrow(o)) {
         for (int64_t i = 0; i < o->extent; i++) {
             if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
             packed[i] = turned(o, key_of(o->kind, o->items, from + i * o->inner)) << 32 | (uint64_t)i;
         }
-        if (!sort_packed(packed, o->extent, packed + o->extent, o->pause)) return;
+        if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, packed + o->extent, o->pause)) return;
         for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++)
             store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
         return;
@@ -159,6 +196,7 @@ static bool takes_few(const exec_ordering *o) { return o->wanted > 0 && o->wante
 size_t exec_order_bytes(const exec_ordering *o)
 {
     if (takes_few(o)) return (size_t)FEW(o->wanted) * 2 * sizeof(placed);
+    if (sorts_in_place(o)) return (size_t)o->extent * base_kinds[o->kind].bytes;
     bool values = o->positions == NULL;
     size_t entry = values ? (is_narrow(o) ? 4 : 8) : is_narrow(o) ? 8 : sizeof(placed);
     return (size_t)o->extent * 2 * entry;
@@ -170,6 +208,7 @@ void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
         int64_t outer = line / o->inner, column = line % o->inner, from = outer * o->extent * o->inner + column,
                 to = outer * o->wanted * o->inner + column;
         if (takes_few(o)) few_of_line(o, from, to, workspace);
+        else if (sorts_in_place(o)) sort_in_place(o, line, workspace);
         else if (o->positions != NULL) grade_line(o, from, to, workspace);
         else if (is_narrow(o)) sort_values_32(o, from, to, workspace);
         else sort_values_64(o, from, to, workspace);

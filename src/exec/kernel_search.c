@@ -8,19 +8,6 @@
 
 #include "exec/kernel_keys.h"
 
-#define DIGIT 8
-#define SHORT_SORT 32
-#define ENTRY uint32_t
-#define KEY uint32_t
-#define KEY_OF(entry) (entry)
-#define SORT sort_keys_32
-#include "exec/kernel_radix.inc"
-#define ENTRY uint64_t
-#define KEY uint64_t
-#define KEY_OF(entry) (entry)
-#define SORT sort_keys_64
-#include "exec/kernel_radix.inc"
-
 #define BATCH 32 /* searches under way at once */
 
 static bool is_narrow(wg_kind kind) { return base_kinds[kind].bytes <= 4; }
@@ -34,8 +21,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 size_t exec_bins_bytes(wg_kind kind, int64_t length) { return (size_t)length * 2 * (is_narrow(kind) ? 4 : 8); }
 
 /* A list that ascends already stays as it is. */
-#define BINS_LIST(name, KEY, load, sort)                                                                                                  \
-    static void name(wg_kind kind, const void *list, int64_t length, KEY *keys, const exec_pause *pause)                                  \
+#define BINS_LIST(name, KEY, load)                                                                                                        \
+    static void name(const exec_kernels *kernels, wg_kind kind, const void *list, int64_t length, KEY *keys, const exec_pause *pause)                                 \
     {                                                                                                                                     \
         exec_ordering line = line_of(kind, list);                                                                                         \
         bool ascends = true;                                                                                                              \
@@ -45,15 +32,15 @@ size_t exec_bins_bytes(wg_kind kind, int64_t length) { return (size_t)length * 2
             load(&line, 0, first, end - first, keys + first);                                                                             \
             for (int64_t i = first ? first : 1; i < end; i++) ascends &= keys[i - 1] <= keys[i];                                          \
         }                                                                                                                                 \
-        if (!ascends) sort(keys, length, keys + length, pause);                                                                           \
+        if (!ascends) kernels->sort_keys(sizeof(KEY), keys, length, keys + length, pause);                                                                           \
     }
-BINS_LIST(bins_list_32, uint32_t, load_keys_32, sort_keys_32)
-BINS_LIST(bins_list_64, uint64_t, load_keys_64, sort_keys_64)
+BINS_LIST(bins_list_32, uint32_t, load_keys_32)
+BINS_LIST(bins_list_64, uint64_t, load_keys_64)
 
-void exec_bins_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause)
+void exec_bins_list(const exec_kernels *kernels, wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause)
 {
-    if (is_narrow(kind)) bins_list_32(kind, list, length, workspace, pause);
-    else bins_list_64(kind, list, length, workspace, pause);
+    if (is_narrow(kind)) bins_list_32(kernels, kind, list, length, workspace, pause);
+    else bins_list_64(kernels, kind, list, length, workspace, pause);
 }
 
 /* Each of `count` searches keeps where the keys below it end: at first[i] .. first[i] + left. */

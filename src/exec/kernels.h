@@ -9,9 +9,11 @@
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
  *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
  *   strided copies, transposes            exec_copying           kernel_layout.inc
- *   gather, scatter, slices, iota, draws  exec_indexing ...      kernel_index.c
+ *   gather, scatter, slices, iota         exec_indexing ...      kernel_index.c
+ *   random numbers                        exec_draw              kernel_draws.inc
  *   windows added back                    exec_folding           kernel_windows.c
- *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_radix.inc
+ *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_search.c
+ *   their keys in order                   sort_keys              kernel_sort.inc, kernel_quicksort.inc, kernel_radix.inc
  *   complex items                         kernel_complex.h       kernel_complex.c, and the kernels of their parts
  *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
  *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h
@@ -221,6 +223,9 @@ typedef struct exec_copying {
     void *result;
 } exec_copying;
 
+/* What is larger is written past the caches, which would not keep it until it is read. */
+#define EXEC_STREAM_BYTES ((int64_t)4 << 20)
+
 /* count times the item. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
 
@@ -270,7 +275,7 @@ void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items);
 /* Random items by their row-major index: the order of the words of `distribution`. */
 typedef enum exec_draw { EXEC_DRAW_UNIFORM, EXEC_DRAW_NORMAL, EXEC_DRAW_BITS, EXEC_DRAW_EXPONENTIAL } exec_draw;
-void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *result, exec_range items);
+#define EXEC_DRAW_LANES 8 /* blocks side by side: a multiple of every level's */
 
 /* ---- order (one form for every level)
  * --------------------------------------------------------------------------------------------------- */
@@ -279,6 +284,7 @@ void exec_draw_run(const uint32_t key[2], exec_draw draw, wg_kind kind, void *re
  * may be NULL. Stable both ways, -0 equals 0, NaN after every number (first when descending): Sort and Grade have wanted = extent, TopK is
  * descending. Every kind but the complex ones. */
 typedef struct exec_ordering {
+    const struct exec_kernels *kernels;
     wg_kind kind;
     bool descending;
     int64_t extent, inner, wanted;
@@ -288,6 +294,9 @@ typedef struct exec_ordering {
     const exec_pause *pause; /* NULL: not asked */
 } exec_ordering;
 void exec_order(const exec_ordering *ordering, exec_range lines, void *workspace);
+/* Keys in order by their digits; spare has room for as many. False when it was left unfinished: some keys may then be there twice. */
+bool exec_sort_digits_32(uint32_t *keys, int64_t count, uint32_t *spare, const exec_pause *pause);
+bool exec_sort_digits_64(uint64_t *keys, int64_t count, uint64_t *spare, const exec_pause *pause);
 size_t exec_order_bytes(const exec_ordering *ordering);
 
 /* FirstIndex: the first place in a list equal to each of `wanted` items, length where there is none (NaN equals nothing). The list is made
@@ -303,7 +312,7 @@ void exec_first_index(const exec_places *places, const void *workspace, const vo
                       const exec_pause *pause);
 /* Bins: how many of a list's items lie below each value (or are equal to it); the list made ready in the same way. */
 size_t exec_bins_bytes(wg_kind kind, int64_t length);
-void exec_bins_list(wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause);
+void exec_bins_list(const struct exec_kernels *kernels, wg_kind kind, const void *list, int64_t length, void *workspace, const exec_pause *pause);
 void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equal, const void *values, int64_t *result, exec_range items);
 
 /* ---- the table of a level --------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ typedef struct generator {
 } generator;
 
 typedef struct generator_work {
+    const exec_kernels *kernels;
     const generator *facts;
     const char *keys;
     char *result;
@@ -53,7 +54,7 @@ static void draw_part(void *context, exec_range range, uint32_t thread)
         int64_t begin = place * work->each, end = begin + work->each < range.end ? begin + work->each : range.end;
         base_key key = key_at(work->keys, place);
         char *result = work->result + begin * (int64_t)base_kinds[kind].bytes;
-        exec_draw_run(key.words, work->facts->draw, kind, result, (exec_range){first - begin, end - begin});
+        work->kernels->draw(key.words, work->facts->draw, kind, result, (exec_range){first - begin, end - begin});
         first = end;
     }
 }
@@ -65,11 +66,11 @@ static int64_t key_count(const generator *facts)
 
 static void run_draw(exec_run *run, const exec_stage *stage)
 {
-    generator_work work = {.facts = stage->prepared, .each = 1};
+    generator_work work = {.kernels = run->kernels, .facts = stage->prepared, .each = 1};
     work.result = exec_items(run, &work.facts->result);
     work.keys = exec_dense_items(run, &work.facts->keys);
     if (work.facts->result.volume) work.each = work.facts->result.volume / key_count(work.facts);
-    exec_run_split(run, work.facts->result.volume, 1024, 20, draw_part, &work);
+    exec_run_split(run, work.facts->result.volume, 1024, 4, draw_part, &work);
 }
 
 static void run_split_key(exec_run *run, const exec_stage *stage)
@@ -132,6 +133,7 @@ bool exec_call_KeyFold(exec_call *call) { return generator_of(call, run_fold_key
 /* ---- draws with parameters ---- */
 
 typedef struct drawing {
+    const exec_kernels *kernels;
     const generator *facts;
     const char *keys, *numbers[2];
     char *result;
@@ -153,14 +155,6 @@ static inline void draw_items(const drawing *work, exec_range range, draw_item i
         base_number number = item(work, key, (uint64_t)(place % work->each), place);
         base_number_store(work->facts->result.kind, work->result, place, number);
     }
-}
-
-static base_number integers_item(const drawing *work, base_key key, uint64_t index, int64_t place)
-{
-    base_number low = number_at(work, 0, place), high = number_at(work, 1, place);
-    bool is_signed = base_kinds[work->facts->result.kind].class == BASE_CLASS_SIGNED;
-    if (is_signed ? low.i < high.i : low.u < high.u) low.u += base_draw_below(key, index, high.u - low.u);
-    return low;
 }
 
 static base_number gamma_item(const drawing *work, base_key key, uint64_t index, int64_t place)
@@ -190,7 +184,7 @@ static base_number truncated_item(const drawing *work, base_key key, uint64_t in
 
 static void run_drawn(exec_run *run, const generator *g, exec_part_function part)
 {
-    drawing work = {.facts = g, .keys = exec_dense_items(run, &g->keys), .each = 1};
+    drawing work = {.kernels = run->kernels, .facts = g, .keys = exec_dense_items(run, &g->keys), .each = 1};
     for (uint32_t i = 0; i < g->number_count; i++) work.numbers[i] = exec_dense_items(run, &g->numbers[i]);
     work.result = exec_items(run, &g->result);
     if (g->result.volume) work.each = g->result.volume / key_count(g);
@@ -208,7 +202,51 @@ static void run_drawn(exec_run *run, const generator *g, exec_part_function part
     RUN_DRAWN(name)       \
     bool exec_call_##Name(exec_call *call) { return generator_of(call, run_##name) != NULL; }
 
-DRAWN(DrawIntegers, integers)
+/* Integers take one block each, but the few whose word is refused (variates.h): words 0, 1 and 2, 3 of the blocks of
+ * [first, end), all of one key. */
+#define INTEGERS_PIECE 256
+typedef void (*integers_piece)(const drawing *work, base_key key, const uint64_t *words, int64_t first, int64_t end);
+#define INTEGERS(T)                                                                                                                       \
+    static void integers_##T(const drawing *work, base_key key, const uint64_t *words, int64_t first, int64_t end)                        \
+    {                                                                                                                                     \
+        const T *low = (const T *)(const void *)work->numbers[0], *high = (const T *)(const void *)work->numbers[1];                      \
+        T *result = (T *)(void *)work->result;                                                                                            \
+        for (int64_t i = first; i < end; i++) {                                                                                           \
+            uint64_t width = (uint64_t)high[i] - (uint64_t)low[i];                                                                        \
+            uint64_t above = low[i] < high[i] ? base_draw_below_from(words[2 * (i - first)], key, (uint64_t)(i % work->each), width) : 0;       \
+            result[i] = (T)((uint64_t)low[i] + above);                                                                                    \
+        }                                                                                                                                 \
+    }
+INTEGERS(int8_t)
+INTEGERS(int16_t)
+INTEGERS(int32_t)
+INTEGERS(int64_t)
+INTEGERS(uint8_t)
+INTEGERS(uint16_t)
+INTEGERS(uint32_t)
+INTEGERS(uint64_t)
+static const integers_piece integers_of[WG_KIND_COUNT] = {
+    [WG_KIND_I8] = integers_int8_t, [WG_KIND_I16] = integers_int16_t, [WG_KIND_I32] = integers_int32_t, [WG_KIND_I64] = integers_int64_t,
+    [WG_KIND_U8] = integers_uint8_t, [WG_KIND_U16] = integers_uint16_t, [WG_KIND_U32] = integers_uint32_t, [WG_KIND_U64] = integers_uint64_t};
+
+static void integers_part(void *context, exec_range range, uint32_t thread)
+{
+    const drawing *work = context;
+    uint64_t words[2 * INTEGERS_PIECE];
+    (void)thread;
+    for (int64_t first = range.first; first < range.end;) {
+        int64_t of_key = first % work->each, many = work->each - of_key;
+        if (many > range.end - first) many = range.end - first;
+        if (many > INTEGERS_PIECE) many = INTEGERS_PIECE;
+        base_key key = key_at(work->keys, first / work->each);
+        work->kernels->draw_blocks(key.words, BASE_STREAM_INTEGERS, (uint64_t)of_key, (many + EXEC_DRAW_LANES - 1) / EXEC_DRAW_LANES * EXEC_DRAW_LANES, words);
+        integers_of[work->facts->result.kind](work, key, words, first, first + many);
+        first += many;
+    }
+}
+static void run_integers(exec_run *run, const exec_stage *stage) { run_drawn(run, stage->prepared, integers_part); }
+bool exec_call_DrawIntegers(exec_call *call) { return generator_of(call, run_integers) != NULL; }
+
 DRAWN(DrawPoisson, poisson)
 DRAWN(DrawBinomial, binomial)
 DRAWN(DrawTruncated, truncated)

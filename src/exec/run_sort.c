@@ -27,6 +27,7 @@ static void order_part(void *context, exec_range range, uint32_t thread)
     const order *o = work->facts;
     exec_pause pause = exec_run_pause(work->run, thread);
     exec_ordering call = work->call;
+    call.kernels = work->run->kernels;
     call.pause = &pause;
     exec_order(&call, range, work->run->scratch + o->workspace_at + thread * o->workspace_bytes);
 }
@@ -117,7 +118,7 @@ static void run_search(exec_run *run, const exec_stage *stage)
     exec_pause pause = exec_run_pause(run, 0);
     search_work work = {run, s, s->places, run->scratch + s->workspace_at, NULL, NULL};
     work.places.list = exec_dense_items(run, &s->list);
-    if (s->bins) exec_bins_list(s->places.kind, work.places.list, s->places.length, work.workspace, &pause);
+    if (s->bins) exec_bins_list(run->kernels, s->places.kind, work.places.list, s->places.length, work.workspace, &pause);
     else exec_places_list(&work.places, work.workspace, &pause);
     if (atomic_load(run->stop)) return;
     work.wanted = exec_dense_items(run, &s->wanted);

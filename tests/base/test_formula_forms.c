@@ -360,6 +360,34 @@ static uint64_t bits_of_value(double value, bool wide)
     return bits;
 }
 
+/* a / 2^exponent in [3/4, 3/2) for a positive finite a; else 1. */
+static double fraction_of(double a, int *exponent)
+{
+    int k = 0;
+    if (!(a > 0) || a > 0x1.fffffffffffffp1023) a = 1;
+    for (; a >= 1.5; k++) a *= 0.5;
+    for (; a < 0.75; k--) a *= 2;
+    if (exponent) *exponent = k;
+    return a;
+}
+
+static double exponent_of(double a)
+{
+    int k;
+    fraction_of(a, &k);
+    return a == 0 ? -__builtin_inf() : a - a != 0 ? a : k;
+}
+
+/* a 2^b rounded once, to 53 or 24 bits or fewer where that is subnormal. */
+static double scale_of(double a, double b, bool wide)
+{
+    double most = wide ? 1000 : 500;
+    double half = b != b ? 0 : b < -most ? -most : b > most ? most : b;
+    a *= double_of((uint64_t)(1023 + (int)half) << 52);
+    if (!wide) return a; /* exact: the caller rounds it */
+    return a * double_of((uint64_t)(1023 + (int)(b != b ? 0 : b - half)) << 52);
+}
+
 /* Arithmetic of f32 in f64 rounds twice, but innocuously for + - * / and sqrt (53 >= 2 * 24 + 2); fma has a routine of its own. */
 static double float_step(const base_formula_step *step, bool wide, double a, double b, double c)
 {
@@ -370,6 +398,10 @@ static double float_step(const base_formula_step *step, bool wide, double a, dou
     case BASE_OPERATION_DIV: return a / b;
     case BASE_OPERATION_FMA: return wide ? base_fma_f64(a, b, c) : (double)base_fma_f32((float)a, (float)b, (float)c);
     case BASE_OPERATION_SQRT: return __builtin_sqrt(a);
+    case BASE_OPERATION_MIN: return a < b ? a : b;
+    case BASE_OPERATION_MAX: return a > b ? a : b;
+    case BASE_OPERATION_FRACTION: return fraction_of(a, NULL);
+    case BASE_OPERATION_EXPONENT: return exponent_of(a);
     default: fail_msg("no float operation: %s", base_operations[step->operation].name); return 0;
     }
 }
@@ -406,6 +438,7 @@ static uint64_t run_step(const base_formula_step *step, uint64_t a, uint64_t b, 
     case BASE_OPERATION_ISHR: return a >> step->constant;
     case BASE_OPERATION_WIDEN: return bits_of(value_of(a, false));
     case BASE_OPERATION_NARROW: return bits_of_value(double_of(a), false);
+    case BASE_OPERATION_SCALE: return bits_of_value(scale_of(x, y, wide), wide);
     case BASE_OPERATION_REPAIR: return a ? bits_of_value(base_repairs[step->constant](y), wide) : c;
     default: return bits_of_value(float_step(step, wide, x, y, value_of(c, wide)), wide);
     }

@@ -29,6 +29,9 @@ static inline uint64_t random_bits(void)
 /* 0 <= answer < bound */
 static inline int64_t random_below(int64_t bound) { return (int64_t)((random_bits() >> 11) % (uint64_t)bound); }
 
+/* Kernels of one of this processor's levels. */
+static inline const exec_kernels *any_level(void) { return exec_kernels_at((uint32_t)random_below(exec_kernels_count())); }
+
 /* A number of varied magnitude; with `wild` also zeros of both signs, infinities, NaN and subnormals. */
 static inline double random_number(bool wild)
 {

@@ -299,37 +299,63 @@ static void test_where(void **state)
     }
 }
 
-static void test_iota_and_draw(void **state)
+static void test_iota(void **state)
 {
     (void)state;
     int32_t places[24];
     exec_iota(WG_KIND_I32, 3, 4, places, (exec_range){7, 24});
     exec_iota(WG_KIND_I32, 3, 4, places, (exec_range){0, 7});
     for (int i = 0; i < 24; i++) assert_int_equal(places[i], i / 4 % 3);
+}
+
+/* Every distribution and kind at every level, in pieces that begin inside of blocks, gives what base/random.h does an item at a time. */
+#define DRAWS 1300
+static void check_draw(const exec_kernels *kernels, exec_draw draw, wg_kind kind)
+{
     static const uint32_t words[2] = {7, 99};
-    base_key key = {{7, 99}};
-    float uniform[600];
-    double normal[600];
-    uint64_t bits[600];
-    uint16_t half[600];
-    int8_t bytes[600];
-    exec_range parts[3] = {{0, 1}, {1, 300}, {300, 600}};
-    for (int i = 0; i < 3; i++) {
-        exec_draw_run(words, EXEC_DRAW_UNIFORM, WG_KIND_F32, uniform, parts[i]);
-        exec_draw_run(words, EXEC_DRAW_NORMAL, WG_KIND_F64, normal, parts[i]);
-        exec_draw_run(words, EXEC_DRAW_BITS, WG_KIND_U64, bits, parts[i]);
-        exec_draw_run(words, EXEC_DRAW_NORMAL, WG_KIND_F16, half, parts[i]);
-        exec_draw_run(words, EXEC_DRAW_BITS, WG_KIND_I8, bytes, parts[i]);
+    const base_key key = {{7, 99}};
+    const exec_range parts[4] = {{0, 1}, {1, 300}, {300, 303}, {303, DRAWS}};
+    const int64_t far = (int64_t)1 << 34; /* counters of two words */
+    char *items = calloc(DRAWS + 1, 8);
+    size_t bytes = wg_kind_bytes(kind);
+    for (int64_t base = 0; base <= far; base += far) {
+        for (int i = 0; i < 4; i++)
+            kernels->draw(words, draw, kind, items - base * (int64_t)bytes, (exec_range){base + parts[i].first, base + parts[i].end});
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            uint64_t expected = 0, at = (uint64_t)base + i;
+            base_number number = {.u = base_draw_bits(key, at)};
+            bool f64 = kind == WG_KIND_F64;
+            if (draw == EXEC_DRAW_UNIFORM) number.d = f64 ? base_draw_uniform_f64(key, at) : base_draw_uniform_f32(key, at);
+            if (draw == EXEC_DRAW_UNIFORM && kind == WG_KIND_F16) number.d = (base_draw_bits(key, at) >> 21) / 2048.0;
+            if (draw == EXEC_DRAW_UNIFORM && kind == WG_KIND_BF16) number.d = (base_draw_bits(key, at) >> 24) / 256.0;
+            if (draw == EXEC_DRAW_NORMAL) number.d = f64 ? base_draw_normal_f64(key, at) : base_draw_normal_f32(key, at);
+            if (draw == EXEC_DRAW_EXPONENTIAL) number.d = f64 ? base_draw_exponential_f64(key, at) : base_draw_exponential_f32(key, at);
+            if (draw == EXEC_DRAW_BITS && bytes == 8) number.u = base_draw_bits(key, 2 * at) | (uint64_t)base_draw_bits(key, 2 * at + 1) << 32;
+            base_number_store(kind, &expected, 0, number);
+            assert_memory_equal(items + i * bytes, &expected, bytes);
+        }
     }
-    for (uint64_t i = 0; i < 600; i++) {
-        float u = base_draw_uniform_f32(key, i);
-        double n = base_draw_normal_f64(key, i);
-        uint16_t h = base_f16_from_f32(base_draw_normal_f32(key, i));
-        assert_memory_equal(&uniform[i], &u, 4);
-        assert_memory_equal(&normal[i], &n, 8);
-        assert_int_equal(half[i], h);
-        assert_true(bits[i] == (base_draw_bits(key, 2 * i) | (uint64_t)base_draw_bits(key, 2 * i + 1) << 32));
-        assert_int_equal((uint8_t)bytes[i], base_draw_bits(key, i) & 255);
+    free(items);
+}
+static void test_draw(void **state)
+{
+    (void)state;
+    static const wg_kind floats[] = {WG_KIND_F16, WG_KIND_BF16, WG_KIND_F32, WG_KIND_F64};
+    static const wg_kind integers[] = {WG_KIND_I8, WG_KIND_U16, WG_KIND_I32, WG_KIND_U32, WG_KIND_I64, WG_KIND_U64};
+    for (uint32_t level = 0; level < exec_kernels_count(); level++) {
+        for (size_t k = 0; k < 4; k++) {
+            check_draw(exec_kernels_at(level), EXEC_DRAW_UNIFORM, floats[k]);
+            check_draw(exec_kernels_at(level), EXEC_DRAW_NORMAL, floats[k]);
+            check_draw(exec_kernels_at(level), EXEC_DRAW_EXPONENTIAL, floats[k]);
+        }
+        for (size_t k = 0; k < 6; k++) check_draw(exec_kernels_at(level), EXEC_DRAW_BITS, integers[k]);
+        uint64_t words[2 * 304];
+        exec_kernels_at(level)->draw_blocks((const uint32_t[2]){5, 6}, BASE_STREAM_INTEGERS, UINT32_MAX - 9u, 304, words);
+        for (uint64_t i = 0; i < 304; i++) {
+            uint32_t block[4];
+            base_random_block((base_key){{5, 6}}, BASE_STREAM_INTEGERS, UINT32_MAX - 9u + i, block);
+            assert_memory_equal(words + 2 * i, block, sizeof block);
+        }
     }
 }
 
@@ -338,7 +364,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy),         cmocka_unit_test(test_gather), cmocka_unit_test(test_scatter),
                 cmocka_unit_test(test_slice_and_update),
-        cmocka_unit_test(test_fold_windows), cmocka_unit_test(test_where),  cmocka_unit_test(test_iota_and_draw),
+        cmocka_unit_test(test_fold_windows), cmocka_unit_test(test_where),  cmocka_unit_test(test_iota),
+        cmocka_unit_test(test_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void check_order(wg_kind kind, int64_t outer, int64_t extent, int64_t inn
         free(used);
     }
     for (int form = 0; form < 3; form++) {
-        exec_ordering o = {.kind = kind, .descending = descending, .extent = extent, .inner = inner, .wanted = wanted, .items = items,
+        exec_ordering o = {.kernels = any_level(), .kind = kind, .descending = descending, .extent = extent, .inner = inner, .wanted = wanted, .items = items,
                            .result = form != 1 ? result : NULL, .positions = form != 0 ? positions : NULL};
         void *workspace = room((int64_t)exec_order_bytes(&o));
         int64_t cut = random_below(lines + 1);
@@ -66,6 +66,50 @@ static void check_order(wg_kind kind, int64_t outer, int64_t extent, int64_t inn
     free(expected);
     free(positions);
     free(expected_positions);
+}
+
+/* ---- keys ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Keys that divide well and badly: wide, few, one, the greatest, rising, falling, rising and falling, sawteeth. */
+static uint64_t patterned_key(int pattern, int64_t i, int64_t count)
+{
+    switch (pattern) {
+    case 0: return random_bits();
+    case 1: return random_bits() % 5;
+    case 2: return 7;
+    case 3: return UINT64_MAX - random_bits() % 2;
+    case 4: return (uint64_t)i;
+    case 5: return (uint64_t)(count - i);
+    case 6: return (uint64_t)(i < count / 2 ? i : count - i);
+    default: return (uint64_t)(i % 97);
+    }
+}
+static void test_keys(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 127, 128, 129, 255, 256, 257, 383, 1000, 4099, 70001};
+    static uint64_t wide[70001], sorted[70001], spare[70001];
+    static uint32_t narrow[70001];
+    for (uint32_t level = 0; level < exec_kernels_count(); level++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int pattern = 0; pattern < 8; pattern++) {
+                const exec_kernels *kernels = exec_kernels_at(level);
+                int64_t count = counts[c];
+                for (int64_t i = 0; i < count; i++) wide[i] = sorted[i] = patterned_key(pattern, i, count);
+                qsort(sorted, (size_t)count, sizeof *sorted, compare_keys);
+                assert_true(kernels->sort_keys(8, wide, count, spare, NULL));
+                assert_memory_equal(wide, sorted, (size_t)count * sizeof *wide);
+                for (int64_t i = 0; i < count; i++) sorted[i] = narrow[i] = (uint32_t)patterned_key(pattern, i, count);
+                qsort(sorted, (size_t)count, sizeof *sorted, compare_keys);
+                assert_true(kernels->sort_keys(4, narrow, count, spare, NULL));
+                for (int64_t i = 0; i < count; i++) assert_true(narrow[i] == sorted[i]);
+            }
 }
 
 static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F16, WG_KIND_BF16, WG_KIND_I8, WG_KIND_I16, WG_KIND_I32, WG_KIND_I64,
@@ -115,9 +159,9 @@ static void test_searching(void **state)
         }
         free(workspace);
         workspace = room((int64_t)exec_bins_bytes(kind, length));
-        exec_ordering sorted = {.kind = kind, .extent = length, .inner = 1, .wanted = length, .items = list, .result = list};
+        exec_ordering sorted = {.kernels = any_level(), .kind = kind, .extent = length, .inner = 1, .wanted = length, .items = list, .result = list};
         if (trial % 2) exec_order(&sorted, (exec_range){0, 1}, sorting);
-        exec_bins_list(kind, list, length, workspace, NULL);
+        exec_bins_list(any_level(), kind, list, length, workspace, NULL);
         for (int or_equal = 0; or_equal < 2; or_equal++) {
             exec_bins(kind, length, workspace, or_equal, wanted, result, (exec_range){0, many});
             for (int64_t i = 0; i < many; i++) {
@@ -138,7 +182,7 @@ static void test_searching(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_keys), cmocka_unit_test(test_order),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_searching),
     };

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What the machine can do at most, for the bench programs: multiply-adds of independent vectors, and bytes read, copied and copied past
+ * the caches. Each function does a fixed piece of work; who calls times it. */
+#ifndef BENCH_ROOFS_H
+#define BENCH_ROOFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#define ROOFS_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("fp-contract=fast"), noinline))
+#else
+#define ROOFS_WIDEST __attribute__((optimize("fp-contract=fast"), noinline))
+#endif
+
+enum { ROOFS_BYTES = 64, ROOFS_CHAINS = 12, ROOFS_ROUNDS = 200000 };
+
+typedef float roofs_f32 __attribute__((vector_size(ROOFS_BYTES)));
+typedef double roofs_f64 __attribute__((vector_size(ROOFS_BYTES)));
+
+/* Operations of one call of roofs_multiply_add_f32 or _f64 on items of so many bytes. */
+static inline double roofs_operations(size_t item)
+{
+    return 2.0 * (ROOFS_BYTES / (double)item) * ROOFS_CHAINS * ROOFS_ROUNDS;
+}
+
+/* Chains that do not wait for each other; x = x / 2 + 1 / 2 settles at 1, so 0.5 answers the number of chains. */
+#define ROOFS_MULTIPLY_ADD(kind, item)                                                                 \
+    ROOFS_WIDEST static item roofs_multiply_add_##kind(item seed)                                        \
+    {                                                                                                    \
+        roofs_##kind chain[ROOFS_CHAINS], factor = seed - (roofs_##kind){0}, sum = {0};                    \
+        for (int c = 0; c < ROOFS_CHAINS; c++) chain[c] = factor + (item)c;                                \
+        for (int round = 0; round < ROOFS_ROUNDS; round++) {                                               \
+            _Pragma("GCC unroll 12") for (int c = 0; c < ROOFS_CHAINS; c++) chain[c] = chain[c] * factor + factor; \
+        }                                                                                                \
+        for (int c = 0; c < ROOFS_CHAINS; c++) sum += chain[c];                                            \
+        return sum[0];                                                                                   \
+    }
+
+#endif
