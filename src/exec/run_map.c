@@ -24,11 +24,21 @@ typedef struct map {
 
 /* ---- running ---- */
 
-static void store(const exec_map_step *step, const exec_map_register *from, const char *items, char *to, int64_t count)
+static void store(const exec_map_work *work, const exec_map_step *step, int64_t first, int64_t count)
 {
+    const exec_map_stored *write = &work->list->writes[step->index];
+    const exec_map_register *from = &work->list->registers[step->target];
+    const exec_kernels *kernels = work->run->kernels;
     size_t width = base_kinds[step->kind].bytes;
-    if (from->home == HOME_ONE) exec_fill(to, items, width, count);
-    else memcpy(to, items, (size_t)count * width);
+    char *items = work->at[step->target], *to = exec_items(work->run, &write->value) + first * (int64_t)width;
+    if (write->streamed) {
+        if (write->canonical) exec_canonical_items(kernels, step->kind, items, count);
+        kernels->stream(to, items, count * (int64_t)width);
+    } else if (from->home == HOME_ONE) {
+        exec_fill(to, items, width, count);
+    } else {
+        memcpy(to, items, (size_t)count * width);
+    }
 }
 
 /* A step of which some operand is not an item for each item: a line at a time. */
@@ -83,11 +93,7 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
         else run_block(step, at, count);
         if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         break;
-    case MAP_STORE: {
-        char *to = exec_items(work->run, &list->writes[step->index].value) + first * base_kinds[step->kind].bytes;
-        store(step, &list->registers[step->target], at[step->target], to, count);
-        break;
-    }
+    case MAP_STORE: store(work, step, first, count); break;
     case MAP_SPREAD: run_spread(work, step, at, block); break;
     case MAP_FOLD: work->fold(work->user, step, at, block); break;
     }
@@ -111,7 +117,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
     }
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
         const exec_map_stored *write = &list->writes[w];
-        if (!write->canonical || !write->stored) continue;
+        if (!write->canonical || !write->stored || write->streamed) continue;
         int64_t first = block->begin[write->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM];
         exec_canonical_items(work->run->kernels, write->value.kind,
                              exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
@@ -134,6 +140,7 @@ static void run_part(void *context, exec_range range, uint32_t thread)
         exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block};
         exec_map_list_run(&own, piece, NULL, &block);
     }
+    exec_map_list_done(&own);
 }
 
 static void run_map(exec_run *run, const exec_stage *stage)
@@ -312,6 +319,14 @@ static uint32_t defining_step(const exec_map_list *m, uint32_t reg)
     return WG_NONE;
 }
 
+/* A result that no cache would keep until it is read goes past them, unless it lies where a read of the block was. */
+static bool is_streamed(const exec_build *build, const exec_map_list *m, const exec_map_stored *write, uint32_t root)
+{
+    const exec_value *value = &write->value;
+    if (write->cell || m->registers[root].home != HOME_ROOM || value->buffer == WG_NONE) return false;
+    return value->volume * base_kinds[value->kind].bytes >= EXEC_STREAM_BYTES && build->layout->buffers[value->buffer].alias == WG_NONE;
+}
+
 /* Writes of what was read come first: a destination may lie over a read that another write copies. */
 static void place_writes(const exec_build *build, exec_map_list *m, const exec_map_program *program, const exec_map_choice *choice)
 {
@@ -320,7 +335,9 @@ static void place_writes(const exec_build *build, exec_map_list *m, const exec_m
         if ((root < m->read_count) != (i < m->write_count) || (choice->writes && !choice->writes[w])) continue;
         m->writes[w].stored = true;
         append_gather(m, choice, root);
-        uint32_t step = m->registers[root].home == HOME_ROOM ? defining_step(m, root) : WG_NONE;
+        m->writes[w].streamed = is_streamed(build, m, &m->writes[w], root);
+        m->streams = m->streams || m->writes[w].streamed;
+        uint32_t step = m->registers[root].home == HOME_ROOM && !m->writes[w].streamed ? defining_step(m, root) : WG_NONE;
         bool through = step != WG_NONE && may_write_through(build, m, step, &m->writes[w]);
         if (through && m->steps[step].action == MAP_GATHER)
             through = !overlaps(build, &m->reads[m->steps[step].index].value, &m->writes[w].value);
@@ -485,7 +502,7 @@ static void take_values(const exec_build *build, const exec_map_program *program
     for (uint32_t w = 0; w < m->write_count; w++) {
         const exec_value *value = &program->writes[w].value;
         m->writes[w] = (exec_map_stored){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind),
-                                         program->cells && program->cells[program->writes[w].reg], false};
+                                         program->cells && program->cells[program->writes[w].reg], false, false};
         m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
