@@ -15,11 +15,12 @@
 #define TRANSPOSE_LINES 32
 #define TRANSPOSE_BYTES 393216 /* of everything that a block with a transpose touches: it stays in the second cache */
 
-#define LINE_LEAST 32 /* items of a line from which a step runs a line at a time */
+#define LINE_LEAST 32   /* items of a line from which a step runs a line at a time */
+#define LINE_MOST 1024  /* whole ones stand in a block */
 
 typedef struct map {
     exec_map_list list;
-    int64_t volume, block, at_bytes, piece_bytes, scratch_at;
+    int64_t volume, block, width, at_bytes, piece_bytes, scratch_at;
 } map;
 
 /* ---- running ---- */
@@ -102,12 +103,13 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
+    char *const *bases = work->run->bases;
     for (uint32_t r = 0; r < list->register_count; r++) {
         const exec_map_place *place = &list->places[r];
-        char *base = place->buffer == EXEC_IN_PIECE   ? piece
+        char *base = place->buffer < EXEC_IN_CELLS    ? bases[place->buffer]
+                     : place->buffer == EXEC_IN_PIECE ? piece
                      : place->buffer == EXEC_IN_CELLS ? cells
-                     : place->buffer == WG_NONE       ? work->run->scratch
-                                                      : work->run->bases[place->buffer];
+                                                      : work->run->scratch;
         work->at[r] = base + place->offset + block->begin[place->from] * place->step;
     }
     for (uint32_t s = 0; s < list->step_count; s++) {
@@ -137,7 +139,7 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
     exec_map_work own = {.run = work->run, .list = &m->list, .at = (char **)(piece + m->at_bytes)};
     for (int64_t first = range.first; first < range.end; first += m->block) {
-        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block};
+        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block, .width = m->width};
         exec_map_list_run(&own, piece, NULL, &block);
     }
     exec_map_list_done(&own);
@@ -433,6 +435,7 @@ static void choose_block(map *m)
     m->block = exec_map_block_items(width, streams);
     int64_t wanted = exec_map_transpose_items(list, width, streams);
     if (wanted > m->block) m->block = wanted;
+    if (m->width) m->block = m->block < m->width ? m->width : m->block / m->width * m->width;
     if (m->block > m->volume && m->volume > 0) m->block = m->volume;
 }
 
@@ -528,12 +531,24 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     return true;
 }
 
+/* The length of lines of which some read has the same for all (a bias); 0: none. */
+static int64_t repeated_line(const exec_map_program *program)
+{
+    for (uint32_t r = 0; r < program->read_count; r++) {
+        const exec_value *value = &program->reads[r];
+        exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
+        if (walk.rank == 2 && walk.shape[1] <= LINE_MOST && is_line(&walk, walk.shape[1])) return walk.shape[1];
+    }
+    return 0;
+}
+
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage)
 {
-    static const exec_map_choice all = {0};
+    exec_map_choice all = {.width = repeated_line(program)};
     map *m = base_arena_take_zeroed(build->arena, sizeof *m);
     if (!m) return base_fail_memory(build->error);
     m->volume = program->volume;
+    m->width = all.width;
     if (!exec_map_list_prepare(build, program, &all, &m->list)) return false;
     choose_block(m);
     exec_map_list_place(&m->list, &all, m->block);
