@@ -104,7 +104,7 @@ typedef struct exec_map_read {
 
 typedef struct exec_map_stored {
     exec_value value;
-    bool canonical, cell, stored; /* stored: by this list */
+    bool canonical, cell, stored, streamed; /* stored: by this list; streamed: past the caches, from a room */
 } exec_map_stored;
 
 typedef struct exec_map_list {
@@ -114,7 +114,8 @@ typedef struct exec_map_list {
     exec_map_step *steps;
     exec_map_read *reads;
     exec_map_stored *writes;
-    bool canonical; /* some write is */
+    bool canonical; /* some write is made so where it stands */
+    bool streams;   /* some write is streamed */
     bool across;    /* the cells of a block are one line, which all of its lines read */
     int64_t room_bytes, scratch_at;
     double unit_cost;
@@ -145,6 +146,11 @@ void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int
 /* Bytes of the widest kind among the registers; streams: the rooms and dense reads and writes that a block touches. */
 uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams);
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block);
+/* A thread's last block of a list is done: what it streamed is seen. */
+static inline void exec_map_list_done(const exec_map_work *work)
+{
+    if (work->list->streams) work->run->kernels->stream(NULL, NULL, 0);
+}
 /* Items of a block in which its reads are transposed well; 0: none is. */
 int64_t exec_map_transpose_items(const exec_map_list *list, uint32_t width, uint32_t streams);
 /* Items of a block in which so many streams of such a width stay in the first cache. */

@@ -94,6 +94,7 @@ static void panel_part(void *context, exec_range lines, uint32_t thread)
             .width = c->extent};
         exec_map_list_run(&own, piece, piece + c->room_at, &block);
     }
+    exec_map_list_done(&own);
 }
 
 static void run_panels(exec_run *run, const exec_stage *stage)
@@ -227,6 +228,7 @@ static bool run_chunk(cells_place *place, const exec_pause *pause)
                                     .count = rows * columns, .cell_count = columns, .width = c->across ? columns : rows};
             exec_map_list_run(&own, place->piece, place->area, &block);
         }
+        exec_map_list_done(&own);
         if ((row - first) / step % PAUSE_BLOCKS == PAUSE_BLOCKS - 1 && pause && !pause->go_on(pause->user)) return false;
     }
     return !pause || pause->go_on(pause->user);

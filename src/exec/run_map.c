@@ -15,20 +15,31 @@
 #define TRANSPOSE_LINES 32
 #define TRANSPOSE_BYTES 393216 /* of everything that a block with a transpose touches: it stays in the second cache */
 
-#define LINE_LEAST 32 /* items of a line from which a step runs a line at a time */
+#define LINE_LEAST 32   /* items of a line from which a step runs a line at a time */
+#define LINE_MOST 1024  /* whole ones stand in a block */
 
 typedef struct map {
     exec_map_list list;
-    int64_t volume, block, at_bytes, piece_bytes, scratch_at;
+    int64_t volume, block, width, at_bytes, piece_bytes, scratch_at;
 } map;
 
 /* ---- running ---- */
 
-static void store(const exec_map_step *step, const exec_map_register *from, const char *items, char *to, int64_t count)
+static void store(const exec_map_work *work, const exec_map_step *step, int64_t first, int64_t count)
 {
+    const exec_map_stored *write = &work->list->writes[step->index];
+    const exec_map_register *from = &work->list->registers[step->target];
+    const exec_kernels *kernels = work->run->kernels;
     size_t width = base_kinds[step->kind].bytes;
-    if (from->home == HOME_ONE) exec_fill(to, items, width, count);
-    else memcpy(to, items, (size_t)count * width);
+    char *items = work->at[step->target], *to = exec_items(work->run, &write->value) + first * (int64_t)width;
+    if (write->streamed) {
+        if (write->canonical) exec_canonical_items(kernels, step->kind, items, count);
+        kernels->stream(to, items, count * (int64_t)width);
+    } else if (from->home == HOME_ONE) {
+        exec_fill(to, items, width, count);
+    } else {
+        memcpy(to, items, (size_t)count * width);
+    }
 }
 
 /* A step of which some operand is not an item for each item: a line at a time. */
@@ -83,11 +94,7 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
         else run_block(step, at, count);
         if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         break;
-    case MAP_STORE: {
-        char *to = exec_items(work->run, &list->writes[step->index].value) + first * base_kinds[step->kind].bytes;
-        store(step, &list->registers[step->target], at[step->target], to, count);
-        break;
-    }
+    case MAP_STORE: store(work, step, first, count); break;
     case MAP_SPREAD: run_spread(work, step, at, block); break;
     case MAP_FOLD: work->fold(work->user, step, at, block); break;
     }
@@ -96,12 +103,13 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
+    char *const *bases = work->run->bases;
     for (uint32_t r = 0; r < list->register_count; r++) {
         const exec_map_place *place = &list->places[r];
-        char *base = place->buffer == EXEC_IN_PIECE   ? piece
+        char *base = place->buffer < EXEC_IN_CELLS    ? bases[place->buffer]
+                     : place->buffer == EXEC_IN_PIECE ? piece
                      : place->buffer == EXEC_IN_CELLS ? cells
-                     : place->buffer == WG_NONE       ? work->run->scratch
-                                                      : work->run->bases[place->buffer];
+                                                      : work->run->scratch;
         work->at[r] = base + place->offset + block->begin[place->from] * place->step;
     }
     for (uint32_t s = 0; s < list->step_count; s++) {
@@ -111,7 +119,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
     }
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
         const exec_map_stored *write = &list->writes[w];
-        if (!write->canonical || !write->stored) continue;
+        if (!write->canonical || !write->stored || write->streamed) continue;
         int64_t first = block->begin[write->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM];
         exec_canonical_items(work->run->kernels, write->value.kind,
                              exec_items(work->run, &write->value) + first * base_kinds[write->value.kind].bytes,
@@ -131,9 +139,10 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
     exec_map_work own = {.run = work->run, .list = &m->list, .at = (char **)(piece + m->at_bytes)};
     for (int64_t first = range.first; first < range.end; first += m->block) {
-        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block};
+        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block, .width = m->width};
         exec_map_list_run(&own, piece, NULL, &block);
     }
+    exec_map_list_done(&own);
 }
 
 static void run_map(exec_run *run, const exec_stage *stage)
@@ -312,6 +321,14 @@ static uint32_t defining_step(const exec_map_list *m, uint32_t reg)
     return WG_NONE;
 }
 
+/* A result that no cache would keep until it is read goes past them, unless it lies where a read of the block was. */
+static bool is_streamed(const exec_build *build, const exec_map_list *m, const exec_map_stored *write, uint32_t root)
+{
+    const exec_value *value = &write->value;
+    if (write->cell || m->registers[root].home != HOME_ROOM || value->buffer == WG_NONE) return false;
+    return value->volume * base_kinds[value->kind].bytes >= EXEC_STREAM_BYTES && build->layout->buffers[value->buffer].alias == WG_NONE;
+}
+
 /* Writes of what was read come first: a destination may lie over a read that another write copies. */
 static void place_writes(const exec_build *build, exec_map_list *m, const exec_map_program *program, const exec_map_choice *choice)
 {
@@ -320,7 +337,9 @@ static void place_writes(const exec_build *build, exec_map_list *m, const exec_m
         if ((root < m->read_count) != (i < m->write_count) || (choice->writes && !choice->writes[w])) continue;
         m->writes[w].stored = true;
         append_gather(m, choice, root);
-        uint32_t step = m->registers[root].home == HOME_ROOM ? defining_step(m, root) : WG_NONE;
+        m->writes[w].streamed = is_streamed(build, m, &m->writes[w], root);
+        m->streams = m->streams || m->writes[w].streamed;
+        uint32_t step = m->registers[root].home == HOME_ROOM && !m->writes[w].streamed ? defining_step(m, root) : WG_NONE;
         bool through = step != WG_NONE && may_write_through(build, m, step, &m->writes[w]);
         if (through && m->steps[step].action == MAP_GATHER)
             through = !overlaps(build, &m->reads[m->steps[step].index].value, &m->writes[w].value);
@@ -416,6 +435,7 @@ static void choose_block(map *m)
     m->block = exec_map_block_items(width, streams);
     int64_t wanted = exec_map_transpose_items(list, width, streams);
     if (wanted > m->block) m->block = wanted;
+    if (m->width) m->block = m->block < m->width ? m->width : m->block / m->width * m->width;
     if (m->block > m->volume && m->volume > 0) m->block = m->volume;
 }
 
@@ -485,7 +505,7 @@ static void take_values(const exec_build *build, const exec_map_program *program
     for (uint32_t w = 0; w < m->write_count; w++) {
         const exec_value *value = &program->writes[w].value;
         m->writes[w] = (exec_map_stored){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind),
-                                         program->cells && program->cells[program->writes[w].reg], false};
+                                         program->cells && program->cells[program->writes[w].reg], false, false};
         m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
@@ -511,12 +531,24 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     return true;
 }
 
+/* The length of lines of which some read has the same for all (a bias); 0: none. */
+static int64_t repeated_line(const exec_map_program *program)
+{
+    for (uint32_t r = 0; r < program->read_count; r++) {
+        const exec_value *value = &program->reads[r];
+        exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
+        if (walk.rank == 2 && walk.shape[1] <= LINE_MOST && is_line(&walk, walk.shape[1])) return walk.shape[1];
+    }
+    return 0;
+}
+
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage)
 {
-    static const exec_map_choice all = {0};
+    exec_map_choice all = {.width = repeated_line(program)};
     map *m = base_arena_take_zeroed(build->arena, sizeof *m);
     if (!m) return base_fail_memory(build->error);
     m->volume = program->volume;
+    m->width = all.width;
     if (!exec_map_list_prepare(build, program, &all, &m->list)) return false;
     choose_block(m);
     exec_map_list_place(&m->list, &all, m->block);

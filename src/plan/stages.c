@@ -22,7 +22,7 @@
 typedef struct readers_above {
     uint32_t height;
     uint32_t units[MOST_UNITS];
-    int32_t spread[MOST_UNITS]; /* PLAN_AXIS_NONE: read as it is; else repeated along that axis of the unit's space */
+    int8_t spread[MOST_UNITS]; /* PLAN_AXIS_NONE: read as it is; else repeated along that axis of the unit's space */
     uint8_t unit_count;
     bool joinable; /* all of them are rows of programs, and few enough to name */
 } readers_above;
@@ -41,7 +41,8 @@ typedef struct grouping {
     plan_probes probes;
     uint8_t *depth; /* [count] virtual nodes from here down to the stored one */
     readers_above *above;
-    plan_form *origin; /* [count] of the folds that a row's value comes of by elementwise rows */
+    plan_form *origin; /* [count] of the folds that a row's value comes of by elementwise rows; of no use without folds */
+    bool has_folds;
     group *groups;
     uint32_t group_count;
 } grouping;
@@ -129,14 +130,17 @@ static void assign_roles(grouping *g)
         g->units->role[plan->index[match->root]] = PLAN_ROLE_PATTERN;
     }
     for (uint32_t i = 0; i < plan->count; i++)
-        if (g->units->role[i] == PLAN_ROLE_CALL && plan_fold_axis(plan, i) != PLAN_AXIS_NONE) g->units->role[i] = PLAN_ROLE_FOLD;
+        if (g->units->role[i] == PLAN_ROLE_CALL && plan_fold_axis(plan, i) != PLAN_AXIS_NONE) {
+            g->units->role[i] = PLAN_ROLE_FOLD;
+            g->has_folds = true;
+        }
 }
 
 /* Folds, and what elementwise rows make of their results. */
 static void find_origins(grouping *g)
 {
     const wg_plan *plan = g->plan;
-    for (uint32_t i = 0; i < plan->count; i++) {
+    for (uint32_t i = 0; g->has_folds && i < plan->count; i++) {
         const wg_node *node = plan_node(plan, i);
         g->origin[i] = (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE};
         if (g->units->role[i] == PLAN_ROLE_FOLD)
@@ -257,7 +261,7 @@ static void push(grouping *g, uint32_t index, uint32_t height, uint32_t unit, in
         return;
     }
     above->units[above->unit_count] = unit;
-    above->spread[above->unit_count++] = spread;
+    above->spread[above->unit_count++] = (int8_t)spread;
 }
 
 /* The readers of a virtual row read what is below it: as it is, or repeated along an axis. */
@@ -329,7 +333,7 @@ static plan_form shared_form(grouping *g, uint32_t index)
     if (g->units->role[index] == PLAN_ROLE_FOLD) return g->origin[index];
     for (uint32_t k = 0; k < above->unit_count; k++) {
         const plan_form *form = &g->groups[find(g, above->units[k])].form;
-        if (above->spread[k] != PLAN_AXIS_NONE) return g->origin[index];
+        if (above->spread[k] != PLAN_AXIS_NONE && g->has_folds) return g->origin[index];
         if (form->axis != PLAN_AXIS_NONE) return *form;
     }
     return (plan_form){shape, WG_NONE, PLAN_AXIS_NONE};

@@ -54,14 +54,14 @@ static uint32_t cell_shape(const maker *m, int64_t *shape)
 static wg_value fresh_items(maker *m)
 {
     const space *s = m->space;
-    uint32_t pick = below(m, 6);
+    uint32_t pick = below(m, 5);
     if (pick == 0 && s->rank == 2) {
         int64_t turned[2] = {s->shape[1], s->shape[0]};
         return (wg_permute)(fresh(m, 2, turned), (const uint32_t[]){1, 0});
     }
     if (pick == 1 && s->rank > 1) {
         int64_t line[3];
-        uint32_t axis = below(m, s->rank), rank = 0;
+        uint32_t axis = below(m, 2) ? m->axis : below(m, s->rank), rank = 0;
         for (uint32_t i = 0; i < s->rank; i++)
             if (i != axis) line[rank++] = s->shape[i];
         return wg_broadcast_along(fresh(m, rank, line), axis, wg_number(s->shape[axis]));
@@ -98,7 +98,8 @@ static wg_value old_cell(maker *m)
     if (m->cell_count == 0 || !below(m, 8)) {
         int64_t shape[3];
         uint32_t rank = cell_shape(m, shape);
-        add_cell(m, fresh(m, rank, shape));
+        wg_value cell = fresh(m, rank, shape);
+        add_cell(m, rank && below(m, 2) ? wg_reverse(cell, rank - 1) : cell);
     }
     uint32_t last = m->cell_count < 3 ? m->cell_count : 3;
     return m->cells[m->cell_count - 1 - below(m, last)];
@@ -155,7 +156,7 @@ static void step(maker *m)
         else add_item(m, unary(m, old_item(m)));
         break;
     case 1:
-    case 2: add_item(m, binary(m, old_item(m), below(m, 3) ? old_item(m) : fresh_items(m))); break;
+    case 2: add_item(m, binary(m, old_item(m), below(m, 2) ? old_item(m) : fresh_items(m))); break;
     case 3: add_cell(m, folded(m, old_item(m))); break;
     case 4: add_cell(m, folded(m, below(m, 6) ? old_item(m) : fresh_items(m))); break;
     case 5: add_cell(m, below(m, 2) ? unary(m, old_cell(m)) : binary(m, old_cell(m), old_cell(m))); break;
@@ -187,6 +188,28 @@ static uint32_t fold_stages(const wg_entry *entry)
     return count;
 }
 
+/* Whether its plan has stages with folds. */
+static bool check(uint64_t seed, const space *s, uint32_t axis, wg_kind kind)
+{
+    maker m;
+    wg_error error = {0};
+    char why[2048] = "";
+    wg_tape *tape = program(seed, s, axis, kind, &m);
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s", error.message);
+    wg_entry_options options = {.size = sizeof options, .roots = m.roots, .root_count = m.root_count,
+                                .posture = seed % 5 ? WG_POSTURE_FORWARD : WG_POSTURE_RETAIN};
+    wg_entry *entry = wg_entry_new(network, &options, &error);
+    if (!entry) fail_msg("%s", error.message);
+    bool folds = fold_stages(entry) > 0;
+    if (!equivalence_holds(entry, NULL, why, sizeof why))
+        fail_msg("seed %llu, %s %s axis %u: %s", (unsigned long long)seed, wg_kind_name(m.kind), BASE_SHAPE_TEXT(s->rank, s->shape), axis,
+                 why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    return folds;
+}
+
 static void test_programs(void **state)
 {
     (void)state;
@@ -195,28 +218,17 @@ static void test_programs(void **state)
     uint32_t with_folds = 0, made = 0;
     for (uint64_t round = 0; round < 10; round++)
         for (uint32_t i = 0; i < SPACE_COUNT; i++)
-            for (uint32_t axis = 0; axis < spaces[i].rank; axis++, made++) {
-                maker m;
-                wg_error error = {0};
-                char why[2048] = "";
-                uint64_t seed = round * 1000 + i * 10 + axis;
-                wg_tape *tape = program(seed, &spaces[i], axis, kinds[(made + round) % 10], &m);
-                wg_network *network = wg_tape_seal(&tape, &error);
-                if (!network) fail_msg("%s", error.message);
-                wg_entry *entry = wg_entry_new(network,
-                                               &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = m.roots,
-                                                                   .root_count = m.root_count,
-                                                                   .posture = seed % 5 ? WG_POSTURE_FORWARD : WG_POSTURE_RETAIN},
-                                               &error);
-                if (!entry) fail_msg("%s", error.message);
-                with_folds += fold_stages(entry) > 0;
-                if (!equivalence_holds(entry, NULL, why, sizeof why))
-                    fail_msg("seed %llu, %s %s axis %u: %s", (unsigned long long)seed, wg_kind_name(m.kind),
-                             BASE_SHAPE_TEXT(m.space->rank, m.space->shape), axis, why);
-                wg_entry_free(&entry);
-                wg_network_release(&network);
-            }
+            for (uint32_t axis = 0; axis < spaces[i].rank; axis++, made++)
+                with_folds += check(round * 1000 + i * 10 + axis, &spaces[i], axis, kinds[(made + round) % 10]);
     assert_true(with_folds * 2 > made); /* the programs are what they are meant to be */
+}
+
+/* Results so large that they are written past the caches. */
+static void test_large_results(void **state)
+{
+    (void)state;
+    static const space large = {2, {1030, 1021}};
+    for (uint64_t seed = 1; seed < 4; seed++) check(seed, &large, seed % 2, seed == 3 ? WG_KIND_F64 : WG_KIND_F32);
 }
 
 /* A column is folded across its rows, whatever its width is. */
@@ -239,6 +251,7 @@ static void test_a_long_column(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_a_long_column)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_large_results),
+                                       cmocka_unit_test(test_a_long_column)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
