@@ -170,7 +170,8 @@ static bool find_kept(wg_session *session, wg_error *error)
     for (uint32_t i = 0; i < plan->entry.keep_count; i++) session->kept[plan->index[plan->entry.keep[i]]] = true;
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = graph_node(plan->graph, plan->closure[i]);
-        if (node->op == WG_OP_Bitcast) keep_bits(session, node->operands[0]); /* it reads them */
+        /* It reads them; kernels of matches tell a NaN by itself. */
+        if (node->op == WG_OP_Bitcast && plan->storage[i] != PLAN_COVERED) keep_bits(session, node->operands[0]);
         /* What goes into a carried value stays there, and the whole of that is not looked over again. */
         if (node->op == WG_OP_Update && plan->entry.carry_count) keep_bits(session, graph_operands(plan->graph, node)[1]);
     }
