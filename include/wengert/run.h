@@ -92,7 +92,7 @@ WG_API bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pat
 
 /* A stage: one pass over memory. Pointers are the plan's. */
 typedef struct wg_stage {
-    const char *kind;      /* "map", "copy", the row that a kernel serves, or the formula of an elected match */
+    const char *kind;      /* "map", "copy", the row that a kernel serves, or the formula of a match */
     const uint32_t *nodes; /* [node_count] that it computes, ascending */
     uint32_t node_count;
     int64_t read_bytes, written_bytes, scratch_bytes;

@@ -10,7 +10,8 @@
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
  *                  run_index.c (positions), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
  *   run_complex.c  what complex kinds have of their own in both
- *   run_pattern.c  PATTERN stages: elected matches
+ *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over
+ *                  windows) or an elementwise program
  *   kernels.h      the loops themselves; pool.h the threads
  *
  * Every stage is prepared once a layout (exec_stage_prepare), which keeps it for all sessions: operands become buffer numbers with byte offsets and strides, kernels

@@ -70,6 +70,23 @@ bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exe
 bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
 bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
                           const int64_t extents[4]);
+/* The same by the kernel that reads a through offsets (run_convolution.c): f32 or f64 in its own kind, no batch, and a bias [columns] that
+ * is added to each row, or NULL. extents: rows, depth, columns. */
+bool exec_gather_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias);
+/* Windows over the rows and the columns of images. */
+typedef struct exec_window_shape {
+    int64_t windows[2], size[2], step[2], dilation[2];
+} exec_window_shape;
+/* Such a product's rows (image, window row, window column) and columns (channel, row, column in the window) added back into the images that
+ * the call's result is [n, channels, high, wide], nothing of it empty. */
+bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, int64_t depth, const exec_window_shape *shape);
+/* Maxima or sums over windows side by side, and what goes back through them (run_windows.c): see exec_window_row. x [n, c, high, wide];
+ * gradient [n, c, rows, columns] or NULL; result: of the windows, or with x's shape, told by its strides. That of a sum does not read x. */
+typedef enum exec_window_how { EXEC_WINDOW_MAXIMUM, EXEC_WINDOW_MAXIMUM_OF_RELU, EXEC_WINDOW_SUM } exec_window_how;
+bool exec_window_fold_prepare(exec_call *call, const exec_value *x, const exec_value *gradient, const exec_value *result,
+                              const int64_t size[2], exec_window_how how);
+/* The items of a value placed from `starts` on in the call's result, the rest filled (run_copy.c). */
+bool exec_pad_prepare(exec_call *call, const exec_value *from, const int64_t *starts, double fill);
 /* MatMul of a complex kind (run_complex.c). */
 bool exec_complex_matmul(exec_call *call);
 

@@ -92,13 +92,15 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
         rest /= side->extent[axis];
         offset += digit[axis] * side->stride[axis];
     }
-    for (int64_t i = 0; i < count; i++) {
-        offsets[i] = offset;
-        for (uint32_t axis = side->rank; axis-- > 0;) {
-            offset += side->stride[axis];
-            if (++digit[axis] < side->extent[axis]) break;
-            offset -= digit[axis] * side->stride[axis];
+    uint32_t last = side->rank - 1;
+    for (int64_t i = 0; i < count;) { /* runs along the last axis */
+        int64_t left = side->extent[last] - digit[last], run = left < count - i ? left : count - i;
+        for (int64_t end = i + run; i < end; i++, offset += side->stride[last]) offsets[i] = offset;
+        digit[last] += run;
+        for (uint32_t axis = last; axis > 0 && digit[axis] == side->extent[axis]; axis--) {
+            offset += side->stride[axis - 1] - digit[axis] * side->stride[axis];
             digit[axis] = 0;
+            digit[axis - 1]++;
         }
     }
 }

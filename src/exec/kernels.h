@@ -132,6 +132,35 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
 #define EXEC_ALONG_ITEMS 262144 /* a b of more is read along its rows by a few rows of a */
 
+/* One depth block of a product whose left side is read through offsets: result[to[i] + j] = (first ? +0 : what is there) + the chain over k
+ * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j], and bias[j] added to that where there is one; i < rows, j <
+ * columns (at most EXEC_TILE_COLUMNS), j from EXEC_TILE_COLUMNS / 2 on standing at to[i] + apart, no two at one place. f32 and f64. Rows of
+ * b and bias are readable up to a whole number of halves. */
+typedef struct exec_gathering {
+    wg_kind kind;
+    int64_t rows, depth, columns, b_row, apart;
+    const void *a, *b, *bias;
+    const int64_t *row, *step, *to;
+    void *result;
+    bool first;
+} exec_gathering;
+#define EXEC_GATHER_ROWS 42 /* a multiple of every level's tile rows */
+
+/* Maxima or sums over windows side by side, f32 or f64: the item of position j (at most EXEC_WINDOW_POSITIONS) of window w, i < run, stands
+ * at items[j] + w * items_step + i; relu: not below zero. gradient NULL: result[0] gets them, [windows, run], sums by the canonical tree.
+ * Else gradient [windows, run] goes back to result[j] + w * result_step + i: that of a sum to each position, that of a maximum by
+ * comparisons from the last position down, as the derivative records them. A run has EXEC_WINDOW_RUN items at least, or it is of one window
+ * and there is room for as many. */
+#define EXEC_WINDOW_RUN 16 /* a multiple of every level's lanes */
+#define EXEC_WINDOW_POSITIONS 16
+typedef struct exec_window_row {
+    wg_kind kind;
+    bool relu, sum;
+    int64_t positions, windows, run, items_step, result_step;
+    const void *items[EXEC_WINDOW_POSITIONS], *gradient;
+    void *result[EXEC_WINDOW_POSITIONS];
+} exec_window_row;
+
 /* ---- blocks: elementwise operations ---------------------------------------------------------------------------------------- */
 
 typedef enum exec_block {

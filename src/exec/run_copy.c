@@ -139,19 +139,26 @@ bool exec_call_Unfold(exec_call *call) { return copy_through(call); }
 
 /* ---- Pad and Concat ---- */
 
-bool exec_call_Pad(exec_call *call)
+bool exec_pad_prepare(exec_call *call, const exec_value *from, const int64_t *starts, double fill)
 {
-    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Pad, axis)], start = call->attributes[GRAPH_ATTRIBUTE(Pad, start)],
-            strides[WG_MAX_RANK];
+    int64_t strides[WG_MAX_RANK], at = 0;
     copies *c = copies_of(call, 1);
     if (!c) return false;
-    double value;
-    memcpy(&value, &call->attributes[GRAPH_ATTRIBUTE(Pad, value)], sizeof value);
-    base_number_store(call->result.kind, c->item, 0, base_number_from_double(call->result.kind, value));
+    base_number_store(call->result.kind, c->item, 0, base_number_from_double(call->result.kind, fill));
     c->fill = true;
     dense_strides(call->result.rank, call->result.shape, strides);
-    put_part(c, &call->operands[0], strides, start * strides[axis]);
+    for (uint32_t axis = 0; axis < call->result.rank; axis++) at += starts[axis] * strides[axis];
+    put_part(c, from, strides, at);
     return true;
+}
+
+bool exec_call_Pad(exec_call *call)
+{
+    int64_t starts[WG_MAX_RANK] = {0};
+    double value;
+    memcpy(&value, &call->attributes[GRAPH_ATTRIBUTE(Pad, value)], sizeof value);
+    starts[call->attributes[GRAPH_ATTRIBUTE(Pad, axis)]] = call->attributes[GRAPH_ATTRIBUTE(Pad, start)];
+    return exec_pad_prepare(call, &call->operands[0], starts, value);
 }
 
 bool exec_call_Concat(exec_call *call)

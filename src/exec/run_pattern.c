@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * PATTERN stages: elected matches. Layout rows inside a match become views over the items that enter it, paddings are copies into scratch,
- * and what is left is one product (WindowProduct: rows are positions, depth the window) or one elementwise program (ReduceWindow: a read an
- * item of the window). The rows' own order of operations stands, so do their bits. */
+ * PATTERN stages: matches. Layout rows inside a match become views over the items that enter it, paddings are copies into scratch, and what
+ * is left is one product (of windows: rows are positions, depth the window; or the other way round), one product added back
+ * (run_convolution.c), maxima over windows side by side and their gradient (run_windows.c), or one elementwise program (a read an item of
+ * the window). The rows' own order of operations stands, so do their bits. */
 #include "exec/exec_call.h"
 #include "exec/exec_map.h"
 
+#include <string.h>
+
 /* A covered node: a view over some items, or a register of the program. */
-typedef struct covered {
+typedef struct covered covered;
+struct covered {
     bool is_view;
     exec_value items; /* what the view is over */
     exec_factored view;
+    const covered *padded;         /* of a padding that another one goes on with: what is padded */
+    int64_t starts[WG_MAX_RANK];
     uint32_t reg;     /* elementwise rows: among the instructions; reads: among the reads; WG_NONE: no read of it yet */
-} covered;
+};
 
 typedef struct pattern {
     uint32_t count; /* stages in order */
@@ -93,13 +99,38 @@ static exec_value scratch_value(const lowering *l, uint32_t node)
     return value;
 }
 
-/* The operand of a padding stands by itself: an operand of the match, or another padding. */
-static bool lower_pad(lowering *l, uint32_t node, const covered *operand, covered *c)
+static bool reads_node(const lowering *l, uint32_t reader, uint32_t node)
 {
+    const wg_graph *graph = l->build->plan->graph;
+    return reader != WG_NONE && graph_operands(graph, graph_node(graph, reader))[0] == node;
+}
+
+static double pad_value(const lowering *l, uint32_t node)
+{
+    double value;
+    memcpy(&value, &l->build->layout->attributes[l->build->plan->index[node]][GRAPH_ATTRIBUTE(Pad, value)], sizeof value);
+    return value;
+}
+
+/* The operand of a padding stands by itself: an operand of the match, or another padding. Paddings by one value are one copy, of the last:
+ * `next` is the node behind this one. */
+static bool lower_pad(lowering *l, uint32_t node, uint32_t next, covered *operand, covered *c)
+{
+    const wg_plan *plan = l->build->plan;
+    const int64_t *attributes = l->build->layout->attributes[plan->index[node]];
+    *c = (covered){.padded = operand->padded ? operand->padded : operand, .reg = WG_NONE};
+    memcpy(c->starts, operand->starts, sizeof c->starts);
+    c->starts[attributes[GRAPH_ATTRIBUTE(Pad, axis)]] += attributes[GRAPH_ATTRIBUTE(Pad, start)];
+    double value = pad_value(l, node), value_of_next;
+    if (reads_node(l, next, node) && graph_node(plan->graph, next)->op == WG_OP_Pad) {
+        value_of_next = pad_value(l, next);
+        if (!memcmp(&value, &value_of_next, sizeof value)) return true;
+    }
     exec_value result = scratch_value(l, node);
-    exec_call call = call_of(l, node, &operand->items, 1, result);
-    if (!exec_call_Pad(&call)) return false;
+    exec_call call = call_of(l, node, NULL, 0, result);
+    if (!exec_pad_prepare(&call, &c->padded->items, c->starts, value)) return false;
     l->pattern->count++;
+    *c = (covered){.padded = NULL};
     view_whole(c, &result);
     return true;
 }
@@ -171,44 +202,187 @@ static bool lower_program(lowering *l, uint32_t root)
     return exec_map_program_prepare(l->build, &l->program, &l->pattern->stages[l->pattern->count++]);
 }
 
-static bool lower_product(lowering *l, uint32_t root)
+static uint32_t root_of(const lowering *l)
 {
-    covered *windows = operand_of(l, root, 0), *filters = operand_of(l, root, 1);
-    exec_call call = call_of(l, root, NULL, 0, exec_value_of_node(l->build, root));
-    call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(l->build, root);
+    return l->from->nodes[l->from->node_count - 1];
+}
+
+/* The covered node of a row whose first attribute is `first` where that is not below 0; WG_NONE: there is none. */
+static uint32_t inside(const lowering *l, wg_op op, int64_t first)
+{
+    const wg_plan *plan = l->build->plan;
+    for (uint32_t i = 0; i < l->from->node_count; i++) {
+        uint32_t node = l->from->nodes[i];
+        if (graph_node(plan->graph, node)->op != op) continue;
+        if (first < 0 || l->build->layout->attributes[plan->index[node]][0] == first) return node;
+    }
+    return WG_NONE;
+}
+
+/* The kernel that reads through offsets takes plain floats. */
+static bool is_plain(wg_kind kind, wg_kind accumulate)
+{
+    return kind == accumulate && (kind == WG_KIND_F32 || kind == WG_KIND_F64);
+}
+
+/* A product, and a bias where that is the root. */
+static bool lower_product(lowering *l, uint32_t product)
+{
+    covered *windows = operand_of(l, product, 0), *filters = operand_of(l, product, 1);
+    covered *bias = product == root_of(l) ? NULL : operand_of(l, root_of(l), 1);
+    exec_call call = call_of(l, root_of(l), NULL, 0, exec_value_of_node(l->build, root_of(l)));
+    call.canonical = base_kind_is_float(call.result.kind) && exec_must_be_canonical(l->build, root_of(l));
     exec_dense *dense = exec_call_take(&call, 2 * sizeof *dense);
     exec_matrix left, right;
     if (!dense || !exec_matrix_of(&call, &filters->items, &dense[1], &right)) return false;
     dense[0] = exec_dense_in_place(&windows->items);
     if (!exec_matrix_of_view(&windows->view, &dense[0], &left))
         return base_fail(l->build->error, WG_INTERNAL, "a window product has too many strides");
-    int64_t told = call.attributes[GRAPH_ATTRIBUTE(MatMul, accumulate)], depth = filters->items.shape[0];
-    int64_t extents[4] = {1, call.result.shape[0], depth, call.result.shape[1]};
-    wg_kind kind = filters->items.kind;
+    int64_t told = l->build->layout->attributes[l->build->plan->index[product]][GRAPH_ATTRIBUTE(MatMul, accumulate)];
+    int64_t depth = filters->items.shape[0], extents[4] = {1, call.result.shape[0], depth, call.result.shape[1]};
+    wg_kind kind = filters->items.kind, accumulate = told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : (wg_kind)told;
+    exec_value spread;
+    if (bias) {
+        spread = bias->items;
+        spread.rank = 1;
+        spread.offset = bias->view.offset;
+        if (!exec_factored_strides(&bias->view, spread.strides)) return base_fail(l->build->error, WG_INTERNAL, "a bias has no strides");
+        spread.strides[0] = spread.strides[1];
+    }
     l->pattern->count++;
-    return exec_product_prepare(&call, &left, &right, kind, told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : (wg_kind)told, extents);
+    if (is_plain(kind, accumulate)) return exec_gather_prepare(&call, &left, &right, extents + 1, bias ? &spread : NULL);
+    return exec_product_prepare(&call, &left, &right, kind, accumulate, extents);
+}
+
+static const int64_t *attributes_of(const lowering *l, uint32_t node)
+{
+    return l->build->layout->attributes[l->build->plan->index[node]];
+}
+
+/* A product whose rows are added back into images. */
+static bool lower_window_sum(lowering *l, uint32_t product)
+{
+    const int64_t *axes[2] = {attributes_of(l, inside(l, WG_OP_Fold, 2)), attributes_of(l, inside(l, WG_OP_Fold, 4))};
+    covered *gradient = operand_of(l, product, 0), *filters = operand_of(l, product, 1);
+    exec_call call = call_of(l, root_of(l), NULL, 0, exec_value_of_node(l->build, root_of(l)));
+    call.canonical = exec_must_be_canonical(l->build, root_of(l));
+    const int64_t *windows = shape_of(l, inside(l, WG_OP_Reshape, -1)); /* [n, rows, columns, c, size, size] */
+    exec_window_shape shape;
+    for (int side = 0; side < 2; side++) {
+        shape.windows[side] = windows[1 + side];
+        shape.size[side] = axes[side][GRAPH_ATTRIBUTE(Fold, size)];
+        shape.step[side] = axes[side][GRAPH_ATTRIBUTE(Fold, step)];
+        shape.dilation[side] = axes[side][GRAPH_ATTRIBUTE(Fold, dilation)];
+    }
+    exec_dense *dense = exec_call_take(&call, 2 * sizeof *dense);
+    exec_matrix left, right;
+    if (!dense || !exec_matrix_of(&call, &gradient->items, &dense[0], &left) || !exec_matrix_of(&call, &filters->items, &dense[1], &right))
+        return false;
+    l->pattern->count++;
+    return exec_window_sum_prepare(&call, &left, &right, filters->items.shape[0], &shape);
+}
+
+static exec_value with_strides(const exec_value *value, const int64_t shape[4], const int64_t strides[4])
+{
+    exec_value made = *value;
+    made.rank = 4;
+    made.shape = shape;
+    memcpy(made.strides, strides, 4 * sizeof *strides);
+    return made;
+}
+
+/* Whether windows stand side by side, few positions each, of plain floats, and no image is padded. A gradient's and a sum's do, or they
+ * were no match. */
+static bool is_side_by_side(const lowering *l)
+{
+    if (inside(l, WG_OP_Fold, 2) != WG_NONE || graph_node(l->build->plan->graph, root_of(l))->op == WG_OP_SumAlong) return true;
+    const int64_t *rows = attributes_of(l, inside(l, WG_OP_Unfold, 2)), *columns = attributes_of(l, inside(l, WG_OP_Unfold, 4));
+    for (int side = 0; side < 2; side++) {
+        const int64_t *unfold = side ? columns : rows;
+        if (unfold[GRAPH_ATTRIBUTE(Unfold, step)] != unfold[GRAPH_ATTRIBUTE(Unfold, size)]) return false;
+        if (unfold[GRAPH_ATTRIBUTE(Unfold, dilation)] != 1 || unfold[GRAPH_ATTRIBUTE(Unfold, size)] > EXEC_WINDOW_POSITIONS) return false;
+    }
+    wg_kind kind = (wg_kind)graph_node(l->build->plan->graph, root_of(l))->kind;
+    return is_plain(kind, kind) && inside(l, WG_OP_Pad, -1) == WG_NONE &&
+           rows[GRAPH_ATTRIBUTE(Unfold, size)] * columns[GRAPH_ATTRIBUTE(Unfold, size)] <= EXEC_WINDOW_POSITIONS;
+}
+
+static bool is_inside(const lowering *l, uint32_t node)
+{
+    for (uint32_t i = 0; i < l->from->node_count; i++)
+        if (l->from->nodes[i] == node) return true;
+    return false;
+}
+
+/* The gradient that goes back through a fold: what all positions of a window get of a sum, or the one operand that has the windows'
+ * positions, one, as an axis. NULL: nothing goes back. */
+static const exec_value *gradient_of(const lowering *l, uint32_t each)
+{
+    if (inside(l, WG_OP_Fold, 2) == WG_NONE) return NULL;
+    if (each != WG_NONE) return &operand_of(l, each, 0)->items;
+    for (uint32_t i = 0; i < l->from->read_count; i++)
+        if (l->reads[i].items.rank == 5) return &l->reads[i].items;
+    return NULL;
+}
+
+/* Maxima or sums over windows side by side, or what goes back through them. */
+static bool lower_fold(lowering *l)
+{
+    const wg_graph *graph = l->build->plan->graph;
+    uint32_t rows = inside(l, WG_OP_Unfold, 2), each = inside(l, WG_OP_BroadcastAlong, 4), root = root_of(l);
+    uint32_t relu = rows == WG_NONE ? WG_NONE : graph_operands(graph, graph_node(graph, rows))[0];
+    bool has_relu = is_inside(l, relu);
+    exec_window_how how = each != WG_NONE || graph_node(graph, root)->op == WG_OP_SumAlong ? EXEC_WINDOW_SUM
+                          : has_relu                                                      ? EXEC_WINDOW_MAXIMUM_OF_RELU
+                                                                                          : EXEC_WINDOW_MAXIMUM;
+    const exec_value *gradient = gradient_of(l, each);
+    exec_call call = call_of(l, root, NULL, 0, exec_value_of_node(l->build, root));
+    call.canonical = exec_must_be_canonical(l->build, root);
+    const exec_value *x = rows == WG_NONE ? &call.result : &operand_of(l, has_relu ? relu : rows, 0)->items;
+    /* [n, c, rows, size, columns, size] */
+    const int64_t *all = x->shape, *few = shape_of(l, rows == WG_NONE ? inside(l, WG_OP_Permute, -1) : inside(l, WG_OP_Unfold, 4));
+    int64_t size[2] = {few[3], few[5]}, windows[4] = {few[0], few[1], few[2], few[4]};
+    const int64_t *shape = gradient ? all : windows;
+    int64_t area = shape[2] * shape[3], first[4] = {shape[1] * area, area, shape[3], 1},
+            last[4] = {shape[1] * area, 1, shape[3] * shape[1], shape[1]};
+    bool channels_last = gradient && graph_node(graph, root)->op == WG_OP_Reshape;
+    exec_value result = with_strides(&call.result, all, channels_last ? last : first);
+    l->pattern->count++;
+    return exec_window_fold_prepare(&call, x, gradient, &result, size, how);
+}
+
+/* The rows from the operands up; answers false where one cannot be lowered. */
+static bool lower_rows(lowering *l)
+{
+    const wg_graph *graph = l->build->plan->graph;
+    for (uint32_t i = 0; i + 1 < l->from->node_count; i++) {
+        uint32_t node = l->from->nodes[i];
+        wg_op op = (wg_op)graph_node(graph, node)->op;
+        covered *operand = operand_of(l, node, 0), *c = &l->nodes[i];
+        bool good = op == WG_OP_MatMul                                  ? true
+                    : graph_rows[op].order == GRAPH_ORDER_ELEMENT       ? lower_map(l, node, c)
+                    : op == WG_OP_Pad                                   ? lower_pad(l, node, l->from->nodes[i + 1], operand, c)
+                                                                        : lower_layout(l, node, operand, c);
+        if (!good) return false;
+    }
+    return true;
 }
 
 static bool lower(lowering *l)
 {
-    const wg_graph *graph = l->build->plan->graph;
-    uint32_t root = l->from->nodes[l->from->node_count - 1];
     for (uint32_t i = 0; i < l->from->read_count; i++) {
         exec_value read = exec_value_of_read(l->build, l->index, i);
         view_whole(&l->reads[i], &read);
     }
-    for (uint32_t i = 0; i + 1 < l->from->node_count; i++) {
-        uint32_t node = l->from->nodes[i];
-        const wg_node *facts = graph_node(graph, node);
-        bool good = graph_rows[facts->op].order == GRAPH_ORDER_ELEMENT ? lower_map(l, node, &l->nodes[i])
-                    : facts->op == WG_OP_Pad                           ? lower_pad(l, node, operand_of(l, node, 0), &l->nodes[i])
-                                                                       : lower_layout(l, node, operand_of(l, node, 0), &l->nodes[i]);
-        if (!good) return false;
-    }
-    return graph_node(graph, root)->op == WG_OP_MatMul ? lower_product(l, root) : lower_program(l, root);
+    uint32_t product = inside(l, WG_OP_MatMul, -1);
+    if (product != WG_NONE && inside(l, WG_OP_Fold, 2) != WG_NONE) return lower_window_sum(l, product);
+    if (product != WG_NONE) return lower_rows(l) && lower_product(l, product);
+    if (is_side_by_side(l)) return lower_fold(l);
+    return lower_rows(l) && lower_program(l, root_of(l));
 }
 
-/* No window, or nothing in it: there is nothing to factor. A product over nothing is +0 everywhere. */
+/* No window, or nothing in it: there is nothing to factor. A product over nothing is +0 everywhere, and so is what is added back of it;
+ * with a bias it is that. */
 static bool prepare_empty(lowering *l, exec_stage *stage)
 {
     exec_value result = exec_value_of_node(l->build, l->from->writes[0].node);
@@ -218,11 +392,17 @@ static bool prepare_empty(lowering *l, exec_stage *stage)
     exec_dense *dense = exec_call_take(&call, sizeof *dense);
     if (!dense) return false;
     *dense = exec_dense_in_place(&result);
+    int64_t columns = result.shape[result.rank - 1], rows = result.volume / columns, extents[4] = {1, rows, 0, columns};
     exec_matrix nothing = {
-        .dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(result.shape[0], 0), .columns = exec_side_plain(0, 0)};
+        .dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(rows, 0), .columns = exec_side_plain(0, 0)};
     exec_matrix nothing_below = {
-        .dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(0, 0), .columns = exec_side_plain(result.shape[1], 0)};
-    int64_t extents[4] = {1, result.shape[0], 0, result.shape[1]};
+        .dense = dense, .batch = exec_side_plain(1, 0), .rows = exec_side_plain(0, 0), .columns = exec_side_plain(columns, 0)};
+    if (graph_node(l->build->plan->graph, root_of(l))->op == WG_OP_Add) {
+        uint32_t bias = graph_operands(l->build->plan->graph, graph_node(l->build->plan->graph, root_of(l)))[1], read = 0;
+        while (!reads_node(l, bias, l->from->reads[read].node)) read++;
+        exec_value items = exec_value_of_read(l->build, l->index, read);
+        return exec_gather_prepare(&call, &nothing, &nothing_below, extents + 1, &items);
+    }
     return exec_product_prepare(&call, &nothing, &nothing_below, result.kind, graph_accumulation_kind(result.kind), extents);
 }
 

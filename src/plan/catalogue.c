@@ -36,8 +36,23 @@ enum place {
     VARIANCE,
     SQUARES,
     COUNT_OF_SQUARES,
-    SQUARED
+    SQUARED,
+    PRODUCT,
+    BIAS,
+    TURNED,
+    RELU,
+    PASSED,
+    MASK,
+    EQUAL,
+    BITS,
+    BITS_OF_RELU,
+    FOLD_ROWS,
+    FOLD_COLUMNS,
+    SPREAD,
+    GRADIENTS,
+    EACH
 };
+_Static_assert(EACH < PLAN_PLACES, "the matcher has room for every place");
 
 static const plan_step steps[] = {
 #define PATTERN(Name, Root, home, formula) STEP_OF_ROOT(Root),
@@ -47,11 +62,11 @@ static const plan_step steps[] = {
 
 typedef struct pattern_row {
     const char *name;
-    bool home;
+    uint8_t home;
     const char *formula;
 } pattern_row;
 
-enum { ABROAD, HOME };
+enum { ABROAD, HOME, STAGE };
 static const pattern_row patterns[] = {
 #define PATTERN(Name, Root, home, formula) {#Name, home, formula},
 #include "plan/catalogue.def"
@@ -60,6 +75,11 @@ static const pattern_row patterns[] = {
 const char *plan_pattern_name(uint16_t pattern)
 {
     return patterns[pattern].name;
+}
+
+bool plan_pattern_abroad(uint16_t pattern)
+{
+    return patterns[pattern].home == ABROAD;
 }
 
 const char *plan_pattern_formula(uint16_t pattern)
@@ -105,13 +125,15 @@ static bool add_match(wg_plan *plan, plan_matcher *m, uint32_t pattern, uint32_t
     return true;
 }
 
-static bool find_matches(wg_plan *plan, plan_matcher *m, uint32_t *capacity)
+/* The candidates, or what stages alone look for. */
+static bool find_matches(wg_plan *plan, plan_matcher *m, bool of_stages, uint32_t *capacity)
 {
     for (uint32_t i = 0; i < plan->count; i++) {
         wg_op op = (wg_op)plan_node(plan, i)->op;
         if (base_kind_is_complex((wg_kind)plan_node(plan, i)->kind)) continue; /* formulas are of numbers that are one float */
         for (uint32_t p = m->root_begin[op]; p < m->root_begin[op + 1]; p++)
-            if (plan_match_at(m, m->of_root[p], plan->closure[i])) {
+            if ((patterns[m->of_root[p]].home == STAGE) != of_stages) continue;
+            else if (plan_match_at(m, m->of_root[p], plan->closure[i])) {
                 if (!add_match(plan, m, m->of_root[p], capacity)) return false;
             } else if (m->failed) return false;
     }
@@ -177,7 +199,7 @@ static bool elect(wg_plan *plan, plan_work *work)
     if (!inside || !work->match_of) return false;
     memset(work->match_of, 0xff, plan->count * sizeof *work->match_of);
     bool failed = false;
-    for (uint32_t number = 0; number < plan->match_count; number++) {
+    for (uint32_t number = 0; number < plan->candidate_count; number++) {
         plan_match *match = &plan->matches[number];
         match->reason = blocked(plan, work, match, inside, number + 1, &failed);
         if (failed) return false;
@@ -187,54 +209,21 @@ static bool elect(wg_plan *plan, plan_work *work)
     return true;
 }
 
+/* Candidates come first, then what stages alone look for. */
 bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error)
 {
     plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator};
     uint32_t capacity = 0;
     plan_matcher_index(&m, steps, sizeof steps / sizeof *steps);
-    bool good = find_matches(plan, &m, &capacity);
+    bool good = find_matches(plan, &m, false, &capacity);
+    plan->candidate_count = plan->match_count;
+    good = good && find_matches(plan, &m, true, &capacity);
     plan_matcher_free(&m);
     /* The list moves into the plan's memory, so that the plan is freed as a whole. */
     plan_match *grown = plan->matches;
     plan->matches = good ? base_arena_take(&plan->memory, ((size_t)plan->match_count + 1) * sizeof *grown) : NULL;
     if (plan->matches && plan->match_count) memcpy(plan->matches, grown, plan->match_count * sizeof *grown);
     base_free(plan->allocator, grown, capacity * sizeof *grown);
-    if (!plan->matches) plan->match_count = 0;
+    if (!plan->matches) plan->match_count = plan->candidate_count = 0;
     return (plan->matches && elect(plan, work)) || base_fail_memory(error);
-}
-
-/* ---- whether one kernel serves a match ---- */
-
-/* The covered node of a row, whose operand is `below` where that is given. */
-static const wg_node *covered_row(const wg_plan *plan, const plan_match *match, wg_op op, uint32_t below, uint32_t *position)
-{
-    for (uint32_t i = 0; i < match->node_count; i++) {
-        const wg_node *node = graph_node(plan->graph, match->nodes[i]);
-        *position = match->nodes[i];
-        if (node->op == op && (below == WG_NONE || node->operands[0] == below)) return node;
-    }
-    return NULL;
-}
-
-/* Whether the last axis of the Reshape is the windows' axes from `first` on, whatever the extents are. */
-static bool grouped(const wg_plan *plan, const plan_probes *probes, const plan_match *match, uint32_t first)
-{
-    uint32_t order, position;
-    const wg_node *windows = covered_row(plan, match, WG_OP_Permute, WG_NONE, &order);
-    const wg_node *matrix = covered_row(plan, match, WG_OP_Reshape, order, &position);
-    for (uint32_t probe = 0; probe < probes->count; probe++) {
-        int64_t shape[WG_MAX_RANK], flat[WG_MAX_RANK], volume;
-        if (!plan_probe_shape(plan->graph, probes, probe, windows, shape) || !plan_probe_shape(plan->graph, probes, probe, matrix, flat))
-            return false;
-        if (!base_volume(windows->rank - first, shape + first, &volume) || volume != flat[matrix->rank - 1]) return false;
-    }
-    return true;
-}
-
-bool plan_pattern_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match)
-{
-    if (!plan_pattern_formula(match->pattern)) return false;
-    const wg_node *root = graph_node(plan->graph, match->root);
-    if (root->op == WG_OP_MatMul) return root->rank == 2 && root->operands[0] != root->operands[1] && grouped(plan, probes, match, 3);
-    return grouped(plan, probes, match, 4);
 }

@@ -54,7 +54,7 @@ static bool mark(accounting *a)
     if (!a->last || !a->named || !plan->lasts) return false;
     if (plan->entry.posture == WG_POSTURE_RETAIN) mark_retained(a, plan->lasts);
     for (uint32_t i = 0; i < plan->count; i++) plan->lasts[i] = plan->lasts[i] || a->work->kept[i];
-    for (uint32_t m = 0; m < plan->match_count; m++)
+    for (uint32_t m = 0; m < plan->candidate_count; m++)
         for (uint32_t r = 0; plan->matches[m].elected && r < plan->matches[m].result_count; r++)
             a->named[plan->index[plan->matches[m].results[r]]] = true;
     return true;
@@ -188,7 +188,7 @@ bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error)
     licence->series = base_arena_take(&plan->memory, ((size_t)plan->count + 1) * sizeof *licence->series);
     if (!licence->series || !mark(&a)) return base_fail_memory(error);
     find_last(&a);
-    for (uint32_t m = 0; m < plan->match_count; m++) {
+    for (uint32_t m = 0; m < plan->candidate_count; m++) {
         if (!plan->matches[m].elected) continue;
         licence->groups++;
         licence->replaced += plan->matches[m].node_count - 1;

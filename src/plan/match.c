@@ -98,11 +98,11 @@ static uint32_t narrow_of(const plan_matcher *m, uint32_t node, uint32_t window,
     return below;
 }
 
-/* Walks the Maximums down: positions fall by one from the last of the axis to 0, so a chain that is not the whole axis ends at its first
- * node. */
-static bool fold(plan_matcher *m, const plan_step *step)
+/* Walks the Maximums down from `node`: positions fall by one from the last of the axis to 0, so a chain that is not the whole axis ends at
+ * its first node. */
+static bool fold(plan_matcher *m, const plan_step *step, uint32_t node)
 {
-    uint32_t node = operand_at(m, m->places[step->from], 0), window = WG_NONE;
+    uint32_t window = WG_NONE;
     int64_t start = 0, expected = -1;
     for (; graph_node(m->graph, node)->op == WG_OP_Maximum; node = operand_at(m, node, 0)) {
         uint32_t narrow = operand_at(m, node, 1), below = narrow_of(m, narrow, window, &start);
@@ -117,6 +117,82 @@ static bool fold(plan_matcher *m, const plan_step *step)
     if (window == WG_NONE || narrow_of(m, node, window, &start) == WG_NONE || start != 0 || expected != 0) return false;
     m->places[step->place] = window;
     return cover(m, node) && cover(m, window);
+}
+
+/* Positions of a window whose gradient is looked for. */
+#define FOLD_GRADIENT_MOST 17
+
+static bool is_row(const plan_matcher *m, uint32_t node, wg_op op)
+{
+    return node != WG_NONE && graph_node(m->graph, node)->op == op && graph_node(m->graph, node)->kind != WG_KIND_BOOL;
+}
+
+/* What node reads, where it is a Pad of one position of the last axis by +0 at `start`; WG_NONE: it is none. Covers the Pad. */
+static uint32_t padded_at(plan_matcher *m, uint32_t node, int64_t start)
+{
+    if (!is_row(m, node, WG_OP_Pad) || !cover(m, node)) return WG_NONE;
+    const wg_node *n = graph_node(m->graph, node);
+    bool last = graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Pad, axis)) == (int64_t)n->rank - 1;
+    bool there = graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Pad, start)) == start;
+    there = there && graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Pad, value)) == 0;
+    return last && there && graph_shape(m->graph, graph_node(m->graph, n->operands[0]))[n->rank - 1] == 1 ? n->operands[0] : WG_NONE;
+}
+
+/* A Mul of Convert(the comparison, or its Not), covered with those two: answers what is multiplied, and the comparison. */
+static uint32_t let_through(plan_matcher *m, uint32_t node, bool negated, uint32_t *equal)
+{
+    uint32_t mask = is_row(m, node, WG_OP_Mul) ? operand_at(m, node, 0) : WG_NONE;
+    if (!is_row(m, mask, WG_OP_Convert) || !cover(m, node) || !cover(m, mask)) return WG_NONE;
+    *equal = operand_at(m, mask, 0);
+    if (negated) {
+        if (graph_node(m->graph, *equal)->op != WG_OP_Not || !cover(m, *equal)) return WG_NONE;
+        *equal = operand_at(m, *equal, 0);
+    }
+    return operand_at(m, node, 1);
+}
+
+/* The value whose bits stand at an operand of a comparison. */
+static uint32_t bits_of(plan_matcher *m, uint32_t equal, uint32_t operand)
+{
+    uint32_t bits = graph_node(m->graph, equal)->op == WG_OP_Equal ? operand_at(m, equal, operand) : WG_NONE;
+    return is_row(m, bits, WG_OP_Bitcast) && cover(m, bits) ? operand_at(m, bits, 0) : WG_NONE;
+}
+
+/* One position of the axis on the way down: `came` came to it; the comparison passes it on to the positions before, or keeps it. */
+typedef struct going_back {
+    uint32_t came, equal;
+} going_back;
+
+/* What is padded at position j, and for j above 0 what came to it. */
+static bool kept_at(plan_matcher *m, uint32_t pad, int64_t j, going_back *at)
+{
+    at->came = padded_at(m, pad, j);
+    if (at->came == WG_NONE || j == 0) return at->came != WG_NONE;
+    at->came = let_through(m, at->came, true, &at->equal);
+    return at->came != WG_NONE;
+}
+
+/* Positions from the last down to 1: what comes is kept where the Maximum of the positions up to this one is not that of those before it,
+ * and goes on to them where it is, by its bits. Position 0 gets what is left. */
+static bool fold_gradient(plan_matcher *m, const plan_step *step)
+{
+    uint32_t sum = operand_at(m, m->places[step->from], 0), pads[FOLD_GRADIENT_MOST], equal = WG_NONE;
+    int64_t last = 0, count = 0;
+    for (; is_row(m, sum, WG_OP_Add) && last + 1 < FOLD_GRADIENT_MOST && cover(m, sum); sum = operand_at(m, sum, 0)) last++;
+    if (last < 1) return false;
+    sum = operand_at(m, m->places[step->from], 0);
+    for (; count < last; sum = operand_at(m, sum, 0)) pads[count++] = operand_at(m, sum, 1);
+    pads[last] = sum;
+    going_back here, next;
+    if (!kept_at(m, pads[last], last, &here)) return false;
+    uint32_t top = bits_of(m, here.equal, 1), greatest = top;
+    for (int64_t j = last; j >= 1; j--, here = next) {
+        if (!kept_at(m, pads[j - 1], j - 1, &next) || let_through(m, next.came, false, &equal) != here.came) return false;
+        if (equal != here.equal || bits_of(m, equal, 1) != greatest || !is_row(m, greatest, WG_OP_Maximum)) return false;
+        greatest = operand_at(m, greatest, 0);
+        if (bits_of(m, equal, 0) != greatest || !cover(m, equal)) return false;
+    }
+    return is_row(m, greatest, WG_OP_Narrow) && fold(m, step, top);
 }
 
 static bool source_at(const plan_matcher *m, uint32_t node)
@@ -145,7 +221,8 @@ static bool run_step(plan_matcher *m, const plan_step *step)
     case STEP_SEE: return (m->places[step->place] = operand_at(m, m->places[step->from], step->operand)) != WG_NONE;
     case STEP_SOURCE: return source_at(m, m->places[step->place]);
     case STEP_SAME: return operand_at(m, m->places[step->from], step->operand) == m->places[step->place];
-    case STEP_FOLD: return fold(m, step);
+    case STEP_FOLD: return fold(m, step, operand_at(m, m->places[step->from], 0));
+    case STEP_FOLD_GRADIENT: return fold_gradient(m, step);
     case STEP_RESULT: m->results[m->result_count++] = m->places[step->place]; return true;
     case STEP_NUMBER: return number_at(m, operand_at(m, m->places[step->from], step->operand), step->number);
     case STEP_BESIDE: return beside(m, step);

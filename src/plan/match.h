@@ -19,6 +19,7 @@ typedef enum plan_step_action {
     STEP_BESIDE,
     STEP_OPTION,
     STEP_FOLD,
+    STEP_FOLD_GRADIENT,
     STEP_RESULT
 } plan_step_action;
 
@@ -36,7 +37,7 @@ typedef struct plan_step {
 #define ANY -1, NULL, 0
 
 /* Place 0 is the root in every table. */
-#define PLAN_PLACES 32
+#define PLAN_PLACES 48
 #define PLAN_PATTERNS_MOST 160
 #define PLAN_ROOTS_MOST 256
 

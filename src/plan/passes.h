@@ -22,7 +22,7 @@ bool plan_closure_make(wg_plan *plan, plan_work *work, wg_error *error);
 bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error);
 /* licence.c: words, live series, peak, retain-all; plan->lasts. */
 bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error);
-/* stages.c, programs.c, order.c: storage and stages in execution order. */
+/* serve.c, stages.c, programs.c, order.c: storage and stages in execution order. */
 bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error);
 
 static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
@@ -35,6 +35,7 @@ static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
 /* The row of an elected match's pattern: its name, and the kernel of its stage (NULL: its rows run as they were recorded). */
 const char *plan_pattern_name(uint16_t pattern);
 const char *plan_pattern_formula(uint16_t pattern);
+bool plan_pattern_abroad(uint16_t pattern);
 
 /* ---- views: how virtual rows read (views.c) ---- */
 
@@ -79,7 +80,7 @@ bool plan_probe_shape(const wg_graph *graph, const plan_probes *probes, uint32_t
 
 typedef enum plan_role {
     PLAN_ROLE_SOURCE,
-    PLAN_ROLE_COVERED, /* interior of a match that one kernel serves */
+    PLAN_ROLE_COVERED, /* interior of matches that one kernel each serves */
     PLAN_ROLE_PATTERN, /* its root */
     PLAN_ROLE_VIRTUAL,
     PLAN_ROLE_COPY, /* a layout row whose value must be stored */
@@ -101,6 +102,7 @@ typedef struct plan_units {
     uint8_t *role;       /* [count] plan_role */
     bool *contiguous;    /* [count] the items stand row-major in the stored node below */
     uint32_t *source;    /* [count] index of the stored node below; itself when stored */
+    uint32_t *serving;   /* [count] the match that a PATTERN runs as */
     uint32_t *unit;      /* [count] WG_NONE for sources, virtual and covered nodes */
     uint32_t unit_count; /* numbered by their greatest node, ascending */
     plan_form *forms;    /* [unit count] */
@@ -125,8 +127,9 @@ uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t i
 /* programs.c: plan->stages (in unit order) and storage; producer [count]: the stage that stores a node, WG_NONE. */
 bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units, uint32_t *producer, wg_error *error);
 
-/* Whether one kernel can serve a match: its windows are grouped as the kernel groups them, whatever the extents are. */
-bool plan_pattern_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
+/* serve.c: which matches run as stages, elected or not: serving [count] the match that a root runs as (WG_NONE), covered [count] what
+ * stands inside of such matches alone. */
+bool plan_serve(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
 
 /* ---- order (order.c) ---- */
 

@@ -56,7 +56,8 @@ static bool find_seen(wg_plan *plan, wg_error *error)
     for (uint32_t i = 0; i < plan->entry.keep_count; i++) see_result(plan, plan->entry.keep[i]);
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = plan_node(plan, i);
-        if (node->op == WG_OP_Bitcast) see_bits(plan, node->operands[0]); /* it reads them */
+        /* It reads them; kernels of matches tell a NaN by itself. */
+        if (node->op == WG_OP_Bitcast && plan->storage[i] != PLAN_COVERED) see_bits(plan, node->operands[0]);
         /* What goes into a carried value stays there, and the whole of that is not looked over again. */
         if (node->op == WG_OP_Update && plan->entry.carry_count) see_bits(plan, graph_operands(plan->graph, node)[1]);
     }

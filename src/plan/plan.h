@@ -13,7 +13,7 @@
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
  *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
  *   arena.c      offsets                                verify.c     invariants
- *   report.c     describe, report, figures
+ *   report.c     describe, report, figures              serve.c      which matches run as stages
  *
  * Before any plan, and only for graphs that came about by calls: rewrites.c makes rounds of the rules in rewrites_*.c, which work through
  * rewriter.h. match.c finds the patterns of both tables, catalogue.def and rewrites.def. */
@@ -42,14 +42,14 @@ typedef enum plan_storage {
     PLAN_STORED,   /* a buffer of its own (or a source's payload) */
     PLAN_VIRTUAL,  /* a layout row that readers follow as a read map: its strides over a stored node below it */
     PLAN_REGISTER, /* lives within one stage */
-    PLAN_COVERED   /* interior of an elected match */
+    PLAN_COVERED   /* interior of matches that run as stages */
 } plan_storage;
 
 typedef enum plan_stage_kind {
     PLAN_STAGE_MAP,    /* elementwise instructions over one iteration space; no instruction at all: a strided copy */
     PLAN_STAGE_FOLD,   /* the same with folds along one axis of the space, and with cells: what has a value for each line along that axis */
     PLAN_STAGE_CALL,   /* one row, by its kernel */
-    PLAN_STAGE_PATTERN /* an elected match, by its kernel */
+    PLAN_STAGE_PATTERN /* a match, by its kernel */
 } plan_stage_kind;
 
 /* One row of a MAP or FOLD stage over block registers. Registers 0 .. read_count-1 are the reads, each other one is the target of one
@@ -175,8 +175,8 @@ struct wg_plan {
     uint8_t *storage;         /* [closure count] plan_storage */
     bool *seen;               /* [closure count] its items are read as they stand: after a run, or their bits by a row */
     bool *lasts;              /* [closure count] stored to the end of a run: declared, or (retain) read by a derivative term */
-    plan_match *matches;      /* candidates in root order */
-    uint32_t match_count;
+    plan_match *matches;      /* candidates in root order, then what only stages look for */
+    uint32_t match_count, candidate_count;
     plan_stage *stages; /* in execution order */
     uint32_t stage_count;
     plan_licence licence;

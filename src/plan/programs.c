@@ -111,20 +111,21 @@ static bool make_call(builder *b, plan_stage *stage, uint32_t index)
 
 static bool make_pattern(builder *b, plan_stage *stage, uint32_t unit, uint32_t index)
 {
-    const plan_match *match = &b->plan->matches[b->work->match_of[index]];
+    const plan_match *match = &b->plan->matches[b->units->serving[index]];
     uint32_t capacity = 0;
     for (uint32_t i = 0; i < match->node_count; i++) capacity += graph_node(b->plan->graph, match->nodes[i])->operand_count;
     stage->kind = PLAN_STAGE_PATTERN;
-    stage->match = b->work->match_of[index];
+    stage->match = b->units->serving[index];
     stage->nodes = match->nodes;
     stage->node_count = match->node_count;
     stage->reads = base_arena_take(&b->plan->memory, ((size_t)capacity + 1) * sizeof *stage->reads);
     if (!stage->reads) return false;
+    for (uint32_t i = 0; i < match->node_count; i++) b->seen[b->plan->index[match->nodes[i]]] = unit + 1;
     for (uint32_t i = 0; i < match->node_count; i++) {
         uint32_t node = b->plan->index[match->nodes[i]];
         for (uint32_t k = 0; k < plan_node(b->plan, node)->operand_count; k++) {
             uint32_t operand = operand_index(b, node, k);
-            if (b->work->match_of[operand] == stage->match || b->seen[operand] == unit + 1) continue;
+            if (b->seen[operand] == unit + 1) continue;
             b->seen[operand] = unit + 1;
             stage->reads[stage->read_count++] = read_of(b, operand);
         }

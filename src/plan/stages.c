@@ -39,6 +39,7 @@ typedef struct grouping {
     plan_work *work;
     plan_units *units;
     plan_probes probes;
+    bool *covered;  /* [count] inside of matches that run as stages */
     uint8_t *depth; /* [count] virtual nodes from here down to the stored one */
     readers_above *above;
     plan_form *origin; /* [count] of the folds that a row's value comes of by elementwise rows; of no use without folds */
@@ -123,11 +124,9 @@ static void assign_roles(grouping *g)
                                       [PLAN_READING_STRIDED] = PLAN_ROLE_CALL,
                                       [PLAN_READING_CONTIGUOUS] = PLAN_ROLE_CALL};
     for (uint32_t i = 0; i < plan->count; i++) g->units->role[i] = role_of[plan_reading_of(plan_node(plan, i))];
-    for (uint32_t m = 0; m < plan->match_count; m++) {
-        const plan_match *match = &plan->matches[m];
-        if (!match->elected || !plan_pattern_served(plan, &g->probes, match)) continue;
-        for (uint32_t i = 0; i < match->node_count; i++) g->units->role[plan->index[match->nodes[i]]] = PLAN_ROLE_COVERED;
-        g->units->role[plan->index[match->root]] = PLAN_ROLE_PATTERN;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        if (g->covered[i]) g->units->role[i] = PLAN_ROLE_COVERED;
+        else if (g->units->serving[i] != WG_NONE) g->units->role[i] = PLAN_ROLE_PATTERN;
     }
     for (uint32_t i = 0; i < plan->count; i++)
         if (g->units->role[i] == PLAN_ROLE_CALL && plan_fold_axis(plan, i) != PLAN_AXIS_NONE) {
@@ -397,6 +396,12 @@ static bool place_row(grouping *g, uint32_t index)
     return set_reads(g, unit, reads, count);
 }
 
+/* What a match reads is read where its root stands. */
+static void push_match(grouping *g, const plan_match *match, uint32_t height)
+{
+    for (uint32_t i = 0; i < match->node_count; i++) push_operands(g, g->plan->index[match->nodes[i]], height, WG_NONE);
+}
+
 static bool place(grouping *g, uint32_t i)
 {
     plan_units *units = g->units;
@@ -405,12 +410,12 @@ static bool place(grouping *g, uint32_t i)
     case PLAN_ROLE_MAP:
     case PLAN_ROLE_FOLD: return place_row(g, i);
     case PLAN_ROLE_VIRTUAL: hand_down(g, i); break;
-    case PLAN_ROLE_COVERED: { /* the root stands above its interior, and was placed */
-        uint32_t root = g->plan->index[g->plan->matches[g->work->match_of[i]].root];
-        push_operands(g, i, g->groups[units->unit[root]].height, WG_NONE);
+    case PLAN_ROLE_COVERED: break;
+    case PLAN_ROLE_PATTERN: {
+        uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
+        push_match(g, &g->plan->matches[units->serving[i]], g->groups[unit].height);
         break;
     }
-    case PLAN_ROLE_PATTERN:
     case PLAN_ROLE_COPY:
     case PLAN_ROLE_CALL: {
         uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
@@ -449,7 +454,9 @@ static bool take_room(grouping *g)
     base_arena *memory = &g->work->memory;
     return (g->units->role = base_arena_take(memory, room)) && (g->units->contiguous = base_arena_take(memory, room)) &&
            (g->units->source = base_arena_take(memory, room * sizeof(uint32_t))) &&
-           (g->units->unit = base_arena_take(memory, room * sizeof(uint32_t))) && (g->depth = base_arena_take_zeroed(memory, room)) &&
+           (g->units->unit = base_arena_take(memory, room * sizeof(uint32_t))) &&
+           (g->units->serving = base_arena_take(memory, room * sizeof(uint32_t))) &&
+           (g->covered = base_arena_take_zeroed(memory, room * sizeof *g->covered)) && (g->depth = base_arena_take_zeroed(memory, room)) &&
            (g->above = base_arena_take_zeroed(memory, room * sizeof *g->above)) &&
            (g->origin = base_arena_take(memory, room * sizeof *g->origin)) &&
            (g->groups = base_arena_take(memory, room * sizeof *g->groups)) && plan_probes_make(g->plan->extent_count, memory, &g->probes);
@@ -473,6 +480,7 @@ bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error)
     grouping g = {.plan = plan, .work = work, .units = &units};
     uint32_t *producer = base_arena_take(&work->memory, ((size_t)plan->count + 1) * sizeof *producer);
     if (!producer || !take_room(&g)) return base_fail_memory(error);
+    if (!plan_serve(plan, work, &g.probes, units.serving, g.covered)) return base_fail_memory(error);
     assign_roles(&g);
     settle(&g);
     find_origins(&g);

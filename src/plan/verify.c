@@ -31,7 +31,7 @@ static bool is_source(const verifying *v, uint32_t index)
     return graph_rows[facts(v, index)->op].result == GRAPH_RESULT_SOURCE;
 }
 
-/* Every node is a source, virtual, or computed once. */
+/* Every node is a source, virtual, or computed once; what is inside of matches, by each of them. */
 static bool check_made(verifying *v)
 {
     const wg_plan *plan = v->plan;
@@ -39,7 +39,7 @@ static bool check_made(verifying *v)
         for (uint32_t i = 0; i < plan->stages[s].node_count; i++) {
             uint32_t node = plan->stages[s].nodes[i], index = node < plan->prefix ? plan->index[node] : WG_NONE;
             if (index == WG_NONE) return defect(v, node, "a stage computes it, though it is not scheduled");
-            if (v->made[index]) return defect(v, node, "two stages compute it");
+            if (v->made[index] && plan->storage[index] != PLAN_COVERED) return defect(v, node, "two stages compute it");
             v->made[index] = s + 1;
         }
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -88,6 +88,9 @@ static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t oper
 {
     const plan_stage *stage = &v->plan->stages[s];
     uint32_t below = stored_below(v, v->plan->index[operand]);
+    for (uint32_t i = 0; v->plan->storage[below] == PLAN_COVERED && i < stage->node_count; i++)
+        if (stage->nodes[i] == v->plan->closure[below]) return true;
+    if (v->made[below] == s + 1 && stage->kind == PLAN_STAGE_PATTERN) return true;
     if (v->made[below] == s + 1) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
     if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");
     if (!reads_source(stage, v->plan->closure[below])) return defect(v, node, "an operand is not among the reads of its stage");

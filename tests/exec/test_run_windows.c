@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Convolutions and pools with their gradients, of drawn shapes, steps, dilations and paddings: plan and session = oracle, bit for bit, at
+ * every level; and that stages serve what they should, and nothing that only looks like it. */
+#include "exec/equivalence.h"
+#include "wengert/compose.h"
+#include "wengert/grad.h"
+
+/* Numbers of few different values, so that windows hold equal ones, with zeros of both signs; where told, infinities and NaN among them. */
+static wg_tensor *rough(test_draws *draws, wg_kind kind, uint32_t rank, const int64_t *shape, bool wild)
+{
+    static const double values[] = {0, -0.0, 0.5, -0.5, 1.25, -1.25, 3, -3, 1e-3, -7, 2.0 / 3, -1.0 / 3};
+    static const double wilds[] = {__builtin_inf(), -__builtin_inf(), __builtin_nan("")};
+    wg_tensor *made = test_tensor_fill(kind, rank, shape, 0);
+    int64_t count = 1;
+    for (uint32_t axis = 0; axis < rank; axis++) count *= shape[axis];
+    for (int64_t i = 0; i < count; i++) {
+        base_number number = {.d = values[test_draw_below(draws, sizeof values / sizeof *values)]};
+        if (wild && test_draw_below(draws, 40) == 0) number.d = wilds[test_draw_below(draws, 3)];
+        base_number_store(kind, wg_tensor_data(made), i, base_number_from_double(kind, number.d));
+    }
+    return made;
+}
+
+/* Stages of the plan by the formula that they are served as; NULL: all that matches serve. */
+static uint32_t served(const wg_plan *plan, const char *formula)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        wg_stage facts;
+        if (plan->stages[s].kind != PLAN_STAGE_PATTERN || !wg_plan_stage(plan, s, &facts)) continue;
+        count += !formula || !strcmp(facts.kind, formula);
+    }
+    return count;
+}
+
+typedef struct wanted {
+    const char *formula;
+    uint32_t count;
+} wanted;
+
+/* The loss' gradients against the oracle; stages as wanted. Takes the tape. */
+static void check(wg_tape *tape, wg_value loss, const wg_value *wrt, uint32_t wrt_count, const wanted *stages, const char *what)
+{
+    wg_error error = {0};
+    char why[2048] = "";
+    wg_symbol roots[8] = {wg_symbol_of(loss)};
+    uint32_t count = 1;
+    if (wrt_count) {
+        wg_adjoints *adjoints = wg_differentiate(tape, loss, wrt, wrt_count);
+        if (!adjoints) fail_msg("%s: %s", what, wg_tape_error(tape)->message);
+        const wg_symbol *found = wg_adjoints_roots(adjoints, &count);
+        assert_true(count <= 8);
+        memcpy(roots, found, count * sizeof *roots);
+        wg_adjoints_free(&adjoints);
+    }
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s: %s", what, error.message);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
+    wg_plan *plan = entry ? wg_plan_new(entry, NULL, 0, &error) : NULL;
+    if (!plan) fail_msg("%s: %s", what, error.message);
+    for (; stages && stages->formula; stages++)
+        if (served(plan, stages->formula) != stages->count)
+            fail_msg("%s: %u stages are served as %s, not %u", what, served(plan, stages->formula), stages->formula, stages->count);
+    wg_plan_release(&plan);
+    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s: %s", what, why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+static int64_t drawn(test_draws *draws, int64_t least, int64_t most)
+{
+    return least + (int64_t)test_draw_below(draws, (uint32_t)(most - least + 1));
+}
+
+/* ---- convolutions ---- */
+
+static void convolution(test_draws *draws, uint32_t number)
+{
+    char what[200];
+    bool wild = number % 5 == 4, biased = number % 3 != 2;
+    wg_kind kind = number % 4 == 3 ? WG_KIND_F64 : WG_KIND_F32;
+    wg_window w = {.size = {drawn(draws, 1, 5), drawn(draws, 1, 5)}, .step = {drawn(draws, 1, 3), drawn(draws, 1, 3)},
+                   .dilation = {drawn(draws, 1, 2), drawn(draws, 1, 2)}};
+    for (int i = 0; i < 4; i++) w.pad[i] = number % 2 ? drawn(draws, 0, 2) : 0;
+    int64_t reach[2], c = number % 7 == 6 ? drawn(draws, 30, 70) : drawn(draws, 1, 20);
+    for (int side = 0; side < 2; side++) reach[side] = (w.size[side] - 1) * w.dilation[side] + 1;
+    int64_t image[4] = {drawn(draws, 1, 4), c, reach[0] + drawn(draws, 0, 9), reach[1] + drawn(draws, 0, number % 3 ? 9 : 40)};
+    int64_t filters[4] = {number % 6 == 5 ? drawn(draws, 250, 300) : drawn(draws, 1, 40), c, w.size[0], w.size[1]};
+    snprintf(what, sizeof what, "convolution %u: %s [%d, %d, %d, %d] by [%d, %d, %d, %d], step %d %d, dilation %d %d, pad %d %d %d %d",
+             number, wg_kind_name(kind), (int)image[0], (int)image[1], (int)image[2], (int)image[3], (int)filters[0], (int)filters[1],
+             (int)filters[2], (int)filters[3], (int)w.step[0], (int)w.step[1], (int)w.dilation[0], (int)w.dilation[1], (int)w.pad[0],
+             (int)w.pad[1],
+             (int)w.pad[2], (int)w.pad[3]);
+    wg_tape *tape = wg_tape_new_kind(NULL, kind);
+    wg_value x = wg_input(tape, rough(draws, kind, 4, image, wild)), f = wg_input(tape, rough(draws, kind, 4, filters, false));
+    wg_value b = biased ? wg_input(tape, rough(draws, kind, 1, filters, false)) : (wg_value){0};
+    wg_value y = wg_conv2d_general(x, f, b, &w, 1), loss = wg_sum(wg_mul(y, wg_add(y, 0.25))), wrt[3] = {x, f, b};
+    check(tape, loss, wrt, biased ? 3 : 2, (const wanted[]){{"window_product", 2}, {"window_sum", 1}, {NULL, 0}}, what);
+}
+
+static void test_convolutions(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(41);
+    for (uint32_t number = 0; number < 60; number++) convolution(&draws, number);
+}
+
+/* A step of 16 filters over many positions: several depth blocks in the filters' gradient. */
+static void test_a_long_depth(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(43);
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(5, 1, 20, 20), false)),
+             f = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(16, 1, 5, 5), false)), y = wg_conv2d(x, f, (wg_value){0}, 1, 2);
+    check(tape, wg_sum(wg_tanh(y)), &f, 1, (const wanted[]){{"window_product", 2}, {NULL, 0}}, "a long depth");
+}
+
+/* ---- pools ---- */
+
+static void pool(test_draws *draws, uint32_t number)
+{
+    char what[200];
+    bool wild = number % 3 == 2, relu = number % 2, average = number % 5 == 4;
+    wg_kind kind = number % 4 == 3 ? WG_KIND_F64 : WG_KIND_F32;
+    wg_window w = {.size = {drawn(draws, 1, 3), drawn(draws, 2, 3)}};
+    for (int side = 0; side < 2; side++) w.step[side] = w.size[side];
+    int64_t image[4] = {drawn(draws, 1, 4), drawn(draws, 1, 20), drawn(draws, 3, 12), drawn(draws, 3, 40)};
+    snprintf(what, sizeof what, "pool %u: %s [%d, %d, %d, %d] by %d %d%s%s", number, wg_kind_name(kind), (int)image[0], (int)image[1],
+             (int)image[2], (int)image[3], (int)w.size[0], (int)w.size[1], relu ? ", relu" : "", average ? ", average" : "");
+    wg_tape *tape = wg_tape_new_kind(NULL, kind);
+    wg_value x = wg_input(tape, rough(draws, kind, 4, image, wild)), y = relu ? wg_relu(wg_mul(x, 0.5)) : x;
+    y = average ? wg_avg_pool_general(y, &w) : wg_max_pool_general(y, &w);
+    wg_value weights = wg_input(tape, rough(draws, kind, 4, wg_value_shape(y), wild));
+    const wanted stages[] = {{average ? "window_total" : "reduce_window", 1},
+                             {average ? "window_total_gradient" : "window_maximum_gradient", 1},
+                             {NULL, 0}};
+    check(tape, wg_sum(wg_mul(wg_mul(y, y), weights)), &x, 1, stages, what);
+}
+
+static void test_pools(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(47);
+    for (uint32_t number = 0; number < 60; number++) pool(&draws, number);
+}
+
+/* Windows over one another, windows with padding: not side by side, so no kernel of these. */
+static void test_pools_that_overlap(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(53);
+    for (uint32_t number = 0; number < 8; number++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_window w = {.size = {3, 3}, .step = {2, 2}, .pad = {number % 2, number % 2, number % 2, number % 2}};
+        if (number >= 4) w.step[0] = w.step[1] = 3, w.dilation[0] = 1 + number % 2;
+        wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 9, 10), true)),
+                 y = wg_max_pool_general(number & 2 ? wg_relu(x) : x, &w);
+        check(tape, wg_sum(wg_mul(y, y)), &x, 1, (const wanted[]){{"window_maximum_gradient", number == 4 || number == 6}, {NULL, 0}},
+              "a pool that overlaps");
+    }
+}
+
+/* ---- a network ---- */
+
+/* Convolution, relu, pool, twice: the stages of its step. wild: with infinities and NaN. */
+static void network(bool wild, int64_t images, const wanted *stages)
+{
+    test_draws draws = test_draws_new(59);
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(images, 1, 12, 12), wild)), wrt[4];
+    wrt[0] = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(16, 1, 5, 5), false));
+    wrt[1] = wg_input(tape, rough(&draws, WG_KIND_F32, 1, TEST_SHAPE(16), false));
+    wrt[2] = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(20, 16, 3, 3), false));
+    wrt[3] = wg_input(tape, rough(&draws, WG_KIND_F32, 1, TEST_SHAPE(20), false));
+    wg_value h = wg_max_pool(wg_relu(wg_conv2d(x, wrt[0], wrt[1], 1, 2)), 2, 2);
+    h = wg_max_pool(wg_relu(wg_conv2d(h, wrt[2], wrt[3], 1, 1)), 2, 2);
+    check(tape, wg_sum(wg_mul(h, h)), wrt, 4, stages, "a network");
+}
+
+static void test_a_network(void **state)
+{
+    (void)state;
+    static const wanted stages[] = {{"window_product", 4}, {"window_sum", 1}, {"window_maximum", 2},
+                                    {"window_maximum_gradient", 2}, {NULL, 0}};
+    network(false, 3, stages);
+    network(true, 2, stages);
+    network(false, 0, stages);
+}
+
+/* What is declared inside, or read by something else, keeps its rows. */
+static void test_what_is_read_elsewhere(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        test_draws draws = test_draws_new(61);
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 8, 8), false)),
+                 f = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(4, 3, 3, 3), false));
+        wg_value c = wg_conv2d(x, f, (wg_value){0}, 1, 0), h = wg_relu(c), y = wg_max_pool(h, 2, 2), loss = wg_sum(wg_mul(y, y));
+        if (which == 1) loss = wg_add(loss, wg_sum(wg_mul(h, 3)));
+        if (which == 2) loss = wg_add(loss, wg_sum(wg_unfold(x, 2, wg_number(3), 1, 1)));
+        wg_value wrt[2] = {x, f};
+        const wanted stages[] = {{"window_product", 2}, {"window_sum", 1}, {"window_maximum", which != 1}, {NULL, 0}};
+        check(tape, loss, wrt, 2, which == 2 ? NULL : stages, "what is read elsewhere");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_convolutions),
+        cmocka_unit_test(test_a_long_depth),
+        cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_pools_that_overlap),
+        cmocka_unit_test(test_a_network),
+        cmocka_unit_test(test_what_is_read_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
