@@ -36,24 +36,25 @@ enum place {
     VARIANCE,
     SQUARES,
     COUNT_OF_SQUARES,
-    SQUARED
+    SQUARED,
+    SCORES,
+    PRODUCT
 };
 
 static const plan_step steps[] = {
-#define PATTERN(Name, Root, home, formula) STEP_OF_ROOT(Root),
+#define PATTERN(Name, Root, home, formula, foreign) STEP_OF_ROOT(Root),
 #include "plan/steps.inc"
 #include "plan/catalogue.def"
     STEP_OF_ROOT(Leaf)};
 
 typedef struct pattern_row {
     const char *name;
-    bool home;
-    const char *formula;
+    enum { ABROAD, HOME, SCHEDULE } home;
+    const char *formula, *foreign;
 } pattern_row;
 
-enum { ABROAD, HOME };
 static const pattern_row patterns[] = {
-#define PATTERN(Name, Root, home, formula) {#Name, home, formula},
+#define PATTERN(Name, Root, home, formula, foreign) {#Name, home, formula, foreign},
 #include "plan/catalogue.def"
 };
 
@@ -65,6 +66,16 @@ const char *plan_pattern_name(uint16_t pattern)
 const char *plan_pattern_formula(uint16_t pattern)
 {
     return patterns[pattern].formula[0] ? patterns[pattern].formula : NULL;
+}
+
+const char *plan_pattern_foreign(uint16_t pattern)
+{
+    return patterns[pattern].foreign;
+}
+
+bool plan_pattern_is_counted(uint16_t pattern)
+{
+    return patterns[pattern].home == HOME;
 }
 
 /* ---- candidates ---- */
@@ -152,7 +163,7 @@ static const char *tell(wg_plan *plan, const char *format, uint32_t a, uint32_t 
 static const char *blocked(wg_plan *plan, plan_work *work, const plan_match *match, uint32_t *inside, uint32_t number, bool *failed)
 {
     const char *why = NULL;
-    if (!patterns[match->pattern].home) return "served abroad only";
+    if (patterns[match->pattern].home == ABROAD) return "served abroad only";
     if (plan->entry.posture == WG_POSTURE_RETAIN) return "the retain posture elects nothing";
     for (uint32_t i = 0; i < match->node_count; i++) inside[plan->index[match->nodes[i]]] = number;
     for (uint32_t i = 0; i + 1 < match->node_count; i++) { /* the root is the last */
@@ -177,8 +188,11 @@ static bool elect(wg_plan *plan, plan_work *work)
     if (!inside || !work->match_of) return false;
     memset(work->match_of, 0xff, plan->count * sizeof *work->match_of);
     bool failed = false;
-    for (uint32_t number = 0; number < plan->match_count; number++) {
+    /* What the licence counts first, so that nothing else moves it. */
+    for (uint32_t turn = 0; turn < 2 * plan->match_count; turn++) {
+        uint32_t number = turn % plan->match_count;
         plan_match *match = &plan->matches[number];
+        if ((patterns[match->pattern].home == SCHEDULE) != (turn >= plan->match_count)) continue;
         match->reason = blocked(plan, work, match, inside, number + 1, &failed);
         if (failed) return false;
         match->elected = !match->reason;
@@ -189,7 +203,8 @@ static bool elect(wg_plan *plan, plan_work *work)
 
 bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error)
 {
-    plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator};
+    plan_readership readership = {plan->closure, plan->index, work->reader_begin, work->readers, work->kept};
+    plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator, .readership = &readership};
     uint32_t capacity = 0;
     plan_matcher_index(&m, steps, sizeof steps / sizeof *steps);
     bool good = find_matches(plan, &m, &capacity);
@@ -231,10 +246,24 @@ static bool grouped(const wg_plan *plan, const plan_probes *probes, const plan_m
     return true;
 }
 
+/* q, k and v come from outside, and nothing but the weights and their factors is computed inside. */
+static bool attention_served(const wg_plan *plan, const plan_match *match)
+{
+    const wg_node *root = graph_node(plan->graph, match->root), *product = NULL;
+    uint32_t at;
+    product = covered_row(plan, match, WG_OP_MatMul, WG_NONE, &at);
+    const uint32_t outside[] = {root->operands[1], product->operands[0], product->operands[1]};
+    for (uint32_t i = 0; i < match->node_count; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            if (match->nodes[i] == outside[k]) return false;
+    return at != match->root && root->rank == product->rank && base_kind_is_float((wg_kind)root->kind);
+}
+
 bool plan_pattern_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match)
 {
     if (!plan_pattern_formula(match->pattern)) return false;
     const wg_node *root = graph_node(plan->graph, match->root);
+    if (!strcmp(plan_pattern_formula(match->pattern), "attention")) return attention_served(plan, match);
     if (root->op == WG_OP_MatMul) return root->rank == 2 && root->operands[0] != root->operands[1] && grouped(plan, probes, match, 3);
     return grouped(plan, probes, match, 4);
 }

@@ -43,7 +43,7 @@ bool plan_is_number(const wg_graph *graph, uint32_t node, double number)
            base_number_load(kind, payload->tensor->data, 0).u == wanted.u;
 }
 
-static bool cover(plan_matcher *m, uint32_t node)
+bool plan_match_cover(plan_matcher *m, uint32_t node)
 {
     if (!BASE_RESERVE(m->allocator, m->covered, m->covered_capacity, m->covered_count + 1)) {
         m->failed = true;
@@ -53,7 +53,7 @@ static bool cover(plan_matcher *m, uint32_t node)
     return true;
 }
 
-static uint32_t operand_at(const plan_matcher *m, uint32_t node, uint32_t operand)
+uint32_t plan_match_operand(const plan_matcher *m, uint32_t node, uint32_t operand)
 {
     const wg_node *n = graph_node(m->graph, node);
     return operand < n->operand_count ? graph_operands(m->graph, n)[operand] : WG_NONE;
@@ -79,10 +79,10 @@ static bool fits(const plan_matcher *m, uint32_t node, const plan_step *step)
 
 static bool take(plan_matcher *m, const plan_step *step)
 {
-    uint32_t node = operand_at(m, m->places[step->from], step->operand);
+    uint32_t node = plan_match_operand(m, m->places[step->from], step->operand);
     if (!fits(m, node, step)) return false;
     m->places[step->place] = node;
-    return cover(m, node);
+    return plan_match_cover(m, node);
 }
 
 /* A Narrow of exactly one position, of the last axis of `window` (WG_NONE: of the Reshape that it answers). */
@@ -102,21 +102,21 @@ static uint32_t narrow_of(const plan_matcher *m, uint32_t node, uint32_t window,
  * node. */
 static bool fold(plan_matcher *m, const plan_step *step)
 {
-    uint32_t node = operand_at(m, m->places[step->from], 0), window = WG_NONE;
+    uint32_t node = plan_match_operand(m, m->places[step->from], 0), window = WG_NONE;
     int64_t start = 0, expected = -1;
-    for (; graph_node(m->graph, node)->op == WG_OP_Maximum; node = operand_at(m, node, 0)) {
-        uint32_t narrow = operand_at(m, node, 1), below = narrow_of(m, narrow, window, &start);
+    for (; graph_node(m->graph, node)->op == WG_OP_Maximum; node = plan_match_operand(m, node, 0)) {
+        uint32_t narrow = plan_match_operand(m, node, 1), below = narrow_of(m, narrow, window, &start);
         if (below == WG_NONE) return false;
         if (window == WG_NONE) {
             const wg_node *reshape = graph_node(m->graph, below);
             window = below;
             expected = graph_shape(m->graph, reshape)[reshape->rank - 1] - 1;
         }
-        if (start != expected-- || !cover(m, node) || !cover(m, narrow)) return false;
+        if (start != expected-- || !plan_match_cover(m, node) || !plan_match_cover(m, narrow)) return false;
     }
     if (window == WG_NONE || narrow_of(m, node, window, &start) == WG_NONE || start != 0 || expected != 0) return false;
     m->places[step->place] = window;
-    return cover(m, node) && cover(m, window);
+    return plan_match_cover(m, node) && plan_match_cover(m, window);
 }
 
 static bool source_at(const plan_matcher *m, uint32_t node)
@@ -132,22 +132,33 @@ static bool number_at(const plan_matcher *m, uint32_t node, double number)
 /* One operand of the root is the number, the right one first; the other is what was asked for. */
 static bool beside(plan_matcher *m, const plan_step *step)
 {
-    uint32_t left = operand_at(m, m->places[0], 0), right = operand_at(m, m->places[0], 1);
+    uint32_t left = plan_match_operand(m, m->places[0], 0), right = plan_match_operand(m, m->places[0], 1);
     bool at_right = number_at(m, right, step->number);
     m->places[step->place] = at_right ? left : right;
     return at_right || number_at(m, left, step->number);
+}
+
+static bool piece(plan_matcher *m, const plan_step *step)
+{
+    static uint32_t (*const pieces[])(plan_matcher *, uint32_t) = {
+#define PIECE(name, what) plan_piece_##name,
+#include "plan/pieces.def"
+    };
+    uint32_t from = m->places[step->from], node = step->operand == ITSELF ? from : plan_match_operand(m, from, step->operand);
+    return node != WG_NONE && (m->places[step->place] = pieces[step->op](m, node)) != WG_NONE;
 }
 
 static bool run_step(plan_matcher *m, const plan_step *step)
 {
     switch ((plan_step_action)step->action) {
     case STEP_TAKE: return take(m, step);
-    case STEP_SEE: return (m->places[step->place] = operand_at(m, m->places[step->from], step->operand)) != WG_NONE;
+    case STEP_SEE: return (m->places[step->place] = plan_match_operand(m, m->places[step->from], step->operand)) != WG_NONE;
     case STEP_SOURCE: return source_at(m, m->places[step->place]);
-    case STEP_SAME: return operand_at(m, m->places[step->from], step->operand) == m->places[step->place];
+    case STEP_SAME: return plan_match_operand(m, m->places[step->from], step->operand) == m->places[step->place];
     case STEP_FOLD: return fold(m, step);
+    case STEP_PIECE: return piece(m, step);
     case STEP_RESULT: m->results[m->result_count++] = m->places[step->place]; return true;
-    case STEP_NUMBER: return number_at(m, operand_at(m, m->places[step->from], step->operand), step->number);
+    case STEP_NUMBER: return number_at(m, plan_match_operand(m, m->places[step->from], step->operand), step->number);
     case STEP_BESIDE: return beside(m, step);
     case STEP_PART:
     case STEP_ALSO:
@@ -160,7 +171,7 @@ bool plan_match_at(plan_matcher *m, uint32_t pattern, uint32_t root)
 {
     m->places[0] = root;
     m->covered_count = m->result_count = 0;
-    if (!cover(m, root)) return false;
+    if (!plan_match_cover(m, root)) return false;
     for (const plan_step *step = m->first[pattern]; step->action != STEP_PART; step++) {
         if (step->action != STEP_OPTION) {
             if (!run_step(m, step)) return false;
