@@ -7,7 +7,8 @@
 #include "exec/exec_attention.h"
 #include "exec/exec_map.h"
 
-#define BLOCK_ROWS 64
+#define BLOCK_ROWS EXEC_SMALL_ROWS /* so that the products read keys and values in place */
+#define TURNED_BYTES 1048576
 #define SHEET_BYTES 786432 /* scores of a block: a good part of the second cache */
 #define MULTIPLY_COST 0.04 /* of one multiply-add, in item copies */
 
@@ -191,7 +192,7 @@ static bool lower_row(lowering *l, uint32_t node, covered *own)
     wg_kind kind = (wg_kind)n->kind;
     if (n->op == WG_OP_Iota) return own->reg = lower_iota(l, node, own), true;
     if (n->op == WG_OP_BroadcastAlong || n->op == WG_OP_StopGradient) return own->reg = register_of(l, node, 0), true;
-    attention_step step = {.operand_count = n->operand_count};
+    attention_step step = {.op = (wg_op)n->op, .operand_count = n->operand_count};
     attention_register reg = {.kind = kind, .one = true, .home = ATTENTION_IN_ROOM};
     for (uint32_t k = 0; k < n->operand_count; k++) {
         const attention_register *operand = &a->registers[step.operands[k] = register_of(l, node, k)];
@@ -229,9 +230,9 @@ static bool lower_rows(lowering *l)
             return false;
         }
     }
-    uint32_t weights = covered_of(l, operands_of(l, l->root)[0])->reg;
-    l->a->registers[weights].home = ATTENTION_IN_WEIGHTS;
     exec_attention *a = l->a;
+    a->weights = covered_of(l, operands_of(l, l->root)[0])->reg;
+    a->registers[a->weights].home = ATTENTION_IN_WEIGHTS;
     for (int part = 0; part < 3; part++)
         for (uint32_t s = 0; s < l->part_counts[part]; s++) a->steps[a->step_count++] = l->parts[part][s];
     a->block_steps = l->part_counts[0];
@@ -283,6 +284,18 @@ static bool find_factors(lowering *l, uint32_t node, attention_mask *mask)
     return true;
 }
 
+/* Readers stand behind what they read. */
+static void mark_mask_alone(exec_attention *a)
+{
+    for (uint32_t s = a->step_count; s-- > 0;) {
+        attention_step *step = &a->steps[s];
+        step->mask_alone = s >= a->block_steps && s < a->block_steps + a->mask_steps;
+        for (uint32_t r = s + 1; r < a->step_count && step->mask_alone; r++)
+            for (uint32_t o = 0; o < a->steps[r].operand_count; o++)
+                if (a->steps[r].operands[o] == step->target && r != a->mask.step && !a->steps[r].mask_alone) step->mask_alone = false;
+    }
+}
+
 static void find_mask(lowering *l)
 {
     attention_mask *mask = &l->a->mask;
@@ -295,17 +308,78 @@ static void find_mask(lowering *l)
         if (is_side(l, left) == is_side(l, right)) return;
         if (!find_factors(l, operands_of(l, x)[is_side(l, left)], mask)) return;
         mask->keeps = is_side(l, left) ? left : right;
+        mask->spine = is_side(l, left) ? right : left;
         mask->form = ATTENTION_ADDED;
     } else if (op == WG_OP_Select) {
         uint32_t then = register_of(l, x, 1), otherwise = register_of(l, x, 2);
         mask->keeps = register_of(l, x, 0);
         if (!is_side(l, mask->keeps) || is_side(l, then) == is_side(l, otherwise)) return;
         mask->instead = is_side(l, then) ? then : otherwise;
+        mask->spine = is_side(l, then) ? otherwise : then;
         mask->form = is_side(l, then) ? ATTENTION_HIDDEN_WHERE : ATTENTION_KEPT_WHERE;
     } else {
         return;
     }
+    for (uint32_t step = 0; step < l->a->step_count; step++)
+        if (l->a->steps[step].target == own->reg) mask->step = step;
+    mark_mask_alone(l->a);
     mask->by_batch = l->a->registers[mask->keeps].by_batch || (op == WG_OP_Select && l->a->registers[mask->instead].by_batch);
+}
+
+/* ---- the softmax ---- */
+
+/* The next step, where it is of that row and reads these registers (WG_NONE: any, `limit`: it is set). */
+static bool step_is(const exec_attention *a, uint32_t at, wg_op op, uint32_t left, uint32_t right)
+{
+    if (at >= a->step_count) return false;
+    const attention_step *step = &a->steps[at];
+    return step->op == op && step->operands[0] == left && (right == WG_NONE || step->operands[1] == right);
+}
+
+/* A raising of `value` by one item, if it stands there. */
+static uint32_t limited(const exec_attention *a, uint32_t *at, uint32_t value, uint32_t *limit)
+{
+    *limit = WG_NONE;
+    if (!step_is(a, *at, WG_OP_Maximum, value, WG_NONE)) return value;
+    const attention_register *by = &a->registers[a->steps[*at].operands[1]];
+    if (by->home != ATTENTION_IN_PLACE || !by->one) return value;
+    *limit = a->steps[*at].operands[1];
+    return a->steps[(*at)++].target;
+}
+
+/* Whether the steps behind the scores are one of the softmaxes that the kernel knows. */
+static bool is_one_kernel(const exec_attention *a, attention_softmax *s)
+{
+    uint32_t at = s->first_step, x = s->of;
+    if (step_is(a, at, WG_OP_LogSoftmax, x, WG_NONE)) {
+        s->logs = true;
+        return at + 2 == a->step_count && step_is(a, at + 1, WG_OP_Exp, a->steps[at].target, WG_NONE);
+    }
+    if (!step_is(a, at, WG_OP_Reduce, x, WG_NONE)) return false;
+    uint32_t most = a->steps[at++].target;
+    most = limited(a, &at, most, &s->lowest);
+    if (!step_is(a, at, WG_OP_Sub, x, most)) return false;
+    uint32_t shifted = a->steps[at++].target;
+    if (!step_is(a, at, WG_OP_Exp, shifted, WG_NONE)) return false;
+    uint32_t weight = a->steps[at++].target;
+    if (!step_is(a, at, WG_OP_SumAlong, weight, WG_NONE) || a->steps[at].accumulate != WG_KIND_F32) return false;
+    uint32_t sum = a->steps[at++].target;
+    sum = limited(a, &at, sum, &s->least);
+    return at + 1 == a->step_count && step_is(a, at, WG_OP_Div, weight, sum);
+}
+
+static void find_softmax(lowering *l)
+{
+    exec_attention *a = l->a;
+    attention_softmax *s = &a->softmax;
+    *s = (attention_softmax){.first_step = a->step_count, .lowest = WG_NONE, .least = WG_NONE};
+    uint32_t x = softmax_of(l);
+    if (x == WG_NONE || !covered_of(l, x)) return;
+    s->of = covered_of(l, x)->reg;
+    for (uint32_t step = a->step_count; step-- > 0;)
+        for (uint32_t o = 0; o < a->steps[step].operand_count; o++)
+            if (a->steps[step].operands[o] == s->of) s->first_step = step;
+    s->one_kernel = a->registers[s->of].kind == WG_KIND_F32 && a->registers[a->weights].kind == WG_KIND_F32 && is_one_kernel(a, s);
 }
 
 /* ---- places ---- */
@@ -321,7 +395,8 @@ static bool place_rooms(lowering *l, uint32_t *key_rooms)
     uint32_t *busy = last + a->register_count;
     for (uint32_t s = 0; s < a->step_count; s++)
         for (uint32_t o = 0; o < a->steps[s].operand_count; o++) last[a->steps[s].operands[o]] = s;
-    for (uint32_t m = 0; m < 2; m++) last[m ? a->mask.instead : a->mask.keeps] = a->step_count;
+    const uint32_t kept[] = {a->mask.keeps, a->mask.instead, a->mask.spine, a->softmax.of};
+    for (uint32_t k = 0; k < 4; k++) last[kept[k]] = a->step_count;
     for (uint32_t r = 0; r < a->register_count; r++) {
         attention_register *reg = &a->registers[r];
         if (reg->home == ATTENTION_IN_KEYS) reg->room = (*key_rooms)++;
@@ -357,7 +432,8 @@ static bool place(lowering *l)
         a->weights_at = bytes;
         bytes += line_up(a->block_rows * a->pitch * base_kinds[a->values.kind].bytes);
     }
-    a->product_at = bytes;
+    a->turned_at = bytes;
+    a->product_at = bytes += line_up(a->turned * a->scores.depth * base_kinds[a->scores.kind].bytes);
     exec_product one = a->values;
     one.rows = 1;
     int64_t needs[3] = {(int64_t)exec_product_bytes(&a->scores, a->block_rows, a->keys),
@@ -369,7 +445,9 @@ static bool place(lowering *l)
     a->read_base = a->register_count;
     int64_t units = a->batches * a->row_blocks;
     a->scratch_at = exec_scratch_take(l->build, a->piece_bytes * exec_scratch_pieces(l->build, units, 1));
-    a->seen_at = exec_scratch_take(l->build, (a->mask.by_batch ? units : a->row_blocks) * (int64_t)sizeof(exec_range));
+    int64_t batches = a->mask.form == ATTENTION_OPEN ? 0 : a->mask.by_batch ? a->batches : 1;
+    a->seen_at = exec_scratch_take(l->build, batches * a->row_blocks * (int64_t)sizeof(exec_range));
+    a->rows_at = exec_scratch_take(l->build, batches * a->rows * (int64_t)sizeof(attention_row));
     return true;
 }
 
@@ -428,6 +506,8 @@ static bool make_products(lowering *l, exec_call *call)
         .result_batch = exec_side_plain(a->batches, a->rows * a->columns), .result_rows = exec_side_plain(a->block_rows, a->columns),
         .result_column = 1,
     };
+    bool plain = kind == scored && a->scores.accumulate == kind && k.rows.rank == 1 && k.columns.rank == 1 && k.columns.stride[0] != 1;
+    if (plain && a->block_rows > 1 && depth * a->pitch * base_kinds[kind].bytes <= TURNED_BYTES) a->turned = a->pitch;
     a->unit_cost = (double)a->block_rows * (double)a->keys * ((double)depth + (double)a->columns) * MULTIPLY_COST + 1;
     return true;
 }
@@ -483,6 +563,7 @@ bool exec_attention_prepare(exec_build *build, uint32_t index, exec_stage *stage
     make_reads(&l);
     if (!lower_rows(&l)) return false;
     find_mask(&l);
+    find_softmax(&l);
     if (!place(&l)) return false;
     a->unit_cost += (double)a->block_rows * (double)a->keys * (double)(a->step_count + 8);
     a->mask_cost = (double)a->block_rows * (double)a->keys * (double)(a->mask_steps + a->block_steps + 1);

@@ -36,6 +36,8 @@ typedef enum attention_action { ATTENTION_GATHER, ATTENTION_BLOCK, ATTENTION_LOG
 
 typedef struct attention_step {
     attention_action action;
+    wg_op op;
+    bool mask_alone; /* nothing but the mask needs it */
     uint32_t target, operand_count, operands[3], scalars;
     exec_block_function function;
     exec_fold fold;
@@ -56,10 +58,23 @@ typedef enum attention_form { ATTENTION_OPEN, ATTENTION_ADDED, ATTENTION_KEPT_WH
 typedef struct attention_mask {
     attention_form form;
     bool by_batch;
+    uint32_t step, spine; /* its step, and what that leaves as it is where all keys are seen */
     uint32_t keeps, instead; /* registers: what is added, or the condition; what a hidden key has instead */
     uint32_t factor_count;
     attention_factor factors[ATTENTION_FACTORS]; /* from the product up */
 } attention_mask;
+
+/* The keys that a row sees: from the first to the last; `whole`: all between, and a mask leaves them as they are. */
+typedef struct attention_row {
+    int64_t first, end;
+    bool whole;
+} attention_row;
+
+/* The softmax as one kernel; registers WG_NONE: no limit. */
+typedef struct attention_softmax {
+    bool one_kernel, logs;
+    uint32_t first_step, of, lowest, least;
+} attention_softmax;
 
 typedef struct exec_attention {
     int64_t batches, rows, keys, columns; /* scores [batches, rows, keys], result [batches, rows, columns] */
@@ -76,9 +91,12 @@ typedef struct exec_attention {
     attention_register *registers; /* the first read_count are the reads */
     attention_step *steps;
     attention_mask mask;
+    attention_softmax softmax;
+    uint32_t weights; /* register */
+    int64_t turned;   /* pitch of a batch's keys side by side, [depth, keys]; 0: they are read where they are */
     /* a thread's piece of scratch, bytes: rooms of a line each, positions of keys, scores, weights (the scores' own place where they are of
-     * one kind), the products' workspace, addresses of registers and then of reads */
-    int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, product_at, at_at, seen_at;
+     * one kind), turned keys, the products' workspace, addresses of registers and then of reads */
+    int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, turned_at, product_at, at_at, seen_at, rows_at;
     uint32_t room_count, read_base;
     double unit_cost, mask_cost;
 } exec_attention;
@@ -87,6 +105,7 @@ void exec_attention_run(exec_run *run, const exec_stage *stage);
 bool exec_attention_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 
 /* The largest magnitude among items at places [lines) of one side and [0, count) of another; infinite where one is NaN. */
-double exec_largest(wg_kind kind, const void *items, const exec_side *side, exec_range lines, const exec_side *inner, int64_t count);
+double exec_largest_of(const exec_kernels *kernels, wg_kind kind, const void *items, const exec_side *side, exec_range lines,
+                       const exec_side *inner, int64_t count);
 
 #endif

@@ -128,6 +128,16 @@ static bool hides(wg_kind kind, const char *items, int64_t i)
     }
 }
 
+static bool zero_at(wg_kind kind, const char *items, int64_t i)
+{
+    switch (kind) {
+    case WG_KIND_F16:
+    case WG_KIND_BF16: return !(((const uint16_t *)(const void *)items)[i] & 0x7fff);
+    case WG_KIND_F32: return ((const float *)(const void *)items)[i] == 0;
+    default: return ((const double *)(const void *)items)[i] == 0;
+    }
+}
+
 /* Whether the key at place i of the line under way is hidden. */
 static bool hidden(const lines *l, int64_t i)
 {
@@ -136,6 +146,15 @@ static bool hidden(const lines *l, int64_t i)
     if (reg->one) i = 0;
     if (mask->form == ATTENTION_ADDED) return hides(reg->kind, l->at[mask->keeps], i);
     return (((const uint8_t *)l->at[mask->keeps])[i] != 0) != (mask->form == ATTENTION_KEPT_WHERE);
+}
+
+/* Whether the mask leaves the score at place i: it adds a zero (which may make +0 of -0: to a weight they are the same), or chooses it. */
+static bool kept_as_it_is(const lines *l, int64_t i)
+{
+    const attention_mask *mask = &l->a->mask;
+    const attention_register *reg = &l->a->registers[mask->keeps];
+    if (mask->form != ATTENTION_ADDED) return !hidden(l, i);
+    return zero_at(reg->kind, l->at[mask->keeps], reg->one ? 0 : i);
 }
 
 /* What is chosen for a hidden key is -inf. */
@@ -147,23 +166,33 @@ static bool hides_by_infinity(const lines *l)
     return reg->one && hides(reg->kind, l->at[mask->instead], 0);
 }
 
-/* The keys from the first to the last that some row of a block sees. */
-static exec_range seen_by(lines *l, int64_t rows)
+/* What the row under way sees; all keys where what hides them is not -inf. */
+static attention_row seen_by_row(const lines *l)
+{
+    const exec_attention *a = l->a;
+    if (!hides_by_infinity(l)) return (attention_row){0, a->keys, false};
+    attention_row row = {.end = a->keys, .whole = true};
+    while (row.first < row.end && hidden(l, row.first)) row.first++;
+    while (row.end > row.first && hidden(l, row.end - 1)) row.end--;
+    for (int64_t i = row.first; i < row.end && row.whole; i++) row.whole = kept_as_it_is(l, i);
+    return row;
+}
+
+/* The keys from the first to the last that some row of a block sees; and those of each row. */
+static exec_range seen_by(lines *l, int64_t rows, attention_row *each)
 {
     const exec_attention *a = l->a;
     exec_range seen = {a->keys, 0};
     l->first_key = 0;
     l->keys = a->keys;
-    for (int64_t row = l->first_row; row < l->first_row + rows; row++) {
-        point_at_row(l, row);
-        if (row == l->first_row) run_steps(l, 0, a->block_steps);
+    for (int64_t i = 0; i < rows; i++) {
+        point_at_row(l, l->first_row + i);
+        if (i == 0) run_steps(l, 0, a->block_steps);
         run_steps(l, a->block_steps, a->block_steps + a->mask_steps);
-        if (!hides_by_infinity(l)) return (exec_range){0, a->keys};
-        int64_t first = 0, end = a->keys;
-        while (first < seen.first && hidden(l, first)) first++;
-        while (end > seen.end && hidden(l, end - 1)) end--;
-        if (first < seen.first) seen.first = first;
-        if (end > seen.end) seen.end = end;
+        each[i] = seen_by_row(l);
+        if (each[i].first >= each[i].end) continue;
+        if (each[i].first < seen.first) seen.first = each[i].first;
+        if (each[i].end > seen.end) seen.end = each[i].end;
     }
     return seen;
 }
@@ -186,7 +215,8 @@ typedef struct attention_work {
     exec_run *run;
     const exec_attention *a;
     exec_product scores, values;
-    exec_range *seen; /* [mask batches][row blocks] */
+    exec_range *seen;    /* [mask batches][row blocks] */
+    attention_row *rows; /* [mask batches][rows] */
 } attention_work;
 
 static int64_t rows_of(const exec_attention *a, int64_t block)
@@ -204,7 +234,8 @@ static void seen_part(void *context, exec_range range, uint32_t thread)
         int64_t block = unit % work->a->row_blocks;
         l.batch = unit / work->a->row_blocks;
         l.first_row = block * work->a->block_rows;
-        work->seen[unit] = aligned(work->a, seen_by(&l, rows_of(work->a, block)));
+        attention_row *each = work->rows + l.batch * work->a->rows + l.first_row;
+        work->seen[unit] = aligned(work->a, seen_by(&l, rows_of(work->a, block), each));
     }
 }
 
@@ -225,11 +256,11 @@ static bool scores_stay_finite(attention_work *work, const lines *l, known *k, i
     int64_t width = width_of(work->scores.kind), at;
     if (k->largest_key < 0) {
         exec_side_offsets(&work->scores.b_batch, l->batch, 1, &at);
-        k->largest_key = exec_largest(work->scores.kind, (const char *)work->scores.b + at * width, &work->scores.b_columns,
+        k->largest_key = exec_largest_of(work->run->kernels, work->scores.kind, (const char *)work->scores.b + at * width, &work->scores.b_columns,
                                       (exec_range){0, a->keys}, &work->scores.b_depth, work->scores.depth);
     }
     exec_side_offsets(&work->scores.a_batch, l->batch, 1, &at);
-    double bound = exec_largest(work->scores.kind, (const char *)work->scores.a + at * width, &work->scores.a_rows,
+    double bound = exec_largest_of(work->run->kernels, work->scores.kind, (const char *)work->scores.a + at * width, &work->scores.a_rows,
                                 (exec_range){l->first_row, l->first_row + rows}, &work->scores.a_depth, work->scores.depth);
     double limit = work->scores.result_kind == WG_KIND_F64 ? 1e300 : work->scores.result_kind == WG_KIND_F16 ? 3e4 : 1e37;
     bound *= k->largest_key * (double)work->scores.depth * 1.01;
@@ -254,47 +285,97 @@ static bool values_are_finite(attention_work *work, int64_t batch, known *k, exe
     const char *items = (const char *)work->values.b + at * width;
     if (a->row_blocks == 1) { /* asked once: of the keys left out alone */
         exec_range before = {0, seen.first}, behind = {seen.end, a->keys};
-        return isfinite(exec_largest(work->values.kind, items, &work->values.b_depth, before, &work->values.b_columns, a->columns)) &&
-               isfinite(exec_largest(work->values.kind, items, &work->values.b_depth, behind, &work->values.b_columns, a->columns));
+        return isfinite(exec_largest_of(work->run->kernels, work->values.kind, items, &work->values.b_depth, before, &work->values.b_columns, a->columns)) &&
+               isfinite(exec_largest_of(work->run->kernels, work->values.kind, items, &work->values.b_depth, behind, &work->values.b_columns, a->columns));
     }
     if (k->finite < 0)
-        k->finite = isfinite(exec_largest(work->values.kind, items, &work->values.b_depth, (exec_range){0, a->keys},
+        k->finite = isfinite(exec_largest_of(work->run->kernels, work->values.kind, items, &work->values.b_depth, (exec_range){0, a->keys},
                                           &work->values.b_columns, a->columns));
     return k->finite;
 }
 
 /* ---- blocks of rows ---- */
 
-static void weigh(const lines *l, int64_t rows)
+static void softmax_of_line(const lines *l)
+{
+    const attention_softmax *softmax = &l->a->softmax;
+    exec_weighing weighing = {softmax->logs, -INFINITY, -INFINITY};
+    if (softmax->lowest != WG_NONE) weighing.lowest = *(const float *)(const void *)l->at[softmax->lowest];
+    if (softmax->least != WG_NONE) weighing.least = *(const float *)(const void *)l->at[softmax->least];
+    l->run->kernels->weigh(&weighing, (const float *)(const void *)l->at[softmax->of], (float *)(void *)l->at[l->a->weights], l->keys);
+}
+
+/* The weights of one row. plain: its mask leaves all of its keys as they are. */
+static void weigh_row(const lines *l, bool plain)
 {
     const exec_attention *a = l->a;
-    for (int64_t row = l->first_row; row < l->first_row + rows; row++) {
-        point_at_row(l, row);
-        if (row == l->first_row) run_steps(l, 0, a->block_steps);
-        run_steps(l, a->block_steps, a->step_count);
+    uint32_t end = a->softmax.one_kernel ? a->softmax.first_step : a->step_count;
+    for (uint32_t s = a->block_steps; s < end; s++) {
+        bool skipped = plain && (a->steps[s].mask_alone || s == a->mask.step);
+        if (!skipped) run_line_step(l, &a->steps[s]);
+        else if (s == a->mask.step) l->at[a->steps[s].target] = l->at[a->mask.spine];
+    }
+    if (a->softmax.one_kernel) softmax_of_line(l);
+}
+
+/* rows NULL: every row computes with all keys of the block; else with those up to its last, and the weights behind them are 0. */
+static void weigh(lines *l, int64_t count, const attention_row *rows)
+{
+    const exec_attention *a = l->a;
+    int64_t keys = l->keys, width = width_of(a->values.kind);
+    for (int64_t i = 0; i < count; i++) {
+        bool sees = rows && rows[i].first < rows[i].end;
+        if (sees) l->keys = rows[i].end - l->first_key;
+        point_at_row(l, l->first_row + i);
+        if (i == 0) {
+            l->keys = keys;
+            run_steps(l, 0, a->block_steps);
+            if (sees) l->keys = rows[i].end - l->first_key;
+        }
+        weigh_row(l, sees && rows[i].whole && rows[i].first <= l->first_key);
+        memset(l->at[a->weights] + l->keys * width, 0, (size_t)((keys - l->keys) * width));
+        l->keys = keys;
     }
 }
 
-static void attend(attention_work *work, lines *l, int64_t rows)
+/* A batch's keys as [depth, keys], each depth's side by side. */
+static void turn_keys(const attention_work *work, const lines *l)
+{
+    const exec_product *scores = &work->scores;
+    int64_t width = width_of(scores->kind), at;
+    exec_side_offsets(&scores->b_batch, l->batch, 1, &at);
+    exec_copying copy = {.item_bytes = (size_t)width, .rank = 2, .shape = {scores->depth, scores->columns},
+                         .from_stride = {scores->b_depth.stride[0], scores->b_columns.stride[0]}, .to_stride = {l->a->turned, 1},
+                         .items = (const char *)scores->b + at * width, .result = l->piece + l->a->turned_at};
+    work->run->kernels->copy(&copy, (exec_range){0, scores->depth});
+}
+
+static void attend(attention_work *work, lines *l, int64_t count, const attention_row *rows)
 {
     const exec_attention *a = work->a;
     void *room = l->piece + a->product_at;
     exec_product scores = work->scores, values = work->values;
     int64_t item = width_of(scores.result_kind);
+    if (a->turned) {
+        scores.b = l->piece + a->turned_at;
+        scores.b_batch = exec_side_plain(1, 0);
+        scores.b_depth.stride[0] = a->turned;
+        scores.b_columns.stride[0] = 1;
+    }
     scores.result = l->piece + a->scores_at - (l->first_row * a->pitch + l->first_key) * item;
-    work->run->kernels->product(&scores, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + rows},
+    work->run->kernels->product(&scores, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + count},
                                 (exec_range){l->first_key, l->first_key + l->keys}, room);
-    if (l->keys > 0) weigh(l, rows);
+    if (l->keys > 0) weigh(l, count, rows);
     int64_t width = width_of(values.kind), at;
     exec_side_offsets(&values.b_depth, l->first_key, 1, &at);
     values.a = l->piece + a->weights_at;
     values.b = (const char *)values.b + at * width;
-    values.rows = rows;
+    values.rows = count;
     values.depth = l->keys;
     values.result = (char *)values.result + l->first_row * a->columns * width_of(values.result_kind);
-    work->run->kernels->product(&values, (exec_range){l->batch, l->batch + 1}, (exec_range){0, rows}, (exec_range){0, a->columns}, room);
+    work->run->kernels->product(&values, (exec_range){l->batch, l->batch + 1}, (exec_range){0, count}, (exec_range){0, a->columns}, room);
     char *result = (char *)values.result + l->batch * a->rows * a->columns * width_of(values.result_kind);
-    exec_canonical(work->run, a->canonical, values.result_kind, result, rows * a->columns);
+    exec_canonical(work->run, a->canonical, values.result_kind, result, count * a->columns);
 }
 
 static void attend_part(void *context, exec_range range, uint32_t thread)
@@ -305,23 +386,26 @@ static void attend_part(void *context, exec_range range, uint32_t thread)
     known k = {.batch = -1};
     fill_key_positions(&l);
     for (int64_t unit = range.first; unit < range.end; unit++) {
-        int64_t block = unit % a->row_blocks, rows = rows_of(a, block);
+        int64_t block = unit % a->row_blocks, count = rows_of(a, block);
         l.batch = unit / a->row_blocks;
         l.first_row = block * a->block_rows;
         l.first_key = 0;
         l.keys = a->keys;
-        if (k.batch != l.batch) k = (known){.batch = l.batch, .largest_key = -1, .finite = -1};
-        exec_range seen = a->mask.form == ATTENTION_OPEN ? (exec_range){0, a->keys} : work->seen[a->mask.by_batch ? unit : block];
-        bool less = seen.end - seen.first < a->keys;
-        if (less) {
-            point_at_row(&l, l.first_row);
-            less = scores_stay_finite(work, &l, &k, rows) && values_are_finite(work, l.batch, &k, seen);
+        if (k.batch != l.batch) {
+            k = (known){.batch = l.batch, .largest_key = -1, .finite = -1};
+            if (a->turned) turn_keys(work, &l);
         }
-        if (less) {
+        const attention_row *rows = NULL;
+        if (a->mask.form != ATTENTION_OPEN) {
+            point_at_row(&l, l.first_row);
+            rows = scores_stay_finite(work, &l, &k, count) ? work->rows + (a->mask.by_batch ? l.batch : 0) * a->rows + l.first_row : NULL;
+        }
+        exec_range seen = rows ? work->seen[a->mask.by_batch ? unit : block] : (exec_range){0, a->keys};
+        if (seen.end - seen.first < a->keys && values_are_finite(work, l.batch, &k, seen)) {
             l.first_key = seen.first;
             l.keys = seen.end - seen.first;
         }
-        attend(work, &l, rows);
+        attend(work, &l, count, rows);
     }
 }
 
@@ -330,6 +414,7 @@ void exec_attention_run(exec_run *run, const exec_stage *stage)
     const exec_attention *a = stage->prepared;
     attention_work work = {.run = run, .a = a, .scores = a->scores, .values = a->values};
     work.seen = (exec_range *)(void *)(run->scratch + a->seen_at);
+    work.rows = (attention_row *)(void *)(run->scratch + a->rows_at);
     work.scores.a = exec_dense_items(run, &a->sides[0]) + a->offsets[0] * width_of(a->scores.kind);
     work.scores.b = exec_dense_items(run, &a->sides[1]) + a->offsets[1] * width_of(a->scores.kind);
     work.values.b = exec_dense_items(run, &a->sides[2]) + a->offsets[2] * width_of(a->values.kind);

@@ -15,6 +15,7 @@ typedef enum mask_spelling {
     MASK_SELECT_HIDDEN,  /* where it holds, hidden */
     MASK_SELECT_LENGTH,  /* keys up to a run-time length */
     MASK_SELECT_WINDOW,
+    MASK_SELECT_LATE,    /* keys from a run-time place on */
     MASK_SELECT_BATCH,   /* a length a batch */
     MASK_FINITE,         /* -1e9 is no -inf */
     MASK_NOTHING_SEEN,   /* some rows see no key */
@@ -81,6 +82,10 @@ static wg_value masked(wg_value scores, mask_spelling spelling)
         wg_value length = wg_broadcast(one_integer(tape, pair[1] / 3), rank, all);
         return wg_select(wg_less(position(tape, rank, extents, rank - 1), length), scores, hidden);
     }
+    case MASK_SELECT_LATE: {
+        wg_value start = wg_broadcast(one_integer(tape, pair[1] * 2 / 5), rank, all);
+        return wg_select(wg_less(position(tape, rank, extents, rank - 1), start), hidden, scores);
+    }
     case MASK_SELECT_WINDOW: {
         wg_value near = wg_less(wg_sub(row, key), wg_broadcast(one_integer(tape, 5), 2, sizes));
         return wg_select(spread(wg_and(seen, near), rank, extents), scores, hidden);
@@ -125,7 +130,8 @@ typedef struct recipe {
     weights_spelling weights;
     mask_spelling mask;
     bool cap, grouped, views;
-    double poison; /* an item of the last value and key; 0: none */
+    double poison; /* an item of the last key and value; 0: none */
+    bool keys_stay, values_stay; /* it is not put there */
 } recipe;
 
 static void poison(wg_tensor *tensor, double number)
@@ -152,8 +158,8 @@ static wg_value attention_of(wg_tape *tape, const recipe *r)
         q = sin_input(tape, r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->rows, s->depth), 0.11);
         wg_tensor *keys = test_tensor_sin(r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->keys, s->depth), 0.17, 0.3, 0),
                   *values = test_tensor_sin(r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->keys, s->columns), 0.23, 0.3, 0);
-        poison(keys, r->poison);
-        poison(values, r->poison);
+        if (!r->keys_stay) poison(keys, r->poison);
+        if (!r->values_stay) poison(values, r->poison);
         k = wg_input(tape, keys);
         v = wg_input(tape, values);
     }
@@ -214,6 +220,7 @@ static void lengths(void **state)
         check(&(recipe){.of = {2, 2, 1, 900, 6, 64}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m});
     }
     check(&(recipe){.of = {1, 1, 3, 13000, 2, 3}, .kind = WG_KIND_F32, .weights = WEIGHTS_LOG, .mask = MASK_SELECT_LENGTH});
+    check(&(recipe){.of = {1, 4, 5, 13000, 2, 3}, .kind = WG_KIND_F32, .weights = WEIGHTS_PLAIN, .mask = MASK_SELECT_LATE});
     check(&(recipe){.of = {1, 1, 5000, 5000, 1, 1}, .kind = WG_KIND_F32, .weights = WEIGHTS_LOG, .mask = MASK_SELECT_WINDOW});
 }
 
@@ -223,10 +230,14 @@ static void not_finite(void **state)
     static const double numbers[] = {INFINITY, -INFINITY, NAN, 3e38, 1e30};
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        for (int m = 0; m < MASK_COUNT; m++) {
-            check(&(recipe){.of = {1, 2, 70, 300, 4, 3}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m, .poison = numbers[i], .cap = i % 2});
-            check(&(recipe){.of = {1, 2, 1, 300, 4, 3}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m, .poison = numbers[i]});
-        }
+        for (int m = 0; m < MASK_COUNT; m++)
+            for (int where = 0; where < 3; where++) {
+                recipe r = {.of = {1, 2, 70, 300, 4, 3}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m, .poison = numbers[i],
+                            .cap = i % 2, .keys_stay = where == 1, .values_stay = where == 2};
+                check(&r);
+                r.of.rows = 1;
+                check(&r);
+            }
 }
 
 static void empty(void **state)
