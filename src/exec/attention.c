@@ -441,10 +441,12 @@ static bool place(lowering *l)
                         (int64_t)exec_product_bytes(&one, 1, a->columns)};
     room = needs[0] > needs[1] ? needs[0] : needs[1];
     a->at_at = bytes += line_up(room > needs[2] ? room : needs[2]);
-    a->piece_bytes = bytes + line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *));
+    a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *));
+    a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;
     int64_t units = a->batches * a->row_blocks;
-    a->scratch_at = exec_scratch_take(l->build, a->piece_bytes * exec_scratch_pieces(l->build, units, 1));
+    a->pieces = exec_scratch_pieces(l->build, units, 1);
+    a->scratch_at = exec_scratch_take(l->build, a->piece_bytes * a->pieces);
     int64_t batches = a->mask.form == ATTENTION_OPEN ? 0 : a->mask.by_batch ? a->batches : 1;
     a->seen_at = exec_scratch_take(l->build, batches * a->row_blocks * (int64_t)sizeof(exec_range));
     a->rows_at = exec_scratch_take(l->build, batches * a->rows * (int64_t)sizeof(attention_row));

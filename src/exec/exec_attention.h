@@ -51,6 +51,7 @@ typedef struct attention_factor {
 } attention_factor;
 
 #define ATTENTION_FACTORS 8
+#define ATTENTION_KNOWN_BYTES 64
 
 /* How hidden keys show: nowhere (OPEN: all are computed), in what is added, or where a condition fails or holds. */
 typedef enum attention_form { ATTENTION_OPEN, ATTENTION_ADDED, ATTENTION_KEPT_WHERE, ATTENTION_HIDDEN_WHERE } attention_form;
@@ -95,8 +96,9 @@ typedef struct exec_attention {
     uint32_t weights; /* register */
     int64_t turned;   /* pitch of a batch's keys side by side, [depth, keys]; 0: they are read where they are */
     /* a thread's piece of scratch, bytes: rooms of a line each, positions of keys, scores, weights (the scores' own place where they are of
-     * one kind), turned keys, the products' workspace, addresses of registers and then of reads */
-    int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, turned_at, product_at, at_at, seen_at, rows_at;
+     * one kind), turned keys, the products' workspace, addresses of registers and then of reads,
+     * what the thread knows */
+    int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, turned_at, product_at, at_at, known_at, seen_at, rows_at, pieces;
     uint32_t room_count, read_base;
     double unit_cost, mask_cost;
 } exec_attention;

@@ -10,6 +10,7 @@
  *   - the second product: fma(0, v, s) is s where v is finite, which is looked at; zeros' signs are made up for by the +0 added last;
  *   - an added mask: x - inf is -inf where x is a number below +inf, which bounds on |q| and |k| prove.
  * Where one does not hold, the block computes with all keys. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,12 +18,22 @@
 
 /* ---- one line ---- */
 
+/* What a thread knows of the batch under way; made when it is asked for. Kept in its piece from one range of work to the next. */
+typedef struct known {
+    int64_t batch;      /* -1: none yet */
+    bool positions;     /* those of keys are filled in */
+    double largest_key; /* < 0: not asked yet */
+    int finite;         /* -1: not asked yet */
+} known;
+static_assert(sizeof(known) <= ATTENTION_KNOWN_BYTES, "what a thread knows has its room");
+
 /* A thread's place: its piece of scratch, and where registers are for the line under way. */
 typedef struct lines {
     exec_run *run;
     const exec_attention *a;
     char *piece;
     char **at;          /* [register_count] */
+    known *known;
     int64_t batch, first_row, first_key, keys;
 } lines;
 
@@ -102,6 +113,8 @@ static void run_steps(const lines *l, uint32_t first, uint32_t end)
 static void fill_key_positions(const lines *l)
 {
     const exec_attention *a = l->a;
+    if (l->known->positions) return;
+    l->known->positions = true;
     for (uint32_t r = 0; r < a->register_count; r++) {
         const attention_register *reg = &a->registers[r];
         if (reg->home == ATTENTION_IN_KEYS)
@@ -113,6 +126,8 @@ static lines lines_of(exec_run *run, const exec_attention *a, uint32_t thread)
 {
     lines l = {.run = run, .a = a, .piece = run->scratch + a->scratch_at + thread * a->piece_bytes};
     l.at = (char **)(void *)(l.piece + a->at_at);
+    l.known = (known *)(void *)(l.piece + a->known_at);
+    fill_key_positions(&l);
     return l;
 }
 
@@ -229,7 +244,6 @@ static void seen_part(void *context, exec_range range, uint32_t thread)
 {
     attention_work *work = context;
     lines l = lines_of(work->run, work->a, thread);
-    fill_key_positions(&l);
     for (int64_t unit = range.first; unit < range.end; unit++) {
         int64_t block = unit % work->a->row_blocks;
         l.batch = unit / work->a->row_blocks;
@@ -241,15 +255,9 @@ static void seen_part(void *context, exec_range range, uint32_t thread)
 
 /* ---- whether hidden keys may be left out ---- */
 
-/* What is known of the batch under way; made when it is asked for. */
-typedef struct known {
-    int64_t batch;
-    double largest_key; /* < 0: not asked yet */
-    int finite;         /* -1: not asked yet */
-} known;
-
-static bool scores_stay_finite(attention_work *work, const lines *l, known *k, int64_t rows)
+static bool scores_stay_finite(attention_work *work, const lines *l, int64_t rows)
 {
+    known *k = l->known;
     const exec_attention *a = work->a;
     const attention_mask *mask = &a->mask;
     if (mask->form != ATTENTION_ADDED) return true;
@@ -277,11 +285,12 @@ static bool scores_stay_finite(attention_work *work, const lines *l, known *k, i
     return bound < limit;
 }
 
-static bool values_are_finite(attention_work *work, int64_t batch, known *k, exec_range seen)
+static bool values_are_finite(attention_work *work, const lines *l, exec_range seen)
 {
+    known *k = l->known;
     const exec_attention *a = work->a;
     int64_t width = width_of(work->values.kind), at;
-    exec_side_offsets(&work->values.b_batch, batch, 1, &at);
+    exec_side_offsets(&work->values.b_batch, l->batch, 1, &at);
     const char *items = (const char *)work->values.b + at * width;
     if (a->row_blocks == 1) { /* asked once: of the keys left out alone */
         exec_range before = {0, seen.first}, behind = {seen.end, a->keys};
@@ -383,25 +392,24 @@ static void attend_part(void *context, exec_range range, uint32_t thread)
     attention_work *work = context;
     const exec_attention *a = work->a;
     lines l = lines_of(work->run, a, thread);
-    known k = {.batch = -1};
-    fill_key_positions(&l);
+    known *k = l.known;
     for (int64_t unit = range.first; unit < range.end; unit++) {
         int64_t block = unit % a->row_blocks, count = rows_of(a, block);
         l.batch = unit / a->row_blocks;
         l.first_row = block * a->block_rows;
         l.first_key = 0;
         l.keys = a->keys;
-        if (k.batch != l.batch) {
-            k = (known){.batch = l.batch, .largest_key = -1, .finite = -1};
+        if (k->batch != l.batch) {
+            *k = (known){.batch = l.batch, .positions = true, .largest_key = -1, .finite = -1};
             if (a->turned) turn_keys(work, &l);
         }
         const attention_row *rows = NULL;
         if (a->mask.form != ATTENTION_OPEN) {
             point_at_row(&l, l.first_row);
-            rows = scores_stay_finite(work, &l, &k, count) ? work->rows + (a->mask.by_batch ? l.batch : 0) * a->rows + l.first_row : NULL;
+            rows = scores_stay_finite(work, &l, count) ? work->rows + (a->mask.by_batch ? l.batch : 0) * a->rows + l.first_row : NULL;
         }
         exec_range seen = rows ? work->seen[a->mask.by_batch ? unit : block] : (exec_range){0, a->keys};
-        if (seen.end - seen.first < a->keys && values_are_finite(work, l.batch, &k, seen)) {
+        if (seen.end - seen.first < a->keys && values_are_finite(work, &l, seen)) {
             l.first_key = seen.first;
             l.keys = seen.end - seen.first;
         }
@@ -419,6 +427,8 @@ void exec_attention_run(exec_run *run, const exec_stage *stage)
     work.scores.b = exec_dense_items(run, &a->sides[1]) + a->offsets[1] * width_of(a->scores.kind);
     work.values.b = exec_dense_items(run, &a->sides[2]) + a->offsets[2] * width_of(a->values.kind);
     work.values.result = exec_items(run, &a->result);
+    for (int64_t piece = 0; piece < a->pieces; piece++)
+        *(known *)(void *)(run->scratch + a->scratch_at + piece * a->piece_bytes + a->known_at) = (known){.batch = -1};
     if (a->mask.form != ATTENTION_OPEN)
         exec_run_split(run, (a->mask.by_batch ? a->batches : 1) * a->row_blocks, 1, a->mask_cost, seen_part, &work);
     exec_run_split(run, a->batches * a->row_blocks, 1, a->unit_cost, attend_part, &work);
