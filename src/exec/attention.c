@@ -2,6 +2,10 @@
  *
  * Preparing the stage of an Attention match: its rows become steps on the line of one query row, in three parts (what a block of rows shares;
  * what a mask is made of; what needs scores), and values get places in a thread's scratch. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("Os") /* it runs once a layout; half the bytes */
+#endif
+
 #include <string.h>
 
 #include "exec/exec_attention.h"
