@@ -148,6 +148,38 @@ static bool piece(plan_matcher *m, const plan_step *step)
     return node != WG_NONE && (m->places[step->place] = pieces[step->op](m, node)) != WG_NONE;
 }
 
+/* One operand is the piece, the left one first; what the left one covered in vain is uncovered. */
+static bool either(plan_matcher *m, const plan_step *step)
+{
+    uint32_t before = m->covered_count;
+    plan_step one = *step;
+    for (one.operand = 0; one.operand < 2; one.operand++) {
+        if (piece(m, &one)) return true;
+        m->covered_count = before;
+    }
+    return false;
+}
+
+bool plan_match_pair(const plan_matcher *m, uint32_t node, wg_op op, uint32_t *found, uint32_t *other)
+{
+    for (uint32_t k = 0; k < 2; k++) {
+        *found = plan_match_operand(m, node, k);
+        *other = plan_match_operand(m, node, 1 - k);
+        if (*found != WG_NONE && *other != WG_NONE && graph_node(m->graph, *found)->op == op) return true;
+    }
+    return false;
+}
+
+/* One operand is of that row and covered; the other stays outside. */
+static bool pair(plan_matcher *m, const plan_step *step)
+{
+    uint32_t found, other;
+    if (!plan_match_pair(m, m->places[step->from], (wg_op)step->op, &found, &other)) return false;
+    m->places[step->place] = found;
+    m->places[step->operand] = other;
+    return plan_match_cover(m, found);
+}
+
 static bool run_step(plan_matcher *m, const plan_step *step)
 {
     switch ((plan_step_action)step->action) {
@@ -157,6 +189,8 @@ static bool run_step(plan_matcher *m, const plan_step *step)
     case STEP_SAME: return plan_match_operand(m, m->places[step->from], step->operand) == m->places[step->place];
     case STEP_FOLD: return fold(m, step);
     case STEP_PIECE: return piece(m, step);
+    case STEP_EITHER: return either(m, step);
+    case STEP_PAIR: return pair(m, step);
     case STEP_RESULT: m->results[m->result_count++] = m->places[step->place]; return true;
     case STEP_NUMBER: return number_at(m, plan_match_operand(m, m->places[step->from], step->operand), step->number);
     case STEP_BESIDE: return beside(m, step);

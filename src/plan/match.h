@@ -20,6 +20,8 @@ typedef enum plan_step_action {
     STEP_OPTION,
     STEP_FOLD,
     STEP_PIECE,
+    STEP_EITHER,
+    STEP_PAIR,
     STEP_RESULT
 } plan_step_action;
 
@@ -80,6 +82,8 @@ bool plan_match_at(plan_matcher *matcher, uint32_t pattern, uint32_t root);
 /* For pieces. The operand of a node, WG_NONE where it has none; adds a node to what is covered. */
 uint32_t plan_match_operand(const plan_matcher *matcher, uint32_t node, uint32_t operand);
 bool plan_match_cover(plan_matcher *matcher, uint32_t node);
+/* One operand of a row of two is of that row: it, and the other one; `first`: the first that fits. */
+bool plan_match_pair(const plan_matcher *matcher, uint32_t node, wg_op op, uint32_t *found, uint32_t *other);
 /* Each covers its own nodes and answers the value that they are made of; WG_NONE: the node is none. */
 #define PIECE(name, what) uint32_t plan_piece_##name(plan_matcher *matcher, uint32_t node);
 #include "plan/pieces.def"
