@@ -42,7 +42,7 @@ enum place {
 };
 
 static const plan_step steps[] = {
-#define PATTERN(Name, Root, home, formula, foreign) STEP_OF_ROOT(Root),
+#define PATTERN(Name, Root, home, formula, foreign, what) STEP_OF_ROOT(Root),
 #include "plan/steps.inc"
 #include "plan/catalogue.def"
     STEP_OF_ROOT(Leaf)};
@@ -54,7 +54,7 @@ typedef struct pattern_row {
 } pattern_row;
 
 static const pattern_row patterns[] = {
-#define PATTERN(Name, Root, home, formula, foreign) {#Name, home, formula, foreign},
+#define PATTERN(Name, Root, home, formula, foreign, what) {#Name, home, formula, foreign},
 #include "plan/catalogue.def"
 };
 

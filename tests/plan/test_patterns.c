@@ -14,7 +14,7 @@ typedef struct pattern_row {
 } pattern_row;
 
 static const pattern_row rows[] = {
-#define PATTERN(Name, Root, home, formula, foreign)                                                                \
+#define PATTERN(Name, Root, home, formula, foreign, what)                                                                \
     {#Name, #home, spellings_##Name, misses_##Name, sizeof spellings_##Name / sizeof *spellings_##Name,             \
      sizeof misses_##Name / sizeof *misses_##Name},
 #include "plan/catalogue.def"
