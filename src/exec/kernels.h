@@ -15,6 +15,7 @@
  *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_search.c
  *   their keys in order                   sort_keys              kernel_sort.inc, kernel_quicksort.inc, kernel_radix.inc
  *   complex items                         kernel_complex.h       kernel_complex.c, and the kernels of their parts
+ *   softmax of a line, magnitudes         exec_weighing          kernel_weights.inc
  *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
  *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h
  *
@@ -258,6 +259,13 @@ exec_tree exec_tree_start(exec_fold fold, wg_kind kind);
 void exec_tree_push(exec_tree *tree, const void *value);
 /* At least one value was pushed. */
 void exec_tree_finish(exec_tree *tree, void *value);
+
+/* A softmax as it was recorded: exp of log_softmax (logs), or e / sum e with e = exp(x - m); m and the sum are raised to these where they
+ * are less. */
+typedef struct exec_weighing {
+    bool logs;
+    float lowest, least;
+} exec_weighing;
 
 /* ---- layout ----------------------------------------------------------------------------------------------- */
 

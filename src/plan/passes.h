@@ -32,10 +32,13 @@ static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
 
 /* ---- catalogue ---- */
 
-/* The row of an elected match's pattern: its name, and the kernel of its stage (NULL: its rows run as they were recorded). */
+/* The row of a match's pattern: its name. */
 const char *plan_pattern_name(uint16_t pattern);
-const char *plan_pattern_formula(uint16_t pattern);
 bool plan_pattern_abroad(uint16_t pattern);
+/* What other compilers call it, as "dialect.name". */
+const char *plan_pattern_foreign(uint16_t pattern);
+/* Whether the licence counts a match as one step; else it is elected for the schedule alone. */
+bool plan_pattern_is_counted(uint16_t pattern);
 
 /* ---- views: how virtual rows read (views.c) ---- */
 

@@ -289,7 +289,24 @@ def rewrites_page():
     return text.replace("@COUNT@", str(len(rows))).replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
 
 
-FILES = {"include/wengert/array_sites.h": array_sites, "docs/rewrites.md": rewrites_page, "docs/man/wengert.1": man_page,
+def patterns_page():
+    homes = {"HOME": "here, one step of the licence", "SCHEDULE": "here", "ABROAD": "elsewhere alone"}
+    rows = {}
+    for macro, fields, _ in tables.read("src/plan/catalogue.def"):
+        if macro != "PATTERN" or len(fields) != 6:
+            continue
+        name, root, home, formula, foreign, what = fields
+        row = rows.setdefault(name, [[], homes[home], formula, foreign, what])
+        if root not in row[0]:
+            row[0].append(root)
+    body = ["| pattern | what | root | served | by | elsewhere |", "|---|---|---|---|---|---|"]
+    body += [f"| {name} | {what} | {', '.join(roots)} | {home} | {f'`{formula}`' if formula else 'its rows' if home != homes['ABROAD'] else ''} | `{foreign}` |"
+             for name, (roots, home, formula, foreign, what) in rows.items()]
+    text = (ROOT / "docs/patterns.md.in").read_text()
+    return text.replace("@COUNT@", str(len(rows))).replace("@ROWS@", "\n".join(body)).rstrip() + "\n"
+
+
+FILES = {"include/wengert/array_sites.h": array_sites, "docs/rewrites.md": rewrites_page, "docs/patterns.md": patterns_page, "docs/man/wengert.1": man_page,
          "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
          "completions/wengert.fish": fish_completion, "docs/ops.md": ops_page, "docs/command.md": command_page,
          "docs/program-text.md": text_page, "docs/c-api.md": api_page}
