@@ -141,9 +141,9 @@ CONVERSION(float_BF16_F16, uint16_t, uint16_t, base_f16_from_f32(base_bf16_to_f3
     [WG_KIND_##FROM][WG_KIND_F16] = float_##FROM##_F16, [WG_KIND_##FROM][WG_KIND_BF16] = float_##FROM##_BF16,                             \
     [WG_KIND_##FROM][WG_KIND_BOOL] = bool_##FROM,
 
-static const exec_block_function saturating[WG_KIND_COUNT][WG_KIND_COUNT] = {INTEGERS(TABLE_SATURATED)};
-static const exec_block_function wrapping[WG_KIND_COUNT][WG_KIND_COUNT] = {INTEGERS(TABLE_WRAPPED)};
-static const exec_block_function others[WG_KIND_COUNT][WG_KIND_COUNT] = {
+static const exec_block_function saturating[WG_KIND_SINGLES][WG_KIND_SINGLES] = {INTEGERS(TABLE_SATURATED)};
+static const exec_block_function wrapping[WG_KIND_SINGLES][WG_KIND_SINGLES] = {INTEGERS(TABLE_WRAPPED)};
+static const exec_block_function others[WG_KIND_SINGLES][WG_KIND_SINGLES] = {
     INTEGERS(TABLE_FLOATS)
     [WG_KIND_F32][WG_KIND_BOOL] = bool_F32, [WG_KIND_F64][WG_KIND_BOOL] = bool_F64,
     [WG_KIND_F16][WG_KIND_BOOL] = bool_half, [WG_KIND_BF16][WG_KIND_BOOL] = bool_half,
