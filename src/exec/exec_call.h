@@ -70,6 +70,9 @@ bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exe
 bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
 bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
                           const int64_t extents[4]);
+/* Convert and Gather over a block kind (run_quant.c). */
+bool exec_block_convert(exec_call *call);
+bool exec_block_gather(exec_call *call);
 /* MatMul of a complex kind (run_complex.c). */
 bool exec_complex_matmul(exec_call *call);
 
