@@ -52,7 +52,7 @@ typedef enum plan_reading {
     PLAN_READING_STRIDED,   /* a kernel that follows strides */
     PLAN_READING_CONTIGUOUS /* a kernel that takes its operands row-major */
 } plan_reading;
-plan_reading plan_reading_of(const wg_node *node);
+plan_reading plan_reading_of(const wg_graph *graph, const wg_node *node);
 
 /* Where a virtual row finds its items: its operand's map and the two shapes. */
 typedef struct plan_view_call {
