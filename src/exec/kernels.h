@@ -448,8 +448,8 @@ void exec_window_reduce(const exec_kernels *kernels, const exec_window *window, 
 /* ---- choosing a level
  * -------------------------------------------------------------------------------------------------------------------- */
 
-/* The table called by `level` ("base" or "v2": what every machine runs, "v3", "v4"), or the best that this processor has when level is
- * NULL, "", unknown or beyond the processor. */
+/* The table called by `level` ("v2", "base" or, on AArch64, "neon": what every machine runs; "v3", "v4"), or the best that this processor
+ * has when level is NULL, "", unknown or beyond the processor. */
 const exec_kernels *exec_kernels_for(const char *level);
 /* The tables that this processor runs, best last. */
 uint32_t exec_kernels_count(void);
