@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200112L /* clock_gettime, setenv */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "figures.h"
@@ -20,6 +21,7 @@ static const char *const shapes[] = {
     "2048x1536x384b", "48:256x64x256b", "48:256x256x64", "1x4096x4096", "1x4096x4096b", "1x768x2048", "1x768x2048b", "1x384x1536",
     "1x384x1536b", "4x4096x4096", "4x4096x4096b", "16x4096x4096", "16x4096x4096b", "512x512x512:f64", "1024x1024x1024:f64",
     "512x512x512:f16", "512x512x512:bf16", "1x4096x4096:f16", "1x4096x4096b:f16", "1x4096x4096:bf16", "1x4096x4096b:bf16",
+    "1024x1024x1024:i8", "1x4096x4096:i8", "1x4096x4096b:i8",
 };
 
 typedef struct shape {
@@ -33,7 +35,7 @@ static bool shape_of(const char *text, shape *s)
     static const struct {
         const char *name;
         wg_kind kind;
-    } kinds[] = {{"", WG_KIND_F32}, {":f64", WG_KIND_F64}, {":f16", WG_KIND_F16}, {":bf16", WG_KIND_BF16}};
+    } kinds[] = {{"", WG_KIND_F32}, {":f64", WG_KIND_F64}, {":f16", WG_KIND_F16}, {":bf16", WG_KIND_BF16}, {":i8", WG_KIND_I8}};
     int read = 0;
     *s = (shape){.batch = 1};
     if (sscanf(text, "%lld:%lldx%lldx%lld%n", &s->batch, &s->rows, &s->depth, &s->columns, &read) != 4) {
@@ -54,7 +56,15 @@ static wg_value operand(wg_tape *tape, const shape *s, bool lies, int64_t rows, 
     wg_error error = {0};
     wg_initialiser how = {.size = sizeof how, .name = "uniform", .seed = 7, .low = -0.1, .high = 0.1};
     int64_t extents[3] = {s->batch, lies ? columns : rows, lies ? rows : columns};
-    wg_tensor *items = wg_tensor_initialise(NULL, &how, s->kind, 3, extents, &error);
+    wg_tensor *items = NULL;
+    if (s->kind == WG_KIND_I8) {
+        int64_t count = s->batch * rows * columns;
+        int8_t *bytes = malloc((size_t)count);
+        figure_must(bytes != NULL, NULL);
+        for (int64_t i = 0; i < count; i++) bytes[i] = (int8_t)(i * 37 % 251 - 125);
+        items = wg_tensor_new(NULL, s->kind, 3, extents, bytes, &error);
+        free(bytes);
+    } else items = wg_tensor_initialise(NULL, &how, s->kind, 3, extents, &error);
     figure_must(items != NULL, &error);
     wg_value value = wg_parameter(tape, items);
     return lies ? wg_permute(value, ((uint32_t[]){0, 2, 1})) : value;
@@ -80,7 +90,7 @@ static void print_shape(const char *text, double seconds)
         wg_run *run = wg_interpret(entry, NULL, &error);
         const wg_tensor *oracle = run ? wg_run_of(run, root, &error) : NULL;
         figure_must(oracle && wg_session_read(session, root, &ours, &error), &error);
-        figure_must(!memcmp(ours.data, wg_tensor_data(oracle), (size_t)wg_tensor_volume(oracle) * wg_kind_bytes(s.kind)), NULL);
+        figure_must(!memcmp(ours.data, wg_tensor_data(oracle), (size_t)wg_tensor_volume(oracle) * wg_kind_bytes(wg_tensor_kind(oracle))), NULL);
         wg_run_free(&run);
     }
     /* on one thread the processor's time, which other programs disturb less */
