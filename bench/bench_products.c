@@ -4,7 +4,7 @@
  *
  *   bench_products [SECONDS [SHAPE ...]]    how long each line is measured (default 0.3); the fastest run counts
  *
- * A shape is [BATCH:]ROWSxDEPTHxCOLUMNS, then `a` or `b` for an operand that lies transposed, then the kind: 128x784x512a, 1x768x2048b:f16.
+ * A shape is [BATCH:]ROWSxDEPTHxCOLUMNS, then `a` or `b` for an operand that lies transposed, `p` for b packed once, then the kind: 128x784x512a, 1x768x2048b:f16.
  * On one thread, unless WENGERT_THREADS says otherwise. The result of each is the oracle's, bit for bit, where that is small enough to ask. */
 #define _POSIX_C_SOURCE 200112L /* clock_gettime, setenv */
 
@@ -19,7 +19,8 @@ static const char *const shapes[] = {
     "32x32x32", "16x64x16", "64x64x64", "128x128x128", "256x256x256", "512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096",
     "2048x384x1536", "128x784x512", "128x512x256", "32x256x1024", "784x128x512a", "384x2048x1152a", "256x3200x1024a", "128x512x784b",
     "2048x1536x384b", "48:256x64x256b", "48:256x256x64", "1x4096x4096", "1x4096x4096b", "1x768x2048", "1x768x2048b", "1x384x1536",
-    "1x384x1536b", "4x4096x4096", "4x4096x4096b", "16x4096x4096", "16x4096x4096b", "512x512x512:f64", "1024x1024x1024:f64",
+    "1x384x1536b", "4x4096x4096", "4x4096x4096b", "16x4096x4096", "16x4096x4096b", "4x4096x4096bp", "16x4096x4096bp", "128x784x512p",
+    "512x512x512:f64", "1024x1024x1024:f64",
     "512x512x512:f16", "512x512x512:bf16", "1x4096x4096:f16", "1x4096x4096b:f16", "1x4096x4096:bf16", "1x4096x4096b:bf16",
     "1024x1024x1024:i8", "1x4096x4096:i8", "1x4096x4096b:i8",
 };
@@ -27,6 +28,7 @@ static const char *const shapes[] = {
 typedef struct shape {
     long long batch, rows, depth, columns;
     bool a_lies, b_lies; /* transposed */
+    bool packed;         /* b, once for all runs */
     wg_kind kind;
 } shape;
 
@@ -42,7 +44,7 @@ static bool shape_of(const char *text, shape *s)
         s->batch = 1;
         if (sscanf(text, "%lldx%lldx%lld%n", &s->rows, &s->depth, &s->columns, &read) != 3) return false;
     }
-    for (text += read; *text == 'a' || *text == 'b'; text++) *(*text == 'a' ? &s->a_lies : &s->b_lies) = true;
+    for (text += read; *text && strchr("abp", *text); text++) *(*text == 'a' ? &s->a_lies : *text == 'b' ? &s->b_lies : &s->packed) = true;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(text, kinds[i].name) == 0) {
             s->kind = kinds[i].kind;
@@ -83,7 +85,9 @@ static void print_shape(const char *text, double seconds)
     wg_entry *entry = network ? wg_entry_new(network, &options, &error) : NULL;
     wg_plan *plan = entry ? wg_plan_new(entry, NULL, 0, &error) : NULL;
     wg_session *session = plan ? wg_session_new(plan, NULL, &error) : NULL;
-    figure_must(session && wg_session_run(session, NULL, &error), &error);
+    wg_prepared *prepared = session && s.packed ? wg_prepared_new(plan, NULL, &error) : NULL;
+    figure_must(session && wg_session_prepare(session, prepared, &error) && wg_session_run(session, NULL, &error), &error);
+    wg_prepared_release(&prepared);
     double products = (double)s.batch * (double)s.rows * (double)s.depth * (double)s.columns, best = 1e30;
     if (products < 1e7) {
         wg_view ours;
