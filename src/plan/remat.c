@@ -4,8 +4,9 @@
  * before it, and the stage that made it runs again in front of the later one: the same stage, so the same bits. What that stage reads
  * itself is computed again too where it is not there any more; a value much smaller than what is saved waits instead.
  *
- * Greedy, by the excess: the sum over all stages of the bytes above the target. Of the values over the fullest stage those of the least
- * cost a byte are tried, and that which takes most excess away for its cost is taken. Live sets are counted here, without the arena's
+ * Greedy, by the excess: the sum of the bytes above the target, over the stages that do not run again, whose number stays. Of the values over
+ * the fullest stage those of the least cost a byte are tried, and that which takes most excess away for its cost, and makes no stage fuller
+ * than the fullest was, is taken. Live sets are counted here, without the arena's
  * gaps; the arena is laid afterwards, and where gaps spoil it the target is lowered by as much. */
 #include <string.h>
 
@@ -87,7 +88,7 @@ static void walk(remat *m, const step *steps, uint32_t count, int64_t target)
         live += m->live[s];
         int64_t here = live + m->layout->scratch[steps[s].stage];
         if (here > m->peak) m->peak = here, m->fullest = s;
-        if (here > target) m->excess += (double)(here - target);
+        if (here > target && !steps[s].again) m->excess += (double)(here - target);
     }
 }
 
@@ -204,6 +205,7 @@ static bool choose(remat *m, candidate *list, int64_t target, step *best, uint32
 {
     uint32_t count = list_candidates(m, list);
     double before = m->excess, best_gain = 0;
+    int64_t peak = m->peak;
     for (uint32_t i = 0; i < count && (i < TRIALS || best_gain == 0); i++) {
         chain c = {.count = 0};
         look_around(m, m->steps, m->count, list[i].reader);
@@ -212,7 +214,7 @@ static bool choose(remat *m, candidate *list, int64_t target, step *best, uint32
         uint32_t made = insert(m, &c, list[i].reader, m->trial);
         walk(m, m->trial, made, target);
         double gain = (before - m->excess) / (c.cost + 1);
-        if (gain <= best_gain) continue;
+        if (gain <= best_gain || m->peak > peak) continue;
         best_gain = gain;
         *best_count = made;
         memcpy(best, m->trial, made * sizeof *best);
