@@ -202,7 +202,9 @@ static void put_row(const explanation *e, const row *own, base_string *text)
 {
     char read[16], written[16], cost[16], kind[40];
     snprintf(kind, sizeof kind, "%s%s", own->facts.kind, own->facts.again ? ", again" : "");
-    base_string_printf(text, "%5u  %-22s %5u %7s %7s %7s", own->stage, kind, own->facts.node_count, short_number((double)own->facts.read_bytes, read),
+    char number[16] = "";
+    if (own->stage < e->count) snprintf(number, sizeof number, "%u", own->stage);
+    base_string_printf(text, "%5s  %-22s %5u %7s %7s %7s", number, kind, own->facts.node_count, short_number((double)own->facts.read_bytes, read),
                        short_number((double)own->facts.written_bytes, written), short_number(own->facts.cost, cost));
     if (e->measured && own->seconds > 0)
         base_string_printf(text, " %10.1f %7.1f %8.1f %5.0f%%", own->seconds * 1e6, bytes_of(own) / own->seconds * 1e-9,
@@ -250,6 +252,8 @@ static void put_why(const explanation *e, base_string *text)
     }
 }
 
+#define SHOWN_ZEROS 8
+
 static void put_text(const explanation *e, base_string *text)
 {
     const wg_plan *plan = e->running.plan;
@@ -259,10 +263,11 @@ static void put_text(const explanation *e, base_string *text)
                        e->threads == 1 ? "" : "s");
     if (e->measured) {
         base_string_printf(text, "roofs: %.0f GFLOP/s (multiply-adds in f32), %.1f GB/s (reading memory)\n", e->roofs.operations * 1e-9, e->roofs.bytes * 1e-9);
-        for (uint32_t i = 0; i < e->zeros.made; i++) {
+        for (uint32_t i = 0; i < e->zeros.made && i < SHOWN_ZEROS; i++) {
             char plain[16];
             base_string_printf(text, "%s%s", i ? ", " : "fed with zeros: ", tool_result_name(e->running.model.network, e->zeros.feeds[i].input, plain));
         }
+        if (e->zeros.made > SHOWN_ZEROS) base_string_printf(text, " and %u more", e->zeros.made - SHOWN_ZEROS);
         if (e->zeros.made) base_string_puts(text, "\n");
     }
     base_string_puts(text, "\nstage  kernel                 nodes    read written    cost");

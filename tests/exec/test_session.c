@@ -580,6 +580,82 @@ static void test_backward_over_a_session(void **state)
     wg_network_release(&p.network);
 }
 
+/* ---- the host's threads, spinning ---- */
+
+typedef struct host_loop {
+    uint32_t calls, most;
+} host_loop;
+
+/* All tasks on this thread, the last first: the order is the host's. */
+static void host_parallel_for(void *user, uint32_t tasks, void (*task)(void *data, uint32_t index), void *data)
+{
+    host_loop *loop = user;
+    loop->calls++;
+    if (tasks > loop->most) loop->most = tasks;
+    while (tasks-- > 0) task(data, tasks);
+}
+
+/* The same bits on the host's threads and on spinning ones; the host's are asked, and for no more tasks than threads. */
+static void test_threads_of_a_context(void **state)
+{
+    (void)state;
+    for (int spin = 0; spin < 2; spin++) {
+        host_loop loop = {0};
+        wg_context_options options = {.size = sizeof options, .threads = 3, .spin = spin};
+        if (!spin) options.parallel_for = host_parallel_for, options.parallel_for_user = &loop;
+        wg_error error = {0};
+        wg_context *context = wg_context_new(&options, &error);
+        program p = program_new(context);
+        wg_entry *entry = entry_of(&p, (wg_symbol[]){p.loss, p.picked}, 2, false);
+        wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+        wg_session *session = wg_session_new(plan, NULL, &error);
+        session->parallel_cost = 0, session->part_cost = 10;
+        for (int i = 0; i < 20; i++) assert_as_oracle(entry, session, NULL, NULL);
+        if (!spin) assert_true(loop.calls > 0 && loop.most > 1 && loop.most <= 3);
+        wg_session_free(&session);
+        wg_plan_release(&plan);
+        wg_entry_free(&entry);
+        wg_network_release(&p.network);
+        wg_context_free(context);
+    }
+}
+
+/* ---- stages ---- */
+
+/* A product of [5, 6] by [6, 4] is 240 operations; under another binding more; times come with the results of a run. */
+static void test_stages_are_told_and_timed(void **state)
+{
+    (void)state;
+    ready r = ready_new(false);
+    wg_error error = {0};
+    for (int64_t n = 5; n <= 8; n += 3) {
+        wg_run_options bound = {.size = sizeof bound, .bindings = &(wg_binding){"n", n}, .binding_count = 1};
+        assert_true(wg_session_bind(r.session, bound.bindings, 1, &error));
+        wg_stage stage;
+        double operations = 0;
+        uint32_t count = 0;
+        for (; wg_session_stage(r.session, count, &stage); count++) {
+            if (!strcmp(stage.kind, "matmul")) operations = stage.operations;
+            assert_true(stage.cost > 0 && stage.node_count > 0 && !stage.again);
+            char *why = wg_session_explain(r.session, count);
+            assert_non_null(strstr(why, "stores "));
+            wg_text_free(why);
+        }
+        assert_true(operations >= 2.0 * (double)n * 6 * 4);
+        assert_null(wg_session_explain(r.session, count));
+        double *seconds = calloc(count, sizeof *seconds);
+        if (!wg_session_measure(r.session, NULL, 3, seconds, &error)) fail_msg("%s", error.message);
+        for (uint32_t s = 0; s < count; s++) assert_true(seconds[s] >= 0 && seconds[s] < 1000);
+        wg_view view;
+        assert_true(wg_session_read(r.session, r.program.loss, &view, &error));
+        assert_false(wg_session_measure(r.session, NULL, 0, seconds, &error));
+        free(seconds);
+        error = (wg_error){0};
+        assert_as_oracle(r.entry, r.session, NULL, &bound);
+    }
+    ready_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +672,8 @@ int main(void)
         cmocka_unit_test(test_the_hosts_rounding_does_not_reach_a_run),
         cmocka_unit_test(test_what_is_missing_is_told_first),
         cmocka_unit_test(test_backward_over_a_session),
+        cmocka_unit_test(test_threads_of_a_context),
+        cmocka_unit_test(test_stages_are_told_and_timed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
