@@ -272,7 +272,7 @@ static void put_why_stored(const wg_plan *plan, const plan_layout *layout, uint3
     else if (found.count > 1) base_string_printf(text, "%u stages read it, stage %u first", found.count, found.first);
     else if (found.kernels) base_string_printf(text, "stage %u is a kernel of its own", found.first);
     else if (found.moved) base_string_printf(text, "stage %u reads it in another order", found.first);
-    else base_string_printf(text, "stage %u walks other lines, or later", found.first);
+    else base_string_printf(text, "stage %u reads it in a pass of its own", found.first);
     put_alias(plan, buffer, text);
     base_string_puts(text, "\n");
 }

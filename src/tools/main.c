@@ -247,6 +247,10 @@ static int set_threads(const tool_call *call)
         snprintf(text, sizeof text, "%lld", (long long)threads);
         setenv("WENGERT_THREADS", text, 1);
     }
+    wg_error error = {.code = WG_OK};
+    wg_context *told = wg_context_new(NULL, &error); /* the default context stands without what was wrong in the environment */
+    if (!told) return error.code == WG_MEMORY ? tool_fail(call, &error) : tool_usage(call, "%s", error.message);
+    wg_context_free(told);
     wg_context_default()->spin = true; /* the command has the machine to itself while it runs */
     return -1;
 }
