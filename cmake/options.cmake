@@ -24,7 +24,8 @@ add_compile_options(
     -ffp-contract=off -fno-math-errno
     -fno-semantic-interposition
     "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
-    -Wall -Wextra)
+    -Wall -Wextra
+    "$<$<C_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>") # formulas join masks, which are bool where lanes are one
 
 if(WENGERT_SANITIZE)
     add_compile_options("-fsanitize=${WENGERT_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)

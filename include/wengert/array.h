@@ -339,6 +339,8 @@ WG_API wg_array *wg_array_symmetric_difference(wg_array *a, wg_array *b);
 /* NumPy's matmul: matrices on the last two axes, the others broadcast; a vector is a row on the left and a column on the right, and that
  * axis is dropped. Not of []. */
 WG_API wg_array *wg_array_matmul(wg_array *a, wg_array *b);
+/* Row r of x [rows, k] by the transpose of w[expert[r]], w [experts, n, k]: [rows, n]. An expert that is not there fails the read. */
+WG_API wg_array *wg_array_expert_matmul(wg_array *x, wg_array *w, wg_array *expert);
 /* NumPy's dot: a product with [] item by item; [.., n] by [n]; [.., n] by [.., n, m]: [.., .., m]. */
 WG_API wg_array *wg_array_dot(wg_array *a, wg_array *b);
 /* Sums of products along an axis (counted in the broadcast shape), which is dropped. */

@@ -167,6 +167,7 @@
 #define wg_array_difference(...) WG_ARRAY_SITE((wg_array_difference)(__VA_ARGS__))
 #define wg_array_symmetric_difference(...) WG_ARRAY_SITE((wg_array_symmetric_difference)(__VA_ARGS__))
 #define wg_array_matmul(...) WG_ARRAY_SITE((wg_array_matmul)(__VA_ARGS__))
+#define wg_array_expert_matmul(...) WG_ARRAY_SITE((wg_array_expert_matmul)(__VA_ARGS__))
 #define wg_array_dot(...) WG_ARRAY_SITE((wg_array_dot)(__VA_ARGS__))
 #define wg_array_vecdot(...) WG_ARRAY_SITE((wg_array_vecdot)(__VA_ARGS__))
 #define wg_array_outer(...) WG_ARRAY_SITE((wg_array_outer)(__VA_ARGS__))

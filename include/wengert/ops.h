@@ -145,6 +145,14 @@ WG_API wg_value wg_conj(wg_value a);
 WG_API wg_value wg_matmul(wg_value a, wg_value b);
 /* The same, accumulated in a wider kind. */
 WG_API wg_value wg_matmul_accumulate(wg_value a, wg_value b, wg_kind accumulate);
+/* x [.., m, k] f32 by the transpose of weights [n, k] of a block kind: [.., m, n]. `activation`: "f32", or "q8" for x rounded to 8 bits a
+ * block of 32, which is faster and less exact. WG_KIND, WG_SHAPE, WG_ARGUMENT. */
+WG_API wg_value wg_qmatmul(wg_value x, wg_value w);
+WG_API wg_value wg_qmatmul_activation(wg_value x, wg_value w, const char *activation);
+/* Row r of x [rows, k] by the transpose of w[expert[r]], w [experts, n, k] of x's kind or of a block kind: [rows, n]. A run with an expert
+ * that is not there fails (WG_BOUNDS). */
+WG_API wg_value wg_expert_matmul(wg_value x, wg_value w, wg_value expert);
+WG_API wg_value wg_expert_matmul_activation(wg_value x, wg_value w, wg_value expert, const char *activation);
 /* All items: []. */
 WG_API wg_value wg_sum(wg_value a);
 /* One axis, which the result drops. */
@@ -382,6 +390,8 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_imag(a) WG_SITE((wg_imag)(a))
 #define wg_conj(a) WG_SITE((wg_conj)(a))
 #define wg_matmul(a, b) WG_SITE((wg_matmul)(a, b))
+#define wg_qmatmul(x, w) WG_SITE((wg_qmatmul)(x, w))
+#define wg_expert_matmul(x, w, expert) WG_SITE((wg_expert_matmul)(x, w, expert))
 #define wg_sum(a) WG_SITE((wg_sum)(a))
 #define wg_sum_along(a, axis) WG_SITE((wg_sum_along)(a, axis))
 #define wg_reduce(a, op, axis) WG_SITE((wg_reduce)(a, op, axis))

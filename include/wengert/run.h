@@ -97,7 +97,8 @@ typedef struct wg_pattern {
     const uint32_t *nodes; /* ascending, the root last */
     uint32_t node_count;
     bool elected;
-    const char *formula;   /* the kernel that serves it; NULL when not elected */
+    const char *formula;   /* the kernel that serves it, "rows": its rows as they were recorded; NULL when not elected */
+    const char *foreign;   /* what other compilers call it: "stablehlo.convolution" */
     const char *reason;    /* why it was not elected; NULL when it was */
 } wg_pattern;
 WG_API uint32_t wg_plan_pattern_count(const wg_plan *plan);

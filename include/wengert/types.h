@@ -30,16 +30,23 @@ typedef struct wg_complex128 { double re, im; } wg_complex128;
 
 typedef enum wg_kind {
 #define KIND(ENUM, text, c_type, bytes, class) WG_KIND_##ENUM,
+#define BLOCK_KIND(ENUM, text, items, bytes) WG_KIND_##ENUM,
 #include "wengert/kinds.def"
     WG_KIND_COUNT
 } wg_kind;
+
+/* How many kinds are of single items: those come first, block kinds of quantised weights behind them. */
+#define WG_KIND_SINGLES WG_KIND_Q8_0
 
 /* The printed name of a kind ("f32"), or NULL when kind is not one. */
 WG_API const char *wg_kind_name(wg_kind kind);
 /* The kind with this name; WG_KIND_COUNT when there is none. */
 WG_API wg_kind wg_kind_from_name(const char *name);
-/* Bytes of one item; 0 when kind is not one. */
+/* Bytes of one item, or of one block of a block kind; 0 when kind is not one. */
 WG_API size_t wg_kind_bytes(wg_kind kind);
+/* Items that are stored as one: the length of a block (32 or 256), 1 of every kind of single items, 0 when kind is not one. An array of a
+ * block kind has whole blocks on its last axis; in a view its last stride is that of a block. */
+WG_API int64_t wg_kind_block(wg_kind kind);
 
 /* ---- errors ------------------------------------------------------------------------------------------------------- */
 

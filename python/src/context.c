@@ -246,7 +246,7 @@ static const char *const python_names[][2] = {
 static const char *python_name(const char *word)
 {
     wg_kind kind = wg_kind_from_name(word);
-    if (kind < WG_KIND_COUNT) return core_kinds[kind].name;
+    if (kind < WG_KIND_SINGLES) return core_kinds[kind].name;
     for (size_t i = 0; i < sizeof python_names / sizeof *python_names; i++)
         if (!strcmp(python_names[i][0], word)) return python_names[i][1];
     return word;

@@ -86,7 +86,7 @@ typedef struct core_kind {
     char class;         /* 'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 'x' character */
     uint8_t bytes;
 } core_kind;
-extern const core_kind core_kinds[WG_KIND_COUNT];
+extern const core_kind core_kinds[WG_KIND_SINGLES];
 
 bool core_dtype_init(PyObject *module);
 /* A new reference. */

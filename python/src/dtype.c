@@ -5,7 +5,7 @@
 
 #include "core.h"
 
-const core_kind core_kinds[WG_KIND_COUNT] = {
+const core_kind core_kinds[WG_KIND_SINGLES] = {
     [WG_KIND_BOOL] = {"bool", "?", 'b', 1},   [WG_KIND_I8] = {"int8", "b", 'i', 1},        [WG_KIND_I16] = {"int16", "h", 'i', 2},
     [WG_KIND_I32] = {"int32", "i", 'i', 4},   [WG_KIND_I64] = {"int64", "q", 'i', 8},      [WG_KIND_U8] = {"uint8", "B", 'u', 1},
     [WG_KIND_U16] = {"uint16", "H", 'u', 2},  [WG_KIND_U32] = {"uint32", "I", 'u', 4},     [WG_KIND_U64] = {"uint64", "Q", 'u', 8},
@@ -20,7 +20,7 @@ typedef struct core_dtype_object {
 } core_dtype_object;
 
 static PyTypeObject *dtype_type;
-static PyObject *dtypes[WG_KIND_COUNT];
+static PyObject *dtypes[WG_KIND_SINGLES];
 
 PyObject *core_dtype(wg_kind kind)
 {
@@ -42,11 +42,12 @@ static const struct {
 
 static wg_kind kind_of_name(const char *name)
 {
-    for (int kind = 0; kind < WG_KIND_COUNT; kind++)
+    for (int kind = 0; kind < WG_KIND_SINGLES; kind++)
         if (!strcmp(core_kinds[kind].name, name)) return (wg_kind)kind;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!strcmp(aliases[i].name, name)) return aliases[i].kind;
-    return wg_kind_from_name(name);
+    wg_kind kind = wg_kind_from_name(name);
+    return kind < WG_KIND_SINGLES ? kind : WG_KIND_COUNT; /* there are no arrays of blocks */
 }
 
 /* Without an exception. */
@@ -90,7 +91,7 @@ wg_kind core_kind_of_format(const char *format, Py_ssize_t bytes)
                  : strchr("BHILQN", *format) ? 'u'
                  : strchr("efd", *format)    ? 'f'
                                              : 0;
-    for (int kind = 0; class && kind < WG_KIND_COUNT; kind++)
+    for (int kind = 0; class && kind < WG_KIND_SINGLES; kind++)
         if (core_kinds[kind].class == class && core_kinds[kind].bytes == bytes && core_kinds[kind].format) return (wg_kind)kind;
     return WG_KIND_COUNT;
 }
@@ -198,7 +199,7 @@ bool core_dtype_init(PyObject *module)
     dtype_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &dtype_spec, NULL);
     if (!dtype_type || PyModule_AddObjectRef(module, "dtype", (PyObject *)dtype_type) < 0) return false;
     allocfunc allocate = (allocfunc)PyType_GetSlot(dtype_type, Py_tp_alloc);
-    for (int kind = 0; kind < WG_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < WG_KIND_SINGLES; kind++) {
         core_dtype_object *dtype = (core_dtype_object *)allocate(dtype_type, 0);
         if (!dtype) return false;
         dtype->kind = (wg_kind)kind;

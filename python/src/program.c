@@ -265,7 +265,7 @@ static PyObject *plan_figures(PyObject *module, PyObject *capsule)
                          (long long)f.largest_bytes, "bound_bytes", (long long)f.bound_bytes, "host", f.host);
 }
 
-/* Dicts: kind, root, nodes, elected, formula, reason. */
+/* Dicts: kind, root, nodes, elected, formula, reason, foreign. */
 static PyObject *plan_patterns(PyObject *module, PyObject *capsule)
 {
     (void)module;
@@ -275,8 +275,9 @@ static PyObject *plan_patterns(PyObject *module, PyObject *capsule)
     for (uint32_t i = 0; list && wg_plan_pattern(plan, i, &pattern); i++) {
         PyObject *nodes = PyTuple_New(pattern.node_count);
         for (uint32_t k = 0; nodes && k < pattern.node_count; k++) PyTuple_SetItem(nodes, k, PyLong_FromUnsignedLong(pattern.nodes[k]));
-        PyObject *row = nodes ? Py_BuildValue("{sssIsNsOszsz}", "kind", pattern.kind, "root", pattern.root, "nodes", nodes, "elected",
-                                              pattern.elected ? Py_True : Py_False, "formula", pattern.formula, "reason", pattern.reason)
+        PyObject *row = nodes ? Py_BuildValue("{sssIsNsOszszss}", "kind", pattern.kind, "root", pattern.root, "nodes", nodes, "elected",
+                                              pattern.elected ? Py_True : Py_False, "formula", pattern.formula, "reason", pattern.reason, "foreign",
+                                              pattern.foreign)
                               : NULL;
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);

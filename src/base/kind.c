@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
 const base_kind_facts base_kinds[WG_KIND_COUNT] = {
-#define KIND(ENUM, text, c_type, size, family) [WG_KIND_##ENUM] = {text, size, BASE_CLASS_##family},
+#define KIND(ENUM, text, c_type, size, family) [WG_KIND_##ENUM] = {text, size, 0, BASE_CLASS_##family},
+#define BLOCK_KIND(ENUM, text, items, size) [WG_KIND_##ENUM] = {text, size, (items) == 32 ? 5 : 8, BASE_CLASS_BLOCK},
 #include "wengert/kinds.def"
 };
 
@@ -26,6 +29,22 @@ wg_kind wg_kind_from_name(const char *name)
 size_t wg_kind_bytes(wg_kind kind)
 {
     return (unsigned)kind < WG_KIND_COUNT ? base_kinds[kind].bytes : 0;
+}
+
+int64_t wg_kind_block(wg_kind kind)
+{
+    return (unsigned)kind < WG_KIND_COUNT ? (int64_t)1 << base_kinds[kind].shift : 0;
+}
+
+bool base_kind_fits(wg_kind kind, uint32_t rank, const int64_t *shape)
+{
+    int64_t part = ((int64_t)1 << base_kinds[kind].shift) - 1;
+    return part == 0 || (rank > 0 && (shape[rank - 1] & part) == 0);
+}
+
+bool base_kind_size(wg_kind kind, int64_t items, int64_t *bytes)
+{
+    return base_multiply(base_kind_units(kind, items), base_kinds[kind].bytes, bytes);
 }
 
 /* ---- narrow floats ---- */
@@ -139,7 +158,8 @@ static double widen(wg_kind kind, uint64_t bits)
 base_number base_number_load(wg_kind kind, const void *items, int64_t index)
 {
     size_t bytes = base_kinds[kind].bytes;
-    if (base_kinds[kind].class == BASE_CLASS_COMPLEX) return (base_number){.u = 0}; /* no single number */
+    if (base_kinds[kind].class >= BASE_CLASS_COMPLEX && base_kinds[kind].class != BASE_CLASS_CHARACTER)
+        return (base_number){.u = 0}; /* no single number */
     uint64_t bits = read_word((const unsigned char *)items + (size_t)index * bytes, bytes);
     int unused = 64 - 8 * (int)bytes;
     switch (base_kinds[kind].class) {

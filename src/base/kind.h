@@ -12,18 +12,21 @@ typedef enum base_class {
     BASE_CLASS_UNSIGNED,
     BASE_CLASS_FLOAT,
     BASE_CLASS_COMPLEX,
-    BASE_CLASS_CHARACTER
+    BASE_CLASS_CHARACTER,
+    BASE_CLASS_BLOCK /* quantised weights, several items in one (block.h) */
 } base_class;
 
 typedef struct base_kind_facts {
     const char *name;
-    uint8_t bytes;
+    uint8_t bytes; /* of an item, or of a block */
+    uint8_t shift; /* the items of a block are 1 << shift; 0 of every other kind */
     base_class class;
 } base_kind_facts;
 
 extern const base_kind_facts base_kinds[WG_KIND_COUNT];
 
 static inline bool base_kind_is_float(wg_kind kind) { return base_kinds[kind].class == BASE_CLASS_FLOAT; }
+static inline bool base_kind_is_block(wg_kind kind) { return base_kinds[kind].class == BASE_CLASS_BLOCK; }
 static inline bool base_kind_is_integer(wg_kind kind)
 {
     return base_kinds[kind].class == BASE_CLASS_SIGNED || base_kinds[kind].class == BASE_CLASS_UNSIGNED;
@@ -41,6 +44,17 @@ static inline wg_kind base_kind_whole(wg_kind kind)
 {
     return kind == WG_KIND_F32 ? WG_KIND_C64 : kind == WG_KIND_F64 ? WG_KIND_C128 : kind;
 }
+
+/* The one place that turns items into bytes. Items of a block kind are counted in whole blocks: shapes are checked to have them on the last
+ * axis (base_kind_fits), so their volumes and offsets have. */
+static inline int64_t base_kind_units(wg_kind kind, int64_t items) { return items >> base_kinds[kind].shift; }
+static inline int64_t base_kind_bytes(wg_kind kind, int64_t items) { return base_kind_units(kind, items) * base_kinds[kind].bytes; }
+/* How many items fit in so many bytes. */
+static inline int64_t base_kind_items(wg_kind kind, int64_t bytes) { return (bytes / base_kinds[kind].bytes) << base_kinds[kind].shift; }
+/* Whether a shape's last axis is whole blocks of the kind; other kinds fit every shape. */
+bool base_kind_fits(wg_kind kind, uint32_t rank, const int64_t *shape);
+/* Bytes of so many items; false where they are beyond 64 bits. */
+bool base_kind_size(wg_kind kind, int64_t items, int64_t *bytes);
 
 /* IEEE half and bfloat16, ties to even, subnormals kept, NaN to the canonical quiet NaN. */
 float base_f16_to_f32(uint16_t bits);

@@ -18,8 +18,11 @@ bool base_tensor_size(wg_kind kind, uint32_t rank, const int64_t *shape, int64_t
     for (uint32_t axis = 0; axis < rank; axis++)
         if (shape[axis] < 0)
             return base_fail(error, WG_SHAPE, "shape %s has a negative extent; extents are 0 or more", BASE_SHAPE_TEXT(rank, shape));
+    if (!base_kind_fits(kind, rank, shape))
+        return base_fail(error, WG_SHAPE, "shape %s of %s: its last axis must be whole blocks of %lld items", BASE_SHAPE_TEXT(rank, shape),
+                         base_kinds[kind].name, (long long)wg_kind_block(kind));
     int64_t total;
-    if (!base_volume(rank, shape, volume) || !base_multiply(*volume, base_kinds[kind].bytes, &total) ||
+    if (!base_volume(rank, shape, volume) || !base_kind_size(kind, *volume, &total) ||
         (uint64_t)total > SIZE_MAX - HEADER_BYTES - 2 * BASE_ALIGNMENT)
         return base_fail(error, WG_SIZE, "shape %s of %s does not fit in 64 bits of bytes; make it smaller", BASE_SHAPE_TEXT(rank, shape),
                          base_kinds[kind].name);
@@ -66,6 +69,7 @@ wg_tensor *wg_tensor_new(wg_context *context, wg_kind kind, uint32_t rank, const
     return tensor;
 }
 
+/* Units are items, or the blocks of a block kind. */
 static void gather_axis(const wg_view *view, uint32_t axis, const unsigned char *from, unsigned char **to)
 {
     size_t item = base_kinds[view->kind].bytes;
@@ -74,7 +78,7 @@ static void gather_axis(const wg_view *view, uint32_t axis, const unsigned char 
         *to += item;
         return;
     }
-    int64_t extent = view->shape[axis];
+    int64_t extent = axis + 1 == view->rank ? base_kind_units(view->kind, view->shape[axis]) : view->shape[axis];
     if (axis + 1 == view->rank && view->strides[axis] == (int64_t)item) {
         memcpy(*to, from, (size_t)extent * item);
         *to += (size_t)extent * item;
@@ -87,7 +91,10 @@ void base_view_gather(const wg_view *view, void *items)
 {
     int64_t volume = 0, contiguous[WG_MAX_RANK], step = base_kinds[view->kind].bytes;
     if (!base_volume(view->rank, view->shape, &volume) || volume == 0) return;
-    for (uint32_t axis = view->rank; axis-- > 0; step *= view->shape[axis]) contiguous[axis] = step;
+    for (uint32_t axis = view->rank; axis-- > 0;) {
+        contiguous[axis] = step;
+        step *= axis + 1 == view->rank ? base_kind_units(view->kind, view->shape[axis]) : view->shape[axis];
+    }
     unsigned char *to = items;
     if (!view->strides || memcmp(view->strides, contiguous, view->rank * sizeof step) == 0) memcpy(items, view->data, (size_t)step);
     else gather_axis(view, 0, view->data, &to);
@@ -113,6 +120,8 @@ wg_tensor *wg_tensor_copy(wg_context *context, const wg_view *view, wg_error *er
 
 wg_tensor *wg_tensor_fill(wg_context *context, wg_kind kind, uint32_t rank, const int64_t *shape, double value, wg_error *error)
 {
+    if ((unsigned)kind < WG_KIND_COUNT && base_kind_is_block(kind))
+        return base_fail(error, WG_KIND, "no number fills items of %s: give their blocks", base_kinds[kind].name), NULL;
     wg_tensor *tensor = base_tensor_new(base_allocator(context), kind, rank, shape, error);
     if (!tensor || tensor->volume == 0) return tensor;
     base_number_store(kind, tensor->data, 0, base_number_from_double(kind, value));

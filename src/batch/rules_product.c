@@ -51,6 +51,38 @@ static wg_value join_columns(const batch_call *call, wg_size columns)
     return wg_is_poison(product) ? product : batch_move_axis(product, 1, 0);
 }
 
+/* ---- products with weights that every cell shares: their rows have axes in front, or stand one after the other ---- */
+
+wg_value batch_rule_QMatMul(const batch_call *call)
+{
+    if (call->batched[1])
+        return graph_fail(call->tape, WG_UNSUPPORTED, "qmatmul is mapped over rows: weights of a block kind are shared by all cells");
+    return wg_record(call->tape, call->op, call->operands, 2, call->attributes, call->attribute_count);
+}
+
+/* Weights of each cell: those of each row are looked up, and a row is a product of its own. */
+static wg_value own_experts(const batch_call *call, wg_value x, wg_value expert)
+{
+    wg_value w = call->operands[1];
+    if (base_kind_is_block(wg_value_kind(w)))
+        return graph_fail(call->tape, WG_UNSUPPORTED, "expert_matmul is mapped over rows: weights of a block kind are shared by all cells");
+    wg_size rows = wg_value_size(x, 1), depth = wg_value_size(x, 2), columns = wg_value_size(w, 2);
+    wg_value chosen = wg_gather_batch(w, expert, 1, 1, "error", 0);
+    wg_value lines = wg_reshape(x, 4, (wg_size[4]){call->frame, rows, wg_number(1), depth});
+    wg_value product = wg_matmul(lines, wg_transpose(chosen));
+    return wg_reshape(product, 3, (wg_size[3]){call->frame, rows, columns});
+}
+
+wg_value batch_rule_ExpertMatMul(const batch_call *call)
+{
+    wg_value x = batch_operand(call, 0), w = call->operands[1], expert = batch_operand(call, 2);
+    if (call->batched[1]) return own_experts(call, x, expert);
+    wg_size rows = wg_value_size(x, 1), all = wg_size_multiply(call->tape, call->frame, rows);
+    wg_value stacked[3] = {wg_reshape(x, 2, (wg_size[2]){all, wg_value_size(x, 2)}), w, wg_reshape(expert, 1, &all)};
+    wg_value product = wg_record(call->tape, call->op, stacked, 3, call->attributes, call->attribute_count);
+    return wg_reshape(product, 3, (wg_size[3]){call->frame, rows, wg_value_size(w, 1)});
+}
+
 wg_value batch_rule_MatMul(const batch_call *call)
 {
     bool left = call->batched[0], right = call->batched[1];

@@ -8,7 +8,7 @@
  *   view.c         strides: factored axes, and copying what is not dense
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
- *                  run_index.c (positions), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over
  *                  windows) or an elementwise program
@@ -146,7 +146,7 @@ struct exec_run {
 static inline char *exec_items(const exec_run *run, const exec_value *value)
 {
     char *base = value->buffer == WG_NONE ? run->scratch : run->bases[value->buffer];
-    return base + value->offset * (int64_t)base_kinds[value->kind].bytes;
+    return base + base_kind_bytes(value->kind, value->offset);
 }
 
 /* Makes NaNs of items, and of the parts of complex ones, the one NaN. */

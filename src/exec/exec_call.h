@@ -87,6 +87,9 @@ bool exec_window_fold_prepare(exec_call *call, const exec_value *x, const exec_v
                               const int64_t size[2], exec_window_how how);
 /* The items of a value placed from `starts` on in the call's result, the rest filled (run_copy.c). */
 bool exec_pad_prepare(exec_call *call, const exec_value *from, const int64_t *starts, double fill);
+/* Convert and Gather over a block kind (run_quant.c). */
+bool exec_block_convert(exec_call *call);
+bool exec_block_gather(exec_call *call);
 /* MatMul of a complex kind (run_complex.c). */
 bool exec_complex_matmul(exec_call *call);
 

@@ -38,6 +38,9 @@ typedef struct exec_map_program {
 /* The block function of an instruction whose operands or result are complex; NULL: its row takes none (run_complex.c). */
 exec_block_function exec_complex_function(const exec_map_instruction *instruction);
 
+/* The block function of any elementwise row but those that keep their operand's items (StopGradient, Bitcast); NULL: no such kind. */
+exec_block_function exec_map_function(const exec_kernels *kernels, const exec_map_instruction *instruction);
+
 /* Takes the thread's scratch from build. */
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage);
 /* The program of a MAP or FOLD stage. */

@@ -106,7 +106,7 @@ static void convert(wg_kind from, wg_kind to, BLOCK_ARGUMENTS)
 
 exec_block_function exec_complex_convert(wg_kind from, wg_kind to)
 {
-    static const exec_block_function conversions[WG_KIND_COUNT][2] = {
+    static const exec_block_function conversions[WG_KIND_SINGLES][2] = {
 #define KIND(ENUM, ...) [WG_KIND_##ENUM] = {convert_##ENUM##_C64, convert_##ENUM##_C128},
 #include "wengert/kinds.def"
     };

@@ -210,7 +210,7 @@ IN_STEPS(wrap_BF16_8, uint16_t, BF16_F32, wrap_F32_8, uint64_t)
 #define TO_WIDE(FROM) TO(FROM, I32), TO(FROM, U32), TO(FROM, I64), TO(FROM, U64)
 #define OF_HALF(FROM, OTHER) TO_NARROW(FROM), TO_WIDE(FROM), TO(FROM, F32), TO(FROM, F64), TO(FROM, OTHER)
 
-static const exec_block_function saturating[WG_KIND_COUNT][WG_KIND_COUNT] = {
+static const exec_block_function saturating[WG_KIND_SINGLES][WG_KIND_SINGLES] = {
     TO_NARROW(I8), TO_WIDE(I8), TO_FLOATS(I8),
     TO_NARROW(I16), TO_WIDE(I16), TO_FLOATS(I16),
     TO_NARROW(U8), TO_WIDE(U8), TO_FLOATS(U8),
@@ -225,7 +225,7 @@ static const exec_block_function saturating[WG_KIND_COUNT][WG_KIND_COUNT] = {
 };
 /* [the binary logarithm of the bytes] */
 #define WRAPS(FROM) {wrap_##FROM##_1, wrap_##FROM##_2, wrap_##FROM##_4, wrap_##FROM##_8}
-static const exec_block_function wrapping[WG_KIND_COUNT][4] = {
+static const exec_block_function wrapping[WG_KIND_SINGLES][4] = {
     [WG_KIND_F32] = WRAPS(F32), [WG_KIND_F64] = WRAPS(F64), [WG_KIND_F16] = WRAPS(F16), [WG_KIND_BF16] = WRAPS(BF16)};
 static const exec_block_function low[4][4] = {
     {same_1}, {low_2_1, same_2}, {low_4_1, low_4_2, same_4}, {low_8_1, low_8_2, low_8_4, same_8}};

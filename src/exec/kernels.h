@@ -4,6 +4,7 @@
  *
  *   what                                  declared here as       written in
  *   matrix products, convolutions         exec_product           kernel_products.inc, kernel_product.inc (one float type)
+ *   products with quantised weights       exec_quant             kernel_quant.inc
  *   elementwise operations                exec_block             kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc
  *   conversions of kind                   exec_kernels.convert   kernel_convert.c; f16 and bf16 in kernel_blocks.inc
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
@@ -15,6 +16,7 @@
  *   sort, grade, top-k, searching         exec_ordering ...      kernel_order.c, kernel_search.c
  *   their keys in order                   sort_keys              kernel_sort.inc, kernel_quicksort.inc, kernel_radix.inc
  *   complex items                         kernel_complex.h       kernel_complex.c, and the kernels of their parts
+ *   softmax of a line, magnitudes         exec_weighing          kernel_weights.inc
  *   log-sum-exp, window reductions        exec_log, exec_window  kernel_compound.c (made of other kernels)
  *   vectors of a level; compiler flags                           kernel_vector.inc; kernel_flags.h
  *
@@ -188,6 +190,42 @@ exec_block_function exec_routine(exec_block routine, wg_kind kind);
 /* What every level shares of exec_kernels.convert. */
 exec_block_function exec_convert_shared(wg_kind from, wg_kind to, bool wrap);
 
+/* ---- products with quantised weights ---------------------------------------------------------------------- */
+
+/* result [.., columns] = x [.., depth] by the transpose of weights [columns, depth] of a block kind, whose rows are w_row bytes apart.
+ * Row i of the product is row which[i] of x, of what was made of x, and of the result (which NULL: row i). Either x is met as it is:
+ * `sums` of its parts (where the kind adds; base/block.h), and `packed` where there is more than one row; or `rounded` to integers, with
+ * their scales and sums. */
+typedef struct exec_quant {
+    wg_kind kind;
+    int64_t rows, depth, columns, w_row;
+    int64_t items_at;   /* kinds of 32 items: where the bytes of items, or their nibbles, begin in a block */
+    bool looks_up;      /* nibbles stand for these numbers */
+    int8_t numbers[16];
+    const int64_t *which;
+    const float *x, *sums, *packed;
+    const int8_t *rounded;
+    const float *scales;
+    const int32_t *integer_sums;
+    const uint8_t *w;
+    float *result;
+} exec_quant;
+
+#define EXEC_QUANT_TILE 6      /* rows that are packed side by side */
+#define EXEC_QUANT_ROWS 192    /* the most of one call; a multiple of EXEC_QUANT_TILE */
+#define EXEC_QUANT_COLUMNS 128 /* the same; calls begin at multiples of EXEC_QUANT_PANEL */
+#define EXEC_QUANT_PANEL 32
+#define EXEC_QUANT_ROOM 160000 /* bytes of workspace */
+
+static inline int64_t exec_quant_row(const exec_quant *product, int64_t i) { return product->which ? product->which[i] : i; }
+/* A product of a kind, without pointers. */
+exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t columns);
+/* What is made of x before: rows packed (tiles of EXEC_QUANT_TILE), the sums of parts of rows, rows rounded. Rows are those of x. */
+int64_t exec_quant_pack_floats(int64_t rows, int64_t depth);
+void exec_quant_pack(const exec_quant *product, exec_range tiles, float *packed);
+void exec_quant_sums(const exec_quant *product, exec_range rows, float *sums);
+void exec_quant_round(const exec_quant *product, exec_range rows, int8_t *items, float *scales, int32_t *sums);
+
 /* ---- folds: sums, products, extremes, logic; and their scans ---------------------------------------------- */
 
 /* The order of the words of Reduce and Scan. SUB and later are strictly ordered. */
@@ -258,6 +296,13 @@ exec_tree exec_tree_start(exec_fold fold, wg_kind kind);
 void exec_tree_push(exec_tree *tree, const void *value);
 /* At least one value was pushed. */
 void exec_tree_finish(exec_tree *tree, void *value);
+
+/* A softmax as it was recorded: exp of log_softmax (logs), or e / sum e with e = exp(x - m); m and the sum are raised to these where they
+ * are less. */
+typedef struct exec_weighing {
+    bool logs;
+    float lowest, least;
+} exec_weighing;
 
 /* ---- layout ----------------------------------------------------------------------------------------------- */
 
@@ -403,8 +448,8 @@ void exec_window_reduce(const exec_kernels *kernels, const exec_window *window, 
 /* ---- choosing a level
  * -------------------------------------------------------------------------------------------------------------------- */
 
-/* The table called by `level` ("base" or "v2": what every machine runs, "v3", "v4"), or the best that this processor has when level is
- * NULL, "", unknown or beyond the processor. */
+/* The table called by `level` ("v2", "base" or, on AArch64, "neon": what every machine runs; "v3", "v4"), or the best that this processor
+ * has when level is NULL, "", unknown or beyond the processor. */
 const exec_kernels *exec_kernels_for(const char *level);
 /* The tables that this processor runs, best last. */
 uint32_t exec_kernels_count(void);

@@ -15,6 +15,7 @@
 #define RESULT_ACCUMULATED(Name, order) ORDER_##order(Name)
 #define RESULT_PART(Name, order) ORDER_##order(Name)
 #define RESULT_WHOLE(Name, order) ORDER_##order(Name)
+#define RESULT_UNPACKED(Name, order) ORDER_##order(Name)
 /* By the order class: elementwise rows are run_map.c's. */
 #define ORDER_ELEMENT(Name) NULL
 #define ORDER_SOURCE(Name) exec_call_##Name
@@ -62,6 +63,7 @@ bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     stage->cost = (double)graph_rows[facts->op].cost * (double)call.result.volume;
     /* Beside an extent of 0 others may be so large that no walk over them ends. */
     if (!call.result.volume && !graph_row_checks_items(call.op)) return stage->run = run_nothing, true;
+    if (call.op == WG_OP_Convert) return exec_block_convert(&call); /* of other kinds it is elementwise */
     if (!calls[facts->op]) return base_fail(build->error, WG_INTERNAL, "no call of %s", graph_rows[facts->op].text);
     return calls[facts->op](&call);
 }

@@ -79,7 +79,13 @@ static void put_part(copies *c, const exec_value *from, const int64_t *to_stride
     if (from->volume == 0) return;
     part *p = &c->parts[c->count++];
     *p = (part){.from = *from, .to_offset = to_offset, .call = {.item_bytes = base_kinds[from->kind].bytes}};
-    for (uint32_t axis = 0; axis < from->rank; axis++) put_axis(&p->call, from->shape[axis], to_strides[axis], from->strides[axis]);
+    bool blocks = base_kind_is_block(from->kind); /* which are copied as bytes, side by side on the last axis */
+    if (blocks) p->call.item_bytes = 1;
+    for (uint32_t axis = 0; axis < from->rank; axis++) {
+        if (!blocks) put_axis(&p->call, from->shape[axis], to_strides[axis], from->strides[axis]);
+        else if (axis + 1 == from->rank) put_axis(&p->call, base_kind_bytes(from->kind, from->shape[axis]), 1, 1);
+        else put_axis(&p->call, from->shape[axis], base_kind_bytes(from->kind, to_strides[axis]), base_kind_bytes(from->kind, from->strides[axis]));
+    }
     p->unit = p->call.rank ? from->volume / p->call.shape[0] : 1;
 }
 

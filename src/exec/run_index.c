@@ -122,6 +122,7 @@ static void run_gather(exec_run *run, const exec_stage *stage)
 bool exec_call_Gather(exec_call *call)
 {
     const exec_value *a = &call->operands[0];
+    if (base_kind_is_block(a->kind)) return exec_block_gather(call);
     indexing *i = indexing_of(call, a, a, &call->operands[1], call->attributes[GRAPH_ATTRIBUTE(Gather, axis)],
                               call->attributes[GRAPH_ATTRIBUTE(Gather, batch)], call->attributes[GRAPH_ATTRIBUTE(Gather, outside)]);
     if (!i) return false;

@@ -177,9 +177,8 @@ static const uint16_t map_blocks[WG_OP_COUNT] = {
 
 static bool same_items(uint16_t op) { return op == WG_OP_StopGradient || op == WG_OP_Bitcast; }
 
-static exec_block_function function_of(const exec_build *build, const exec_map_instruction *instruction)
+exec_block_function exec_map_function(const exec_kernels *kernels, const exec_map_instruction *instruction)
 {
-    const exec_kernels *kernels = build->kernels;
     bool is_complex = base_kind_is_complex(instruction->kind) || base_kind_is_complex(instruction->result_kind);
     if (is_complex) return exec_complex_function(instruction);
     if (instruction->op == WG_OP_Convert) return kernels->convert(instruction->kind, instruction->result_kind, instruction->wrap);
@@ -282,7 +281,7 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     /* Bits become floats: a copy of their own, for the NaNs among them become the one NaN. */
     bool bits = same_items(instruction->op);
     exec_map_instruction copy = {.op = WG_OP_Convert, .kind = instruction->result_kind, .result_kind = instruction->result_kind};
-    step.function = function_of(build, bits ? &copy : instruction);
+    step.function = exec_map_function(build->kernels, bits ? &copy : instruction);
     if (!step.function)
         return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text,
                          base_kinds[instruction->kind].name);

@@ -4,6 +4,7 @@
  * is left is one product (of windows: rows are positions, depth the window; or the other way round), one product added back
  * (run_convolution.c), maxima over windows side by side and their gradient (run_windows.c), or one elementwise program (a read an item of
  * the window). The rows' own order of operations stands, so do their bits. */
+#include "exec/exec_attention.h"
 #include "exec/exec_call.h"
 #include "exec/exec_map.h"
 
@@ -413,7 +414,7 @@ static bool has_empty_node(const lowering *l)
     return false;
 }
 
-bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+static bool windows_prepare(exec_build *build, uint32_t index, exec_stage *stage)
 {
     const plan_stage *from = &build->plan->stages[index];
     base_arena *arena = build->arena;
@@ -432,4 +433,12 @@ bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     stage->prepared = l.pattern;
     for (uint32_t i = 0; i < l.pattern->count; i++) stage->cost += l.pattern->stages[i].cost;
     return true;
+}
+
+/* Who prepares which formula of the catalogue. */
+bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    const plan_match *match = &build->plan->matches[build->plan->stages[index].match];
+    const char *formula = plan_pattern_formula(match->pattern);
+    return strcmp(formula, "attention") ? windows_prepare(build, index, stage) : exec_attention_prepare(build, index, stage);
 }

@@ -40,6 +40,14 @@ static bool tell(const wg_session *session, wg_error *inner, wg_error *error)
 
 /* ---- layouts ---- */
 
+/* The strides of a view in bytes; of a block kind the last one is a block's. */
+static void byte_strides(exec_result *result)
+{
+    const exec_value *value = &result->value;
+    for (uint32_t axis = 0; axis < value->rank; axis++) result->strides[axis] = base_kind_bytes(value->kind, value->strides[axis]);
+    if (base_kind_is_block(value->kind)) result->strides[value->rank - 1] = base_kinds[value->kind].bytes;
+}
+
 static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, wg_error *error)
 {
     const graph_entry *entry = &session->plan->entry;
@@ -50,8 +58,7 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
     for (uint32_t i = 0; i < entry->keep_count; i++) {
         exec_result *result = &laid->results[i];
         result->value = exec_value_of_node(build, entry->keep[i]);
-        for (uint32_t axis = 0; axis < result->value.rank; axis++)
-            result->strides[axis] = result->value.strides[axis] * (int64_t)base_kinds[result->value.kind].bytes;
+        byte_strides(result);
     }
     for (uint32_t c = 0; c < entry->carry_count; c++) {
         exec_carry *carry = &laid->carries[c];
@@ -466,7 +473,7 @@ static wg_view view_of(const wg_session *session, const exec_result *result)
 {
     const exec_value *value = &result->value;
     char *base = session->laid.bases[value->buffer];
-    return (wg_view){.data = base + value->offset * base_kinds[value->kind].bytes,
+    return (wg_view){.data = base + base_kind_bytes(value->kind, value->offset),
                      .kind = value->kind,
                      .rank = value->rank,
                      .shape = value->shape,
@@ -582,8 +589,7 @@ static const wg_tensor *kept_value(void *user, uint32_t position)
     if (!plan_view(build.plan, build.layout, position, &map, &source) || build.layout->buffer_of[build.plan->index[source]] == WG_NONE)
         return NULL;
     exec_result result = {.value = exec_value_of_node(&build, position)};
-    for (uint32_t axis = 0; axis < result.value.rank; axis++)
-        result.strides[axis] = result.value.strides[axis] * (int64_t)base_kinds[result.value.kind].bytes;
+    byte_strides(&result);
     wg_view view = view_of(session, &result);
     return values->tensors[index] = copy_view(session, &view, values->error);
 }

@@ -185,7 +185,7 @@ void exec_sources_moved(wg_session *session)
         input->recorded = NULL;
         input->shape = shape;
         base_volume(node->rank, shape, &input->volume); /* checked when it was bound */
-        input->bytes = (size_t)input->volume * base_kinds[node->kind].bytes;
+        input->bytes = (size_t)base_kind_bytes((wg_kind)node->kind, input->volume);
         input->donated = false;
         input->buffer = plan->index[input->node] == WG_NONE ? WG_NONE : laid->layout->buffer_of[plan->index[input->node]];
     }
@@ -243,9 +243,11 @@ static bool in_place(const exec_input *input, const wg_view *view)
 {
     uint32_t width = base_kinds[view->kind].bytes;
     int64_t stride = width;
-    if (!view->data || (uintptr_t)view->data % width) return false;
-    for (uint32_t axis = view->rank; view->strides && axis-- > 0; stride *= input->shape[axis])
+    if (!view->data || (!base_kind_is_block(view->kind) && (uintptr_t)view->data % width)) return false; /* blocks are read unaligned */
+    for (uint32_t axis = view->rank; view->strides && axis-- > 0;) {
         if (input->shape[axis] != 1 && view->strides[axis] != stride) return false;
+        stride *= axis + 1 == view->rank ? base_kind_units(view->kind, input->shape[axis]) : input->shape[axis];
+    }
     return !has_other_nan(view->kind, input->watched, view->data, input->volume);
 }
 

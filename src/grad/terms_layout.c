@@ -73,6 +73,54 @@ wg_value grad_transpose_MatMul_1(const grad_site *site, wg_value g)
     return product(site, wg_transpose(grad_operand(site, 0)), g);
 }
 
+/* The derivative by x is that of the product with the weights' values, however x is rounded: [.., m, n] by [n, k], dequantised. */
+wg_value grad_tangent_QMatMul_0(const grad_site *site, wg_value t)
+{
+    return wg_qmatmul(t, grad_operand(site, 1));
+}
+
+wg_value grad_transpose_QMatMul_0(const grad_site *site, wg_value g)
+{
+    wg_value w = wg_convert(grad_operand(site, 1), WG_KIND_F32);
+    uint32_t rank = wg_value_rank(g);
+    wg_size shape[WG_MAX_RANK], rows = wg_number(1);
+    for (uint32_t axis = 0; axis + 1 < rank; axis++) {
+        shape[axis] = wg_value_size(g, axis);
+        rows = wg_size_multiply(g.tape, rows, shape[axis]);
+    }
+    if (rank == 2) return wg_matmul(g, w);
+    shape[rank - 1] = wg_value_size(w, 1);
+    wg_value lines = wg_reshape(g, 2, (wg_size[2]){rows, wg_value_size(g, rank - 1)});
+    return wg_reshape(wg_matmul(lines, w), rank, shape);
+}
+
+wg_value grad_tangent_ExpertMatMul_0(const grad_site *site, wg_value t)
+{
+    return wg_expert_matmul(t, grad_operand(site, 1), grad_operand(site, 2));
+}
+
+wg_value grad_transpose_ExpertMatMul_0(const grad_site *site, wg_value g)
+{
+    wg_value w = grad_operand(site, 1);
+    if (base_kind_is_block(wg_value_kind(w))) w = wg_convert(w, WG_KIND_F32);
+    return wg_expert_matmul(g, wg_transpose(w), grad_operand(site, 2));
+}
+
+wg_value grad_tangent_ExpertMatMul_1(const grad_site *site, wg_value t)
+{
+    return wg_expert_matmul(grad_operand(site, 0), t, grad_operand(site, 2));
+}
+
+/* The outer product of each row [n, 1] by [1, k], added to its expert's. */
+wg_value grad_transpose_ExpertMatMul_1(const grad_site *site, wg_value g)
+{
+    wg_value x = grad_operand(site, 0);
+    wg_size rows = wg_value_size(g, 0), one = wg_number(1);
+    wg_value down = wg_reshape(g, 3, (wg_size[3]){rows, wg_value_size(g, 1), one});
+    wg_value outer = wg_matmul(down, wg_reshape(x, 3, (wg_size[3]){rows, one, wg_value_size(x, 1)}));
+    return wg_scatter(outer, grad_operand(site, 2), 0, grad_operand_size(site, 1, 0));
+}
+
 /* ---- sums and spreading ---- */
 
 REPEATS(Sum)

@@ -151,6 +151,20 @@ wg_value wg_complex(wg_value a, wg_value b)
     return binary(WG_OP_Complex, a, b);
 }
 
+/* The value of a choice word; a tape error and -1 where there is none. */
+static int64_t choice(wg_tape *tape, wg_op op, graph_attribute_type type, const char *word)
+{
+    int64_t value = word ? graph_choice_value(type, word, strlen(word)) : -1;
+    if (value >= 0) return value;
+    char words[160] = "";
+    for (int64_t i = 0; graph_choice_word(type, i); i++) {
+        if (i) base_text_append(words, sizeof words, ", ");
+        base_text_append(words, sizeof words, graph_choice_word(type, i));
+    }
+    graph_fail(tape, WG_ARGUMENT, "%s does not know the word \"%s\" among %s", graph_rows[op].text, word ? word : "", words);
+    return -1;
+}
+
 static wg_value matmul(wg_value a, wg_value b, int64_t accumulate)
 {
     wg_value operands[2] = {a, b};
@@ -168,6 +182,32 @@ wg_value wg_matmul_accumulate(wg_value a, wg_value b, wg_kind accumulate)
     return matmul(a, b, (int64_t)accumulate);
 }
 
+wg_value wg_qmatmul(wg_value x, wg_value w)
+{
+    return wg_qmatmul_activation(x, w, "f32");
+}
+
+wg_value wg_qmatmul_activation(wg_value x, wg_value w, const char *activation)
+{
+    wg_value operands[2] = {x, w};
+    if (!graph_check_values(x.tape, operands, 2)) return graph_poison(x.tape);
+    wg_size attributes[1] = {PLAIN(choice(x.tape, WG_OP_QMatMul, GRAPH_ACTIVATION, activation))};
+    return RECORD(QMatMul, operands, attributes);
+}
+
+wg_value wg_expert_matmul(wg_value x, wg_value w, wg_value expert)
+{
+    return wg_expert_matmul_activation(x, w, expert, "f32");
+}
+
+wg_value wg_expert_matmul_activation(wg_value x, wg_value w, wg_value expert, const char *activation)
+{
+    wg_value operands[3] = {x, w, expert};
+    if (!graph_check_values(x.tape, operands, 3)) return graph_poison(x.tape);
+    wg_size attributes[1] = {PLAIN(choice(x.tape, WG_OP_ExpertMatMul, GRAPH_ACTIVATION, activation))};
+    return RECORD(ExpertMatMul, operands, attributes);
+}
+
 wg_value wg_sum(wg_value a)
 {
     wg_size attributes[1] = {PLAIN(GRAPH_BY_RULE)};
@@ -178,20 +218,6 @@ wg_value wg_sum_along(wg_value a, uint32_t axis)
 {
     wg_size attributes[2] = {PLAIN(axis), PLAIN(GRAPH_BY_RULE)};
     return wg_record(a.tape, WG_OP_SumAlong, &a, 1, attributes, 2);
-}
-
-/* The value of a choice word; a tape error and -1 where there is none. */
-static int64_t choice(wg_tape *tape, wg_op op, graph_attribute_type type, const char *word)
-{
-    int64_t value = word ? graph_choice_value(type, word, strlen(word)) : -1;
-    if (value >= 0) return value;
-    char words[160] = "";
-    for (int64_t i = 0; graph_choice_word(type, i); i++) {
-        if (i) base_text_append(words, sizeof words, ", ");
-        base_text_append(words, sizeof words, graph_choice_word(type, i));
-    }
-    graph_fail(tape, WG_ARGUMENT, "%s does not know the word \"%s\" among %s", graph_rows[op].text, word ? word : "", words);
-    return -1;
 }
 
 static wg_value fold_axis(wg_value a, wg_op row, const char *op, int64_t axis, int64_t last)

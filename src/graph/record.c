@@ -177,7 +177,10 @@ static bool check_source_shape(wg_tape *tape, wg_kind kind, uint32_t rank, const
         if (numbers[axis] < 0) return graph_fail(tape, WG_SHAPE, "an extent of %lld is below 0", (long long)numbers[axis]), false;
     }
     int64_t bytes;
-    if (base_volume(rank, numbers, volume) && base_multiply(*volume, base_kinds[kind].bytes, &bytes)) return true;
+    if (!base_kind_fits(kind, rank, numbers))
+        return graph_fail(tape, WG_SHAPE, "%s of %s: the last axis must be whole blocks of %lld items", BASE_SHAPE_TEXT(rank, numbers),
+                          base_kinds[kind].name, (long long)wg_kind_block(kind)), false;
+    if (base_volume(rank, numbers, volume) && base_kind_size(kind, *volume, &bytes)) return true;
     return graph_fail(tape, WG_SIZE, "the volume of %s does not fit in 64 bits", BASE_SHAPE_TEXT(rank, numbers)), false;
 }
 
@@ -205,7 +208,7 @@ static bool all_equal(const wg_tensor *tensor)
 bool graph_payload_of_tensor(wg_tape *tape, wg_tensor *tensor, graph_payload *payload)
 {
     *payload = (graph_payload){.form = GRAPH_PAYLOAD_DENSE, .tensor = tensor, .manifest = WG_NONE};
-    if (tensor->volume < 1 || !all_equal(tensor)) return true;
+    if (tensor->volume < 1 || base_kind_is_block(tensor->kind) || !all_equal(tensor)) return true;
     wg_tensor *one = base_tensor_new(tape->allocator, tensor->kind, 0, NULL, &tape->error);
     if (one) memcpy(one->data, tensor->data, base_kinds[tensor->kind].bytes);
     wg_tensor_release(tensor);
@@ -275,7 +278,8 @@ wg_value wg_input_required(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_
 
 wg_value wg_leaf_size(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, wg_size value)
 {
-    if (!value.expression) return wg_leaf_fill(tape, kind, rank, shape, (double)value.number);
+    bool counts = (unsigned)kind < WG_KIND_COUNT && !base_kind_is_block(kind);
+    if (!value.expression || !counts) return wg_leaf_fill(tape, kind, rank, shape, (double)value.number);
     if (!recording(tape) || !graph_check_sizes(tape, &value, 1)) return graph_poison(tape);
     return graph_record_source(tape, WG_OP_Leaf, kind, rank, shape, (graph_payload){.form = GRAPH_PAYLOAD_SIZE, .size = value, .manifest = WG_NONE});
 }

@@ -61,6 +61,7 @@ enum choice_flat {
 #define CHOICE_FIRST_DIRECTION CHOICE_DIRECTION_TREE
 #define CHOICE_FIRST_SIDE CHOICE_SIDE_LEFT
 #define CHOICE_FIRST_DISTRIBUTION CHOICE_DISTRIBUTION_UNIFORM
+#define CHOICE_FIRST_ACTIVATION CHOICE_ACTIVATION_F32
 #define CHOICE(TYPE, ENUM, word) \
     _Static_assert((int)CHOICE_##TYPE##_##ENUM - (int)CHOICE_FIRST_##TYPE == (int)GRAPH_##TYPE##_##ENUM, "CHOICE rows and enumerators differ");
 #include "wengert/ops.def"
@@ -117,6 +118,7 @@ bool graph_row_reads(wg_op op, uint32_t operand)
 
 bool graph_row_accepts(wg_op op, wg_kind kind)
 {
+    if (base_kind_is_block(kind)) return graph_rows[op].accepts == GRAPH_STORED;
     switch (graph_rows[op].accepts) {
     case GRAPH_FLOATS: return base_kind_is_float(kind);
     case GRAPH_WIDE: return kind == WG_KIND_F32 || kind == WG_KIND_F64;
@@ -127,7 +129,9 @@ bool graph_row_accepts(wg_op op, wg_kind kind)
     case GRAPH_ANALYTIC: return base_kind_is_float(kind) || base_kind_is_complex(kind);
     case GRAPH_ALGEBRA: return base_kind_is_float(kind) || base_kind_is_integer(kind) || base_kind_is_complex(kind);
     case GRAPH_COMPLEX: return base_kind_is_complex(kind);
-    case GRAPH_ANY: return true;
+    case GRAPH_SINGLE: return kind == WG_KIND_F32;
+    case GRAPH_ANY:
+    case GRAPH_STORED: return true;
     }
     return false;
 }

@@ -20,7 +20,8 @@ typedef enum graph_attribute_type {
     GRAPH_FOLDING,
     GRAPH_DIRECTION,
     GRAPH_SIDE,
-    GRAPH_DISTRIBUTION
+    GRAPH_DISTRIBUTION,
+    GRAPH_ACTIVATION
 } graph_attribute_type;
 
 /* The values of the choices, one enumerator a CHOICE row, counted from 0 in each type: GRAPH_OUTSIDE_ERROR .. */
@@ -42,6 +43,7 @@ enum graph_folding {
 enum graph_direction { GRAPH_DIRECTION_TREE, GRAPH_DIRECTION_RIGHT };
 enum graph_side { GRAPH_SIDE_LEFT, GRAPH_SIDE_RIGHT };
 enum graph_distribution { GRAPH_DISTRIBUTION_UNIFORM, GRAPH_DISTRIBUTION_NORMAL, GRAPH_DISTRIBUTION_BITS, GRAPH_DISTRIBUTION_EXPONENTIAL };
+enum graph_activation { GRAPH_ACTIVATION_F32, GRAPH_ACTIVATION_Q8 };
 
 /* Silent values with a meaning: no silent value; what the kind rule answers. */
 #define GRAPH_ALWAYS INT64_MIN
@@ -66,7 +68,9 @@ typedef enum graph_accepts {
     GRAPH_ANALYTIC,
     GRAPH_ALGEBRA,
     GRAPH_COMPLEX,
-    GRAPH_ANY
+    GRAPH_SINGLE,
+    GRAPH_ANY,
+    GRAPH_STORED
 } graph_accepts;
 
 typedef enum graph_result {
@@ -78,7 +82,8 @@ typedef enum graph_result {
     GRAPH_RESULT_ACCUMULATED,
     GRAPH_RESULT_SOURCE,
     GRAPH_RESULT_PART,
-    GRAPH_RESULT_WHOLE
+    GRAPH_RESULT_WHOLE,
+    GRAPH_RESULT_UNPACKED
 } graph_result;
 
 /* How more than two numbers are combined: the canonical orders. */

@@ -132,6 +132,36 @@ bool graph_shape_matmul(graph_call *call)
     return put(call, size_of(a, batch)) && put(call, size_of(b, batch + 1));
 }
 
+/* The rows' last axis is that of the weights; of two sizes the one that follows an extent is kept by the caller. */
+static bool check_depth(graph_call *call, const graph_type *x, const graph_type *w)
+{
+    int64_t inner = x->numbers[x->rank - 1], depth = w->numbers[w->rank - 1];
+    if (inner == depth) return true;
+    return base_fail(call->error, WG_SHAPE, "%s cannot multiply %s by the transpose of %s: inner extents %lld and %lld differ", ROW(call), SHAPE(x),
+                     SHAPE(w), (long long)inner, (long long)depth);
+}
+
+bool graph_shape_qmatmul(graph_call *call)
+{
+    const graph_type *x = &call->operands[0], *w = &call->operands[1];
+    if (x->rank < 2 || w->rank != 2)
+        return base_fail(call->error, WG_SHAPE, "qmatmul takes rows [.., m, k] and weights [n, k], not %s and %s", SHAPE(x), SHAPE(w));
+    return check_depth(call, x, w) && put_axes(call, x, 0, x->rank - 1) && put(call, size_of(w, 0));
+}
+
+bool graph_shape_expert_matmul(graph_call *call)
+{
+    const graph_type *x = &call->operands[0], *w = &call->operands[1], *expert = &call->operands[2];
+    if (x->rank != 2 || w->rank != 3 || expert->rank != 1)
+        return base_fail(call->error, WG_SHAPE, "expert_matmul takes rows [rows, k], weights [experts, n, k] and the expert of each row [rows], not %s, %s and %s",
+                         SHAPE(x), SHAPE(w), SHAPE(expert));
+    if (x->numbers[0] != expert->numbers[0])
+        return base_fail(call->error, WG_SHAPE, "expert_matmul needs an expert for each row: %lld rows, %lld experts' numbers", (long long)x->numbers[0],
+                         (long long)expert->numbers[0]);
+    wg_size rows = size_of(x, 0);
+    return check_depth(call, x, w) && put(call, rows.expression ? rows : size_of(expert, 0)) && put(call, size_of(w, 1));
+}
+
 static int64_t axis_of(const graph_call *call, uint32_t attribute)
 {
     return call->attributes[attribute].number;
@@ -269,6 +299,10 @@ bool graph_shape_narrow(graph_call *call)
     if (!fits)
         return base_fail(call->error, WG_ARGUMENT, "narrow cannot take %lld positions from %lld, %lld apart, of axis %lld in %s", (long long)len,
                          (long long)start, (long long)step, (long long)axis, SHAPE(a));
+    int64_t block = axis + 1 == (int64_t)a->rank ? wg_kind_block(a->kind) : 1;
+    if (block > 1 && (step != 1 || start % block || len % block))
+        return base_fail(call->error, WG_ARGUMENT, "narrow takes whole blocks of %s, %lld items side by side, of axis %lld in %s; convert it first",
+                         base_kinds[a->kind].name, (long long)block, (long long)axis, SHAPE(a));
     return replace_axis(call, a, axis, 1, &call->attributes[2]);
 }
 
@@ -364,6 +398,9 @@ bool graph_shape_gather(graph_call *call)
     int64_t axis = axis_of(call, 0), batch = axis_of(call, 1), outside = axis_of(call, 2);
     if (!check_axis(call, axis, a) || !check_batch(call, axis, batch, a, positions)) return false;
     if (outside == GRAPH_OUTSIDE_SKIP) return base_fail(call->error, WG_ARGUMENT, "gather's outside is error, fill or clamp");
+    if (base_kind_is_block(a->kind) && axis + 1 == (int64_t)a->rank)
+        return base_fail(call->error, WG_ARGUMENT, "gather cannot take single items out of the blocks of %s %s along axis %lld; convert it first",
+                         base_kinds[a->kind].name, SHAPE(a), (long long)axis);
     return put_axes(call, a, 0, (uint32_t)axis) && put_axes(call, positions, (uint32_t)batch, positions->rank) &&
            put_axes(call, a, (uint32_t)axis + 1, a->rank);
 }
@@ -562,7 +599,7 @@ bool graph_shape_drawn(graph_call *call)
 /* Where the row takes a float kind that the items can be converted to without being cut, the error says so. */
 static bool fail_kind(graph_call *call, wg_kind kind)
 {
-    bool widens = kind == WG_KIND_BOOL || base_kind_is_integer(kind) || base_kinds[kind].bytes < base_kinds[WG_KIND_F32].bytes;
+    bool widens = base_kind_is_block(kind) || kind == WG_KIND_BOOL || base_kind_is_integer(kind) || base_kinds[kind].bytes < base_kinds[WG_KIND_F32].bytes;
     wg_kind other = graph_row_accepts(call->op, WG_KIND_F32) ? WG_KIND_F32 : WG_KIND_F64;
     if (!widens || !graph_row_accepts(call->op, other))
         return base_fail(call->error, WG_KIND, "%s does not take %s", ROW(call), base_kinds[kind].name);
@@ -593,6 +630,15 @@ static bool check_operands(graph_call *call)
             if (a->kind != WG_KIND_U32 || a->rank < 1 || a->numbers[a->rank - 1] != 2)
                 return base_fail(call->error, WG_KIND, "%s needs keys, u32 [.., 2], not %s %s", row->text, kind, SHAPE(a));
             break;
+        case 'b':
+            if (!base_kind_is_block(a->kind))
+                return base_fail(call->error, WG_KIND, "%s needs weights of a block kind, not %s; use matmul", row->text, kind);
+            break;
+        case 'w':
+            if (base_kind_is_block(a->kind)) {
+                if (first->kind == WG_KIND_F32) break;
+                return base_fail(call->error, WG_KIND, "%s of %s takes f32, not %s; convert it first", row->text, kind, base_kinds[first->kind].name);
+            } /* fall through */
         default:
             if (!graph_row_accepts(call->op, a->kind)) return fail_kind(call, a->kind);
             if (!first) first = a;
@@ -691,12 +737,19 @@ static bool infer_kind(graph_call *call)
         if (call->op == WG_OP_Convert && base_kind_is_complex(call->operands[0].kind) && !base_kind_is_complex(call->kind))
             return base_fail(call->error, WG_KIND, "convert cannot make %s of %s: take its real, imag or abs first",
                              base_kinds[call->kind].name, base_kinds[call->operands[0].kind].name);
+        if (base_kind_is_block(call->kind))
+            return base_fail(call->error, WG_KIND, "%s cannot make %s: weights are quantised before they are recorded", ROW(call),
+                             base_kinds[call->kind].name);
+        if (call->op == WG_OP_Convert && base_kind_is_block(call->operands[0].kind) && call->kind != WG_KIND_F32)
+            return base_fail(call->error, WG_KIND, "convert makes f32 of %s: convert that to %s", base_kinds[call->operands[0].kind].name,
+                             base_kinds[call->kind].name);
         if (call->op == WG_OP_Iota && !graph_row_accepts(WG_OP_Iota, call->kind))
             return base_fail(call->error, WG_KIND, "iota cannot be of kind %s", base_kinds[call->kind].name);
         return true;
     case GRAPH_RESULT_ACCUMULATED: return accumulated(call);
     case GRAPH_RESULT_PART: call->kind = base_kind_part(call->operands[0].kind); return true;
     case GRAPH_RESULT_WHOLE: call->kind = base_kind_whole(call->operands[0].kind); return true;
+    case GRAPH_RESULT_UNPACKED: call->kind = base_kind_is_block(call->operands[0].kind) ? WG_KIND_F32 : call->operands[0].kind; return true;
     case GRAPH_RESULT_SOURCE: return graph_shape_source(call);
     }
     return false;

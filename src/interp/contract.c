@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * MatMul. The order of a result item, for a row a[0..k) and a column b[0..k): k is cut into blocks of 256, ascending; a block is one chain
+ * MatMul, QMatMul, ExpertMatMul. The order of a result item, for a row a[0..k) and a column b[0..k): k is cut into blocks of 256, ascending; a block is one chain
  * of fused multiply-adds from +0, ascending; block results are added in ascending order; +0 is added last, so that the result is never -0
  * and zeros at the end of k change nothing. Complex numbers are a row of their parts, a[0].re a[0].im a[1].re .., times the two columns
  * b[0].re -b[0].im b[1].re .. and b[0].im b[0].re b[1].im .., so a block is 128 of them. Floats are multiplied in the accumulation kind
  * and rounded once to the result's; integers are exact modulo the width of the result. */
+#include "base/block.h"
 #include "base/fma.h"
+#include "graph/binding.h"
 #include "interp/items.h"
 
 #define BLOCK 256
@@ -106,4 +108,99 @@ bool interp_MatMul(const interp_row_call *call)
         result[i] = product_of(domain)(across, down, depth);
     }
     return interp_store(call, domain, result);
+}
+
+/* ---- quantised weights ----
+ *
+ * A row x[0..k) and a row of blocks w: a part of a block (32 items, or 16) at a time, ascending. s is one chain of fused multiply-adds of
+ * q * x from +0, ascending; acc = fma(scale, s, acc); where the kind adds, acc = fma(added, the sum of the part's x by the same chain, acc).
+ * +0 is added last. With activation=q8 each 32 items of x are rounded by the rule of q8_0 to integers and a scale dx: the sum of products
+ * of integers is exact, acc = fma(scale * dx rounded, sum, acc), and fma(added * dx rounded, the sum of the integers, acc). */
+
+static float chain_of(const float *x, const int8_t *q, int count)
+{
+    float chain = 0;
+    for (int i = 0; i < count; i++) chain = base_fma_f32(q ? (float)q[i] : 1, x[i], chain);
+    return chain;
+}
+
+static float quantised_f32(const float *x, wg_kind kind, const uint8_t *w, int64_t depth)
+{
+    int items = (int)wg_kind_block(kind), part = base_block_part(kind);
+    float acc = 0;
+    for (int64_t k = 0; k < depth; k += items, w += wg_kind_bytes(kind)) {
+        base_block block;
+        base_block_read(kind, w, &block);
+        for (int first = 0; first < items; first += part) {
+            acc = base_fma_f32(block.scale[first / part], chain_of(x + k + first, block.q + first, part), acc);
+            if (base_block_adds(kind)) acc = base_fma_f32(block.added[first / part], chain_of(x + k + first, NULL, part), acc);
+        }
+    }
+    return acc + 0.0f;
+}
+
+static float quantised_q8(const float *x, wg_kind kind, const uint8_t *w, int64_t depth)
+{
+    int items = (int)wg_kind_block(kind), part = base_block_part(kind);
+    float acc = 0;
+    for (int64_t k = 0; k < depth; k += items, w += wg_kind_bytes(kind)) {
+        base_block block;
+        base_block_read(kind, w, &block);
+        for (int first = 0; first < items; first += part) {
+            int8_t rounded[32];
+            float scale = base_block_round(x + k + first / 32 * 32, rounded);
+            const int8_t *of_part = rounded + first % 32;
+            int32_t dot = 0, sum = 0;
+            for (int i = 0; i < part; i++) dot += of_part[i] * block.q[first + i], sum += of_part[i];
+            acc = base_fma_f32(block.scale[first / part] * scale, (float)dot, acc);
+            if (base_block_adds(kind)) acc = base_fma_f32(block.added[first / part] * scale, (float)sum, acc);
+        }
+    }
+    return acc + 0.0f;
+}
+
+/* One row of results: x [depth] by each row of weights [columns, depth]. */
+static void quantised_row(const interp_row_call *call, const float *x, const uint8_t *w, int64_t depth, int64_t columns, float *result)
+{
+    wg_kind kind = call->operands[1].kind;
+    bool rounds = call->attributes[0] == GRAPH_ACTIVATION_Q8;
+    for (int64_t column = 0; column < columns; column++) {
+        const uint8_t *row = w + base_kind_bytes(kind, column * depth);
+        result[column] = rounds ? quantised_q8(x, kind, row, depth) : quantised_f32(x, kind, row, depth);
+    }
+}
+
+bool interp_QMatMul(const interp_row_call *call)
+{
+    const wg_view *x = &call->operands[0], *w = &call->operands[1];
+    int64_t depth = w->shape[1], columns = w->shape[0], rows = columns ? interp_view_volume(&call->result) / columns : 0;
+    for (int64_t row = 0; row < rows; row++)
+        quantised_row(call, (const float *)x->data + row * depth, w->data, depth, columns, (float *)call->result.data + row * columns);
+    return true;
+}
+
+/* Each row by itself: MatMul by the transpose of its expert's weights, or the product above. */
+bool interp_ExpertMatMul(const interp_row_call *call)
+{
+    const wg_view *w = &call->operands[1], *expert = &call->operands[2];
+    int64_t rows = call->result.shape[0], columns = call->result.shape[1], depth = w->shape[2];
+    bool blocks = base_kind_is_block(w->kind);
+    interp_domain domain = interp_domain_of(blocks ? WG_KIND_F32 : graph_accumulation_kind(w->kind));
+    interp_item *left = blocks ? NULL : interp_load(call, 0, domain), *right = left ? interp_load(call, 1, domain) : NULL;
+    interp_item *result = right ? interp_take(call, rows * columns) : NULL;
+    if (!blocks && !result) return false;
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t e = base_number_load(expert->kind, expert->data, row).i;
+        if (e < 0 || e >= w->shape[0]) return graph_fail_position(call->error, row, e, 0, w->shape[0]);
+        if (blocks) {
+            quantised_row(call, (const float *)call->operands[0].data + row * depth, (const uint8_t *)w->data + base_kind_bytes(w->kind, e * columns * depth),
+                          depth, columns, (float *)call->result.data + row * columns);
+            continue;
+        }
+        for (int64_t column = 0; column < columns; column++) {
+            side across = {left + row * depth, 1}, down = {right + (e * columns + column) * depth, 1};
+            result[row * columns + column] = product_of(domain)(across, down, depth);
+        }
+    }
+    return blocks || interp_store(call, domain, result);
 }

@@ -3,6 +3,7 @@
  * Elementwise rows that are more than arithmetic on one or two items: they move, choose or convert them. */
 #include <string.h>
 
+#include "base/block.h"
 #include "interp/items.h"
 
 static bool copy(const interp_row_call *call)
@@ -29,6 +30,7 @@ bool interp_Convert(const interp_row_call *call)
     wg_kind kind = call->result.kind;
     int64_t count = interp_view_volume(a);
     wg_kind from = a->kind;
+    if (base_kind_is_block(from)) return base_block_values(from, a->data, base_kind_units(from, count), call->result.data), true;
     if (base_kind_is_complex(from)) { /* to a complex kind: each part by itself */
         from = base_kind_part(from);
         kind = base_kind_part(kind);

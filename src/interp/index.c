@@ -4,6 +4,7 @@
  * both. */
 #include <string.h>
 
+#include "base/block.h"
 #include "graph/binding.h"
 #include "interp/items.h"
 
@@ -51,12 +52,19 @@ static bool position_at(const interp_row_call *call, const places *p, int64_t it
 
 #define GET(call, Row, key) ((call)->attributes[GRAPH_ATTRIBUTE(Row, key)])
 
+/* Items [first, first + count); the values of those of a block kind. */
+static void copy_items(const wg_view *a, int64_t first, int64_t count, char *to)
+{
+    const char *from = (const char *)a->data + base_kind_bytes(a->kind, first);
+    if (base_kind_is_block(a->kind)) base_block_values(a->kind, from, base_kind_units(a->kind, count), (float *)to);
+    else memcpy(to, from, (size_t)base_kind_bytes(a->kind, count));
+}
+
 bool interp_Gather(const interp_row_call *call)
 {
     const wg_view *a = &call->operands[0], *positions = &call->operands[1];
     places p = places_of(a, positions, GET(call, Gather, axis), GET(call, Gather, batch), GET(call, Gather, outside));
     size_t width = base_kinds[call->result.kind].bytes, run = (size_t)p.post * width;
-    const char *data = a->data;
     char *result = call->result.data, fill[16];
     double real;
     memcpy(&real, &call->attributes[GRAPH_ATTRIBUTE(Gather, fill)], sizeof real);
@@ -67,7 +75,8 @@ bool interp_Gather(const interp_row_call *call)
             if (!position_at(call, &p, b * p.each + i, &position)) return false;
             for (int64_t o = b * p.pre; o < (b + 1) * p.pre; o++) {
                 char *to = result + (size_t)(o * p.each + i) * run;
-                if (position >= 0 && run) memcpy(to, data + (size_t)(o * p.extent + position) * run, run);
+                int64_t from = (o * p.extent + position) * p.post;
+                if (position >= 0 && run) copy_items(a, from, p.post, to);
                 for (int64_t n = 0; position < 0 && n < p.post; n++) memcpy(to + (size_t)n * width, fill, width);
             }
         }

@@ -29,12 +29,18 @@ static void copy_walk(uint32_t rank, const int64_t *shape, walk to, walk from, s
     if (base_volume(rank, shape, &volume) && volume) copy_axis(rank, shape, to.strides, from.strides, to.at, from.at, width);
 }
 
+/* The extent of an axis as copies count it: the last one of a block kind in blocks. */
+static int64_t units_of(const wg_view *view, uint32_t axis, int64_t items)
+{
+    return axis + 1 == view->rank ? base_kind_units(view->kind, items) : items;
+}
+
 /* A dense view as a walk. */
 static walk dense(const wg_view *view)
 {
     walk whole = {.at = view->data};
     int64_t stride = base_kinds[view->kind].bytes;
-    for (uint32_t axis = view->rank; axis-- > 0; stride *= view->shape[axis]) whole.strides[axis] = stride;
+    for (uint32_t axis = view->rank; axis-- > 0; stride *= units_of(view, axis, view->shape[axis])) whole.strides[axis] = stride;
     return whole;
 }
 
@@ -47,7 +53,9 @@ static int64_t spaced(int64_t stride, int64_t step, int64_t visited)
 /* Copies `from`, which has a stride for each axis of the result, to the result. */
 static bool copy_to_result(const interp_row_call *call, walk from)
 {
-    copy_walk(call->result.rank, call->result.shape, dense(&call->result), from, base_kinds[call->result.kind].bytes);
+    int64_t shape[WG_MAX_RANK];
+    for (uint32_t axis = 0; axis < call->result.rank; axis++) shape[axis] = units_of(&call->result, axis, call->result.shape[axis]);
+    copy_walk(call->result.rank, shape, dense(&call->result), from, base_kinds[call->result.kind].bytes);
     return true;
 }
 
@@ -84,7 +92,7 @@ bool interp_Narrow(const interp_row_call *call)
 {
     int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Narrow, axis)];
     walk from = dense(&call->operands[0]);
-    from.at += call->attributes[GRAPH_ATTRIBUTE(Narrow, start)] * from.strides[axis];
+    from.at += units_of(&call->result, (uint32_t)axis, call->attributes[GRAPH_ATTRIBUTE(Narrow, start)]) * from.strides[axis];
     from.strides[axis] = spaced(from.strides[axis], call->attributes[GRAPH_ATTRIBUTE(Narrow, step)], call->result.shape[axis]);
     return copy_to_result(call, from);
 }

@@ -81,10 +81,16 @@ wg_array *wg_array_copy(wg_lazy *lazy, const wg_view *items)
     return lazy_give(lazy, lazy_stored(lazy, tensor));
 }
 
+static bool no_blocks(wg_kind kind, wg_error *error)
+{
+    return base_fail(error, WG_UNSUPPORTED, "arrays of %s are not supported: blocks are weights of a network", base_kinds[kind].name);
+}
+
 static bool check_view(const wg_view *view, int64_t *volume, wg_error *error)
 {
     size_t bytes;
     if (!view) return base_fail(error, WG_ARGUMENT, "borrowing needs a view");
+    if ((unsigned)view->kind < WG_KIND_COUNT && base_kind_is_block(view->kind)) return no_blocks(view->kind, error);
     if (!base_tensor_size(view->kind, view->rank, view->shape, volume, &bytes, error)) return false;
     if (*volume && !view->data) return base_fail(error, WG_ARGUMENT, "the items of a view are NULL; give their address");
     if (view->kind != WG_KIND_BOOL || !*volume) return true;
@@ -186,7 +192,9 @@ wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind
 
 bool lazy_check_kind(wg_lazy *lazy, wg_kind kind)
 {
-    return (unsigned)kind < WG_KIND_COUNT || lazy_fail(lazy, WG_KIND, "%d is not a kind", (int)kind);
+    if ((unsigned)kind >= WG_KIND_COUNT) return lazy_fail(lazy, WG_KIND, "%d is not a kind", (int)kind);
+    wg_error error = {.code = WG_OK};
+    return !base_kind_is_block(kind) || (no_blocks(kind, &error), lazy_fail_with(lazy, &error, NULL));
 }
 
 wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number)

@@ -123,6 +123,14 @@ wg_array *wg_array_tensordot(wg_array *a, wg_array *b, const int32_t *axes_a, co
     return lazy_end(lazy, good ? sum_pairs(lazy, "tensordot", a, b, places_a, places_b, count) : NULL);
 }
 
+wg_array *wg_array_expert_matmul(wg_array *x, wg_array *w, wg_array *expert)
+{
+    wg_lazy *lazy = x ? x->lazy : w ? w->lazy : NULL;
+    if (!lazy || !lazy_check(lazy, x) || !lazy_check(lazy, w) || !lazy_check(lazy, expert)) return NULL;
+    int64_t activation = lazy_word(lazy, "expert_matmul", "ACTIVATION", "f32");
+    return wg_array_record(lazy, WG_OP_ExpertMatMul, (wg_array *[]){x, w, expert}, 3, &activation, 1);
+}
+
 wg_array *wg_array_dot(wg_array *a, wg_array *b)
 {
     wg_lazy *lazy = LAZY_BEGIN(a, b);

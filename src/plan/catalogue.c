@@ -50,25 +50,25 @@ enum place {
     FOLD_COLUMNS,
     SPREAD,
     GRADIENTS,
+    SCORES,
     EACH
 };
 _Static_assert(EACH < PLAN_PLACES, "the matcher has room for every place");
 
 static const plan_step steps[] = {
-#define PATTERN(Name, Root, home, formula) STEP_OF_ROOT(Root),
+#define PATTERN(Name, Root, home, formula, foreign, what) STEP_OF_ROOT(Root),
 #include "plan/steps.inc"
 #include "plan/catalogue.def"
     STEP_OF_ROOT(Leaf)};
 
 typedef struct pattern_row {
     const char *name;
-    uint8_t home;
-    const char *formula;
+    enum { ABROAD, HOME, SCHEDULE, STAGE } home;
+    const char *formula, *foreign;
 } pattern_row;
 
-enum { ABROAD, HOME, STAGE };
 static const pattern_row patterns[] = {
-#define PATTERN(Name, Root, home, formula) {#Name, home, formula},
+#define PATTERN(Name, Root, home, formula, foreign, what) {#Name, home, formula, foreign},
 #include "plan/catalogue.def"
 };
 
@@ -85,6 +85,16 @@ bool plan_pattern_abroad(uint16_t pattern)
 const char *plan_pattern_formula(uint16_t pattern)
 {
     return patterns[pattern].formula[0] ? patterns[pattern].formula : NULL;
+}
+
+const char *plan_pattern_foreign(uint16_t pattern)
+{
+    return patterns[pattern].foreign;
+}
+
+bool plan_pattern_is_counted(uint16_t pattern)
+{
+    return patterns[pattern].home == HOME;
 }
 
 /* ---- candidates ---- */
@@ -174,7 +184,7 @@ static const char *tell(wg_plan *plan, const char *format, uint32_t a, uint32_t 
 static const char *blocked(wg_plan *plan, plan_work *work, const plan_match *match, uint32_t *inside, uint32_t number, bool *failed)
 {
     const char *why = NULL;
-    if (!patterns[match->pattern].home) return "served abroad only";
+    if (patterns[match->pattern].home == ABROAD) return "served abroad only";
     if (plan->entry.posture == WG_POSTURE_RETAIN) return "the retain posture elects nothing";
     for (uint32_t i = 0; i < match->node_count; i++) inside[plan->index[match->nodes[i]]] = number;
     for (uint32_t i = 0; i + 1 < match->node_count; i++) { /* the root is the last */
@@ -199,8 +209,11 @@ static bool elect(wg_plan *plan, plan_work *work)
     if (!inside || !work->match_of) return false;
     memset(work->match_of, 0xff, plan->count * sizeof *work->match_of);
     bool failed = false;
-    for (uint32_t number = 0; number < plan->candidate_count; number++) {
+    /* What the licence counts first, so that nothing else moves it. */
+    for (uint32_t turn = 0; turn < 2 * plan->candidate_count; turn++) {
+        uint32_t number = turn % plan->candidate_count;
         plan_match *match = &plan->matches[number];
+        if ((patterns[match->pattern].home == SCHEDULE) != (turn >= plan->candidate_count)) continue;
         match->reason = blocked(plan, work, match, inside, number + 1, &failed);
         if (failed) return false;
         match->elected = !match->reason;
@@ -212,7 +225,8 @@ static bool elect(wg_plan *plan, plan_work *work)
 /* Candidates come first, then what stages alone look for. */
 bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error)
 {
-    plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator};
+    plan_readership readership = {plan->closure, plan->index, work->reader_begin, work->readers, work->kept};
+    plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator, .readership = &readership};
     uint32_t capacity = 0;
     plan_matcher_index(&m, steps, sizeof steps / sizeof *steps);
     bool good = find_matches(plan, &m, false, &capacity);

@@ -202,7 +202,7 @@ static bool make_buffers(layering *l, wg_error *error)
         plan_buffer buffer = {
             .node = plan->closure[i], .place = place_of(node), .alias = WG_NONE, .last = plan->lasts[i] ? plan->stage_count : 0};
         int64_t items = plan_is_fill(plan->graph, node) ? 1 : layout->volumes[i];
-        if (!base_multiply(items, base_kinds[node->kind].bytes, &buffer.bytes) || buffer.bytes > INT64_MAX - BASE_ALIGNMENT)
+        if (!base_kind_size((wg_kind)node->kind, items, &buffer.bytes) || buffer.bytes > INT64_MAX - BASE_ALIGNMENT)
             return base_fail(error, WG_SIZE, "node %u: %s of %s does not fit in memory", buffer.node,
                              BASE_SHAPE_TEXT(node->rank, layout->shapes[i]), base_kinds[node->kind].name);
         layout->buffer_of[i] = layout->buffer_count;

@@ -43,7 +43,7 @@ bool plan_is_number(const wg_graph *graph, uint32_t node, double number)
            base_number_load(kind, payload->tensor->data, 0).u == wanted.u;
 }
 
-static bool cover(plan_matcher *m, uint32_t node)
+bool plan_match_cover(plan_matcher *m, uint32_t node)
 {
     if (!BASE_RESERVE(m->allocator, m->covered, m->covered_capacity, m->covered_count + 1)) {
         m->failed = true;
@@ -53,7 +53,7 @@ static bool cover(plan_matcher *m, uint32_t node)
     return true;
 }
 
-static uint32_t operand_at(const plan_matcher *m, uint32_t node, uint32_t operand)
+uint32_t plan_match_operand(const plan_matcher *m, uint32_t node, uint32_t operand)
 {
     const wg_node *n = graph_node(m->graph, node);
     return operand < n->operand_count ? graph_operands(m->graph, n)[operand] : WG_NONE;
@@ -79,10 +79,10 @@ static bool fits(const plan_matcher *m, uint32_t node, const plan_step *step)
 
 static bool take(plan_matcher *m, const plan_step *step)
 {
-    uint32_t node = operand_at(m, m->places[step->from], step->operand);
+    uint32_t node = plan_match_operand(m, m->places[step->from], step->operand);
     if (!fits(m, node, step)) return false;
     m->places[step->place] = node;
-    return cover(m, node);
+    return plan_match_cover(m, node);
 }
 
 /* A Narrow of exactly one position, of the last axis of `window` (WG_NONE: of the Reshape that it answers). */
@@ -104,19 +104,19 @@ static bool fold(plan_matcher *m, const plan_step *step, uint32_t node)
 {
     uint32_t window = WG_NONE;
     int64_t start = 0, expected = -1;
-    for (; graph_node(m->graph, node)->op == WG_OP_Maximum; node = operand_at(m, node, 0)) {
-        uint32_t narrow = operand_at(m, node, 1), below = narrow_of(m, narrow, window, &start);
+    for (; graph_node(m->graph, node)->op == WG_OP_Maximum; node = plan_match_operand(m, node, 0)) {
+        uint32_t narrow = plan_match_operand(m, node, 1), below = narrow_of(m, narrow, window, &start);
         if (below == WG_NONE) return false;
         if (window == WG_NONE) {
             const wg_node *reshape = graph_node(m->graph, below);
             window = below;
             expected = graph_shape(m->graph, reshape)[reshape->rank - 1] - 1;
         }
-        if (start != expected-- || !cover(m, node) || !cover(m, narrow)) return false;
+        if (start != expected-- || !plan_match_cover(m, node) || !plan_match_cover(m, narrow)) return false;
     }
     if (window == WG_NONE || narrow_of(m, node, window, &start) == WG_NONE || start != 0 || expected != 0) return false;
     m->places[step->place] = window;
-    return cover(m, node) && cover(m, window);
+    return plan_match_cover(m, node) && plan_match_cover(m, window);
 }
 
 /* Positions of a window whose gradient is looked for. */
@@ -130,7 +130,7 @@ static bool is_row(const plan_matcher *m, uint32_t node, wg_op op)
 /* What node reads, where it is a Pad of one position of the last axis by +0 at `start`; WG_NONE: it is none. Covers the Pad. */
 static uint32_t padded_at(plan_matcher *m, uint32_t node, int64_t start)
 {
-    if (!is_row(m, node, WG_OP_Pad) || !cover(m, node)) return WG_NONE;
+    if (!is_row(m, node, WG_OP_Pad) || !plan_match_cover(m, node)) return WG_NONE;
     const wg_node *n = graph_node(m->graph, node);
     bool last = graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Pad, axis)) == (int64_t)n->rank - 1;
     bool there = graph_attribute(m->graph, n, GRAPH_ATTRIBUTE(Pad, start)) == start;
@@ -141,21 +141,21 @@ static uint32_t padded_at(plan_matcher *m, uint32_t node, int64_t start)
 /* A Mul of Convert(the comparison, or its Not), covered with those two: answers what is multiplied, and the comparison. */
 static uint32_t let_through(plan_matcher *m, uint32_t node, bool negated, uint32_t *equal)
 {
-    uint32_t mask = is_row(m, node, WG_OP_Mul) ? operand_at(m, node, 0) : WG_NONE;
-    if (!is_row(m, mask, WG_OP_Convert) || !cover(m, node) || !cover(m, mask)) return WG_NONE;
-    *equal = operand_at(m, mask, 0);
+    uint32_t mask = is_row(m, node, WG_OP_Mul) ? plan_match_operand(m, node, 0) : WG_NONE;
+    if (!is_row(m, mask, WG_OP_Convert) || !plan_match_cover(m, node) || !plan_match_cover(m, mask)) return WG_NONE;
+    *equal = plan_match_operand(m, mask, 0);
     if (negated) {
-        if (graph_node(m->graph, *equal)->op != WG_OP_Not || !cover(m, *equal)) return WG_NONE;
-        *equal = operand_at(m, *equal, 0);
+        if (graph_node(m->graph, *equal)->op != WG_OP_Not || !plan_match_cover(m, *equal)) return WG_NONE;
+        *equal = plan_match_operand(m, *equal, 0);
     }
-    return operand_at(m, node, 1);
+    return plan_match_operand(m, node, 1);
 }
 
 /* The value whose bits stand at an operand of a comparison. */
 static uint32_t bits_of(plan_matcher *m, uint32_t equal, uint32_t operand)
 {
-    uint32_t bits = graph_node(m->graph, equal)->op == WG_OP_Equal ? operand_at(m, equal, operand) : WG_NONE;
-    return is_row(m, bits, WG_OP_Bitcast) && cover(m, bits) ? operand_at(m, bits, 0) : WG_NONE;
+    uint32_t bits = graph_node(m->graph, equal)->op == WG_OP_Equal ? plan_match_operand(m, equal, operand) : WG_NONE;
+    return is_row(m, bits, WG_OP_Bitcast) && plan_match_cover(m, bits) ? plan_match_operand(m, bits, 0) : WG_NONE;
 }
 
 /* One position of the axis on the way down: `came` came to it; the comparison passes it on to the positions before, or keeps it. */
@@ -176,12 +176,12 @@ static bool kept_at(plan_matcher *m, uint32_t pad, int64_t j, going_back *at)
  * and goes on to them where it is, by its bits. Position 0 gets what is left. */
 static bool fold_gradient(plan_matcher *m, const plan_step *step)
 {
-    uint32_t sum = operand_at(m, m->places[step->from], 0), pads[FOLD_GRADIENT_MOST], equal = WG_NONE;
+    uint32_t sum = plan_match_operand(m, m->places[step->from], 0), pads[FOLD_GRADIENT_MOST], equal = WG_NONE;
     int64_t last = 0, count = 0;
-    for (; is_row(m, sum, WG_OP_Add) && last + 1 < FOLD_GRADIENT_MOST && cover(m, sum); sum = operand_at(m, sum, 0)) last++;
+    for (; is_row(m, sum, WG_OP_Add) && last + 1 < FOLD_GRADIENT_MOST && plan_match_cover(m, sum); sum = plan_match_operand(m, sum, 0)) last++;
     if (last < 1) return false;
-    sum = operand_at(m, m->places[step->from], 0);
-    for (; count < last; sum = operand_at(m, sum, 0)) pads[count++] = operand_at(m, sum, 1);
+    sum = plan_match_operand(m, m->places[step->from], 0);
+    for (; count < last; sum = plan_match_operand(m, sum, 0)) pads[count++] = plan_match_operand(m, sum, 1);
     pads[last] = sum;
     going_back here, next;
     if (!kept_at(m, pads[last], last, &here)) return false;
@@ -189,8 +189,8 @@ static bool fold_gradient(plan_matcher *m, const plan_step *step)
     for (int64_t j = last; j >= 1; j--, here = next) {
         if (!kept_at(m, pads[j - 1], j - 1, &next) || let_through(m, next.came, false, &equal) != here.came) return false;
         if (equal != here.equal || bits_of(m, equal, 1) != greatest || !is_row(m, greatest, WG_OP_Maximum)) return false;
-        greatest = operand_at(m, greatest, 0);
-        if (bits_of(m, equal, 0) != greatest || !cover(m, equal)) return false;
+        greatest = plan_match_operand(m, greatest, 0);
+        if (bits_of(m, equal, 0) != greatest || !plan_match_cover(m, equal)) return false;
     }
     return is_row(m, greatest, WG_OP_Narrow) && fold(m, step, top);
 }
@@ -208,23 +208,68 @@ static bool number_at(const plan_matcher *m, uint32_t node, double number)
 /* One operand of the root is the number, the right one first; the other is what was asked for. */
 static bool beside(plan_matcher *m, const plan_step *step)
 {
-    uint32_t left = operand_at(m, m->places[0], 0), right = operand_at(m, m->places[0], 1);
+    uint32_t left = plan_match_operand(m, m->places[0], 0), right = plan_match_operand(m, m->places[0], 1);
     bool at_right = number_at(m, right, step->number);
     m->places[step->place] = at_right ? left : right;
     return at_right || number_at(m, left, step->number);
+}
+
+static bool piece(plan_matcher *m, const plan_step *step)
+{
+    static uint32_t (*const pieces[])(plan_matcher *, uint32_t) = {
+#define PIECE(name, what) plan_piece_##name,
+#include "plan/pieces.def"
+    };
+    uint32_t from = m->places[step->from], node = step->operand == ITSELF ? from : plan_match_operand(m, from, step->operand);
+    return node != WG_NONE && (m->places[step->place] = pieces[step->op](m, node)) != WG_NONE;
+}
+
+/* One operand is the piece, the left one first; what the left one covered in vain is uncovered. */
+static bool either(plan_matcher *m, const plan_step *step)
+{
+    uint32_t before = m->covered_count;
+    plan_step one = *step;
+    for (one.operand = 0; one.operand < 2; one.operand++) {
+        if (piece(m, &one)) return true;
+        m->covered_count = before;
+    }
+    return false;
+}
+
+bool plan_match_pair(const plan_matcher *m, uint32_t node, wg_op op, uint32_t *found, uint32_t *other)
+{
+    for (uint32_t k = 0; k < 2; k++) {
+        *found = plan_match_operand(m, node, k);
+        *other = plan_match_operand(m, node, 1 - k);
+        if (*found != WG_NONE && *other != WG_NONE && graph_node(m->graph, *found)->op == op) return true;
+    }
+    return false;
+}
+
+/* One operand is of that row and covered; the other stays outside. */
+static bool pair(plan_matcher *m, const plan_step *step)
+{
+    uint32_t found, other;
+    if (!plan_match_pair(m, m->places[step->from], (wg_op)step->op, &found, &other)) return false;
+    m->places[step->place] = found;
+    m->places[step->operand] = other;
+    return plan_match_cover(m, found);
 }
 
 static bool run_step(plan_matcher *m, const plan_step *step)
 {
     switch ((plan_step_action)step->action) {
     case STEP_TAKE: return take(m, step);
-    case STEP_SEE: return (m->places[step->place] = operand_at(m, m->places[step->from], step->operand)) != WG_NONE;
+    case STEP_SEE: return (m->places[step->place] = plan_match_operand(m, m->places[step->from], step->operand)) != WG_NONE;
     case STEP_SOURCE: return source_at(m, m->places[step->place]);
-    case STEP_SAME: return operand_at(m, m->places[step->from], step->operand) == m->places[step->place];
-    case STEP_FOLD: return fold(m, step, operand_at(m, m->places[step->from], 0));
+    case STEP_SAME: return plan_match_operand(m, m->places[step->from], step->operand) == m->places[step->place];
+    case STEP_FOLD: return fold(m, step, plan_match_operand(m, m->places[step->from], 0));
     case STEP_FOLD_GRADIENT: return fold_gradient(m, step);
+    case STEP_PIECE: return piece(m, step);
+    case STEP_EITHER: return either(m, step);
+    case STEP_PAIR: return pair(m, step);
     case STEP_RESULT: m->results[m->result_count++] = m->places[step->place]; return true;
-    case STEP_NUMBER: return number_at(m, operand_at(m, m->places[step->from], step->operand), step->number);
+    case STEP_NUMBER: return number_at(m, plan_match_operand(m, m->places[step->from], step->operand), step->number);
     case STEP_BESIDE: return beside(m, step);
     case STEP_PART:
     case STEP_ALSO:
@@ -237,7 +282,7 @@ bool plan_match_at(plan_matcher *m, uint32_t pattern, uint32_t root)
 {
     m->places[0] = root;
     m->covered_count = m->result_count = 0;
-    if (!cover(m, root)) return false;
+    if (!plan_match_cover(m, root)) return false;
     for (const plan_step *step = m->first[pattern]; step->action != STEP_PART; step++) {
         if (step->action != STEP_OPTION) {
             if (!run_step(m, step)) return false;

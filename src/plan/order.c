@@ -96,7 +96,7 @@ static void list_values(scheduler *s, uint32_t *seen)
             s->readers[s->reader_begin[s->values[v] + 1]++] = stage;
     for (uint32_t i = 0; i < plan->count; i++) {
         const wg_node *node = plan_node(plan, i);
-        s->bytes[i] = (double)node->volume * base_kinds[node->kind].bytes;
+        s->bytes[i] = (double)base_kind_bytes((wg_kind)node->kind, node->volume);
     }
 }
 

@@ -32,10 +32,13 @@ static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
 
 /* ---- catalogue ---- */
 
-/* The row of an elected match's pattern: its name, and the kernel of its stage (NULL: its rows run as they were recorded). */
+/* The row of a match's pattern: its name. */
 const char *plan_pattern_name(uint16_t pattern);
-const char *plan_pattern_formula(uint16_t pattern);
 bool plan_pattern_abroad(uint16_t pattern);
+/* What other compilers call it, as "dialect.name". */
+const char *plan_pattern_foreign(uint16_t pattern);
+/* Whether the licence counts a match as one step; else it is elected for the schedule alone. */
+bool plan_pattern_is_counted(uint16_t pattern);
 
 /* ---- views: how virtual rows read (views.c) ---- */
 
@@ -49,7 +52,7 @@ typedef enum plan_reading {
     PLAN_READING_STRIDED,   /* a kernel that follows strides */
     PLAN_READING_CONTIGUOUS /* a kernel that takes its operands row-major */
 } plan_reading;
-plan_reading plan_reading_of(const wg_node *node);
+plan_reading plan_reading_of(const wg_graph *graph, const wg_node *node);
 
 /* Where a virtual row finds its items: its operand's map and the two shapes. */
 typedef struct plan_view_call {

@@ -213,6 +213,8 @@ bool plan_layout_make(const wg_plan *plan, const wg_binding *bindings, uint32_t 
 void plan_layout_free(plan_layout *layout);
 /* The strides of `node` over the items of the stored node below it (walking virtual nodes). */
 bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, plan_map *map, uint32_t *source);
+/* The kernel that serves a pattern's matches here; NULL: their rows run as they were recorded. */
+const char *plan_pattern_formula(uint16_t pattern);
 /* Checks every invariant of structure and layout (operands computed before use, lifetimes that share memory do not overlap, every result
  * stored): run after planning in tests. */
 bool plan_verify(const wg_plan *plan, const plan_layout *layout, wg_error *error);

@@ -127,6 +127,7 @@ bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern)
                             .node_count = match->node_count,
                             .elected = match->elected,
                             .formula = formula_of(plan, match),
+                            .foreign = plan_pattern_foreign(match->pattern),
                             .reason = match->reason};
     return true;
 }
@@ -329,7 +330,8 @@ char *wg_plan_report(const wg_plan *plan)
 {
     if (!plan) return NULL;
     base_string text = base_string_new(plan->allocator);
-    uint32_t elected = plan->licence.groups;
+    uint32_t elected = 0;
+    for (uint32_t m = 0; m < plan->candidate_count; m++) elected += plan->matches[m].elected;
     base_string_printf(&text, "patterns: %u candidate%s, %u elected\n", plan->candidate_count, plan->candidate_count == 1 ? "" : "s", elected);
     put_elections(plan, &text);
     base_string_printf(&text, "stages: %u for %u nodes\n", plan->stage_count, plan->count);

@@ -102,9 +102,19 @@ static bool plain_total(const asking *a, const wg_node *root)
            (told == GRAPH_BY_RULE || told == root->kind);
 }
 
+/* q, k and v come from outside, and nothing but the weights and their factors is computed inside. */
+static bool attention_served(const asking *a)
+{
+    const wg_node *root = graph_node(a->plan->graph, a->match->root), *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT);
+    if (!product || product == root || root->rank != product->rank || !base_kind_is_float((wg_kind)root->kind)) return false;
+    return !holds(a->match, root->operands[1]) && !holds(a->match, product->operands[0]) && !holds(a->match, product->operands[1]);
+}
+
 static bool is_served(const asking *a)
 {
-    if (!plan_pattern_formula(a->match->pattern)) return false;
+    const char *formula = plan_pattern_formula(a->match->pattern);
+    if (!formula) return false;
+    if (!strcmp(formula, "attention")) return attention_served(a);
     const wg_node *root = graph_node(a->plan->graph, a->match->root), *windows = covered_row(a, WG_OP_Permute, NULL, WG_OP_Unfold);
     const wg_node *matrix = windows ? covered_row(a, WG_OP_Reshape, windows, WG_OP_COUNT) : NULL;
     if (covered_row(a, WG_OP_Fold, NULL, WG_OP_COUNT)) return serves_fold(a, windows, matrix);

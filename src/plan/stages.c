@@ -123,7 +123,7 @@ static void assign_roles(grouping *g)
                                       [PLAN_READING_MAP] = PLAN_ROLE_MAP,
                                       [PLAN_READING_STRIDED] = PLAN_ROLE_CALL,
                                       [PLAN_READING_CONTIGUOUS] = PLAN_ROLE_CALL};
-    for (uint32_t i = 0; i < plan->count; i++) g->units->role[i] = role_of[plan_reading_of(plan_node(plan, i))];
+    for (uint32_t i = 0; i < plan->count; i++) g->units->role[i] = role_of[plan_reading_of(plan->graph, plan_node(plan, i))];
     for (uint32_t i = 0; i < plan->count; i++) {
         if (g->covered[i]) g->units->role[i] = PLAN_ROLE_COVERED;
         else if (g->units->serving[i] != WG_NONE) g->units->role[i] = PLAN_ROLE_PATTERN;
@@ -157,7 +157,7 @@ static bool demands_contiguous(const grouping *g, uint32_t reader)
 {
     if (g->units->role[reader] != PLAN_ROLE_CALL) return false;
     const wg_node *node = plan_node(g->plan, reader);
-    return plan_reading_of(node) != PLAN_READING_STRIDED || node->rank > STRIDED_BATCH_AXES + 2;
+    return plan_reading_of(g->plan->graph, node) != PLAN_READING_STRIDED || node->rank > STRIDED_BATCH_AXES + 2;
 }
 
 static bool is_demanded_contiguous(const grouping *g, uint32_t index)

@@ -193,7 +193,7 @@ static bool check_map(verifying *v, const plan_read *read, const plan_map *map)
         if (reach < 0) low += reach;
         else high += reach;
     }
-    if (low < 0 || high >= buffer->bytes / base_kinds[source->kind].bytes) return defect(v, read->node, "its read map leaves the buffer");
+    if (low < 0 || high >= base_kind_items((wg_kind)source->kind, buffer->bytes)) return defect(v, read->node, "its read map leaves the buffer");
     return true;
 }
 

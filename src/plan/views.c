@@ -6,7 +6,7 @@
 
 #include "plan/passes.h"
 
-plan_reading plan_reading_of(const wg_node *node)
+plan_reading plan_reading_of(const wg_graph *graph, const wg_node *node)
 {
     static const uint8_t told[WG_OP_COUNT] = {
 #define READING(Row, how) [WG_OP_##Row] = PLAN_READING_##how + 1,
@@ -14,6 +14,9 @@ plan_reading plan_reading_of(const wg_node *node)
     };
     /* Bits that become floats are computed: the NaNs among them become the one NaN. */
     if (node->op == WG_OP_Bitcast && base_kind_has_nan((wg_kind)node->kind)) return PLAN_READING_MAP;
+    /* What converts blocks is a call: its operand has no single items. */
+    if (node->op == WG_OP_Convert && base_kind_is_block((wg_kind)graph_node(graph, graph_operands(graph, node)[0])->kind))
+        return PLAN_READING_STRIDED;
     if (told[node->op]) return (plan_reading)(told[node->op] - 1);
     return graph_rows[node->op].order == GRAPH_ORDER_ELEMENT ? PLAN_READING_MAP : PLAN_READING_CONTIGUOUS;
 }

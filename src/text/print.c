@@ -139,7 +139,8 @@ static void put_source(writer *w, uint32_t position, const wg_node *node)
     put_type(w, node);
     bool one = payload->form == GRAPH_PAYLOAD_FILL || (payload->form == GRAPH_PAYLOAD_DENSE && text_items_equal(payload->tensor));
     bool by_name = payload->form == GRAPH_PAYLOAD_MANIFEST || payload->manifest != WG_NONE ||
-                   (payload->form == GRAPH_PAYLOAD_DENSE && !one && node->volume > TEXT_MAX_INLINE);
+                   (payload->form == GRAPH_PAYLOAD_DENSE && !one &&
+                    (node->volume > TEXT_MAX_INLINE || base_kind_is_block((wg_kind)node->kind)));
     if (payload->form != GRAPH_PAYLOAD_REQUIRED) put(w, " = ");
     if (by_name) {
         put_manifest(w, position, payload);

@@ -45,6 +45,9 @@ typedef struct source {
 static wg_tensor *new_items(text_reader *reader, const source *s, uint32_t rank, const int64_t *shape, text_token token)
 {
     wg_error error = {.code = WG_OK};
+    if (base_kind_is_block(s->kind))
+        return text_fail(reader, token, WG_KIND, "items of %s are blocks, which no number writes: give them by name, as @\"w\"",
+                         base_kinds[s->kind].name), NULL;
     wg_tensor *tensor = wg_tensor_new((wg_context *)reader->context, s->kind, rank, shape, NULL, &error);
     if (!tensor && error.code == WG_MEMORY) text_fail_memory(reader);
     else if (!tensor) text_fail(reader, token, error.code, "%s", error.message);

@@ -96,7 +96,7 @@ typedef struct text_argument {
 } text_argument;
 
 /* TEXT_SIDES: a size or a list of sizes; the other types are those of graph_attribute_type. */
-#define TEXT_SIDES ((graph_attribute_type)(GRAPH_DISTRIBUTION + 1))
+#define TEXT_SIDES ((graph_attribute_type)(GRAPH_ACTIVATION + 1))
 /* Parameters of any row or composition. */
 #define TEXT_MAX_PARAMETERS 6
 

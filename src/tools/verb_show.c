@@ -78,7 +78,7 @@ void tool_put_pattern(base_string *text, const wg_pattern *pattern)
     base_string_puts(text, pattern->elected ? "\"formula\": " : "\"reason\": ");
     const char *why = pattern->elected ? pattern->formula : pattern->reason;
     base_json_put_string(text, why ? why : "", why ? strlen(why) : 0);
-    base_string_puts(text, "}");
+    base_string_printf(text, ", \"foreign\": \"%s\"}", pattern->foreign);
 }
 
 static int print_plan_json(const tool_call *call, const wg_plan *plan, wg_error *error)

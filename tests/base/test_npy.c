@@ -115,7 +115,7 @@ static void writes_numpys_form(void **state)
 static void round_trips_every_kind(void **state)
 {
     (void)state;
-    for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) {
+    for (wg_kind kind = 0; kind < WG_KIND_SINGLES; kind++) {
         for (uint32_t rank = 0; rank <= WG_MAX_RANK; rank += rank < 3 ? 1 : 13) {
             int64_t shape[WG_MAX_RANK] = {3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
             wg_error error = {0};

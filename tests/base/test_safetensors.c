@@ -181,15 +181,15 @@ static void survives_every_cut_and_turned_bit(void **state)
 
 /* ---- writing ---- */
 
-static wg_tensor *made[WG_KIND_COUNT];
-static base_safetensors_item items[WG_KIND_COUNT];
+static wg_tensor *made[WG_KIND_SINGLES];
+static base_safetensors_item items[WG_KIND_SINGLES];
 static uint32_t item_count;
 static const base_safetensors_note notes[] = {{"z", "last \"quoted\"\n"}, {"a", "\xC3\xA9"}};
 
 static int setup(void **state)
 {
     (void)state;
-    for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) {
+    for (wg_kind kind = 0; kind < WG_KIND_SINGLES; kind++) {
         if (kind == WG_KIND_C128 || kind == WG_KIND_CHAR) continue;
         made[kind] = wg_tensor_fill(NULL, kind, kind % 3, (int64_t[]){3, 1 + kind % 2}, kind, NULL);
         items[item_count++] = (base_safetensors_item){wg_kind_name(kind), made[kind]};
@@ -200,7 +200,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) wg_tensor_release(made[kind]);
+    for (wg_kind kind = 0; kind < WG_KIND_SINGLES; kind++) wg_tensor_release(made[kind]);
     return 0;
 }
 
@@ -236,7 +236,7 @@ static void writes_what_it_reads(void **state)
     check_written(file.text, file.length);
 
     /* The order in which things are given does not matter. */
-    base_safetensors_item turned[WG_KIND_COUNT];
+    base_safetensors_item turned[WG_KIND_SINGLES];
     for (uint32_t i = 0; i < item_count; i++) turned[i] = items[item_count - 1 - i];
     base_safetensors_note turned_notes[] = {notes[1], notes[0]};
     content = (base_safetensors_content){turned, item_count, turned_notes, 2};

@@ -193,7 +193,7 @@ static inline wg_value mapped_record(mapped *m, test_draws *draws, wg_tape *tape
 /* Which kinds of operands are to be tried for a row: rows without data operands are tried with one kind. */
 static inline bool mapped_takes(wg_op op, wg_kind kind)
 {
-    if (!graph_rows[op].arity || !graph_row_accepts(op, kind)) return false;
+    if (!graph_rows[op].arity || !graph_row_accepts(op, kind) || op == WG_OP_QMatMul) return false; /* QMatMul: its weights are shared */
     bool kindless = op == WG_OP_Where || op == WG_OP_KeySplit || op == WG_OP_KeyFold;
     return !kindless || kind == WG_KIND_F32;
 }

@@ -6,6 +6,7 @@
 #include "batch/mapped.h"
 
 #include "batch/batch.h"
+#include "support/blocks.h"
 #include "support/dense.h"
 
 #define FORMS 3 /* calls of one row, kind and shape */
@@ -26,8 +27,8 @@ static void every_case(uint64_t seed, case_function check)
     test_draws draws = test_draws_new(seed);
     for (int op = 0; op < WG_OP_COUNT; op++) {
         uint32_t calls = 0, patterns = 0;
-        if (graph_row_is_host((wg_op)op)) continue; /* matrices of their own: host_rows_map */
-        for (int kind = 0; kind < WG_KIND_COUNT; kind++) {
+        if (graph_row_is_host((wg_op)op) || op == WG_OP_QMatMul) continue; /* matrices of their own: host_rows_map, quantised_rows_map */
+        for (int kind = 0; kind < WG_KIND_SINGLES; kind++) {
             if (!mapped_takes((wg_op)op, (wg_kind)kind)) continue;
             for (size_t i = 0; i < FORMS * MAPPED_EDGES; i++) {
                 mapped m;
@@ -171,6 +172,40 @@ static void host_rows_map(void **state)
         for (uint32_t pattern = 1; pattern < 1u << wg_op_arity((wg_op)op); pattern++, checked++) check_host(&draws, (wg_op)op, pattern);
     }
     if (!checked) skip();
+}
+
+/* Weights of a block kind are shared by every cell: rows of each get them as an unbatched call does; weights of a cell's own are refused. */
+static void quantised_rows_map(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(21);
+    for (int named = 0; named < 2; named++)
+        for (int experts = 0; experts < 2; experts++) {
+            int64_t frame = 3, rows = 2, depth = 64;
+            wg_error error = {.code = WG_OK};
+            wg_tensor *x = test_tensor_draw(&draws, WG_KIND_F32, 3, TEST_SHAPE(frame, rows, depth), -1, 1);
+            wg_tensor *w = test_blocks(&draws, WG_KIND_Q4_1, experts ? 3 : 2, experts ? TEST_SHAPE(4, 5, depth) : TEST_SHAPE(5, depth), false);
+            wg_tensor *e = test_tensor_draw(&draws, WG_KIND_I64, 2, TEST_SHAPE(frame, rows), 0, 4);
+            wg_tensor *flat = wg_op_run(NULL, WG_OP_Reshape, (const wg_tensor *const[]){x}, 1, TEST_SHAPE(2, frame * rows, depth), 3, &error);
+            wg_tensor *all = wg_op_run(NULL, WG_OP_Reshape, (const wg_tensor *const[]){e}, 1, TEST_SHAPE(1, frame * rows), 2, &error);
+            wg_tensor *lines = wg_op_run(NULL, experts ? WG_OP_ExpertMatMul : WG_OP_QMatMul, (const wg_tensor *const[]){flat, w, all}, experts ? 3 : 2,
+                                         TEST_SHAPE(0), 1, &error);
+            wg_tensor *expected = wg_op_run(NULL, WG_OP_Reshape, (const wg_tensor *const[]){lines}, 1, TEST_SHAPE(3, frame, rows, 5), 4, &error);
+            if (!expected) fail_msg("%s", error.message);
+            wg_tape *tape = wg_tape_new(NULL);
+            wg_size cells = named ? wg_extent(tape, "cells", 3) : wg_number(3);
+            wg_value cell[3] = {wg_input_fill(tape, WG_KIND_F32, 2, (wg_size[]){wg_number(rows), wg_number(depth)}, 0), wg_parameter(tape, w),
+                                wg_input_fill(tape, WG_KIND_I64, 1, (wg_size[]){wg_number(rows)}, 0)};
+            wg_value y = experts ? wg_expert_matmul(cell[0], cell[1], cell[2]) : wg_qmatmul(cell[0], cell[1]);
+            wg_value given[2] = {wg_input_fill(tape, WG_KIND_F32, 3, (wg_size[]){cells, wg_number(rows), wg_number(depth)}, 0),
+                                 wg_input_fill(tape, WG_KIND_I64, 2, (wg_size[]){cells, wg_number(rows)}, 0)};
+            wg_value mapped, inputs[2] = {cell[0], cell[2]};
+            assert_true(wg_vmap(tape, &y, 1, inputs, given, NULL, 1 + (uint32_t)experts, NULL, &mapped));
+            wg_feed feeds[2] = {{wg_symbol_of(given[0]), wg_tensor_view(x)}, {wg_symbol_of(given[1]), wg_tensor_view(e)}};
+            expect(tape, mapped, feeds, 1 + (uint32_t)experts, NULL, expected, experts ? "experts" : "rows");
+            wg_tensor *owned[] = {x, e, flat, all, lines, expected};
+            for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) wg_tensor_release(owned[i]);
+        }
 }
 
 /* ---- maps of maps: rows that have batch axes already ---- */
@@ -385,6 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_maps),
         cmocka_unit_test(host_rows_map),
+        cmocka_unit_test(quantised_rows_map),
         cmocka_unit_test(every_row_follows_a_named_frame),
         cmocka_unit_test(every_row_maps_twice),
         cmocka_unit_test(every_row_maps_cell_by_cell),

@@ -8,6 +8,7 @@
 #include "exec/equivalence.h"
 #include "graph/row.h"
 #include "graph/rules.h"
+#include "support/blocks.h"
 #include "support/dense.h"
 
 #define MOST_ROOTS 200
@@ -133,7 +134,7 @@ static void cases_same(maker *m)
             of_form(m, &forms[i], i, NULL, 0);
             continue;
         }
-        for (int64_t to = 0; to < WG_KIND_COUNT; to++) {
+        for (int64_t to = 0; to < WG_KIND_SINGLES; to++) {
             bool takes = base_kind_is_complex((wg_kind)to) || !base_kind_is_complex(m->kind); /* a complex number is no real one */
             if (!takes || (i != 5 && i != 12)) continue;
             of_form(m, &forms[i], i, (int64_t[]){to, 0}, 2);
@@ -144,7 +145,7 @@ static void cases_same(maker *m)
 
 static void cases_bitcast(maker *m)
 {
-    for (int64_t to = 0; to < WG_KIND_COUNT; to++) {
+    for (int64_t to = 0; to < WG_KIND_SINGLES; to++) {
         if (base_kinds[to].bytes != base_kinds[m->kind].bytes || to == WG_KIND_BOOL || to == WG_KIND_CHAR) continue;
         for (uint32_t i = 0; i < FORM_COUNT; i += 3) of_form(m, &forms[i], i, &to, 1);
         if (base_kind_has_nan((wg_kind)to) && !base_kind_has_nan(m->kind)) {
@@ -479,6 +480,24 @@ static void cases_matrices(maker *m)
     }
 }
 
+/* Experts of floats; test_quant.c has those of block kinds, and QMatMul. */
+static void cases_weights(maker *m)
+{
+    if (m->op == WG_OP_QMatMul) {
+        wg_tensor *blocks = test_blocks(&m->draws, WG_KIND_Q5_K, 2, TEST_SHAPE(19, 512), true);
+        wg_value operands[2] = {operand(m, m->kind, 2, TEST_SHAPE(3, 512), 0), wg_parameter(m->tape, blocks)};
+        for (int64_t activation = 0; activation < 2; activation++) RECORD(m, operands, 2, activation);
+        return;
+    }
+    static const int64_t shapes[][3] = {{1, 5, 3}, {9, 40, 300}, {0, 3, 4}, {4, 0, 3}, {4, 3, 0}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        int64_t rows = shapes[i][0], columns = shapes[i][1], depth = shapes[i][2];
+        wg_value operands[3] = {operand(m, m->kind, 2, TEST_SHAPE(rows, depth), i % 3), operand(m, m->kind, 3, TEST_SHAPE(3, columns, depth), (i + 1) % 3),
+                                positions(m, WG_KIND_I64, 1, &rows, 0, 3)};
+        RECORD(m, operands, 3, 0);
+    }
+}
+
 /* ---- the table: by the rule of a row's shape, so that a new row of a known rule is tested at once ---- */
 
 static const struct {
@@ -486,6 +505,7 @@ static const struct {
     cases_function cases;
 } by_rule[] = {
     {graph_shape_same, cases_same},          {graph_shape_bitcast, cases_bitcast},       {graph_shape_scalar, cases_scalar},
+    {graph_shape_qmatmul, cases_weights},    {graph_shape_expert_matmul, cases_weights},
     {graph_shape_matmul, cases_matmul},      {graph_shape_drop_axis, cases_axis},        {graph_shape_drop_axis_filled, cases_axis},
     {graph_shape_keep_axis, cases_axis},     {graph_shape_top_k, cases_axis},            {graph_shape_broadcast, cases_layout},
     {graph_shape_broadcast_along, cases_layout}, {graph_shape_reshape, cases_layout},    {graph_shape_permute, cases_layout},
@@ -552,7 +572,7 @@ static void test_rows(void **state)
 {
     const wg_op *range = *state;
     for (wg_op op = range[0]; op < range[1]; op++)
-        for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++)
+        for (wg_kind kind = 0; kind < WG_KIND_SINGLES; kind++)
             if (graph_rows[op].result != GRAPH_RESULT_SOURCE && takes_kind(op, kind) && test_row_is_here(op)) check(op, kind);
 }
 

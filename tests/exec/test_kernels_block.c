@@ -214,7 +214,7 @@ static void test_operations(void **state)
     (void)state;
     static const int64_t counts[] = {0, 1, 3, 7, 8, 15, 16, 17, 33, 64, 100, 1037};
     for (exec_block operation = 0; operation < EXEC_BLOCK_FORMULAS; operation++)
-        for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++) {
+        for (wg_kind kind = 0; kind < WG_KIND_SINGLES; kind++) {
             if (exec_kernels_at(0)->block(operation, kind) == NULL) continue;
             for (int trial = 0; trial < 24; trial++) check(operation, kind, counts[trial % 12],
                     (uint32_t)random_below(1 << facts[operation].arity));
@@ -308,8 +308,8 @@ static void check_convert(wg_kind from, wg_kind to, bool wrap, uint32_t scalars)
 static void test_convert(void **state)
 {
     (void)state;
-    for (wg_kind from = 0; from < WG_KIND_COUNT; from++)
-        for (wg_kind to = 0; to < WG_KIND_COUNT; to++) {
+    for (wg_kind from = 0; from < WG_KIND_SINGLES; from++)
+        for (wg_kind to = 0; to < WG_KIND_SINGLES; to++) {
             if (base_kinds[from].class == BASE_CLASS_COMPLEX || base_kinds[to].class == BASE_CLASS_COMPLEX) {
                 assert_null(exec_kernels_at(0)->convert(from, to, false));
                 continue;

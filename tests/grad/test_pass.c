@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "grad/gradient.h"
+#include "support/blocks.h"
 #include "support/budget.h"
 #include "support/results.h"
 #include "support/tensors.h"
@@ -35,6 +36,48 @@ static void expect_items(wg_tape *tape, wg_value value, uint32_t count, const do
 }
 #define EXPECT_ITEMS(tape, value, ...)                                                                                                     \
     expect_items((tape), (value), sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+
+/* ---- quantised weights ---- */
+
+/* The derivative by x is that of the product with the values of the weights, however x is rounded; weights of a block kind have none. */
+static void weights_of_blocks_are_constants(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(31);
+    for (int form = 0; form < 4; form++) {
+        bool experts = form % 2;
+        const char *activation = form < 2 ? "f32" : "q8";
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, test_tensor_draw(&draws, WG_KIND_F32, experts ? 2 : 3, experts ? TEST_SHAPE(6, 64) : TEST_SHAPE(2, 3, 64), -1, 1));
+        wg_value w = wg_parameter(tape, test_blocks(&draws, WG_KIND_Q5_1, experts ? 3 : 2, experts ? TEST_SHAPE(2, 7, 64) : TEST_SHAPE(7, 64), false));
+        wg_value e = wg_input(tape, test_tensor(WG_KIND_I64, 1, TEST_SHAPE(6), (double[]){1, 0, 0, 1, 1, 0}));
+        wg_value values = wg_convert(w, WG_KIND_F32), flat = experts ? x : wg_reshape(x, 2, ((wg_size[]){wg_number(6), wg_number(64)}));
+        wg_value y = experts ? wg_expert_matmul_activation(x, w, e, activation) : wg_qmatmul_activation(x, w, activation);
+        wg_value plain = experts ? wg_expert_matmul(x, values, e) : wg_matmul(flat, wg_transpose(values));
+        wg_value same = experts ? y : wg_reshape(y, 2, ((wg_size[]){wg_number(6), wg_number(7)}));
+        wg_value weight = wg_input(tape, test_tensor_draw(&draws, WG_KIND_F32, 2, TEST_SHAPE(6, 7), -1, 1)), gradients[2], results_of[4];
+        wg_adjoints *adjoints = wg_differentiate(tape, wg_sum(wg_mul(same, weight)), &x, 1);
+        gradients[0] = wg_adjoints_gradient(adjoints, 0);
+        wg_adjoints_free(&adjoints);
+        adjoints = wg_differentiate(tape, wg_sum(wg_mul(plain, weight)), &x, 1);
+        gradients[1] = wg_adjoints_gradient(adjoints, 0);
+        wg_adjoints_free(&adjoints);
+        wg_value t = wg_input(tape, test_tensor_draw(&draws, WG_KIND_F32, experts ? 2 : 3, experts ? TEST_SHAPE(6, 64) : TEST_SHAPE(2, 3, 64), -1, 1));
+        results_of[0] = gradients[0], results_of[1] = gradients[1];
+        results_of[2] = wg_jvp(tape, same, &x, &t, 1), results_of[3] = wg_jvp(tape, plain, &x, &t, 1);
+        wg_tensor *results[4];
+        test_results_of(tape, results_of, 4, NULL, results);
+        test_assert_near(results[0], results[1], 2e-6, activation);
+        test_assert_near(results[2], results[3], 2e-6, activation);
+        for (int i = 0; i < 4; i++) wg_tensor_release(results[i]);
+    }
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F32, 2, TEST_SHAPE(1, 32), 1)), w = wg_parameter(tape, test_blocks(&draws, WG_KIND_Q4_0, 2, TEST_SHAPE(1, 32), false));
+    wg_adjoints *adjoints = wg_differentiate(tape, wg_sum(wg_qmatmul(x, w)), &w, 1);
+    assert_null(adjoints);
+    assert_non_null(strstr(wg_tape_error(tape)->message, "q4_0"));
+    wg_tape_free(&tape);
+}
 
 /* ---- kinks and ends of domains ---- */
 
@@ -549,6 +592,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(complex_derivatives_are_refused),
+        cmocka_unit_test(weights_of_blocks_are_constants),
         cmocka_unit_test(the_winner_takes_the_gradient),
         cmocka_unit_test(what_is_not_chosen_has_no_slope),
         cmocka_unit_test(powers_are_guarded),

@@ -140,11 +140,11 @@ def fish_completion():
 
 # ---- docs/ops.md ----
 
-ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key"}
+ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key", "b": "blocks", "w": "data or blocks"}
 KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ORDERED": "ordered", "ANALYTIC": "floats, complex",
-         "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "ANY": "any"}
+         "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "SINGLE": "f32", "ANY": "any", "STORED": "stored"}
 RESULTS = {"SAME": "the operands'", "BOOL": "bool", "I64": "i64", "U32": "u32", "KIND": "`kind`", "ACCUMULATED": "`accumulate`", "SOURCE": "its own", "PART": "of the parts",
-           "WHOLE": "complex"}
+           "WHOLE": "complex", "UNPACKED": "the operands', f32 of blocks"}
 TERMS = {"ZERO": "0", "NONE": "none", "SAME": "t", "NEG": "-t", "MUL": "c*t", "DIV": "t/c", "ROW": "row of t"}
 LETTERS = "abcdefgh"
 
@@ -289,7 +289,24 @@ def rewrites_page():
     return text.replace("@COUNT@", str(len(rows))).replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
 
 
-FILES = {"include/wengert/array_sites.h": array_sites, "docs/rewrites.md": rewrites_page, "docs/man/wengert.1": man_page,
+def patterns_page():
+    homes = {"HOME": "here, one step of the licence", "SCHEDULE": "here", "ABROAD": "elsewhere alone"}
+    rows = {}
+    for macro, fields, _ in tables.read("src/plan/catalogue.def"):
+        if macro != "PATTERN" or len(fields) != 6:
+            continue
+        name, root, home, formula, foreign, what = fields
+        row = rows.setdefault(name, [[], homes[home], formula, foreign, what])
+        if root not in row[0]:
+            row[0].append(root)
+    body = ["| pattern | what | root | served | by | elsewhere |", "|---|---|---|---|---|---|"]
+    body += [f"| {name} | {what} | {', '.join(roots)} | {home} | {f'`{formula}`' if formula else 'its rows' if home != homes['ABROAD'] else ''} | `{foreign}` |"
+             for name, (roots, home, formula, foreign, what) in rows.items()]
+    text = (ROOT / "docs/patterns.md.in").read_text()
+    return text.replace("@COUNT@", str(len(rows))).replace("@ROWS@", "\n".join(body)).rstrip() + "\n"
+
+
+FILES = {"include/wengert/array_sites.h": array_sites, "docs/rewrites.md": rewrites_page, "docs/patterns.md": patterns_page, "docs/man/wengert.1": man_page,
          "completions/wengert.bash": bash_completion, "completions/_wengert": zsh_completion,
          "completions/wengert.fish": fish_completion, "docs/ops.md": ops_page, "docs/command.md": command_page,
          "docs/program-text.md": text_page, "docs/c-api.md": api_page}
@@ -345,7 +362,8 @@ def main():
             report.check(re.search(rf"wg_value wg_{fields[1]}\(", recorded), f"ops.h declares no wg_{fields[1]}, which records {fields[0]}")
     calls = set(re.findall(r"\bwg_array_\w+", array_sites()))
     for macro, fields, family in tables.read("include/wengert/ops.def"):
-        if macro == "OP" and not family.startswith("sources"):
+        blocks = macro == "OP" and '"db"' == f'"{fields[3]}"'  # weights of a block kind are those of a network
+        if macro == "OP" and not family.startswith("sources") and not blocks:
             report.check(f"wg_array_{fields[1]}" in calls, f"neither array.h nor arrays.def has wg_array_{fields[1]}, which calls {fields[0]} on arrays")
     check_bash(report)
     check_syntax(report)

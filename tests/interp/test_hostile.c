@@ -63,7 +63,7 @@ static wg_value any_source(test_draws *draws, wg_tape *tape, char role)
     wg_size shape[WG_MAX_RANK] = {{2, 0}};
     uint32_t rank = role == 'k' ? 1 : any_shape(draws, shape);
     wg_kind kind = role == 'k' ? WG_KIND_U32 : role == 'c' ? WG_KIND_BOOL : role == 'p' ? WG_KIND_I64 : WG_KIND_F32;
-    if (role == 'd' && test_draw_below(draws, 3) == 0) kind = (wg_kind)test_draw_below(draws, WG_KIND_COUNT);
+    if (role == 'd' && test_draw_below(draws, 3) == 0) kind = (wg_kind)test_draw_below(draws, WG_KIND_SINGLES);
     return wg_leaf_fill(tape, kind, rank, shape, role == 'p' ? (double)any_number(draws, 3) : test_draw_below(draws, 3));
 }
 
@@ -115,6 +115,7 @@ static bool record_fitting(test_draws *draws, wg_tape *tape, wg_op op)
     int64_t shape[4];
     uint32_t rank = test_draw_below(draws, 5);
     for (uint32_t axis = 0; axis < rank; axis++) shape[axis] = 1 + test_draw_below(draws, 4);
+    if (op == WG_OP_QMatMul && rank) shape[rank - 1] = 32; /* a block */
     if (!random_row_new(draws, op, test_draw_below(draws, 2) ? WG_KIND_F32 : WG_KIND_I16, rank, shape, &row)) return false;
     wg_value operands[RANDOM_OPERANDS];
     wg_size attributes[RANDOM_ATTRIBUTES];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "support/random_graph.h"
 
+#include "support/blocks.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,7 +118,7 @@ static wg_kind draw_kind(maker *m, wg_op op)
     if (m->forced) return wg_value_kind(m->values[0]);
     if (graph_row_accepts(op, m->graph->kind) && chance(m, 85)) return m->graph->kind;
     for (;;) {
-        wg_kind kind = (wg_kind)below(m, WG_KIND_COUNT);
+        wg_kind kind = (wg_kind)below(m, WG_KIND_SINGLES);
         if (graph_row_accepts(op, kind)) return kind;
     }
 }
@@ -152,7 +154,7 @@ static void draw_attributes(maker *m, attempt *a, uint32_t rank, const int64_t *
         case GRAPH_AXIS: *to = rank && strcmp(rows[i].key, "batch") ? below(m, rank) : 0; break;
         case GRAPH_SIZE: *to = rows[i].silent == 1 && chance(m, 60) ? 1 : 1 + below(m, 3); break;
         case GRAPH_FLAG: *to = below(m, 2); break;
-        case GRAPH_KIND: *to = rows[i].silent == GRAPH_BY_RULE && chance(m, 70) ? GRAPH_BY_RULE : (int64_t)below(m, WG_KIND_COUNT); break;
+        case GRAPH_KIND: *to = rows[i].silent == GRAPH_BY_RULE && chance(m, 70) ? GRAPH_BY_RULE : (int64_t)below(m, WG_KIND_SINGLES); break;
         case GRAPH_REAL: memcpy(to, &(double){below(m, 4) - 1.0}, sizeof(double)); break;
         case GRAPH_SIZES:
             *to = rank;
@@ -266,6 +268,26 @@ static bool shape_matmul(maker *m, attempt *a)
     return true;
 }
 
+/* Weights [n, k], and [experts, n, k] with the expert of each row. Weights of a block kind stand beside a row alone: what is drawn reads few
+ * values of other kinds than numbers. */
+static bool shape_weights(maker *m, attempt *a)
+{
+    uint32_t left = a->operands[0], rank = wg_value_rank(m->values[left]);
+    const int64_t *x = shape_of(m, left);
+    int64_t shape[3] = {1 + below(m, 3), 1 + below(m, 4), x[rank - 1]}, rows = x[0];
+    bool experts = a->op == WG_OP_ExpertMatMul;
+    if (experts && rank != 2) return false;
+    if (!experts) {
+        wg_kind kind = (wg_kind)(WG_KIND_Q8_0 + below(m, WG_KIND_Q5_1 - WG_KIND_Q8_0 + 1));
+        if (!m->forced || shape[2] % 32) return false;
+        a->operands[a->operand_count++] = source(m, test_blocks(&m->draws, kind, 2, shape + 1, false), false);
+        return true;
+    }
+    a->operands[a->operand_count++] = of_type(m, a->op, wg_value_kind(m->values[left]), 3, shape);
+    a->operands[a->operand_count++] = fresh_positions(m, 1, &rows, 0, (double)shape[0]);
+    return true;
+}
+
 /* A right-hand side of a matrix. */
 static bool shape_right_hand(maker *m, attempt *a)
 {
@@ -349,6 +371,8 @@ static bool shape_attributes(maker *m, attempt *a)
     case WG_OP_Reduce: SET(a, Reduce, order, GET(a, Reduce, op) >= GRAPH_FOLDING_SUB); return true;
     case WG_OP_Where: SET(a, Where, maximum, (int64_t)wg_value_volume(m->values[a->operands[0]])); return true;
     case WG_OP_MatMul: return shape_matmul(m, a);
+    case WG_OP_QMatMul:
+    case WG_OP_ExpertMatMul: return shape_weights(m, a);
     case WG_OP_Solve:
     case WG_OP_SolveTriangle:
     case WG_OP_LeastSquares: return shape_right_hand(m, a);
@@ -368,7 +392,7 @@ static uint32_t least_rank(wg_op op)
 {
     uint32_t count;
     const graph_attribute_row *rows = graph_row_attributes(op, &count);
-    if (op == WG_OP_MatMul || op == WG_OP_Fold || graph_row_is_host(op)) return 2;
+    if (op == WG_OP_MatMul || op == WG_OP_QMatMul || op == WG_OP_ExpertMatMul || op == WG_OP_Fold || graph_row_is_host(op)) return 2;
     for (uint32_t i = 0; i < count; i++)
         if (rows[i].type == GRAPH_AXIS && op != WG_OP_BroadcastAlong) return 1;
     return 0;

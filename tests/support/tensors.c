@@ -126,7 +126,7 @@ int64_t test_differs(const wg_tensor *a, const wg_tensor *b)
     if (kind != wg_tensor_kind(b) || !same_shape(a, b)) return -2;
     size_t width = wg_kind_bytes(kind);
     const char *left = wg_tensor_data(a), *right = wg_tensor_data(b);
-    for (int64_t i = 0; i < wg_tensor_volume(a); i++) {
+    for (int64_t i = 0; i < wg_tensor_volume(a) / wg_kind_block(kind); i++) { /* of a block kind: blocks */
         if (!same_item(kind, left + (size_t)i * width, right + (size_t)i * width)) return i;
     }
     return -1;

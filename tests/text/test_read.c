@@ -398,9 +398,84 @@ static void long_texts(void **state)
     free(text);
 }
 
+/* ---- quantised weights ---- */
+
+static wg_tensor *blocks_by_name(void *user, const char *manifest)
+{
+    return strcmp(manifest, "w") ? NULL : wg_tensor_retain(user);
+}
+
+/* Types, parameters and payloads of block kinds are read and printed; a digest is that of the bytes. */
+static void weights_of_blocks(void **state)
+{
+    (void)state;
+    static const char text[] = "wengert 1\n"
+                               "input x [2, 64]\n"
+                               "parameter w q4_0 [3, 64] = @\"w\"\n"
+                               "input e i64 [2] = 0\n"
+                               "t3 = qmatmul(x, w) : [2, 3]\n"
+                               "t4 = qmatmul(x, w, activation=q8) : [2, 3]\n"
+                               "t5 = gather(w, e) : [2, 64]\n"
+                               "t6 = narrow(w, axis=1, start=32, len=32, step=1) : q4_0 [3, 32]\n"
+                               "t7 = convert(t6, kind=f32) : [3, 32]\n"
+                               "parameter v q6_k [2, 3, 256] = @\"v\"\n"
+                               "input z [2, 256]\n"
+                               "t10 = expert_matmul(z, v, e) : [2, 3]\n"
+                               "entry main: t3, t4, t5, t7, t10\n";
+    wg_error error = {0};
+    wg_tensor *blocks = wg_tensor_new(NULL, WG_KIND_Q4_0, 2, (int64_t[]){3, 64}, NULL, &error);
+    memset(wg_tensor_data(blocks), 0x35, 108);
+    wg_text_options options = {.size = sizeof options, .payload = blocks_by_name, .user = blocks};
+    wg_network *network = wg_text_parse(NULL, text, strlen(text), "blocks", &options, &error);
+    if (!network) fail_msg("%s", error.message);
+    char *printed = print_network(network);
+    char *silent = strstr(printed, ", step=1"); /* not printed */
+    assert_null(silent);
+    wg_text_free(printed);
+    wg_tensor_release(blocks);
+    wg_network_release(&network);
+}
+
+static void refused(const char *line, const char *message)
+{
+    char text[512];
+    wg_error error = {0};
+    snprintf(text, sizeof text, "wengert 1\ninput x [2, 64]\nparameter w q4_0 [3, 64] = @\"w\"\n%s\n", line);
+    assert_null(wg_text_parse(NULL, text, strlen(text), "blocks", NULL, &error));
+    if (!strstr(error.message, message)) fail_msg("%s: %s", line, error.message);
+}
+
+static void what_blocks_are_not_for(void **state)
+{
+    (void)state;
+    refused("y = add(w, w)", "add does not take q4_0; convert it first, as with convert(x, kind=f32)");
+    refused("y = permute(w, order=[1, 0])", "permute does not take q4_0");
+    refused("y = convert(w, kind=f16)", "convert makes f32 of q4_0");
+    refused("y = convert(x, kind=q8_0)", "convert cannot make q8_0");
+    refused("y = narrow(w, axis=1, start=16, len=32)", "narrow takes whole blocks of q4_0, 32 items side by side");
+    refused("y = narrow(w, axis=1, start=0, len=2, step=32)", "narrow takes whole blocks");
+    refused("input e i64 [2] = 0\ny = gather(w, e, axis=1)", "gather cannot take single items out of the blocks of q4_0");
+    refused("y = matmul(x, w)", "matmul does not take q4_0");
+    refused("y = qmatmul(x, x)", "qmatmul needs weights of a block kind, not f32");
+    refused("h = convert(x, kind=f16)\ny = qmatmul(h, w)", "qmatmul does not take f16");
+    refused("input z [2, 32]\ny = qmatmul(z, w)", "qmatmul cannot multiply [2, 32] by the transpose of [3, 64]: inner extents 32 and 64 differ");
+    refused("input z [64]\ny = qmatmul(z, w)", "qmatmul takes rows [.., m, k] and weights [n, k]");
+    refused("y = qmatmul(x, w, activation=q7)", "activation is one of: f32, q8");
+    refused("input e i64 [2] = 0\ny = expert_matmul(x, w, e)", "expert_matmul takes rows [rows, k], weights [experts, n, k]");
+    refused("parameter v q4_0 [2, 3, 64] = @\"v\"\ninput e i64 [3] = 0\ny = expert_matmul(x, v, e)", "expert_matmul needs an expert for each row");
+    refused("parameter v q4_0 [2, 3, 64] = @\"v\"\ninput e i64 [2] = 0\nh = convert(x, kind=f64)\ny = expert_matmul(h, v, e)", "expert_matmul of q4_0 takes f32, not f64");
+    refused("parameter v q4_k [3, 64] = @\"v\"", "its last axis must be whole blocks of 256 items");
+    refused("parameter v q4_0 [] = @\"v\"", "its last axis must be whole blocks of 32 items");
+    refused("parameter v q4_0 [2, 32] = 0", "items of q4_0 are blocks");
+    refused("constant v q4_0 [32] = (1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1)", "items of q4_0 are blocks");
+    refused("y = sort(w, axis=0)", "sort does not take q4_0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_of_blocks),
+        cmocka_unit_test(what_blocks_are_not_for),
         cmocka_unit_test(the_head),
         cmocka_unit_test(sources),
         cmocka_unit_test(numbers_keep_their_bits),

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Attention as one stage: every spelling gives the oracle's bits, at every vector level and number of threads, whatever the mask hides. */
+#include <math.h>
+
+#include "exec/equivalence.h"
+#include "wengert/compose.h"
+
+typedef enum weights_spelling { WEIGHTS_LOG, WEIGHTS_COMPOSED, WEIGHTS_PLAIN, WEIGHTS_UNSHIFTED, WEIGHTS_COUNT } weights_spelling;
+typedef enum mask_spelling {
+    MASK_NONE,
+    MASK_ADDED_CAUSAL,   /* made from positions */
+    MASK_ADDED_FED,      /* an input with a causal triangle */
+    MASK_SELECT_CAUSAL,
+    MASK_SELECT_HIDDEN,  /* where it holds, hidden */
+    MASK_SELECT_LENGTH,  /* keys up to a run-time length */
+    MASK_SELECT_WINDOW,
+    MASK_SELECT_LATE,    /* keys from a run-time place on */
+    MASK_SELECT_BATCH,   /* a length a batch */
+    MASK_FINITE,         /* -1e9 is no -inf */
+    MASK_NOTHING_SEEN,   /* some rows see no key */
+    MASK_COUNT
+} mask_spelling;
+
+typedef struct shape {
+    int64_t batch, heads, rows, keys, depth, columns;
+} shape;
+
+static wg_value sin_input(wg_tape *tape, wg_kind kind, uint32_t rank, const int64_t *extents, double scale)
+{
+    return wg_input(tape, test_tensor_sin(kind, rank, extents, scale, 0.3, 0));
+}
+
+static wg_value spread(wg_value x, uint32_t rank, const int64_t *extents)
+{
+    for (uint32_t axis = rank - wg_value_rank(x); axis-- > 0;) x = wg_broadcast_along(x, 0, wg_number(extents[axis]));
+    return x;
+}
+
+static wg_value position(wg_tape *tape, uint32_t rank, const int64_t *extents, uint32_t axis)
+{
+    wg_size sizes[4];
+    for (uint32_t i = 0; i < rank; i++) sizes[i] = wg_number(extents[i]);
+    return wg_iota(tape, WG_KIND_I64, rank, sizes, axis);
+}
+
+static wg_value one_integer(wg_tape *tape, int64_t number)
+{
+    return wg_input(tape, test_tensor(WG_KIND_I64, 0, NULL, (double[]){(double)number}));
+}
+
+static wg_value filled(wg_value like, double number)
+{
+    return wg_fill_like(like, number);
+}
+
+static wg_value masked(wg_value scores, mask_spelling spelling)
+{
+    wg_tape *tape = scores.tape;
+    uint32_t rank = wg_value_rank(scores);
+    const int64_t *extents = wg_value_shape(scores), *pair = extents + rank - 2;
+    wg_value hidden = filled(scores, -INFINITY), row = position(tape, 2, pair, 0), key = position(tape, 2, pair, 1);
+    wg_size all[4], *sizes = all + rank - 2;
+    for (uint32_t axis = 0; axis < rank; axis++) all[axis] = wg_number(extents[axis]);
+    wg_value seen = wg_less_equal(key, row);
+    switch (spelling) {
+    case MASK_ADDED_CAUSAL: {
+        wg_value mask = wg_select(seen, wg_broadcast(wg_scalar(scores, 0), 2, sizes), wg_broadcast(wg_scalar(scores, -INFINITY), 2, sizes));
+        return wg_add(spread(mask, rank, extents), scores);
+    }
+    case MASK_ADDED_FED: {
+        wg_tensor *mask = test_tensor_fill(wg_value_kind(scores), 2, pair, 0);
+        for (int64_t i = 0; i < pair[0]; i++)
+            for (int64_t j = i + 1; j < pair[1]; j++)
+                base_number_store(wg_value_kind(scores), wg_tensor_data(mask), i * pair[1] + j,
+                                  base_number_convert((base_number){.d = -INFINITY}, WG_KIND_F64, wg_value_kind(scores), false));
+        return wg_add(scores, spread(wg_input(tape, mask), rank, extents));
+    }
+    case MASK_SELECT_CAUSAL: return wg_select(spread(seen, rank, extents), scores, hidden);
+    case MASK_SELECT_HIDDEN: return wg_select(spread(wg_greater(key, row), rank, extents), hidden, scores);
+    case MASK_SELECT_LENGTH: {
+        wg_value length = wg_broadcast(one_integer(tape, pair[1] / 3), rank, all);
+        return wg_select(wg_less(position(tape, rank, extents, rank - 1), length), scores, hidden);
+    }
+    case MASK_SELECT_LATE: {
+        wg_value start = wg_broadcast(one_integer(tape, pair[1] * 2 / 5), rank, all);
+        return wg_select(wg_less(position(tape, rank, extents, rank - 1), start), hidden, scores);
+    }
+    case MASK_SELECT_WINDOW: {
+        wg_value near = wg_less(wg_sub(row, key), wg_broadcast(one_integer(tape, 5), 2, sizes));
+        return wg_select(spread(wg_and(seen, near), rank, extents), scores, hidden);
+    }
+    case MASK_SELECT_BATCH: {
+        wg_value lengths = wg_add(position(tape, rank, extents, 0), wg_broadcast(one_integer(tape, 3), rank, all));
+        return wg_select(wg_less(position(tape, rank, extents, rank - 1), lengths), scores, hidden);
+    }
+    case MASK_FINITE: return wg_select(spread(seen, rank, extents), scores, filled(scores, -1e4));
+    case MASK_NOTHING_SEEN: return wg_select(spread(wg_less(key, wg_sub(row, wg_broadcast(one_integer(tape, 2), 2, sizes))), rank, extents), scores, hidden);
+    default: return scores;
+    }
+}
+
+static wg_value weights(wg_value x, weights_spelling spelling)
+{
+    uint32_t axis = wg_value_rank(x) - 1;
+    wg_size extent = wg_value_size(x, axis);
+    switch (spelling) {
+    case WEIGHTS_LOG: return wg_exp(wg_log_softmax(x, axis));
+    case WEIGHTS_COMPOSED: return wg_softmax(x, axis);
+    case WEIGHTS_PLAIN: {
+        wg_value e = wg_exp(wg_sub(x, wg_broadcast_along(wg_reduce(x, "max", axis), axis, extent)));
+        return wg_div(e, wg_broadcast_along(wg_sum_along(e, axis), axis, extent));
+    }
+    default: {
+        wg_value e = wg_exp(x);
+        return wg_div(e, wg_broadcast_along(wg_sum_along(e, axis), axis, extent));
+    }
+    }
+}
+
+/* Capped scores: c tanh(x / c). */
+static wg_value capped(wg_value scores)
+{
+    return wg_mul_scalar(wg_tanh(wg_div(scores, filled(scores, 3))), 3);
+}
+
+typedef struct recipe {
+    shape of;
+    wg_kind kind;
+    weights_spelling weights;
+    mask_spelling mask;
+    bool cap, grouped, views;
+    double poison; /* an item of the last key and value; 0: none */
+    bool keys_stay, values_stay; /* it is not put there */
+} recipe;
+
+static void poison(wg_tensor *tensor, double number)
+{
+    if (number == 0 || !wg_tensor_volume(tensor)) return;
+    base_number_store(wg_tensor_kind(tensor), wg_tensor_data(tensor), wg_tensor_volume(tensor) - 1,
+                      base_number_convert((base_number){.d = number}, WG_KIND_F64, wg_tensor_kind(tensor), false));
+}
+
+static wg_value attention_of(wg_tape *tape, const recipe *r)
+{
+    const shape *s = &r->of;
+    static const uint32_t order[] = {0, 2, 1, 3};
+    wg_value q, k, v;
+    if (r->views) { /* [batch, rows, heads, depth] seen as [batch, heads, rows, depth] */
+        q = wg_permute(sin_input(tape, r->kind, 4, TEST_SHAPE(s->batch, s->rows, s->heads, s->depth), 0.11), order);
+        k = wg_permute(sin_input(tape, r->kind, 4, TEST_SHAPE(s->batch, s->keys, s->heads, s->depth), 0.17), order);
+        v = wg_permute(sin_input(tape, r->kind, 4, TEST_SHAPE(s->batch, s->keys, s->heads, s->columns), 0.23), order);
+    } else if (r->grouped) { /* all heads share keys and values */
+        q = sin_input(tape, r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->rows, s->depth), 0.11);
+        k = wg_broadcast_along(sin_input(tape, r->kind, 3, TEST_SHAPE(s->batch, s->keys, s->depth), 0.17), 1, wg_number(s->heads));
+        v = wg_broadcast_along(sin_input(tape, r->kind, 3, TEST_SHAPE(s->batch, s->keys, s->columns), 0.23), 1, wg_number(s->heads));
+    } else {
+        q = sin_input(tape, r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->rows, s->depth), 0.11);
+        wg_tensor *keys = test_tensor_sin(r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->keys, s->depth), 0.17, 0.3, 0),
+                  *values = test_tensor_sin(r->kind, 4, TEST_SHAPE(s->batch, s->heads, s->keys, s->columns), 0.23, 0.3, 0);
+        if (!r->keys_stay) poison(keys, r->poison);
+        if (!r->values_stay) poison(values, r->poison);
+        k = wg_input(tape, keys);
+        v = wg_input(tape, values);
+    }
+    wg_value scores = wg_mul_scalar(wg_matmul(q, wg_transpose(k)), 0.5);
+    if (r->cap) scores = capped(scores);
+    return wg_matmul(weights(masked(scores, r->mask), r->weights), v);
+}
+
+static void check(const recipe *r)
+{
+    wg_error error = {0};
+    char why[2048] = "", what[128];
+    snprintf(what, sizeof what, "weights %d, mask %d, kind %s, rows %lld, keys %lld, cap %d, grouped %d, views %d, poison %g", (int)r->weights,
+             (int)r->mask, wg_kind_name(r->kind), (long long)r->of.rows, (long long)r->of.keys, r->cap, r->grouped, r->views, r->poison);
+    wg_tape *tape = wg_tape_new_kind(NULL, r->kind);
+    wg_symbol root = wg_symbol_of(attention_of(tape, r));
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s: %s", what, error.message);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, &error);
+    wg_plan *plan = entry ? wg_plan_new(entry, NULL, 0, &error) : NULL;
+    if (!plan) fail_msg("%s: %s", what, error.message);
+    wg_pattern pattern = {0};
+    bool found = wg_plan_pattern(plan, 0, &pattern);
+    if (!found || !pattern.elected || strcmp(pattern.formula, "attention"))
+        fail_msg("%s: %s\n%s", what, !found ? "no match" : pattern.reason ? pattern.reason : pattern.formula, wg_plan_report(plan));
+    wg_plan_release(&plan);
+    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s: %s", what, why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+static void spellings(void **state)
+{
+    (void)state;
+    for (int w = 0; w < WEIGHTS_COUNT; w++)
+        for (int m = 0; m < MASK_COUNT; m++) {
+            check(&(recipe){.of = {2, 3, 21, 37, 5, 4}, .kind = WG_KIND_F32, .weights = w, .mask = m});
+            check(&(recipe){.of = {2, 2, 9, 9, 8, 3}, .kind = WG_KIND_F32, .weights = w, .mask = m, .cap = true, .views = true});
+        }
+}
+
+static void kinds(void **state)
+{
+    static const wg_kind all[] = {WG_KIND_F64, WG_KIND_F16, WG_KIND_BF16};
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        for (int m = 0; m < MASK_COUNT; m++)
+            check(&(recipe){.of = {1, 2, 19, 40, 6, 5}, .kind = all[k], .weights = m % WEIGHTS_COUNT, .mask = m, .grouped = m % 2});
+}
+
+/* Long lines: blocks of rows, of the products' depth, of the sums' chunks. */
+static void lengths(void **state)
+{
+    (void)state;
+    for (int m = 0; m < MASK_COUNT; m++) {
+        check(&(recipe){.of = {1, 2, 150, 700, 6, 9}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m});
+        check(&(recipe){.of = {2, 2, 1, 900, 6, 64}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m});
+    }
+    check(&(recipe){.of = {1, 1, 3, 13000, 2, 3}, .kind = WG_KIND_F32, .weights = WEIGHTS_LOG, .mask = MASK_SELECT_LENGTH});
+    check(&(recipe){.of = {1, 4, 5, 13000, 2, 3}, .kind = WG_KIND_F32, .weights = WEIGHTS_PLAIN, .mask = MASK_SELECT_LATE});
+    check(&(recipe){.of = {1, 1, 5000, 5000, 1, 1}, .kind = WG_KIND_F32, .weights = WEIGHTS_LOG, .mask = MASK_SELECT_WINDOW});
+}
+
+/* Nothing of what a mask hides may be left out where it would not be nothing. */
+static void not_finite(void **state)
+{
+    static const double numbers[] = {INFINITY, -INFINITY, NAN, 3e38, 1e30};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int m = 0; m < MASK_COUNT; m++)
+            for (int where = 0; where < 3; where++) {
+                recipe r = {.of = {1, 2, 70, 300, 4, 3}, .kind = WG_KIND_F32, .weights = m % 3, .mask = m, .poison = numbers[i],
+                            .cap = i % 2, .keys_stay = where == 1, .values_stay = where == 2};
+                check(&r);
+                r.of.rows = 1;
+                check(&r);
+            }
+}
+
+static void empty(void **state)
+{
+    static const shape shapes[] = {{0, 2, 3, 3, 2, 2}, {1, 2, 0, 3, 2, 2}, {1, 2, 3, 3, 0, 2}, {1, 2, 3, 3, 2, 0}, {1, 1, 1, 1, 1, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int m = 0; m < MASK_SELECT_LENGTH; m++)
+            check(&(recipe){.of = shapes[i], .kind = WG_KIND_F32, .weights = m % WEIGHTS_COUNT, .mask = m});
+    check(&(recipe){.of = {1, 2, 3, 0, 2, 2}, .kind = WG_KIND_F32, .weights = WEIGHTS_LOG, .mask = MASK_NONE});
+    check(&(recipe){.of = {1, 2, 3, 0, 2, 2}, .kind = WG_KIND_F32, .weights = WEIGHTS_COMPOSED, .mask = MASK_SELECT_CAUSAL});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spellings), cmocka_unit_test(kinds), cmocka_unit_test(lengths),
+                                       cmocka_unit_test(not_finite), cmocka_unit_test(empty)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
