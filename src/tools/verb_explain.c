@@ -97,7 +97,7 @@ static bool stand_in(const running *r, stand_ins *s, wg_error *error)
         uint32_t index = plan->index[input.position];
         const wg_node *node = graph_node(plan->graph, input.position);
         if (is_fed(&r->feeds, input.position) || graph_payload_of(plan->graph, node)->form != GRAPH_PAYLOAD_REQUIRED) continue;
-        if (!(s->items[s->made] = calloc((size_t)plan->layout.volumes[index] + 1, base_kinds[node->kind].bytes))) return base_fail_memory(error);
+        if (!(s->items[s->made] = calloc(1, (size_t)base_kind_bytes((wg_kind)node->kind, plan->layout.volumes[index]) + 1))) return base_fail_memory(error);
         wg_view zeros = {.data = s->items[s->made], .kind = (wg_kind)node->kind, .rank = node->rank, .shape = plan->layout.shapes[index]};
         s->feeds[s->made++] = (wg_feed){input, zeros};
     }
