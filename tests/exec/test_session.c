@@ -580,6 +580,63 @@ static void test_backward_over_a_session(void **state)
     wg_network_release(&p.network);
 }
 
+/* ---- results in the caller's memory ---- */
+
+/* A carried result goes to the caller too, step after step. */
+static void test_carried_results_go_to_the_caller(void **state)
+{
+    (void)state;
+    cell c = cell_new();
+    wg_error error = {0};
+    wg_plan *plan = wg_plan_new(c.carried, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    for (uint32_t step = 0; step < 4; step++) {
+        double next[3] = {0}, probabilities[4] = {0};
+        wg_tensor *x = test_tensor_sin(WG_KIND_F64, 2, TEST_SHAPE(1, 2), 1, step, 0);
+        wg_feed feed = {c.x, wg_tensor_view(x)};
+        wg_run_options options = with_feeds(&feed, 1);
+        wg_run_memory memory = {.size = sizeof memory, .results = (void *[]){next, probabilities}};
+        if (!wg_session_run_into(session, &options, &memory, &error)) fail_msg("%s", error.message);
+        for (uint32_t i = 0; i < 3; i++) assert_true(test_ulps(WG_KIND_F64, next[i], cell_next[step][i]) < 32);
+        for (uint32_t i = 0; i < 4; i++) assert_true(test_ulps(WG_KIND_F64, probabilities[i], cell_probabilities[step][i]) < 32);
+        wg_tensor_release(x);
+    }
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    cell_free(&c);
+}
+
+/* A view that keeps the order of what is stored is made in the caller's memory, one that does not is copied there. */
+static void test_views_go_to_the_caller(void **state)
+{
+    (void)state;
+    static const uint32_t turned[] = {1, 0};
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(4, 6), 0.4, 0.1, 0));
+    wg_value flat = wg_reshape(wg_tanh(x), 1, (wg_size[]){wg_number(24)}), other = wg_permute(wg_exp(x), turned);
+    wg_symbol symbols[] = {wg_symbol_of(flat), wg_symbol_of(other)};
+    wg_network *network = wg_tape_seal(&tape, &error);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = symbols, .root_count = 2}, &error);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    float results[2][24] = {{0}};
+    wg_run_memory memory = {.size = sizeof memory, .results = (void *[]){results[0], results[1]}};
+    if (!wg_session_run_into(session, NULL, &memory, &error)) fail_msg("%s", error.message);
+    assert_true(session->laid.results[0].placed);
+    wg_run *run = wg_interpret(entry, NULL, &error);
+    for (uint32_t i = 0; i < 2; i++) assert_memory_equal(results[i], wg_tensor_data(wg_run_of(run, symbols[i], &error)), sizeof results[i]);
+    assert_true(wg_session_run(session, NULL, &error));
+    wg_tensor *taken = wg_session_take(session, symbols[0], &error);
+    assert_memory_equal(results[0], wg_tensor_data(taken), sizeof results[0]);
+    wg_tensor_release(taken);
+    wg_run_free(&run);
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 /* ---- the host's threads, spinning ---- */
 
 typedef struct host_loop {
@@ -672,6 +729,8 @@ int main(void)
         cmocka_unit_test(test_the_hosts_rounding_does_not_reach_a_run),
         cmocka_unit_test(test_what_is_missing_is_told_first),
         cmocka_unit_test(test_backward_over_a_session),
+        cmocka_unit_test(test_carried_results_go_to_the_caller),
+        cmocka_unit_test(test_views_go_to_the_caller),
         cmocka_unit_test(test_threads_of_a_context),
         cmocka_unit_test(test_stages_are_told_and_timed),
     };
