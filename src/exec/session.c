@@ -48,13 +48,6 @@ static void byte_strides(exec_result *result)
     if (base_kind_is_block(value->kind)) result->strides[value->rank - 1] = base_kinds[value->kind].bytes;
 }
 
-/* A value that is all of a buffer of the arena, item for item, or a view of it that keeps their order: whoever makes the buffer can make it elsewhere. */
-static bool fills_buffer(const wg_session *session, const exec_value *value, const plan_buffer *buffer)
-{
-    uint32_t width = base_kinds[value->kind].bytes, stored_width = base_kinds[graph_node(session->plan->graph, buffer->node)->kind].bytes;
-    return buffer->place == PLAN_PLACE_ARENA && value->dense && value->offset == 0 && stored_width == width && base_kind_bytes(value->kind, value->volume) == buffer->bytes;
-}
-
 static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, wg_error *error)
 {
     const graph_entry *entry = &session->plan->entry;
@@ -72,7 +65,8 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
         carry->result = exec_value_of_node(build, entry->carries[2 * c]);
         while (session->inputs[carry->input].node != entry->carries[2 * c + 1]) carry->input++;
         const plan_buffer *buffer = &laid->layout->buffers[carry->result.buffer];
-        carry->in_place = fills_buffer(session, &carry->result, buffer);
+        carry->in_place =
+            buffer->place == PLAN_PLACE_ARENA && buffer->node == carry->result.node && carry->result.dense && carry->result.offset == 0;
         for (uint32_t d = 0; d < laid->layout->donation_count; d++)
             carry->donated = carry->donated || (laid->layout->donations[d].node == carry->result.node &&
                                                 laid->layout->donations[d].input == entry->carries[2 * c + 1]);
@@ -316,7 +310,8 @@ static void place_results(wg_session *session, const wg_run_memory *memory)
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
         exec_result *result = &session->laid.results[i];
         const plan_buffer *buffer = &layout->buffers[result->value.buffer];
-        result->placed = memory->results[i] && fills_buffer(session, &result->value, buffer);
+        result->placed = memory->results[i] && buffer->place == PLAN_PLACE_ARENA && buffer->node == result->value.node && result->value.dense &&
+                         result->value.offset == 0;
         for (uint32_t before = 0; before < i; before++)
             result->placed = result->placed && session->laid.results[before].value.buffer != result->value.buffer;
         for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) /* it is made where the next run reads it */
