@@ -130,8 +130,11 @@ bool exec_prepared_begin(const wg_session *session, const wg_parameters *table, 
     if (!prepared) return true;
     bool same = table == prepared->table && (!table || table->stamp == prepared->stamp);
     for (uint32_t i = 0; same && table && i < prepared->parameter_count; i++)
-        same = graph_parameter_payload(session->plan->graph, table, prepared->nodes[i], session->parameters[i].shape, error) == prepared->payloads[i];
-    if (!same) return base_fail(error, WG_PARAMETERS, "the session's weights were prepared from other parameters, or these have changed since: prepare them again");
+        same = prepared->payloads[i] ==
+               graph_parameter_payload(session->plan->graph, table, prepared->nodes[i], session->parameters[i].shape, error);
+    if (!same)
+        return base_fail(error, WG_PARAMETERS,
+                         "the session's weights were prepared from other parameters, or these have changed since: prepare them again");
     *packed = prepared->packed;
     return true;
 }
