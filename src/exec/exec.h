@@ -2,6 +2,7 @@
  *
  * exec/: running a plan. Uses plan/, grad/ (the reverse scan), graph/ and base/, and never a row of interp/, which judges it.
  *
+ *   prepared.c     wg_prepared_*: weights packed once for many runs
  *   session.c      wg_session_*: arena, carried values, the stop flag; one run from its checks to its results
  *   sources.c      where the items of inputs, parameters and constants are during a run
  *   stage.c        a plan's stages prepared for one layout; splitting work over threads; stopping, progress, errors
@@ -77,9 +78,17 @@ typedef struct exec_stage exec_stage;
 /* Runs a prepared stage; what fails is told to exec_run_fail_item. */
 typedef void (*exec_stage_function)(exec_run *run, const exec_stage *stage);
 
+/* What a stage packed of parameters, for later runs: key tells how they lay. items NULL: nothing. */
+typedef struct exec_packed {
+    char *items;
+    int64_t bytes, key[8];
+} exec_packed;
+
 struct exec_stage {
     exec_stage_function run;
     exec_stage_function undo; /* of a stage that told the run that it changes a carried value: puts it back; NULL: it changes none */
+    void (*pack)(exec_run *run, const exec_stage *stage, exec_packed *packed); /* fills packed_bytes of items, and key; NULL: nothing to pack */
+    int64_t packed_bytes;
     const void *prepared;
     uint32_t first_node; /* the lowest node it computes */
     int64_t scratch;     /* bytes from the scratch's start that it needs */
@@ -127,6 +136,7 @@ struct exec_run {
     uint32_t threads;
     char *const *bases; /* [buffer count] */
     char *scratch;      /* of the stage under way */
+    const exec_packed *packed; /* its packed parameters; NULL: none */
     atomic_bool *stop;
     bool (*progress)(void *user, double share);
     void *progress_user;
