@@ -280,7 +280,7 @@ static const promise promises[BASE_FORMULA_COUNT] = {
     ROW(GAMMA, gamma, 2, NULL, true, {-170}, {172})
     ROW(LGAMMA, lgamma, 2, exact_digamma, true, {-30}, {40})
     ROW(DIGAMMA, digamma, 2, exact_trigamma, true, {-30}, {40})
-    ROW(TRIGAMMA, trigamma, 2, NULL, true, {-30}, {40})
+    ROW(TRIGAMMA, trigamma, 1, NULL, true, {-30}, {40})
     ROW(ERF_INVERSE, erf_inverse, 1, NULL, false, {-1}, {1})
     ROW(REAL_SQRT, real_sqrt, 0.5, NULL, false, {-1}, {4})
     ROW(REAL_LN, real_ln, 1, NULL, false, {-4}, {4})
