@@ -105,7 +105,7 @@ static bool reads_far(const exec_map_list *list, uint32_t r)
 {
     const exec_map_register *own = &list->registers[r];
     const exec_value *value = &list->reads[r].value;
-    return own->home == HOME_DENSE && !own->cell && value->volume * (int64_t)base_kinds[value->kind].bytes >= EXEC_STREAM_BYTES;
+    return own->home == HOME_DENSE && !own->cell && value->volume * (int64_t)base_kinds[value->kind].bytes >= EXEC_FAR_BYTES;
 }
 
 void exec_map_list_asks(exec_map_list *list)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Lines so long that threads share one: scans both ways, sorts and grades both ways, among zeros of both signs and NaN; few columns of many
- * rows. plan = oracle, bit for bit. */
+ * rows; and results so large that they are written past the caches. plan = oracle, bit for bit. */
 #include "exec/equivalence.h"
 
 #define LONG 800011 /* more than three threads have of a scan at a time, in every kind below */
@@ -56,8 +56,21 @@ static void test_few_columns(void **state)
     }
 }
 
+/* Made of other NaNs too: what is streamed has the one NaN. */
+static void test_large_results(void **state)
+{
+    (void)state;
+    int64_t rows = 4099, columns = EXEC_STREAM_BYTES / 4 / rows + 1;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_tensor *items = items_of(WG_KIND_F32, 2, (int64_t[]){rows, columns});
+    ((uint32_t *)wg_tensor_data(items))[rows * columns / 2] = 0xffc01234;
+    wg_value x = wg_input(tape, items), line = (wg_reshape)(x, 1, (wg_size[]){wg_number(rows * columns)});
+    expect_equivalence(tape, (wg_symbol[]){wg_symbol_of(wg_neg(x)), wg_symbol_of((wg_permute)(x, (const uint32_t[]){1, 0})),
+                                           wg_symbol_of(wg_scan(line, "max", 0, true))}, 3);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_line), cmocka_unit_test(test_few_columns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_line), cmocka_unit_test(test_few_columns), cmocka_unit_test(test_large_results)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
