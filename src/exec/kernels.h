@@ -92,9 +92,10 @@ typedef struct exec_product {
     exec_product_finish finish;
     void *finish_user;
     /* NULL, or columns [packed_first, packed_first + packed_width) of one batch's b by exec_kernels.product_pack: a depth block after the
-     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn. */
+     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn.
+     * packed_depth: so much depth was packed, of which this product has the first part; 0: its own. */
     const void *b_packed;
-    int64_t packed_first, packed_width;
+    int64_t packed_first, packed_width, packed_depth;
     const exec_pause *pause; /* NULL: not asked; told to stop, the rest of the result is left as it is */
     bool turned; /* rows and columns were exchanged: finish is told of them as they were */
 } exec_product;

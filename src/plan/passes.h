@@ -137,6 +137,8 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
 bool plan_elect(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
 /* serve.c: whether one kernel serves a match. */
 bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
+/* By costs.def, at some level and some of the lengths that are asked about. */
+bool plan_pays(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
 
 static inline bool plan_match_holds(const plan_match *match, uint32_t node)
 {
