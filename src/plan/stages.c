@@ -17,6 +17,8 @@
 /* Batch axes of a product that its kernel follows by strides. */
 #define STRIDED_BATCH_AXES 8
 #define MOST_UNITS 4
+#define TURNING_READERS 3 /* products, of at most so many rows, that repay turning their right side once */
+#define TURNING_ROWS 64
 
 /* The readers of a node that stand highest, gathered before the node's turn. */
 typedef struct readers_above {
@@ -222,6 +224,21 @@ static bool keeps_order(const wg_node *node)
     return node->op == WG_OP_Reshape || node->op == WG_OP_StopGradient || node->op == WG_OP_Bitcast;
 }
 
+/* A turned right side that several products of few rows read: each would turn it again to pack it, which costs as much as they do. */
+static bool is_worth_turning(const grouping *g, uint32_t index)
+{
+    const wg_plan *plan = g->plan;
+    uint32_t products = 0;
+    if (plan_node(plan, index)->op != WG_OP_Permute) return false;
+    for (uint32_t r = g->work->reader_begin[index]; r < g->work->reader_begin[index + 1] && products < TURNING_READERS; r++) {
+        uint32_t reader = g->work->readers[r];
+        const wg_node *node = plan_node(plan, reader);
+        bool product = node->op == WG_OP_MatMul && (g->units->role[reader] == PLAN_ROLE_PRODUCT || g->units->role[reader] == PLAN_ROLE_TERM);
+        products += product && operand_index(plan, reader, 1) == index && graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
+    }
+    return products >= TURNING_READERS;
+}
+
 /* Decides whether a layout row stays virtual. */
 static void settle_layout(grouping *g, uint32_t i)
 {
@@ -231,7 +248,7 @@ static void settle_layout(grouping *g, uint32_t i)
     bool contiguous = keeps_order(node) && units->contiguous[below];
     g->depth[i] = (uint8_t)(g->depth[below] + 1);
     bool stays = !g->plan->lasts[i] && g->depth[i] <= PLAN_VIEW_DEPTH && (node->op != WG_OP_Reshape || contiguous || has_map(g, i)) &&
-                 (contiguous || !is_demanded_contiguous(g, i));
+                 (contiguous || (!is_demanded_contiguous(g, i) && !is_worth_turning(g, i)));
     if (stays) {
         units->contiguous[i] = contiguous;
         units->source[i] = units->source[below];
