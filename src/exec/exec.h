@@ -119,6 +119,7 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
 #define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
+#define EXEC_SPIN_COST 2e4     /* the same where threads spin for work */
 #define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
@@ -136,6 +137,7 @@ struct exec_run {
     double done, total; /* cost */
     double look_at;     /* the clock is asked when so much is done */
     double stage_done;  /* of the stage under way, as far as told */
+    double *times;      /* seconds each stage took; NULL: not asked for */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
@@ -161,6 +163,8 @@ typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread
 /* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies
  * decides the size of a range. Serves stop and progress between ranges. */
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
+/* Nanoseconds of a clock that only goes on. */
+int64_t exec_now(void);
 /* A stage is done: progress. */
 void exec_run_stage_done(exec_run *run, const exec_stage *stage);
 /* For kernels that may be long at one line: serves stop and progress on thread 0, the caller's, and stop alone on others. */
