@@ -10,6 +10,7 @@
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
  *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *                  run_product.c has the PRODUCT stages too, run_copy.c the PIECES
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over
  *                  windows) or an elementwise program
@@ -109,6 +110,8 @@ typedef struct exec_build {
 /* Prepares stage `index`; false without memory (or with a row that this build cannot run). */
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_product_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_pieces_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 

@@ -68,6 +68,8 @@ bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     switch (from->kind) {
     case PLAN_STAGE_MAP: prepared = exec_map_prepare(build, index, stage); break;
     case PLAN_STAGE_FOLD: prepared = exec_cells_prepare(build, index, stage); break;
+    case PLAN_STAGE_PRODUCT: prepared = exec_product_stage_prepare(build, index, stage); break;
+    case PLAN_STAGE_PIECES: prepared = exec_pieces_prepare(build, index, stage); break;
     case PLAN_STAGE_CALL: prepared = exec_call_prepare(build, index, stage); break;
     case PLAN_STAGE_PATTERN: prepared = exec_pattern_prepare(build, index, stage); break;
     }

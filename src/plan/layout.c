@@ -251,7 +251,7 @@ static bool reads_allow(const layering *l, uint32_t s, uint32_t source, uint32_t
     const plan_stage *stage = &l->plan->stages[s];
     for (uint32_t r = 0; r < stage->read_count; r++) {
         if (stage->reads[r].source != source) continue;
-        if (stage->reads[r].cell) return false;
+        if (stage->reads[r].cell || r >= stage->read_count - stage->factor_count) return false;
         uint32_t index = l->plan->index[stage->reads[r].node];
         if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
         if (last_use(stage, (uint16_t)r) > instruction) return false;
@@ -318,7 +318,7 @@ static bool reuse_in_place(layering *l)
     if (!taken || !count_lives(l)) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         const plan_stage *stage = &l->plan->stages[s];
-        for (uint32_t w = 0; w < stage->write_count && stage->kind <= PLAN_STAGE_FOLD; w++) reuse_at(l, s, stage->writes[w], taken);
+        for (uint32_t w = 0; w < stage->write_count && stage->kind <= PLAN_STAGE_PRODUCT; w++) reuse_at(l, s, stage->writes[w], taken);
         if (plan_update_takes_over(l->plan, l->layout, s)) reuse_update(l, s, taken);
     }
     return true;

@@ -14,8 +14,8 @@
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
  *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
  *   arena.c      offsets                                verify.c     invariants
- *   report.c     describe, report, figures              cost.c       operations and cost of stages
- *   remat.c      computing again to keep to a budget
+ *   report.c     describe, report, figures              sums.c       sums of products and of pieces
+ *   cost.c       operations and cost of stages          remat.c      computing again to keep to a budget
  *
  * Before any plan, and only for graphs that came about by calls: rewrites.c makes rounds of the rules in rewrites_*.c, which work through
  * rewriter.h. match.c finds the patterns of both tables, catalogue.def and rewrites.def. */
@@ -50,7 +50,9 @@ typedef enum plan_storage {
 typedef enum plan_stage_kind {
     PLAN_STAGE_MAP,    /* elementwise instructions over one iteration space; no instruction at all: a strided copy */
     PLAN_STAGE_FOLD,   /* the same with folds along one axis of the space, and with cells: what has a value for each line along that axis */
+    PLAN_STAGE_PRODUCT, /* a matrix product, or a sum of some, and elementwise instructions over its result's shape */
     PLAN_STAGE_CALL,   /* one row, by its kernel */
+    PLAN_STAGE_PIECES, /* a sum of pieces that zeros are padded around: its reads, in the order in which they are added */
     PLAN_STAGE_PATTERN /* a match, by its kernel */
 } plan_stage_kind;
 
@@ -94,6 +96,9 @@ typedef struct plan_stage {
     uint32_t space;        /* FOLD: a node of the space's shape */
     int32_t axis;          /* FOLD: of the space, or PLAN_AXIS_ALL */
     uint32_t last_pass;    /* FOLD */
+    const uint32_t *terms; /* PIECES: the paddings of its reads */
+    uint32_t product;      /* PRODUCT: the node whose value the products give, to the register behind the program's reads */
+    uint32_t factor_count; /* PRODUCT: the last reads, which are no registers: left and right of each product in turn */
     bool again;            /* a stage before it has written the same, which was dropped since (remat.c) */
     uint32_t read_count, write_count, instruction_count, register_count;
     plan_read *reads; /* CALL: one an operand, in order; PATTERN: the operands of the match from outside, in first-read order */

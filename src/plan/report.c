@@ -209,6 +209,8 @@ static const char *stage_kind(const wg_plan *plan, const plan_stage *stage)
     case PLAN_STAGE_PATTERN: return plan_pattern_formula(plan->matches[stage->match].pattern);
     case PLAN_STAGE_CALL: return graph_rows[graph_node(plan->graph, stage->nodes[0])->op].text;
     case PLAN_STAGE_FOLD: return "map with folds";
+    case PLAN_STAGE_PRODUCT: return stage->factor_count > 2 ? "sum of matmuls" : "matmul with map";
+    case PLAN_STAGE_PIECES: return "sum of pads";
     case PLAN_STAGE_MAP: break;
     }
     return stage->instruction_count ? "map" : "copy";

@@ -133,7 +133,7 @@ static bool check_read_levels(verifying *v, const plan_stage *stage)
 {
     for (uint32_t r = 0; r < stage->read_count; r++) {
         int64_t volume = v->layout->volumes[v->plan->index[stage->reads[r].node]];
-        if (stage->kind == PLAN_STAGE_MAP ? stage->reads[r].cell
+        if (stage->kind != PLAN_STAGE_FOLD ? stage->reads[r].cell
                                           : volume != (stage->reads[r].cell ? cells_of(v, stage)
                                                                             : v->layout->volumes[v->plan->index[stage->space]]))
             return defect(v, stage->reads[r].node, "it is read as what it is not: an item or a cell");
@@ -145,12 +145,15 @@ static bool check_read_levels(verifying *v, const plan_stage *stage)
 static bool check_program(verifying *v, const plan_stage *stage)
 {
     const wg_plan *plan = v->plan;
-    uint64_t full = ((uint64_t)1 << stage->read_count) - 1, cells = 0;
-    uint8_t pass[64] = {0};
+    bool product = stage->kind == PLAN_STAGE_PRODUCT;
+    uint32_t given = stage->read_count - stage->factor_count + product;
     if (stage->register_count > 63) return defect(v, stage->nodes[0], "its stage has too many registers");
-    for (uint32_t r = 0; r < stage->read_count; r++) cells |= (uint64_t)stage->reads[r].cell << r;
-    const wg_node *first = graph_node(plan->graph, stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space);
-    int64_t volume = v->layout->volumes[plan->index[stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space]];
+    uint64_t full = ((uint64_t)1 << given) - 1, cells = 0;
+    uint8_t pass[64] = {0};
+    for (uint32_t r = 0; r < given - product; r++) cells |= (uint64_t)stage->reads[r].cell << r;
+    uint32_t over = product ? stage->product : stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space;
+    const wg_node *first = graph_node(plan->graph, over);
+    int64_t volume = v->layout->volumes[plan->index[over]];
     for (uint32_t i = 0; i < stage->instruction_count; i++) {
         const plan_instruction *own = &stage->instructions[i];
         const wg_node *node = graph_node(plan->graph, own->node);
@@ -162,7 +165,7 @@ static bool check_program(verifying *v, const plan_stage *stage)
             if (pass[own->operands[k]] > deepest) deepest = pass[own->operands[k]];
             if (own->cell && !own->fold && !(cells >> own->operands[k] & 1)) return defect(v, own->node, "a row on cells reads an item");
         }
-        if (own->target >= stage->register_count || own->target < stage->read_count || (!log && own->op != node->op) ||
+        if (own->target >= stage->register_count || own->target < given || (!log && own->op != node->op) ||
             (!log && own->result_kind != node->kind) || own->pass != deepest || (own->fold && !own->cell))
             return defect(v, own->node, "its instruction is not its row's");
         if (!log && (v->layout->volumes[plan->index[own->node]] != (own->cell ? cells_of(v, stage) : volume) ||
@@ -202,7 +205,8 @@ static bool check_stages(verifying *v)
     const wg_plan *plan = v->plan;
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         const plan_stage *stage = &plan->stages[s];
-        bool program = stage->kind == PLAN_STAGE_FOLD || (stage->kind == PLAN_STAGE_MAP && stage->instruction_count);
+        bool program = stage->kind == PLAN_STAGE_FOLD || stage->kind == PLAN_STAGE_PRODUCT ||
+                       (stage->kind == PLAN_STAGE_MAP && stage->instruction_count);
         if (program && !check_program(v, stage)) return false;
         for (uint32_t r = 0; r < stage->read_count; r++)
             if (!check_map(v, &stage->reads[r], &v->layout->maps[s][r])) return false;
