@@ -445,13 +445,16 @@ static bool place(lowering *l)
         a->packed_values_at = bytes += line_up(packed_bytes(&a->scores, a->keys_width));
         a->product_at = bytes += line_up(packed_bytes(&a->values, a->values_width));
     }
-    exec_product one = a->values;
-    one.rows = 1;
-    int64_t needs[3] = {(int64_t)exec_product_bytes(&a->scores, a->block_rows, a->keys),
-                        (int64_t)exec_product_bytes(&a->values, a->block_rows, a->columns),
-                        (int64_t)exec_product_bytes(&one, 1, a->columns)};
-    room = needs[0] > needs[1] ? needs[0] : needs[1];
-    a->at_at = bytes += line_up(room > needs[2] ? room : needs[2]);
+    /* A block of fewer rows may run as another form of the product: one row, and the most that do not turn. */
+    exec_product some = a->values;
+    int64_t upright = 2 * a->columns - 1, few[3] = {a->block_rows, 1, upright < 1 ? 1 : upright < a->block_rows ? upright : a->block_rows};
+    room = (int64_t)exec_product_bytes(&a->scores, a->block_rows, a->keys);
+    for (uint32_t i = 0; i < 3; i++) {
+        some.rows = few[i];
+        int64_t needs = (int64_t)exec_product_bytes(&some, few[i], a->columns);
+        if (needs > room) room = needs;
+    }
+    a->at_at = bytes += line_up(room);
     a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *));
     a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;

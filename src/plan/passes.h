@@ -47,6 +47,9 @@ bool plan_pattern_is_counted(uint16_t pattern);
 /* A chain of virtual nodes is at most so long: what follows a read down to its stored node is bounded. */
 #define PLAN_VIEW_DEPTH 16
 
+/* Batch axes of a product that its kernel follows by strides. */
+#define PLAN_STRIDED_BATCH_AXES 8
+
 typedef enum plan_reading {
     PLAN_READING_NONE,      /* Leaf, Parameter, Input: nothing to compute */
     PLAN_READING_VIRTUAL,   /* a map over its first operand's items */

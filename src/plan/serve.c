@@ -91,6 +91,7 @@ static bool attention_served(const asking *a)
 {
     const wg_node *root = graph_node(a->plan->graph, a->match->root), *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT);
     if (!product || product == root || root->rank != product->rank || !base_kind_is_float((wg_kind)root->kind)) return false;
+    if (root->rank > PLAN_STRIDED_BATCH_AXES + 2) return false;
     return !plan_match_holds(a->match, root->operands[1]) && !plan_match_holds(a->match, product->operands[0]) && !plan_match_holds(a->match, product->operands[1]);
 }
 

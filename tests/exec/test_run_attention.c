@@ -60,7 +60,7 @@ static wg_value masked(wg_value scores, mask_spelling spelling)
     uint32_t rank = wg_value_rank(scores);
     const int64_t *extents = wg_value_shape(scores), *pair = extents + rank - 2;
     wg_value hidden = filled(scores, -INFINITY), row = position(tape, 2, pair, 0), key = position(tape, 2, pair, 1);
-    wg_size all[4], *sizes = all + rank - 2;
+    wg_size all[WG_MAX_RANK], *sizes = all + rank - 2;
     for (uint32_t axis = 0; axis < rank; axis++) all[axis] = wg_number(extents[axis]);
     wg_value seen = wg_less_equal(key, row);
     switch (spelling) {
@@ -254,9 +254,63 @@ static void empty(void **state)
     check(&(recipe){.of = {1, 2, 3, 0, 2, 2}, .kind = WG_KIND_F32, .weights = WEIGHTS_COMPOSED, .mask = MASK_SELECT_CAUSAL});
 }
 
+/* The entry of one root, which is an attention, and runs as one or does not. */
+static void check_root(const char *what, wg_tape *tape, wg_value value, bool elected)
+{
+    wg_error error = {0};
+    char why[2048] = "";
+    wg_symbol root = wg_symbol_of(value);
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s: %s", what, error.message);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, &error);
+    wg_plan *plan = entry ? wg_plan_new(entry, NULL, 0, &error) : NULL;
+    if (!plan) fail_msg("%s: %s", what, error.message);
+    wg_pattern pattern = {0};
+    assert_true(wg_plan_pattern(plan, 0, &pattern) && pattern.elected == elected);
+    wg_plan_release(&plan);
+    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s: %s", what, why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+/* More axes of batches than a side of a product has, of which no two are one run: refused. The operands' axes stand the other way round. */
+static void many_axes(void **state)
+{
+    (void)state;
+    int64_t shape[WG_MAX_RANK] = {2, 2, 1, 2, 2, 2, 2, 2, 2, 2, 5, 3}, turned[WG_MAX_RANK];
+    uint32_t order[WG_MAX_RANK], rank = 12;
+    for (uint32_t axis = 0; axis < rank; axis++) order[axis] = rank - 1 - axis, turned[axis] = shape[rank - 1 - axis];
+    for (int m = 0; m < MASK_NOTHING_SEEN; m++) {
+        if (m == MASK_SELECT_LENGTH || m == MASK_SELECT_LATE || m == MASK_SELECT_BATCH) continue; /* its positions have four axes */
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value q = (wg_permute)(sin_input(tape, WG_KIND_F32, rank, turned, 0.11), order), k = sin_input(tape, WG_KIND_F32, rank, shape, 0.17);
+        wg_value factor = (wg_permute)(sin_input(tape, WG_KIND_F32, rank, turned, 0.3), order);
+        wg_value scores = wg_matmul(q, wg_transpose(k)), by = wg_matmul(factor, wg_transpose(k));
+        check_root("many axes", tape, wg_matmul(weights(masked(wg_add(scores, by), m), m % 3), k), false);
+    }
+}
+
+/* Few keys for many rows, queries turned: the product of the scores is of another form over keys that were turned back. */
+static void few_keys(void **state)
+{
+    static const uint32_t order[] = {1, 0};
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int m = 0; m < MASK_SELECT_CAUSAL + 1; m++) {
+            wg_kind kind = k ? WG_KIND_F64 : WG_KIND_F32;
+            wg_tape *tape = wg_tape_new_kind(NULL, kind);
+            wg_value x = sin_input(tape, kind, 2, TEST_SHAPE(70, 70), 1.3);
+            wg_value q = (wg_permute)(wg_matmul((wg_permute)(x, order), x), order), keys = sin_input(tape, kind, 2, TEST_SHAPE(31, 70), 0.7);
+            wg_value scores = wg_matmul(q, wg_transpose(keys));
+            check_root("few keys", tape, wg_matmul(weights(masked(scores, m), m % 3), sin_input(tape, kind, 2, TEST_SHAPE(31, 70), 0.23)), true);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spellings), cmocka_unit_test(kinds), cmocka_unit_test(lengths),
-                                       cmocka_unit_test(not_finite), cmocka_unit_test(empty)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spellings),  cmocka_unit_test(kinds), cmocka_unit_test(lengths),
+                                       cmocka_unit_test(not_finite), cmocka_unit_test(empty), cmocka_unit_test(many_axes),
+                                       cmocka_unit_test(few_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
