@@ -2,6 +2,7 @@
  *
  * exec/: running a plan. Uses plan/, grad/ (the reverse scan), graph/ and base/, and never a row of interp/, which judges it.
  *
+ *   prepared.c     wg_prepared_*: weights packed once for many runs
  *   session.c      wg_session_*: arena, carried values, the stop flag; one run from its checks to its results
  *   sources.c      where the items of inputs, parameters and constants are during a run
  *   stage.c        a plan's stages prepared for one layout; splitting work over threads; stopping, progress, errors
@@ -9,6 +10,7 @@
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
  *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *                  run_product.c has the PRODUCT stages too, run_copy.c the PIECES
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over
  *                  windows) or an elementwise program
@@ -77,9 +79,17 @@ typedef struct exec_stage exec_stage;
 /* Runs a prepared stage; what fails is told to exec_run_fail_item. */
 typedef void (*exec_stage_function)(exec_run *run, const exec_stage *stage);
 
+/* What a stage packed of parameters, for later runs: key tells how they lay. items NULL: nothing. */
+typedef struct exec_packed {
+    char *items;
+    int64_t bytes, key[8];
+} exec_packed;
+
 struct exec_stage {
     exec_stage_function run;
     exec_stage_function undo; /* of a stage that told the run that it changes a carried value: puts it back; NULL: it changes none */
+    void (*pack)(exec_run *run, const exec_stage *stage, exec_packed *packed); /* fills packed_bytes of items, and key; NULL: nothing to pack */
+    int64_t packed_bytes;
     const void *prepared;
     uint32_t first_node; /* the lowest node it computes */
     int64_t scratch;     /* bytes from the scratch's start that it needs */
@@ -100,6 +110,8 @@ typedef struct exec_build {
 /* Prepares stage `index`; false without memory (or with a row that this build cannot run). */
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_product_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+bool exec_pieces_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_call_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 
@@ -116,6 +128,7 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
 #define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
+#define EXEC_SPIN_COST 2e4     /* the same where threads spin for work */
 #define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
@@ -126,6 +139,7 @@ struct exec_run {
     uint32_t threads;
     char *const *bases; /* [buffer count] */
     char *scratch;      /* of the stage under way */
+    const exec_packed *packed; /* its packed parameters; NULL: none */
     atomic_bool *stop;
     bool (*progress)(void *user, double share);
     void *progress_user;
@@ -133,6 +147,7 @@ struct exec_run {
     double done, total; /* cost */
     double look_at;     /* the clock is asked when so much is done */
     double stage_done;  /* of the stage under way, as far as told */
+    double *times;      /* seconds each stage took; NULL: not asked for */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
@@ -158,6 +173,8 @@ typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread
 /* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies
  * decides the size of a range. Serves stop and progress between ranges. */
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
+/* Nanoseconds of a clock that only goes on. */
+int64_t exec_now(void);
 /* A stage is done: progress. */
 void exec_run_stage_done(exec_run *run, const exec_stage *stage);
 /* For kernels that may be long at one line: serves stop and progress on thread 0, the caller's, and stop alone on others. */

@@ -43,8 +43,8 @@ exec_block_function exec_map_function(const exec_kernels *kernels, const exec_ma
 
 /* Takes the thread's scratch from build. */
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage);
-/* The program of a MAP or FOLD stage. */
-bool exec_map_program_of(exec_build *build, uint32_t index, exec_map_program *program);
+/* The program of a MAP, FOLD or PRODUCT stage; of this the value of the product, dense, is the last read, and what the program writes. */
+bool exec_map_program_of(exec_build *build, uint32_t index, const exec_value *product, exec_map_program *program);
 /* FOLD stages (run_cells.c). */
 bool exec_cells_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 

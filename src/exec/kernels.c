@@ -107,7 +107,7 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
 
 bool exec_product_turns(const exec_product *product)
 {
-    if (product->turned || !base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
+    if (product->turned || product->more_count || !base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
     if (product->columns == 1) return true;
     if (product->finish) return false; /* its rectangles are rows of the result */
     if (product->result_column != 1) return product->result_rows.stride[0] == 1;
@@ -166,7 +166,8 @@ size_t exec_product_bytes(const exec_product *product, int64_t rows, int64_t col
     bool turns = exec_product_turns(product);
     int64_t step = turns ? product->result_rows.stride[0] : product->result_column, item = exec_product_sum_bytes(product);
     bool direct = (int64_t)wg_kind_bytes(product->result_kind) == item && product->result_rows.rank == 1 && step == 1 && !product->finish;
-    exec_product_room room = exec_product_room_of(turns ? columns : rows, turns ? rows : columns, product->depth);
+    int64_t depth = product->more_count ? EXEC_DEPTH_BLOCK : product->depth;
+    exec_product_room room = exec_product_room_of(turns ? columns : rows, turns ? rows : columns, depth);
     return (size_t)((direct ? room.sheet_at : room.end) * item);
 }
 

@@ -78,7 +78,10 @@ typedef struct exec_side {
  *
  * finish (NULL: none) is called once for each rectangle of the result when its sums are final, while they are in the cache: items, of the
  * result's kind, is the first of the rectangle, rows row_step items apart, columns side by side. It may change them. The result's rows
- * are then of rank 1 and its columns side by side; result NULL: the sums go to finish alone. */
+ * are then of rank 1 and its columns side by side; result NULL: the sums go to finish alone.
+ *
+ * more_count further products of the same rows and columns, f32 or f64 in its own kind, are added behind the first, block by block: those
+ * of one block each make it the sum of products. They read factors[2 t] and factors[2 t + 1] by the a and b sides of more[t]. */
 typedef void (*exec_product_finish)(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step);
 typedef struct exec_product {
     wg_kind kind, accumulate, result_kind;
@@ -92,9 +95,13 @@ typedef struct exec_product {
     exec_product_finish finish;
     void *finish_user;
     /* NULL, or columns [packed_first, packed_first + packed_width) of one batch's b by exec_kernels.product_pack: a depth block after the
-     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn. */
+     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn.
+     * packed_depth: so much depth was packed, of which this product has the first part; 0: its own. */
     const void *b_packed;
-    int64_t packed_first, packed_width;
+    int64_t packed_first, packed_width, packed_depth;
+    const struct exec_product *more;
+    const void *const *factors;
+    int64_t more_count;
     const exec_pause *pause; /* NULL: not asked; told to stop, the rest of the result is left as it is */
     bool turned; /* rows and columns were exchanged: finish is told of them as they were */
 } exec_product;
@@ -128,6 +135,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_TILE_COLUMNS 32    /* a multiple of every level's tile columns */
 #define EXEC_PACK_ROWS 256      /* rows of a packed at once, 256 KB of f32: half of it and a sheet stay in the second cache */
 #define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
+#define EXEC_SUM_COLUMNS 256    /* of a sum of products: sums that stay in the second cache while every product adds to them */
 
 #define EXEC_SMALL_ROWS 256     /* so few rows do not repay packing b */
 #define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */

@@ -488,7 +488,7 @@ bool exec_cells_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     const plan_stage *from = &build->plan->stages[index];
     cells *c = base_arena_take_zeroed(build->arena, sizeof *c);
     preparing p = {.build = build, .from = from, .cells = c};
-    if (!c || !exec_map_program_of(build, index, &p.program) || !take_room(&p)) return base_fail_memory(build->error);
+    if (!c || !exec_map_program_of(build, index, NULL, &p.program) || !take_room(&p)) return base_fail_memory(build->error);
     exec_value space = {.rank = graph_node(build->plan->graph, from->space)->rank};
     space.shape = build->layout->shapes[build->plan->index[from->space]];
     space.volume = build->layout->volumes[build->plan->index[from->space]];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Stages that only place items: copies of views, Pad, Concat. Each is a list of strided copies into the result, after a fill where they
- * leave places over. */
+ * leave places over. And sums of padded pieces. */
 #include "exec/exec_call.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Items of a value to places of the result that are `to_offset` items in, by strides; pointers are filled in by each run. */
@@ -177,5 +178,145 @@ bool exec_call_Concat(exec_call *call)
         put_part(c, &call->operands[i], strides, at * strides[axis]);
         at += call->operands[i].shape[axis];
     }
+    return true;
+}
+
+/* ---- sums of pieces ----
+ *
+ * Pad(t1) + Pad(t2) + .. of zeros along one axis. An item that stands in some of the pieces is their sum in order and +0 besides, which
+ * only tells where they are all -0; one that stands in all of them is their sum alone, so there the sum begins at -0. Where no two pieces
+ * meet, each item is x + 0, and zeros are filled in only if the pieces leave places over. */
+
+#define PIECE_ITEMS 32768 /* added at once */
+
+typedef struct piece {
+    exec_dense from;
+    int64_t first, count; /* places along the axis */
+} piece;
+
+typedef struct pieces {
+    exec_value result;
+    int64_t outer, extent, inner; /* around the axis */
+    int64_t count, blocks;        /* blocks of the longest piece at one outer place */
+    piece *list;
+    bool apart, fills;
+    int64_t common_first, common_end; /* places that all of them cover */
+    exec_block_function add;
+    unsigned char zero[16], minus[16]; /* -0 of floats */
+    bool canonical;
+} pieces;
+
+typedef struct pieces_work {
+    exec_run *run;
+    const pieces *facts;
+    int64_t base; /* of units */
+} pieces_work;
+
+static void zero_part(void *context, exec_range range, uint32_t thread)
+{
+    const pieces_work *work = context;
+    (void)thread;
+    size_t width = base_kinds[work->facts->result.kind].bytes;
+    exec_fill((char *)exec_items(work->run, &work->facts->result) + (size_t)range.first * width, work->facts->zero, width,
+              range.end - range.first);
+}
+
+static void minus_part(void *context, exec_range range, uint32_t thread)
+{
+    const pieces_work *work = context;
+    const pieces *f = work->facts;
+    (void)thread;
+    size_t width = base_kinds[f->result.kind].bytes;
+    for (int64_t row = range.first; row < range.end; row++)
+        exec_fill((char *)exec_items(work->run, &f->result) + (size_t)((row * f->extent + f->common_first) * f->inner) * width, f->minus, width,
+                  (f->common_end - f->common_first) * f->inner);
+}
+
+/* Units: blocks of outer places of pieces. */
+static void piece_part(void *context, exec_range range, uint32_t thread)
+{
+    const pieces_work *work = context;
+    const pieces *f = work->facts;
+    (void)thread;
+    int64_t width = base_kinds[f->result.kind].bytes;
+    for (int64_t unit = work->base + range.first; unit < work->base + range.end; unit++) {
+        const piece *own = &f->list[unit / f->blocks / f->outer];
+        int64_t row = unit / f->blocks % f->outer, at = unit % f->blocks * PIECE_ITEMS, items = own->count * f->inner;
+        int64_t count = items - at < PIECE_ITEMS ? items - at : PIECE_ITEMS;
+        if (count <= 0) continue;
+        char *from = own->from.scratch_at < 0 ? exec_items(work->run, &own->from.value) : work->run->scratch + own->from.scratch_at;
+        char *to = (char *)exec_items(work->run, &f->result) + ((row * f->extent + own->first) * f->inner + at) * width;
+        f->add(to, (const void *[]){from + (row * items + at) * width, f->apart ? (const void *)f->zero : to}, f->apart ? 2u : 0u, count);
+    }
+}
+
+static void run_pieces(exec_run *run, const exec_stage *stage)
+{
+    const pieces *f = stage->prepared;
+    pieces_work work = {.run = run, .facts = f};
+    int64_t units = f->outer * f->blocks; /* of one piece */
+    if (!f->result.volume) return;
+    double cost = (double)f->result.volume / (double)units / (double)(f->apart ? f->count : 1) + 1;
+    if (f->fills) exec_run_split(run, f->result.volume, 4096, 0.5, zero_part, &work);
+    if (f->common_first < f->common_end) exec_run_split(run, f->outer, 1, (double)f->inner, minus_part, &work);
+    for (int64_t i = 0; i < f->count; i++) exec_dense_items(run, &f->list[i].from);
+    if (f->apart) exec_run_split(run, f->count * units, 1, cost, piece_part, &work);
+    for (; !f->apart && work.base < f->count * units; work.base += units) exec_run_split(run, units, 1, cost, piece_part, &work);
+    exec_canonical_all(run, f->canonical, &f->result);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    int64_t x = ((const int64_t *)a)[0], y = ((const int64_t *)b)[0];
+    return (x > y) - (x < y);
+}
+
+/* Whether no two of them meet, whether they cover every place, and where all of them meet. spans: [count] of two. */
+static void compare_pieces(pieces *f, int64_t *spans)
+{
+    int64_t covered = 0;
+    f->common_end = f->extent;
+    f->apart = true;
+    for (int64_t i = 0; i < f->count; i++) {
+        const piece *own = &f->list[i];
+        if (own->first > f->common_first) f->common_first = own->first;
+        if (own->first + own->count < f->common_end) f->common_end = own->first + own->count;
+        covered += spans[2 * i + 1] = own->count;
+        spans[2 * i] = own->first;
+        int64_t blocks = (own->count * f->inner + PIECE_ITEMS - 1) / PIECE_ITEMS;
+        if (blocks > f->blocks) f->blocks = blocks;
+    }
+    qsort(spans, (size_t)f->count, 2 * sizeof *spans, by_first);
+    for (int64_t i = 1; i < f->count; i++) f->apart = f->apart && spans[2 * i - 2] + spans[2 * i - 1] <= spans[2 * i];
+    f->fills = !f->apart || covered != f->extent;
+}
+
+bool exec_pieces_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    const plan_stage *from = &build->plan->stages[index];
+    exec_call call = {.build = build, .stage = stage, .node = from->writes[0].node, .result = exec_value_of_node(build, from->writes[0].node)};
+    pieces *f = exec_call_take(&call, sizeof *f);
+    int64_t *spans = exec_call_take(&call, 2 * from->read_count * sizeof *spans);
+    if (!f || !spans || !(f->list = exec_call_take(&call, from->read_count * sizeof *f->list))) return false;
+    f->result = call.result;
+    f->count = from->read_count;
+    f->canonical = base_kind_has_nan(f->result.kind) && exec_must_be_canonical(build, call.node);
+    for (uint32_t r = 0; r < from->read_count; r++) {
+        exec_value value = exec_value_of_read(build, index, r);
+        const int64_t *attributes = build->layout->attributes[build->plan->index[from->terms[r]]];
+        int64_t axis = attributes[GRAPH_ATTRIBUTE(Pad, axis)];
+        exec_axis around = exec_axis_of(&f->result, axis);
+        f->outer = around.outer;
+        f->extent = around.extent;
+        f->inner = around.inner;
+        f->list[r] = (piece){exec_dense_of(build, &value), attributes[GRAPH_ATTRIBUTE(Pad, start)], value.shape[axis]};
+    }
+    compare_pieces(f, spans);
+    base_number_store(f->result.kind, f->minus, 0, base_number_from_double(f->result.kind, -0.0));
+    f->add = build->kernels->block(EXEC_BLOCK_ADD, f->result.kind);
+    if (!f->add) return base_fail(build->error, WG_INTERNAL, "no kernel of add for %s", base_kinds[f->result.kind].name);
+    stage->run = run_pieces;
+    stage->prepared = f;
+    stage->cost = 1.5 * (double)f->result.volume;
     return true;
 }

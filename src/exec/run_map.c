@@ -605,18 +605,21 @@ static bool prepare_copy(exec_build *build, uint32_t index, exec_stage *stage)
     return exec_copy_prepare(&call, &from);
 }
 
-bool exec_map_program_of(exec_build *build, uint32_t index, exec_map_program *program)
+bool exec_map_program_of(exec_build *build, uint32_t index, const exec_value *product, exec_map_program *program)
 {
     const plan_stage *from = &build->plan->stages[index];
-    *program = (exec_map_program){.register_count = from->register_count, .read_count = from->read_count,
-                                  .write_count = from->write_count, .instruction_count = from->instruction_count};
+    uint32_t read_count = from->read_count - from->factor_count;
+    *program = (exec_map_program){.register_count = from->register_count, .read_count = read_count + !!product,
+                                  .instruction_count = from->instruction_count};
     exec_value *reads = base_arena_take(build->arena, (from->read_count + 1) * sizeof *reads);
     exec_map_write *writes = base_arena_take(build->arena, (from->write_count + 1) * sizeof *writes);
     exec_map_instruction *instructions = base_arena_take(build->arena, (from->instruction_count + 1) * sizeof *instructions);
     if (!reads || !writes || !instructions) return base_fail_memory(build->error);
-    for (uint32_t i = 0; i < from->read_count; i++) reads[i] = exec_value_of_read(build, index, i);
+    for (uint32_t i = 0; i < read_count; i++) reads[i] = exec_value_of_read(build, index, i);
+    if (product) reads[read_count] = *product;
     for (uint32_t i = 0; i < from->write_count; i++)
-        writes[i] = (exec_map_write){exec_value_of_node(build, from->writes[i].node), from->writes[i].reg};
+        if (!product || from->writes[i].reg != read_count)
+            writes[program->write_count++] = (exec_map_write){exec_value_of_node(build, from->writes[i].node), from->writes[i].reg};
     for (uint32_t i = 0; i < from->instruction_count; i++) {
         const plan_instruction *given = &from->instructions[i];
         instructions[i] = (exec_map_instruction){.op = given->op,
@@ -641,7 +644,7 @@ bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     const plan_stage *from = &build->plan->stages[index];
     if (from->instruction_count == 0 && from->read_count == 1 && from->write_count == 1) return prepare_copy(build, index, stage);
     exec_map_program program;
-    if (!exec_map_program_of(build, index, &program)) return false;
+    if (!exec_map_program_of(build, index, NULL, &program)) return false;
     program.volume = program.writes[0].value.volume;
     return exec_map_program_prepare(build, &program, stage);
 }

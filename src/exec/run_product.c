@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Matrix products as calls: MatMul, and what WindowProduct becomes. Operands are read by their strides; the result is cut into tiles for
- * the threads, and columns of b that tiles of many rows use are packed for all of them first. */
+ * the threads, and columns of b that tiles of many rows use are packed for all of them first.
+ *
+ * PRODUCT stages: a product, or several that are added up, and a program over the result. The program runs on each rectangle of sums while
+ * that is in the cache, a row or some short ones at a time; the product's own value is stored where something else reads it. A program
+ * that does better over the whole result (short rows, a transposed read) follows the product. */
+#include <string.h>
+
 #include "exec/exec_call.h"
+#include "exec/exec_map.h"
 
 #define MULTIPLY_COST 0.04 /* of one multiply-add, in item copies */
 #define PACK_COST 1.0      /* of an item packed */
@@ -10,6 +17,14 @@
 #define SHARED_BYTES (8 << 20) /* of b packed at once */
 #define TASK_PRODUCTS 2.5e5    /* less is not worth a thread's waking */
 #define PAUSE_COST 1e5         /* a task of less is not asked whether to go on */
+#define ROW_LEAST 64           /* items of a result's row from which a program follows rectangles */
+#define ROWS_ITEMS 2048        /* of short rows side by side */
+
+/* A further product: its call stands in `more` of the first. */
+typedef struct factors {
+    exec_dense a, b;
+    int64_t a_offset, b_offset; /* bytes */
+} factors;
 
 typedef struct product {
     exec_dense a, b;
@@ -20,7 +35,15 @@ typedef struct product {
     int64_t tile_rows, tile_columns, tiles_down, tiles_across; /* of one batch, or of one chunk of shared columns */
     int64_t chunk; /* columns of b packed before the tiles of all rows use them; 0: each tile packs its own */
     double tile_cost;
+    int64_t key[8]; /* how b lies, where it is a parameter that can be packed for many runs; key[0] 0: it is none */
     int64_t packed_at, workspace_at, workspace_bytes;
+    const factors *more;
+    int64_t factors_at; /* their pointers, in scratch */
+    exec_map_list *list; /* the program on rectangles, NULL */
+    int64_t lines;       /* whole rows of a block */
+    int64_t pieces_at, piece_bytes, pointers_at;
+    bool follows;
+    exec_stage after; /* the program behind the product, where it follows */
 } product;
 
 typedef struct product_work {
@@ -51,11 +74,36 @@ static void canonical_tile(const product_work *work, int64_t batch, exec_range r
         exec_canonical(work->run, true, call->result_kind, items + row * row_step * width, columns.end - columns.first);
 }
 
+typedef struct finishing {
+    const product_work *work;
+    uint32_t thread;
+} finishing;
+
+/* The program on a rectangle of sums. */
+static void finish_rectangle(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step)
+{
+    const finishing *own = user;
+    const product *p = own->work->facts;
+    char *piece = own->work->run->scratch + p->pieces_at + own->thread * p->piece_bytes;
+    exec_map_work map = {.run = own->work->run, .list = p->list, .at = (char **)(piece + p->pointers_at)};
+    int64_t width = columns.end - columns.first, all = p->call.columns, lines = width == all && row_step == all ? p->lines : 1;
+    for (int64_t row = rows.first; row < rows.end; row += lines) {
+        int64_t count = least(lines, rows.end - row) * width;
+        exec_map_block block = {.begin = {[EXEC_FROM_ITEM] = (batch * p->call.rows + row) * all + columns.first,
+                                          [EXEC_FROM_COLUMN] = columns.first},
+                                .count = count, .width = width};
+        exec_map_list_run(&map, piece, (char *)items + (row - rows.first) * row_step * base_kinds[p->call.result_kind].bytes, &block);
+    }
+    exec_map_list_done(&map);
+}
+
 static void product_tile(const product_work *work, int64_t batch, exec_range rows, exec_range columns, uint32_t thread)
 {
     const product *p = work->facts;
     exec_product call = work->call;
     exec_pause pause = exec_run_pause(work->run, thread);
+    finishing finish = {work, thread};
+    call.finish_user = &finish;
     if (p->tile_cost > PAUSE_COST) call.pause = &pause;
     work->run->kernels->product(&call, (exec_range){batch, batch + 1}, rows, columns,
                                 work->run->scratch + p->workspace_at + thread * p->workspace_bytes);
@@ -90,34 +138,69 @@ static void pack_part(void *context, exec_range range, uint32_t thread)
     }
 }
 
-static void run_shared(product_work *work)
+static int64_t packed_width(const exec_product *call) { return pieces(call->columns, EXEC_TILE_COLUMNS) * EXEC_TILE_COLUMNS; }
+
+static void run_shared(product_work *work, bool packed)
 {
     const product *p = work->facts;
     exec_product *call = &work->call;
-    call->b_packed = work->run->scratch + p->packed_at;
+    if (!packed) call->b_packed = work->run->scratch + p->packed_at;
     for (work->batch = 0; work->batch < call->batches; work->batch++)
         for (int64_t first = 0; first < call->columns; first += p->chunk) {
             work->columns = (exec_range){first, least(call->columns, first + p->chunk)};
             int64_t panels = pieces(work->columns.end - first, EXEC_TILE_COLUMNS);
-            call->packed_first = first;
-            call->packed_width = panels * EXEC_TILE_COLUMNS;
-            exec_run_split(work->run, panels * pieces(call->depth, EXEC_DEPTH_BLOCK), 1, PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK,
-                           pack_part, work);
+            if (!packed) call->packed_first = first, call->packed_width = panels * EXEC_TILE_COLUMNS;
+            if (!packed) exec_run_split(work->run, panels * pieces(call->depth, EXEC_DEPTH_BLOCK), 1,
+                                        PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
             exec_run_split(work->run, p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, work);
         }
+}
+
+static product_work work_of(exec_run *run, const exec_stage *stage)
+{
+    const product *p = stage->prepared;
+    product_work work = {run, p, p->call, 0, {0, p->call.columns}};
+    return work;
+}
+
+/* b of one batch, all of its columns. */
+static void pack_product(exec_run *run, const exec_stage *stage, exec_packed *packed)
+{
+    const product *p = stage->prepared;
+    product_work work = work_of(run, stage);
+    const exec_dense *b = p->call.turned ? &p->a : &p->b;
+    work.call.b = exec_dense_items(run, b) + (p->call.turned ? p->a_offset : p->b_offset) * base_kinds[p->call.kind].bytes;
+    work.call.b_packed = packed->items;
+    work.call.packed_width = packed_width(&work.call);
+    pack_part(&work, (exec_range){0, work.call.packed_width / EXEC_TILE_COLUMNS * pieces(work.call.depth, EXEC_DEPTH_BLOCK)}, 0);
+    memcpy(packed->key, p->key, sizeof p->key);
+}
+
+static const void *const *point_factors(exec_run *run, const product *p)
+{
+    const void **to = (const void **)(void *)(run->scratch + p->factors_at);
+    for (int64_t t = 0; t < p->call.more_count; t++) {
+        to[2 * t] = exec_dense_items(run, &p->more[t].a) + p->more[t].a_offset;
+        to[2 * t + 1] = exec_dense_items(run, &p->more[t].b) + p->more[t].b_offset;
+    }
+    return to;
 }
 
 static void run_product(exec_run *run, const exec_stage *stage)
 {
     const product *p = stage->prepared;
-    product_work work = {run, p, p->call, 0, {0, p->call.columns}};
+    product_work work = work_of(run, stage);
+    bool packed = run->packed && p->key[0] && memcmp(run->packed->key, p->key, sizeof p->key) == 0;
+    if (packed) work.call.b_packed = run->packed->items, work.call.packed_width = packed_width(&work.call);
     int64_t width = base_kinds[p->call.kind].bytes;
     const char *a = exec_dense_items(run, &p->a) + p->a_offset * width, *b = exec_dense_items(run, &p->b) + p->b_offset * width;
     work.call.a = p->call.turned ? b : a;
     work.call.b = p->call.turned ? a : b;
-    work.call.result = exec_items(run, &p->result);
-    if (p->chunk) run_shared(&work);
+    work.call.result = p->result.rank ? exec_items(run, &p->result) : NULL;
+    if (p->more) work.call.factors = point_factors(run, p);
+    if (p->chunk) run_shared(&work, packed);
     else exec_run_split(run, p->call.batches * p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, &work);
+    if (p->follows) p->after.run(run, &p->after);
 }
 
 /* So many equal pieces, each a multiple of `step` (but the last), of an extent; at least one. */
@@ -132,10 +215,11 @@ static void choose_tiles(product *p, int64_t threads)
 {
     const exec_product *call = &p->call;
     int64_t rows = call->rows, columns = call->columns, depth = call->depth, across, down = 1;
+    for (int64_t t = 0; t < call->more_count; t++) depth += call->more[t].depth;
     double products = (double)rows * (double)columns * (double)(depth > 0 ? depth : 1);
     bool one_a_batch = call->batches >= 4 * threads || (call->batches >= threads && products < 2.5e7);
     int64_t fitting = depth > 0 ? SHARED_BYTES / exec_product_sum_bytes(call) / depth / EXEC_TILE_COLUMNS * EXEC_TILE_COLUMNS : 0;
-    bool shared = rows > EXEC_PACK_ROWS && fitting > 0 && !one_a_batch;
+    bool shared = rows > EXEC_PACK_ROWS && fitting > 0 && !one_a_batch && !call->more_count;
     p->chunk = 0;
     if (shared) {
         p->chunk = piece_of(columns, pieces(columns, fitting), EXEC_TILE_COLUMNS);
@@ -161,7 +245,7 @@ static void choose_tiles(product *p, int64_t threads)
 /* One b for all batches, and rows that go on from batch to batch: one product of more rows. */
 static void merge_batches(exec_product *call)
 {
-    if (call->batches <= 1 || call->a_batch.rank != 1 || call->a_rows.rank != 1 ||
+    if (call->batches <= 1 || call->more_count || call->a_batch.rank != 1 || call->a_rows.rank != 1 ||
         call->a_batch.stride[0] != call->rows * call->a_rows.stride[0])
         return;
     for (uint32_t axis = 0; axis < call->b_batch.rank; axis++)
@@ -172,37 +256,70 @@ static void merge_batches(exec_product *call)
     call->a_batch = call->b_batch = call->result_batch = exec_side_plain(1, 0);
 }
 
+/* Tells the stage that b, a parameter read where it lies by one batch, can be packed. What is narrower than its sums is not where a few rows
+ * read all of it: it would be more to read. */
+static void offer_packing(const exec_build *build, product *p, exec_stage *stage)
+{
+    const exec_product *product = &p->call;
+    const exec_dense *b = product->turned ? &p->a : &p->b;
+    if (b->scratch_at >= 0 || b->value.buffer == WG_NONE || product->batches != 1) return;
+    if (product->depth <= 0 || product->columns < EXEC_TILE_COLUMNS) return;
+    const wg_plan *plan = build->plan;
+    uint32_t node = build->layout->buffers[b->value.buffer].node;
+    if (node == WG_NONE || graph_node(plan->graph, node)->op != WG_OP_Parameter) return;
+    int64_t bytes = exec_product_sum_bytes(product);
+    if (product->rows <= EXEC_TILE_ROWS && bytes > base_kinds[product->kind].bytes) return;
+    if (product->b_depth.rank != 1 || product->b_columns.rank != 1) return;
+    int64_t key[8] = {bytes, product->kind, product->depth, product->columns, product->b_depth.stride[0], product->b_columns.stride[0],
+                      product->turned ? p->a_offset : p->b_offset, node};
+    memcpy(p->key, key, sizeof key);
+    stage->pack = pack_product;
+    stage->packed_bytes = product->depth * packed_width(product) * bytes;
+}
+
 /* extents: batches, rows, depth, columns. The depth of a stands in a->columns, that of b in b->rows. */
+static exec_product call_of(const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate, wg_kind result_kind,
+                            const int64_t extents[4])
+{
+    int64_t rows = extents[1], columns = extents[3];
+    return (exec_product){
+        .kind = kind, .accumulate = accumulate, .result_kind = result_kind,
+        .batches = extents[0], .rows = rows, .depth = extents[2], .columns = columns,
+        .a_batch = a->batch, .a_rows = a->rows, .a_depth = a->columns,
+        .b_batch = b->batch, .b_depth = b->rows, .b_columns = b->columns,
+        .result_batch = exec_side_plain(extents[0], rows * columns), .result_rows = exec_side_plain(rows, columns), .result_column = 1,
+    };
+}
+
+/* How a call whose product, and what is added to it, is known runs. */
+static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
+{
+    if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
+    choose_tiles(p, build->threads);
+    int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
+    p->workspace_bytes = (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    p->workspace_at = exec_scratch_take(build, p->workspace_bytes *
+                                                   exec_scratch_pieces(build, batches * p->tiles_down * p->tiles_across, 1));
+    p->packed_at = exec_scratch_take(build, p->chunk * p->call.depth * exec_product_sum_bytes(&p->call));
+    stage->run = run_product;
+    stage->prepared = p;
+}
+
 bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
                           const int64_t extents[4])
 {
     product *p = exec_call_take(call, sizeof *p);
     if (!p) return false;
-    int64_t rows = extents[1], columns = extents[3];
     p->a = *a->dense;
     p->b = *b->dense;
     p->a_offset = a->offset;
     p->b_offset = b->offset;
     p->result = call->result;
     p->canonical = call->canonical;
-    p->call = (exec_product){
-        .kind = kind, .accumulate = accumulate, .result_kind = call->result.kind,
-        .batches = extents[0], .rows = rows, .depth = extents[2], .columns = columns,
-        .a_batch = a->batch, .a_rows = a->rows, .a_depth = a->columns,
-        .b_batch = b->batch, .b_depth = b->rows, .b_columns = b->columns,
-        .result_batch = exec_side_plain(extents[0], rows * columns), .result_rows = exec_side_plain(rows, columns), .result_column = 1,
-    };
+    p->call = call_of(a, b, kind, accumulate, call->result.kind, extents);
     merge_batches(&p->call);
-    if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
-    choose_tiles(p, call->build->threads);
-    int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
-    p->workspace_bytes = (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-    p->workspace_at = exec_scratch_take(call->build, p->workspace_bytes *
-                                                         exec_scratch_pieces(call->build, batches * p->tiles_down * p->tiles_across, 1));
-    p->packed_at = exec_scratch_take(call->build, p->chunk * p->call.depth * exec_product_sum_bytes(&p->call));
-    call->stage->run = run_product;
-    call->stage->prepared = p;
-    call->stage->cost = (double)extents[0] * (double)rows * (double)columns * (double)extents[2] * MULTIPLY_COST + 1;
+    prepare_tiles(call->build, p, call->stage);
+    call->stage->cost = (double)extents[0] * (double)extents[1] * (double)extents[3] * (double)extents[2] * MULTIPLY_COST + 1;
     return true;
 }
 
@@ -236,16 +353,152 @@ bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense,
     return base_fail(call->build->error, WG_INTERNAL, "matmul cannot follow its operand");
 }
 
+static wg_kind accumulation_of(const exec_build *build, uint32_t node, wg_kind kind)
+{
+    int64_t told = build->layout->attributes[build->plan->index[node]][GRAPH_ATTRIBUTE(MatMul, accumulate)];
+    return told == GRAPH_BY_RULE ? graph_accumulation_kind(kind) : (wg_kind)told;
+}
+
+static void extents_of(const exec_value *a, const exec_value *b, int64_t extents[4])
+{
+    extents[0] = 1;
+    extents[1] = a->shape[a->rank - 2];
+    extents[2] = a->shape[a->rank - 1];
+    extents[3] = b->shape[b->rank - 1];
+    for (uint32_t axis = 0; axis + 2 < a->rank; axis++) extents[0] *= a->shape[axis];
+}
+
 bool exec_call_MatMul(exec_call *call)
 {
     const exec_value *a = &call->operands[0], *b = &call->operands[1];
     if (base_kind_is_complex(a->kind)) return exec_complex_matmul(call);
     exec_dense *dense = exec_call_take(call, 2 * sizeof *dense);
     exec_matrix left, right;
+    int64_t extents[4];
     if (!dense || !exec_matrix_of(call, a, &dense[0], &left) || !exec_matrix_of(call, b, &dense[1], &right)) return false;
-    int64_t told = call->attributes[GRAPH_ATTRIBUTE(MatMul, accumulate)],
-            extents[4] = {1, a->shape[a->rank - 2], a->shape[a->rank - 1], b->shape[b->rank - 1]};
-    for (uint32_t axis = 0; axis + 2 < a->rank; axis++) extents[0] *= a->shape[axis];
-    return exec_product_prepare(call, &left, &right, a->kind, told == GRAPH_BY_RULE ? graph_accumulation_kind(a->kind) : (wg_kind)told,
-                                extents);
+    extents_of(a, b, extents);
+    if (!exec_product_prepare(call, &left, &right, a->kind, accumulation_of(call->build, call->node, a->kind), extents)) return false;
+    offer_packing(call->build, (product *)call->stage->prepared, call->stage);
+    return true;
+}
+
+/* ---- PRODUCT stages ---- */
+
+/* One of the products that a stage adds up, of its last reads. */
+static bool take_term(exec_call *call, uint32_t index, int64_t term, product *p, factors *more, exec_product *calls)
+{
+    const plan_stage *from = &call->build->plan->stages[index];
+    uint32_t first = from->read_count - from->factor_count + 2 * (uint32_t)term;
+    exec_value a = exec_value_of_read(call->build, index, first), b = exec_value_of_read(call->build, index, first + 1);
+    exec_dense left, right;
+    exec_matrix a_matrix, b_matrix;
+    int64_t extents[4], bytes = base_kinds[a.kind].bytes;
+    if (!exec_matrix_of(call, &a, &left, &a_matrix) || !exec_matrix_of(call, &b, &right, &b_matrix)) return false;
+    extents_of(&a, &b, extents);
+    if (from->factor_count > 2 && extents[2] > EXEC_DEPTH_BLOCK)
+        return base_fail(call->build->error, WG_SIZE, "node %u: its sum of products is planned for at most %d items of depth, not %lld: plan "
+                         "the entry again with these extents recorded", from->product, EXEC_DEPTH_BLOCK, (long long)extents[2]);
+    wg_kind accumulate = from->factor_count > 2 ? a.kind : accumulation_of(call->build, from->product, a.kind);
+    exec_product made = call_of(&a_matrix, &b_matrix, a.kind, accumulate, a.kind, extents);
+    call->stage->cost += (double)extents[0] * (double)extents[1] * (double)extents[3] * (double)extents[2] * MULTIPLY_COST;
+    if (term == 0) {
+        p->call = made;
+        p->a = left;
+        p->b = right;
+        p->a_offset = a_matrix.offset;
+        p->b_offset = b_matrix.offset;
+    } else {
+        calls[term - 1] = made;
+        more[term - 1] = (factors){left, right, a_matrix.offset * bytes, b_matrix.offset * bytes};
+    }
+    return true;
+}
+
+static bool take_terms(exec_call *call, uint32_t index, product *p)
+{
+    int64_t count = call->build->plan->stages[index].factor_count / 2 - 1;
+    factors *more = count ? exec_call_take(call, (size_t)count * sizeof *more) : NULL;
+    exec_product *calls = count ? exec_call_take(call, (size_t)count * sizeof *calls) : NULL;
+    if (count && (!more || !calls)) return false;
+    for (int64_t t = 0; t <= count; t++)
+        if (!take_term(call, index, t, p, more, calls)) return false;
+    p->more = more;
+    p->call.more = calls;
+    p->call.more_count = count;
+    p->factors_at = exec_scratch_take(call->build, 2 * count * (int64_t)sizeof(void *));
+    return true;
+}
+
+/* The program on rectangles; false without memory, or (follows) where it does better behind the product. */
+static bool take_list(exec_build *build, const exec_map_program *program, product *p)
+{
+    exec_map_choice all = {.width = p->call.columns};
+    exec_map_list *list = p->list = base_arena_take_zeroed(build->arena, sizeof *list);
+    if (!list) return base_fail_memory(build->error);
+    if (!exec_map_list_prepare(build, program, &all, list)) return false;
+    uint32_t streams, width = exec_map_list_width(list, &streams), reg = program->read_count - 1;
+    int64_t columns = p->call.columns;
+    p->follows = columns < ROW_LEAST || exec_map_transpose_items(list, width, streams) > 0;
+    if (p->follows) return true;
+    p->lines = columns < ROWS_ITEMS ? ROWS_ITEMS / columns : 1;
+    exec_map_list_place(list, &all, columns > EXEC_PACK_COLUMNS ? EXEC_PACK_COLUMNS : p->lines * columns);
+    list->places[reg] = (exec_map_place){.buffer = EXEC_IN_CELLS}; /* what is handed to the finish */
+    p->call.finish = finish_rectangle;
+    return true;
+}
+
+/* Threads' pieces: tiles are known. */
+static void place_list(exec_build *build, product *p)
+{
+    int64_t pointers = (int64_t)(p->list->register_count * sizeof(char *)), tiles = p->tiles_down * p->tiles_across;
+    p->pointers_at = p->list->room_count * p->list->room_bytes;
+    p->piece_bytes = (p->pointers_at + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    p->pieces_at = exec_scratch_take(build, p->piece_bytes * exec_scratch_pieces(build, (p->chunk ? 1 : p->call.batches) * tiles, 1));
+}
+
+/* The value of the product: the stored one, or of its shape in scratch (at an offset of scratch, where the program follows). */
+static exec_value value_of_product(exec_build *build, const plan_stage *from, bool *stored)
+{
+    const wg_plan *plan = build->plan;
+    uint32_t at = plan->index[from->product];
+    *stored = plan->storage[at] == PLAN_STORED;
+    if (*stored) return exec_value_of_node(build, from->product);
+    const wg_node *node = graph_node(plan->graph, from->product);
+    exec_value value = {.node = from->product, .buffer = WG_NONE, .kind = (wg_kind)node->kind, .rank = node->rank,
+                        .shape = build->layout->shapes[at], .volume = build->layout->volumes[at], .dense = true};
+    for (int64_t axis = node->rank, stride = 1; axis-- > 0; stride *= value.shape[axis]) value.strides[axis] = stride;
+    return value;
+}
+
+static void run_nothing(exec_run *run, const exec_stage *stage)
+{
+    (void)run, (void)stage;
+}
+
+bool exec_product_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    const plan_stage *from = &build->plan->stages[index];
+    exec_call call = {.build = build, .stage = stage, .node = from->product, .op = WG_OP_MatMul};
+    product *p = exec_call_take(&call, sizeof *p);
+    exec_map_program program;
+    bool stored;
+    if (!p) return false;
+    exec_value value = value_of_product(build, from, &stored);
+    if (!value.volume) return stage->run = run_nothing, true;
+    if (!take_terms(&call, index, p) || !exec_map_program_of(build, index, &value, &program)) return false;
+    if (from->instruction_count && !take_list(build, &program, p)) return false;
+    if (p->follows && !stored) value.offset = exec_scratch_take(build, value.volume * base_kinds[value.kind].bytes) / base_kinds[value.kind].bytes;
+    if (stored || p->follows) p->result = value;
+    p->canonical = stored && base_kind_has_nan(value.kind) && exec_must_be_canonical(build, from->product);
+    merge_batches(&p->call);
+    prepare_tiles(build, p, stage);
+    if (!p->more) offer_packing(build, p, stage);
+    if (!from->instruction_count) return true;
+    program.volume = value.volume;
+    if (!p->follows) return place_list(build, p), stage->cost += p->list->unit_cost * (double)value.volume, true;
+    if (!exec_map_program_of(build, index, &value, &program)) return false;
+    program.volume = value.volume;
+    bool good = exec_map_program_prepare(build, &program, &p->after);
+    stage->cost += p->after.cost;
+    return good;
 }

@@ -8,6 +8,7 @@
 
 #include "base/floats.h"
 #include "base/tensor.h"
+#include "base/text.h"
 #include "grad/grad.h"
 #include "graph/binding.h"
 #include "graph/dense.h"
@@ -15,7 +16,7 @@
 
 /* ---- entering: one thread at a time ---- */
 
-static bool enter(const wg_session *session, wg_error *error)
+bool exec_session_enter(const wg_session *session, wg_error *error)
 {
     if (!session) return base_fail(error, WG_ARGUMENT, "a session is needed");
     bool free = false;
@@ -23,7 +24,7 @@ static bool enter(const wg_session *session, wg_error *error)
     return base_fail(error, WG_BUSY, "the session is in use by another thread; give each thread a session of its own");
 }
 
-static void leave(const wg_session *session)
+void exec_session_leave(const wg_session *session)
 {
     atomic_store_explicit(&((wg_session *)session)->busy, false, memory_order_release);
 }
@@ -122,7 +123,7 @@ static bool arena_reserve(wg_session *session, int64_t bytes, wg_error *error)
     if (session->options.arena)
         return base_fail(error, WG_ARGUMENT, "the arena has %zu bytes; these extents need %lld", session->arena_bytes, (long long)bytes);
     char *arena = base_allocate_aligned(session->allocator, (size_t)bytes);
-    if (!arena) return base_fail_memory(error);
+    if (!arena) return base_fail_bytes(error, "the arena of a run", (uint64_t)bytes);
     base_free_aligned(session->allocator, session->arena, session->arena_bytes);
     session->arena = arena;
     session->arena_bytes = (size_t)bytes;
@@ -175,7 +176,7 @@ wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_
     session->allocator = allocator;
     session->memory = base_arena_new(allocator);
     session->threads = plan->graph->context->threads;
-    session->parallel_cost = EXEC_PARALLEL_COST;
+    session->parallel_cost = plan->graph->context->spin ? EXEC_SPIN_COST : EXEC_PARALLEL_COST;
     session->part_cost = EXEC_PART_COST;
     if (options) session->options = *options;
     wg_error inner = {.code = WG_OK};
@@ -192,6 +193,7 @@ void wg_session_free(wg_session **handle)
     wg_session *session = *handle;
     *handle = NULL;
     exec_sources_free(session);
+    wg_prepared_release(&session->prepared);
     if (session->laid.layout) laid_free(&session->laid);
     if (!session->options.arena && !session->options.arena_lent) base_free_aligned(session->allocator, session->arena, session->arena_bytes);
     base_arena_free(&session->memory);
@@ -205,7 +207,7 @@ bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t b
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     if (binding_count && !bindings) return base_fail(error, WG_ARGUMENT, "%u bindings at NULL", binding_count);
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     exec_laid laid;
     static const wg_binding none = {0};
     bool good = laid_make(session, bindings ? bindings : &none, binding_count, &laid, &inner);
@@ -225,7 +227,7 @@ bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t b
         if (before.layout != &session->plan->layout) before.layout = &before.own;
         laid_free(&before);
     }
-    leave(session);
+    exec_session_leave(session);
     return good || tell(session, &inner, error);
 }
 
@@ -242,7 +244,7 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }
 
-static exec_run run_of(wg_session *session)
+exec_run exec_session_run(wg_session *session)
 {
     const exec_laid *laid = &session->laid;
     return (exec_run){.kernels = session->kernels,
@@ -261,14 +263,23 @@ static exec_run run_of(wg_session *session)
 }
 
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
-static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
+static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
 {
     uint64_t floats = base_floats_set();
+    const plan_layout *layout = session->laid.layout;
+    uint32_t moved = 0;
+    for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
+        session->laid.bases[layout->moves[m].buffer] = session->arena + layout->buffers[layout->moves[m].buffer].offset;
     for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
         const exec_stage *stage = &session->laid.stages[s];
+        for (; moved < layout->move_count && layout->moves[moved].stage == s; moved++)
+            session->laid.bases[layout->moves[moved].buffer] = session->arena + layout->moves[moved].offset;
         if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
         run->scratch = session->arena + session->laid.layout->scratch_at[s];
+        run->packed = packed && packed[s].items ? &packed[s] : NULL;
+        int64_t began = run->times ? exec_now() : 0;
         stage->run(run, stage);
+        if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9;
         exec_run_stage_done(run, stage);
     }
     base_floats_restore(floats);
@@ -305,6 +316,8 @@ static void place_results(wg_session *session, const wg_run_memory *memory)
                          result->value.offset == 0;
         for (uint32_t before = 0; before < i; before++)
             result->placed = result->placed && session->laid.results[before].value.buffer != result->value.buffer;
+        for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) /* it is made where the next run reads it */
+            result->placed = result->placed && !(session->laid.carries[c].in_place && session->laid.carries[c].result.buffer == result->value.buffer);
         if (result->placed) session->laid.bases[result->value.buffer] = memory->results[i];
     }
 }
@@ -349,10 +362,10 @@ static bool check_memory(wg_session *session, const wg_run_memory *memory, wg_er
     return true;
 }
 
-/* memory NULL: results stay in the arena and are readable. */
-static bool run_session(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error)
+/* memory NULL: results stay in the arena and are readable. times: seconds a stage; NULL: not asked for. */
+static bool run_session(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, double *times, wg_error *error)
 {
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     wg_error inner;
     wg_error_clear(&inner);
     session->readable = false;
@@ -362,10 +375,13 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         /* Whoever steps a table while it is read is told so. */
         atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
         if (readers) atomic_fetch_add(readers, 1);
-        exec_run run = run_of(session);
+        exec_run run = exec_session_run(session);
+        run.times = times;
         if (memory) place_results(session, memory);
         bool at = memory && memory->inputs;
-        good = (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, &inner);
+        const exec_packed *packed;
+        good = exec_prepared_begin(session, options ? options->parameters : NULL, &packed, &inner) &&
+               (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, packed, &inner);
         if (good && memory) copy_results(session, memory);
         good = exec_sources_end(session, good, memory == NULL, &inner);
         if (!good) undo_changes(&run);
@@ -373,19 +389,66 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         if (readers) atomic_fetch_sub(readers, 1);
     }
     session->readable = good && !memory;
-    leave(session);
+    exec_session_leave(session);
     return good || tell(session, &inner, error);
 }
 
 bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error)
 {
-    return run_session(session, options, NULL, error);
+    return run_session(session, options, NULL, NULL, error);
 }
 
 bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error)
 {
     if (!memory) return base_fail(error, WG_ARGUMENT, "a run into memory needs the memory");
-    return run_session(session, options, memory, error);
+    return run_session(session, options, memory, NULL, error);
+}
+
+/* ---- stages by themselves ---- */
+
+bool wg_session_stage(const wg_session *session, uint32_t index, wg_stage *stage)
+{
+    if (!session || !stage || index >= session->plan->stage_count) return false;
+    *stage = plan_stage_facts(session->plan, session->laid.layout, index);
+    return true;
+}
+
+char *wg_session_explain(const wg_session *session, uint32_t index)
+{
+    if (!session || index >= session->plan->stage_count) return NULL;
+    base_string text = base_string_new(session->allocator);
+    plan_stage_reasons(session->plan, session->laid.layout, index, &text);
+    return base_text_take(&text);
+}
+
+/* The lower median of count numbers, which are put in order. */
+static double median(double *numbers, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        double own = numbers[i];
+        uint32_t at = i;
+        for (; at && numbers[at - 1] > own; at--) numbers[at] = numbers[at - 1];
+        numbers[at] = own;
+    }
+    return numbers[(count - 1) / 2];
+}
+
+bool wg_session_measure(wg_session *session, const wg_run_options *options, uint32_t runs, double *seconds, wg_error *error)
+{
+    if (!session || !seconds) return base_fail(error, WG_ARGUMENT, "measuring needs a session, and a place for each stage's seconds");
+    if (runs < 1 || runs > 10000) return base_fail(error, WG_ARGUMENT, "a measurement takes 1 to 10000 runs, not %u", runs);
+    uint32_t count = session->plan->stage_count;
+    base_arena memory = base_arena_new(session->allocator);
+    double *times = base_arena_take_zeroed(&memory, ((size_t)runs * count + 1) * sizeof *times);
+    double *of_stage = base_arena_take(&memory, runs * sizeof *of_stage);
+    bool good = (times && of_stage) || base_fail_memory(error);
+    for (uint32_t run = 0; good && run < runs; run++) good = run_session(session, options, NULL, times + (size_t)run * count, error);
+    for (uint32_t s = 0; good && s < count; s++) {
+        for (uint32_t run = 0; run < runs; run++) of_stage[run] = times[(size_t)run * count + s];
+        seconds[s] = median(of_stage, runs);
+    }
+    base_arena_free(&memory);
+    return good;
 }
 
 int64_t wg_session_arena_bytes(const wg_session *session)
@@ -426,10 +489,10 @@ static wg_view view_of(const wg_session *session, const exec_result *result)
 bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
 {
     if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     const exec_result *result = find_result(session, symbol, error);
     if (result) *view = view_of(session, result);
-    leave(session);
+    exec_session_leave(session);
     return result != NULL;
 }
 
@@ -442,14 +505,14 @@ static wg_tensor *copy_view(const wg_session *session, const wg_view *view, wg_e
 
 wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error)
 {
-    if (!enter(session, error)) return NULL;
+    if (!exec_session_enter(session, error)) return NULL;
     wg_tensor *tensor = NULL;
     const exec_result *result = find_result(session, symbol, error);
     if (result) {
         wg_view view = view_of(session, result);
         tensor = copy_view(session, &view, error);
     }
-    leave(session);
+    exec_session_leave(session);
     return tensor;
 }
 
@@ -467,7 +530,7 @@ static exec_input *find_carried(const wg_session *session, wg_symbol symbol, wg_
 bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
 {
     if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     const wg_node *node = input ? graph_node(session->plan->graph, input->node) : NULL;
     bool good = input != NULL;
@@ -479,14 +542,14 @@ bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *vi
         if (tensor) view->data = tensor->data;
         good = tensor != NULL;
     }
-    leave(session);
+    exec_session_leave(session);
     return good;
 }
 
 bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *items, wg_error *error)
 {
     if (!items) return base_fail(error, WG_ARGUMENT, "a carry needs items");
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     bool good =
         input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) &&
@@ -501,15 +564,15 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
         input->now = 1 - input->now;
         input->carried = true;
     }
-    leave(session);
+    exec_session_leave(session);
     return good;
 }
 
 void wg_session_reset(wg_session *session)
 {
-    if (!enter(session, NULL)) return;
+    if (!exec_session_enter(session, NULL)) return;
     for (uint32_t i = 0; i < session->input_count; i++) session->inputs[i].carried = false;
-    leave(session);
+    exec_session_leave(session);
 }
 
 /* ---- the reverse scan ---- */
@@ -541,7 +604,7 @@ bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_s
                          wg_error *error)
 {
     if (count && (!wrt || !gradients)) return base_fail(error, WG_ARGUMENT, "%u gradients need their symbols and a place each", count);
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     const wg_plan *plan = session->plan;
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
@@ -555,6 +618,6 @@ bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_s
                                  gradients, &inner);
     for (uint32_t i = 0; values.tensors && i < plan->count; i++) wg_tensor_release(values.tensors[i]);
     base_arena_free(&memory);
-    leave(session);
+    exec_session_leave(session);
     return good || tell(session, &inner, error);
 }

@@ -68,6 +68,8 @@ bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     switch (from->kind) {
     case PLAN_STAGE_MAP: prepared = exec_map_prepare(build, index, stage); break;
     case PLAN_STAGE_FOLD: prepared = exec_cells_prepare(build, index, stage); break;
+    case PLAN_STAGE_PRODUCT: prepared = exec_product_stage_prepare(build, index, stage); break;
+    case PLAN_STAGE_PIECES: prepared = exec_pieces_prepare(build, index, stage); break;
     case PLAN_STAGE_CALL: prepared = exec_call_prepare(build, index, stage); break;
     case PLAN_STAGE_PATTERN: prepared = exec_pattern_prepare(build, index, stage); break;
     }
@@ -98,7 +100,7 @@ void exec_least(atomic_llong *least, int64_t item)
 #define PARTS_A_THREAD 4
 #define TELL_NANOSECONDS 4000000
 
-static int64_t now(void)
+int64_t exec_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -118,7 +120,7 @@ typedef struct split {
 static void serve(exec_run *run, double extra)
 {
     if (!run->progress) return;
-    int64_t time = now();
+    int64_t time = exec_now();
     if (time - run->told_at < TELL_NANOSECONDS) return;
     run->told_at = time;
     if (extra > run->stage_done) run->stage_done = extra;

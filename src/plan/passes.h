@@ -24,7 +24,7 @@ bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error);
 bool plan_elect_counted(wg_plan *plan, plan_work *work, wg_error *error);
 /* licence.c: words, live series, peak, retain-all; plan->lasts. */
 bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error);
-/* elect.c, serve.c, stages.c, programs.c, order.c: storage and stages in execution order. */
+/* elect.c, serve.c, sums.c, stages.c, programs.c, order.c: storage and stages in execution order. */
 bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error);
 
 static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
@@ -89,12 +89,15 @@ typedef enum plan_role {
     PLAN_ROLE_PATTERN, /* its root */
     PLAN_ROLE_VIRTUAL,
     PLAN_ROLE_COPY, /* a layout row whose value must be stored */
+    PLAN_ROLE_TERM, /* what a sum adds up, and what is added up before its last addition: in the unit of that */
+    PLAN_ROLE_PRODUCT, /* a product, or a sum of them: rows over its result may follow in its unit */
+    PLAN_ROLE_PIECES, /* a sum of padded pieces */
     PLAN_ROLE_MAP,
     PLAN_ROLE_FOLD, /* a fold that a stage program can hold */
     PLAN_ROLE_CALL
 } plan_role;
 
-/* Reads and instructions of one MAP or FOLD stage together, so that its registers are at most so many. */
+/* Reads and instructions of one stage with a program together, so that its registers are at most so many. */
 #define PLAN_MAP_REGISTERS 48
 
 /* What the rows of a unit walk: shapes of the graph's list, so equal shapes are equal numbers. */
@@ -137,6 +140,8 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
 bool plan_elect(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
 /* serve.c: whether one kernel serves a match. */
 bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
+/* By costs.def, at some level and some of the lengths that are asked about. */
+bool plan_pays(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
 
 static inline bool plan_match_holds(const plan_match *match, uint32_t node)
 {
@@ -148,6 +153,12 @@ static inline bool plan_match_holds(const plan_match *match, uint32_t node)
     }
     return first < match->node_count && match->nodes[first] == node;
 }
+
+/* sums.c: among PRODUCT, CALL and MAP rows, the roles of the sums that stages make. False without memory. */
+#define PLAN_DEPTH_BLOCK 256 /* of the canonical order */
+bool plan_sums_find(const wg_plan *plan, plan_work *work, const plan_probes *probes, uint8_t *role);
+/* The terms of the sum (or the one product) that ends with index `root`, in the order in which they are added; NULL: only how many. */
+uint32_t plan_sum_terms(const wg_plan *plan, uint32_t root, uint32_t *terms);
 
 /* ---- order (order.c) ---- */
 
@@ -162,6 +173,18 @@ bool plan_update_takes_over(const wg_plan *plan, const plan_layout *layout, uint
 uint32_t plan_donation_most(const wg_plan *plan);
 /* Finds the Updates in place of carried inputs; lifetimes are known. False without memory. */
 bool plan_donate(const wg_plan *plan, plan_layout *layout, base_arena *memory, wg_error *error);
+
+/* ---- what stages cost (cost.c) ---- */
+
+/* Of a stage, in copies of an item. */
+double plan_stage_cost(const wg_plan *plan, const plan_layout *layout, const plan_stage *stage);
+/* Additions and multiplications of products, and one an item of other rows that compute. */
+double plan_stage_operations(const wg_plan *plan, const plan_layout *layout, const plan_stage *stage);
+
+/* ---- computing again (remat.c) ---- */
+
+/* Puts stages that run again among the plan's, and lays the layout anew, until the arena has at most `budget` bytes. */
+bool plan_remat_make(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, int64_t budget, wg_error *error);
 
 /* ---- arena (arena.c) ---- */
 

@@ -28,23 +28,29 @@ static bool in_program(const plan_units *units, uint32_t index)
     return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
 }
 
-static bool same_program(const builder *b, uint32_t a, uint32_t c)
+/* A value that a stage may hand on without storing it. */
+static bool in_stage(const plan_units *units, uint32_t index)
 {
-    return in_program(b->units, a) && in_program(b->units, c) && b->units->unit[a] == b->units->unit[c];
+    return in_program(units, index) || units->role[index] == PLAN_ROLE_PRODUCT || units->role[index] == PLAN_ROLE_TERM;
 }
 
-/* A value is stored unless it is virtual, covered, or a row of a program whose readers all stand in its own unit. */
+static bool same_stage(const builder *b, uint32_t a, uint32_t c)
+{
+    return in_stage(b->units, c) && b->units->unit[a] == b->units->unit[c];
+}
+
+/* A value is stored unless it is virtual, covered, or one that its stage may hand on and whose readers all stand in its own unit. */
 static void settle_storage(builder *b)
 {
     const plan_units *units = b->units;
     wg_plan *plan = b->plan;
-    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = in_program(units, i) ? plan->lasts[i] : true;
+    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = in_stage(units, i) ? plan->lasts[i] : true;
     for (uint32_t i = 0; i < plan->count; i++) {
         if (units->role[i] == PLAN_ROLE_VIRTUAL) continue; /* its readers decide */
         const wg_node *node = plan_node(plan, i);
         for (uint32_t k = 0; k < node->operand_count; k++) {
             uint32_t value = plan_unit_operand(plan, units, i, k).value;
-            if (!same_program(b, i, value)) b->stored[units->source[value]] = true;
+            if (!same_stage(b, i, value)) b->stored[units->source[value]] = true;
         }
     }
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -150,14 +156,14 @@ static bool make_copy(builder *b, plan_stage *stage, uint32_t index)
 
 /* ---- programs ---- */
 
-static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count, uint32_t factor_count)
 {
     plan_read reads[PLAN_MAP_REGISTERS];
     for (uint32_t m = 0; m < count; m++) {
         const wg_node *node = plan_node(b->plan, members[m]);
-        for (uint32_t k = 0; k < node->operand_count; k++) {
+        for (uint32_t k = 0; in_program(b->units, members[m]) && k < node->operand_count; k++) {
             plan_operand operand = plan_unit_operand(b->plan, b->units, members[m], k);
-            if (same_program(b, members[m], operand.value) || b->seen[operand.value] == unit + 1) continue;
+            if (same_stage(b, members[m], operand.value) || b->seen[operand.value] == unit + 1) continue;
             b->seen[operand.value] = unit + 1;
             b->reg[operand.value] = stage->read_count;
             b->pass[stage->read_count] = 0;
@@ -165,9 +171,34 @@ static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, con
             reads[stage->read_count++].cell = operand.cell;
         }
     }
-    stage->reads = base_arena_take(&b->plan->memory, stage->read_count * sizeof *reads);
-    if (stage->reads) memcpy(stage->reads, reads, stage->read_count * sizeof *reads);
+    stage->reads = base_arena_take(&b->plan->memory, ((size_t)stage->read_count + factor_count + 1) * sizeof *reads);
+    if (stage->reads && stage->read_count) memcpy(stage->reads, reads, stage->read_count * sizeof *reads);
     return stage->reads != NULL;
+}
+
+/* What the terms of a sum (or one product) read, in the order in which they are added. */
+static bool give_term_reads(builder *b, plan_stage *stage, uint32_t root, uint32_t count)
+{
+    uint32_t *terms = base_arena_take(&b->work->memory, count * sizeof *terms);
+    if (!terms) return false;
+    plan_sum_terms(b->plan, root, terms);
+    for (uint32_t t = 0; t < count; t++)
+        for (uint32_t k = 0; k < plan_node(b->plan, terms[t])->operand_count; k++)
+            stage->reads[stage->read_count++] = read_of(b, operand_index(b, terms[t], k));
+    return true;
+}
+
+static bool make_pieces(builder *b, plan_stage *stage, uint32_t root, const uint32_t *members, uint32_t count)
+{
+    uint32_t term_count = plan_sum_terms(b->plan, root, NULL), *terms = base_arena_take(&b->plan->memory, term_count * sizeof *terms);
+    stage->kind = PLAN_STAGE_PIECES;
+    stage->match = WG_NONE;
+    stage->reads = base_arena_take(&b->plan->memory, term_count * sizeof *stage->reads);
+    stage->terms = terms;
+    if (!stage->reads || !terms) return false;
+    plan_sum_terms(b->plan, root, terms);
+    for (uint32_t t = 0; t < term_count; t++) terms[t] = b->plan->closure[terms[t]];
+    return give_term_reads(b, stage, root, term_count) && give_nodes(b, stage, members, count) && give_write(b, stage, root);
 }
 
 plan_instruction plan_fold_of(const wg_plan *plan, uint32_t position)
@@ -275,10 +306,23 @@ static uint32_t space_of(const builder *b, const plan_form *form, const uint32_t
     return WG_NONE;
 }
 
-static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+/* The register of a product's value stands behind those of the program's reads. */
+static bool give_product(builder *b, plan_stage *stage, uint32_t product, uint32_t terms)
+{
+    b->pass[stage->register_count] = 0;
+    b->reg[product] = stage->register_count++;
+    stage->kind = PLAN_STAGE_PRODUCT;
+    stage->product = b->plan->closure[product];
+    stage->factor_count = 2 * terms;
+    if (b->stored[product]) stage->writes[stage->write_count++] = (plan_write){stage->product, (uint16_t)b->reg[product]};
+    return give_term_reads(b, stage, product, terms);
+}
+
+/* product: index of the unit's product, WG_NONE. */
+static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count, uint32_t product)
 {
     const plan_form *form = &b->units->forms[unit];
-    uint32_t writes = 0, instructions = 0;
+    uint32_t writes = 0, instructions = 0, terms = product == WG_NONE ? 0 : plan_sum_terms(b->plan, product, NULL);
     stage->kind = form->axis == PLAN_AXIS_NONE ? PLAN_STAGE_MAP : PLAN_STAGE_FOLD;
     stage->match = WG_NONE;
     stage->axis = form->axis;
@@ -289,9 +333,11 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     }
     stage->instructions = base_arena_take(&b->plan->memory, instructions * sizeof *stage->instructions);
     stage->writes = base_arena_take(&b->plan->memory, (writes + 1) * sizeof *stage->writes);
-    if (!stage->instructions || !stage->writes || !give_program_reads(b, stage, unit, members, count)) return false;
+    if (!stage->instructions || !stage->writes || !give_program_reads(b, stage, unit, members, count, 2 * terms)) return false;
     stage->register_count = stage->read_count;
+    if (terms && !give_product(b, stage, product, terms)) return false;
     for (uint32_t m = 0; m < count; m++) {
+        if (!in_program(b->units, members[m])) continue;
         bool log = plan_instruction_count(b->plan, members[m]) > 1;
         uint16_t target = log ? append_log(b, stage, members[m]) : append_row(b, stage, form, members[m]);
         b->reg[members[m]] = target;
@@ -302,6 +348,18 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
 
 /* ---- all units ---- */
 
+/* Rows of a program, perhaps with a product or a sum of some among them; or a sum of pieces. */
+static bool make_sum(builder *b, plan_stage *stage, uint32_t unit, const uint32_t *members, uint32_t count)
+{
+    uint32_t product = WG_NONE;
+    for (uint32_t m = 0; m < count; m++) {
+        uint8_t role = b->units->role[members[m]];
+        if (role == PLAN_ROLE_PIECES) return make_pieces(b, stage, members[m], members, count);
+        if (role == PLAN_ROLE_PRODUCT) product = members[m];
+    }
+    return make_program(b, stage, unit, members, count, product);
+}
+
 static bool make_stage(builder *b, uint32_t unit)
 {
     const uint32_t *members = b->members + b->begin[unit];
@@ -310,8 +368,12 @@ static bool make_stage(builder *b, uint32_t unit)
     switch ((plan_role)b->units->role[members[0]]) {
     case PLAN_ROLE_FOLD: /* alone over items side by side: its kernel knows how to share it between threads */
         if (count == 1 && b->units->contiguous[operand_index(b, members[0], 0)]) return make_call(b, stage, members[0]);
-        return make_program(b, stage, unit, members, count);
-    case PLAN_ROLE_MAP: return make_program(b, stage, unit, members, count);
+        return make_program(b, stage, unit, members, count, WG_NONE);
+    case PLAN_ROLE_PRODUCT: /* alone it is a call */
+        if (count == 1) return make_call(b, stage, members[0]);
+        return make_program(b, stage, unit, members, count, members[0]);
+    case PLAN_ROLE_MAP:
+    case PLAN_ROLE_TERM: return make_sum(b, stage, unit, members, count);
     case PLAN_ROLE_COPY: return make_copy(b, stage, members[0]);
     case PLAN_ROLE_PATTERN: return make_pattern(b, stage, unit, members[0]);
     default: return make_call(b, stage, members[0]);

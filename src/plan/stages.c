@@ -17,6 +17,8 @@
 /* Batch axes of a product that its kernel follows by strides. */
 #define STRIDED_BATCH_AXES 8
 #define MOST_UNITS 4
+#define TURNING_READERS 3 /* products, of at most so many rows, that repay turning their right side once */
+#define TURNING_ROWS 64
 
 /* The readers of a node that stand highest, gathered before the node's turn. */
 typedef struct readers_above {
@@ -30,6 +32,7 @@ typedef struct readers_above {
 typedef struct group {
     uint32_t parent, height;
     plan_form form;
+    bool product; /* its value is a register, which its readers in the unit read a rectangle at a time */
     uint32_t instruction_count, read_count, read_capacity;
     uint32_t *reads; /* as the rows name them: a value that is spread stands for its row */
 } group;
@@ -115,9 +118,18 @@ plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uin
 
 /* ---- roles ---- */
 
-static void assign_roles(grouping *g)
+/* Whether a product's kernel tells of the rectangles of its result, and follows the strides of its operands. */
+static bool is_told_of(const wg_plan *plan, const wg_node *product)
+{
+    const uint32_t *operands = graph_operands(plan->graph, product);
+    return base_kind_is_float((wg_kind)product->kind) && !base_kind_is_complex((wg_kind)product->kind) &&
+           graph_node(plan->graph, operands[0])->kind == product->kind && product->rank <= STRIDED_BATCH_AXES + 2;
+}
+
+static bool assign_roles(grouping *g)
 {
     wg_plan *plan = g->plan;
+    uint32_t terms = 0;
     static const uint8_t role_of[] = {[PLAN_READING_NONE] = PLAN_ROLE_SOURCE,
                                       [PLAN_READING_VIRTUAL] = PLAN_ROLE_VIRTUAL,
                                       [PLAN_READING_MAP] = PLAN_ROLE_MAP,
@@ -132,7 +144,13 @@ static void assign_roles(grouping *g)
         if (g->units->role[i] == PLAN_ROLE_CALL && plan_fold_axis(plan, i) != PLAN_AXIS_NONE) {
             g->units->role[i] = PLAN_ROLE_FOLD;
             g->has_folds = true;
+        } else if (g->units->role[i] == PLAN_ROLE_CALL) {
+            const wg_node *node = plan_node(plan, i);
+            bool product = node->op == WG_OP_MatMul && is_told_of(plan, node);
+            if (product) g->units->role[i] = PLAN_ROLE_PRODUCT;
+            terms += product || node->op == WG_OP_Pad;
         }
+    return terms < 2 || plan_sums_find(plan, g->work, &g->probes, g->units->role);
 }
 
 /* Folds, and what elementwise rows make of their results. */
@@ -206,6 +224,21 @@ static bool keeps_order(const wg_node *node)
     return node->op == WG_OP_Reshape || node->op == WG_OP_StopGradient || node->op == WG_OP_Bitcast;
 }
 
+/* A turned right side that several products of few rows read: each would turn it again to pack it, which costs as much as they do. */
+static bool is_worth_turning(const grouping *g, uint32_t index)
+{
+    const wg_plan *plan = g->plan;
+    uint32_t products = 0;
+    if (plan_node(plan, index)->op != WG_OP_Permute) return false;
+    for (uint32_t r = g->work->reader_begin[index]; r < g->work->reader_begin[index + 1] && products < TURNING_READERS; r++) {
+        uint32_t reader = g->work->readers[r];
+        const wg_node *node = plan_node(plan, reader);
+        bool product = node->op == WG_OP_MatMul && (g->units->role[reader] == PLAN_ROLE_PRODUCT || g->units->role[reader] == PLAN_ROLE_TERM);
+        products += product && operand_index(plan, reader, 1) == index && graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
+    }
+    return products >= TURNING_READERS;
+}
+
 /* Decides whether a layout row stays virtual. */
 static void settle_layout(grouping *g, uint32_t i)
 {
@@ -215,7 +248,7 @@ static void settle_layout(grouping *g, uint32_t i)
     bool contiguous = keeps_order(node) && units->contiguous[below];
     g->depth[i] = (uint8_t)(g->depth[below] + 1);
     bool stays = !g->plan->lasts[i] && g->depth[i] <= PLAN_VIEW_DEPTH && (node->op != WG_OP_Reshape || contiguous || has_map(g, i)) &&
-                 (contiguous || !is_demanded_contiguous(g, i));
+                 (contiguous || (!is_demanded_contiguous(g, i) && !is_worth_turning(g, i)));
     if (stays) {
         units->contiguous[i] = contiguous;
         units->source[i] = units->source[below];
@@ -281,6 +314,18 @@ static void push_operands(grouping *g, uint32_t index, uint32_t height, uint32_t
 {
     const wg_node *node = plan_node(g->plan, index);
     for (uint32_t k = 0; k < node->operand_count; k++) push(g, operand_index(g->plan, index, k), height, unit, PLAN_AXIS_NONE);
+}
+
+/* Of a product, or of a part of a sum: its terms stand in its unit, what these read above. */
+static void push_terms(grouping *g, uint32_t index, uint32_t unit)
+{
+    const wg_node *node = plan_node(g->plan, index);
+    uint32_t height = g->groups[find(g, unit)].height;
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+        uint32_t operand = operand_index(g->plan, index, k);
+        if (g->units->role[operand] == PLAN_ROLE_TERM) g->units->unit[operand] = unit;
+        else push(g, operand, height, WG_NONE, PLAN_AXIS_NONE);
+    }
 }
 
 static uint32_t new_group(grouping *g, uint32_t index, plan_form form)
@@ -352,6 +397,7 @@ static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uin
 {
     const readers_above *above = &g->above[index];
     if (!above->joinable || !above->unit_count) return false;
+    uint32_t products = g->units->role[index] == PLAN_ROLE_PRODUCT;
     *count = *instructions = 0;
     for (uint32_t k = 0; k < above->unit_count; k++) {
         uint32_t unit = find(g, above->units[k]);
@@ -366,20 +412,25 @@ static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uin
             if (read != index && !spread && !add_read(reads, count, read)) return false;
         }
         if (!again) *instructions += other->instruction_count;
+        if (!again) products += other->product;
     }
     *instructions += plan_instruction_count(g->plan, index);
-    return add_operands(g, index, reads, count) && *count + *instructions <= PLAN_MAP_REGISTERS;
+    if (products > 1 || (products && form->axis != PLAN_AXIS_NONE)) return false; /* a rectangle at a time nothing is folded */
+    return (g->units->role[index] == PLAN_ROLE_PRODUCT || add_operands(g, index, reads, count)) &&
+           *count + *instructions <= PLAN_MAP_REGISTERS;
 }
 
 static bool place_row(grouping *g, uint32_t index)
 {
     uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = plan_instruction_count(g->plan, index), unit;
     plan_form form = shared_form(g, index);
+    bool product = g->units->role[index] == PLAN_ROLE_PRODUCT;
     if (joined_reads(g, index, &form, reads, &count, &instructions)) {
         unit = find(g, g->above[index].units[0]);
         for (uint32_t k = 0; k < g->above[index].unit_count; k++) {
             uint32_t other = find(g, g->above[index].units[k]);
             if (form.cell == WG_NONE) form.cell = g->groups[other].form.cell; /* that of a fold which has no cells to read */
+            product = product || g->groups[other].product;
             g->groups[other].parent = unit;
         }
         g->units->unit[index] = unit;
@@ -387,12 +438,14 @@ static bool place_row(grouping *g, uint32_t index)
     } else {
         count = 0;
         instructions = plan_instruction_count(g->plan, index);
-        add_operands(g, index, reads, &count);
-        if (g->units->role[index] == PLAN_ROLE_MAP) form = (plan_form){plan_node(g->plan, index)->shape, WG_NONE, PLAN_AXIS_NONE};
+        if (!product) add_operands(g, index, reads, &count);
+        if (g->units->role[index] != PLAN_ROLE_FOLD) form = (plan_form){plan_node(g->plan, index)->shape, WG_NONE, PLAN_AXIS_NONE};
         unit = new_group(g, index, form);
     }
     g->groups[unit].instruction_count = instructions;
-    push_operands(g, index, g->groups[unit].height, unit);
+    g->groups[unit].product = product;
+    if (g->units->role[index] == PLAN_ROLE_PRODUCT) push_terms(g, index, unit);
+    else push_operands(g, index, g->groups[unit].height, unit);
     return set_reads(g, unit, reads, count);
 }
 
@@ -408,7 +461,10 @@ static bool place(grouping *g, uint32_t i)
     switch ((plan_role)units->role[i]) {
     case PLAN_ROLE_SOURCE: break;
     case PLAN_ROLE_MAP:
+    case PLAN_ROLE_PRODUCT:
     case PLAN_ROLE_FOLD: return place_row(g, i);
+    case PLAN_ROLE_TERM: push_terms(g, i, units->unit[i]); break;
+    case PLAN_ROLE_PIECES: push_terms(g, i, new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE})); break;
     case PLAN_ROLE_VIRTUAL: hand_down(g, i); break;
     case PLAN_ROLE_COVERED: break;
     case PLAN_ROLE_PATTERN: {
@@ -481,7 +537,7 @@ bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error)
     uint32_t *producer = base_arena_take(&work->memory, ((size_t)plan->count + 1) * sizeof *producer);
     if (!producer || !take_room(&g)) return base_fail_memory(error);
     if (!plan_elect(plan, work, &g.probes, units.serving, g.covered)) return base_fail_memory(error);
-    assign_roles(&g);
+    if (!assign_roles(&g)) return base_fail_memory(error);
     settle(&g);
     find_origins(&g);
     for (uint32_t i = plan->count; i-- > 0;)

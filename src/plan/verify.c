@@ -39,8 +39,10 @@ static bool check_made(verifying *v)
         for (uint32_t i = 0; i < plan->stages[s].node_count; i++) {
             uint32_t node = plan->stages[s].nodes[i], index = node < plan->prefix ? plan->index[node] : WG_NONE;
             if (index == WG_NONE) return defect(v, node, "a stage computes it, though it is not scheduled");
-            if (v->made[index] && plan->storage[index] != PLAN_COVERED) return defect(v, node, "two stages compute it");
-            v->made[index] = s + 1;
+            bool again = plan->stages[s].again;
+            if (again && !v->made[index]) return defect(v, node, "it is computed again before it is computed");
+            if (v->made[index] && !again && plan->storage[index] != PLAN_COVERED) return defect(v, node, "two stages compute it");
+            if (!again) v->made[index] = s + 1;
         }
     for (uint32_t i = 0; i < plan->count; i++) {
         bool computed = v->made[i] != 0, free = is_source(v, i) || plan->storage[i] == PLAN_VIRTUAL;
@@ -90,8 +92,10 @@ static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t oper
     uint32_t below = stored_below(v, v->plan->index[operand]);
     for (uint32_t i = 0; v->plan->storage[below] == PLAN_COVERED && i < stage->node_count; i++)
         if (stage->nodes[i] == v->plan->closure[below]) return true;
-    if (v->made[below] == s + 1 && stage->kind == PLAN_STAGE_PATTERN) return true;
-    if (v->made[below] == s + 1) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
+    bool own = v->made[below] == s + 1;
+    for (uint32_t i = 0; stage->again && i < stage->node_count; i++) own = own || stage->nodes[i] == v->plan->closure[below];
+    if (own && stage->kind == PLAN_STAGE_PATTERN) return true;
+    if (own) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
     if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");
     if (!reads_source(stage, v->plan->closure[below])) return defect(v, node, "an operand is not among the reads of its stage");
     if (!is_source(v, below) && v->made[below] > s) return defect(v, node, "an operand is computed later");
@@ -106,7 +110,7 @@ static bool check_operands(verifying *v)
         for (uint32_t i = 0; i < stage->node_count; i++) {
             const wg_node *node = graph_node(plan->graph, stage->nodes[i]);
             const uint32_t *operands = graph_operands(plan->graph, node);
-            if (plan->storage[plan->index[stage->nodes[i]]] == PLAN_STORED && !writes_node(stage, stage->nodes[i]))
+            if (plan->storage[plan->index[stage->nodes[i]]] == PLAN_STORED && !stage->again && !writes_node(stage, stage->nodes[i]))
                 return defect(v, stage->nodes[i], "it is stored, but its stage does not write it");
             for (uint32_t k = 0; k < node->operand_count; k++)
                 if (!check_operand(v, s, stage->nodes[i], operands[k])) return false;
@@ -129,7 +133,7 @@ static bool check_read_levels(verifying *v, const plan_stage *stage)
 {
     for (uint32_t r = 0; r < stage->read_count; r++) {
         int64_t volume = v->layout->volumes[v->plan->index[stage->reads[r].node]];
-        if (stage->kind == PLAN_STAGE_MAP ? stage->reads[r].cell
+        if (stage->kind != PLAN_STAGE_FOLD ? stage->reads[r].cell
                                           : volume != (stage->reads[r].cell ? cells_of(v, stage)
                                                                             : v->layout->volumes[v->plan->index[stage->space]]))
             return defect(v, stage->reads[r].node, "it is read as what it is not: an item or a cell");
@@ -141,12 +145,15 @@ static bool check_read_levels(verifying *v, const plan_stage *stage)
 static bool check_program(verifying *v, const plan_stage *stage)
 {
     const wg_plan *plan = v->plan;
-    uint64_t full = ((uint64_t)1 << stage->read_count) - 1, cells = 0;
-    uint8_t pass[64] = {0};
+    bool product = stage->kind == PLAN_STAGE_PRODUCT;
+    uint32_t given = stage->read_count - stage->factor_count + product;
     if (stage->register_count > 63) return defect(v, stage->nodes[0], "its stage has too many registers");
-    for (uint32_t r = 0; r < stage->read_count; r++) cells |= (uint64_t)stage->reads[r].cell << r;
-    const wg_node *first = graph_node(plan->graph, stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space);
-    int64_t volume = v->layout->volumes[plan->index[stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space]];
+    uint64_t full = ((uint64_t)1 << given) - 1, cells = 0;
+    uint8_t pass[64] = {0};
+    for (uint32_t r = 0; r < given - product; r++) cells |= (uint64_t)stage->reads[r].cell << r;
+    uint32_t over = product ? stage->product : stage->kind == PLAN_STAGE_MAP ? stage->instructions[0].node : stage->space;
+    const wg_node *first = graph_node(plan->graph, over);
+    int64_t volume = v->layout->volumes[plan->index[over]];
     for (uint32_t i = 0; i < stage->instruction_count; i++) {
         const plan_instruction *own = &stage->instructions[i];
         const wg_node *node = graph_node(plan->graph, own->node);
@@ -158,7 +165,7 @@ static bool check_program(verifying *v, const plan_stage *stage)
             if (pass[own->operands[k]] > deepest) deepest = pass[own->operands[k]];
             if (own->cell && !own->fold && !(cells >> own->operands[k] & 1)) return defect(v, own->node, "a row on cells reads an item");
         }
-        if (own->target >= stage->register_count || own->target < stage->read_count || (!log && own->op != node->op) ||
+        if (own->target >= stage->register_count || own->target < given || (!log && own->op != node->op) ||
             (!log && own->result_kind != node->kind) || own->pass != deepest || (own->fold && !own->cell))
             return defect(v, own->node, "its instruction is not its row's");
         if (!log && (v->layout->volumes[plan->index[own->node]] != (own->cell ? cells_of(v, stage) : volume) ||
@@ -198,7 +205,8 @@ static bool check_stages(verifying *v)
     const wg_plan *plan = v->plan;
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         const plan_stage *stage = &plan->stages[s];
-        bool program = stage->kind == PLAN_STAGE_FOLD || (stage->kind == PLAN_STAGE_MAP && stage->instruction_count);
+        bool program = stage->kind == PLAN_STAGE_FOLD || stage->kind == PLAN_STAGE_PRODUCT ||
+                       (stage->kind == PLAN_STAGE_MAP && stage->instruction_count);
         if (program && !check_program(v, stage)) return false;
         for (uint32_t r = 0; r < stage->read_count; r++)
             if (!check_map(v, &stage->reads[r], &v->layout->maps[s][r])) return false;
@@ -280,46 +288,83 @@ static bool check_donations(verifying *v)
     return true;
 }
 
-/* Buffers by the stage at which they begin, a list a stage. */
-static bool list_begins(verifying *v, uint32_t **first, uint32_t **next)
+/* A buffer of the arena from the stage that computes it to the last that reads it before it is computed again. */
+typedef struct life {
+    uint32_t buffer, first, last, next; /* in the list of those that begin at the stage */
+    int64_t offset, bytes;
+} life;
+
+typedef struct lives {
+    life *all;
+    uint32_t count;
+    uint32_t *first; /* [stage] */
+} lives;
+
+static bool add_life(verifying *v, lives *l, uint32_t number, uint32_t s, int64_t offset)
 {
     const plan_layout *layout = v->layout;
-    *first = base_arena_take(&v->memory, ((size_t)v->plan->stage_count + 1) * sizeof **first);
-    *next = base_arena_take(&v->memory, ((size_t)layout->buffer_count + 1) * sizeof **next);
-    if (!*first || !*next) return base_fail_memory(v->error);
-    memset(*first, 0xff, ((size_t)v->plan->stage_count + 1) * sizeof **first);
+    const plan_buffer *buffer = &layout->buffers[number];
+    uint32_t last = s;
+    bool ended = false;
+    for (uint32_t t = s + 1; layout->move_count && t < v->plan->stage_count && !ended; t++) {
+        const plan_stage *stage = &v->plan->stages[t];
+        for (uint32_t r = 0; r < stage->read_count; r++)
+            if (layout->buffer_of[v->plan->index[stage->reads[r].source]] == number) last = t;
+        ended = stage->again && writes_node(stage, buffer->node);
+    }
+    if (!layout->move_count || (!ended && buffer->last == v->plan->stage_count)) last = buffer->last;
+    if (offset % BASE_ALIGNMENT || offset < 0 || buffer->bytes > layout->arena_bytes - offset)
+        return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
+    l->all[l->count] = (life){number, s, last, l->first[s], offset, buffer->bytes};
+    l->first[s] = l->count++;
+    return true;
+}
+
+/* Lives by the stage at which they begin, a list a stage. */
+static bool list_lives(verifying *v, lives *l)
+{
+    const plan_layout *layout = v->layout;
+    size_t stages = (size_t)v->plan->stage_count + 1;
+    l->first = base_arena_take(&v->memory, stages * sizeof *l->first);
+    l->all = base_arena_take(&v->memory, ((size_t)layout->buffer_count + layout->move_count + 1) * sizeof *l->all);
+    if (!l->first || !l->all) return base_fail_memory(v->error);
+    memset(l->first, 0xff, stages * sizeof *l->first);
     for (uint32_t b = 0; b < layout->buffer_count; b++) {
         const plan_buffer *buffer = &layout->buffers[b];
-        if (buffer->place != PLAN_PLACE_ARENA || buffer->bytes == 0) continue;
-        if (buffer->offset % BASE_ALIGNMENT || buffer->offset < 0 || buffer->bytes > layout->arena_bytes - buffer->offset)
-            return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
-        (*next)[b] = (*first)[buffer->first];
-        (*first)[buffer->first] = b;
+        if (buffer->place == PLAN_PLACE_ARENA && buffer->bytes && !add_life(v, l, b, buffer->first, buffer->offset)) return false;
+    }
+    for (uint32_t m = 0; m < layout->move_count; m++) {
+        const plan_move *move = &layout->moves[m];
+        const plan_stage *stage = &v->plan->stages[move->stage];
+        if ((m && layout->moves[m - 1].stage > move->stage) || !stage->again || !writes_node(stage, layout->buffers[move->buffer].node))
+            return defect(v, layout->buffers[move->buffer].node, "it moves where it is not computed again");
+        if (!add_life(v, l, move->buffer, move->stage, move->offset)) return false;
     }
     return true;
 }
 
-static bool overlap(const plan_buffer *a, const plan_buffer *b)
+static bool overlap(const life *a, const life *b)
 {
     return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
 /* Live buffers do not meet, but where one takes over from another at the stage that computes it; nor do they meet the stage's scratch. */
-static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, uint32_t live_count)
+static bool check_stage_memory(verifying *v, uint32_t s, const lives *l, const uint32_t *live, uint32_t live_count)
 {
     const plan_layout *layout = v->layout;
     int64_t scratch = layout->scratch[s];
     if (layout->scratch_at[s] < 0 || layout->scratch_at[s] % BASE_ALIGNMENT || scratch > layout->arena_bytes - layout->scratch_at[s])
         return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
     for (uint32_t i = 0; i < live_count; i++) {
-        const plan_buffer *a = &layout->buffers[live[i]];
+        const life *a = &l->all[live[i]];
+        uint32_t node = layout->buffers[a->buffer].node;
         if (scratch && a->offset < layout->scratch_at[s] + scratch && layout->scratch_at[s] < a->offset + a->bytes)
-            return defect(v, a->node, "its buffer meets the scratch");
+            return defect(v, node, "its buffer meets the scratch");
         for (uint32_t j = 0; j < live_count && a->first == s; j++) {
-            const plan_buffer *b = &layout->buffers[live[j]];
-            bool taken_over = a->alias == live[j] && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
-            if (i != j && !taken_over && !(b->alias == live[i] && b->first == s) && overlap(a, b))
-                return defect(v, a->node, "its buffer meets another that is still needed");
+            const life *b = &l->all[live[j]];
+            bool taken_over = layout->buffers[a->buffer].alias == b->buffer && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
+            bool takes_over = layout->buffers[b->buffer].alias == a->buffer && b->first == s;
+            if (i != j && !taken_over && !takes_over && overlap(a, b)) return defect(v, node, "its buffer meets another that is still needed");
         }
     }
     return true;
@@ -327,16 +372,16 @@ static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, u
 
 static bool check_memory(verifying *v)
 {
-    uint32_t *first, *next, live_count = 0;
-    uint32_t *live = base_arena_take(&v->memory, ((size_t)v->layout->buffer_count + 1) * sizeof *live);
+    lives l = {.count = 0};
+    if (!list_lives(v, &l)) return false;
+    uint32_t live_count = 0, *live = base_arena_take(&v->memory, ((size_t)l.count + 1) * sizeof *live);
     if (!live) return base_fail_memory(v->error);
-    if (!list_begins(v, &first, &next)) return false;
     for (uint32_t s = 0; s < v->plan->stage_count; s++) {
-        for (uint32_t b = first[s]; b != WG_NONE; b = next[b]) live[live_count++] = b;
-        if (!check_stage_memory(v, s, live, live_count)) return false;
+        for (uint32_t b = l.first[s]; b != WG_NONE; b = l.all[b].next) live[live_count++] = b;
+        if (!check_stage_memory(v, s, &l, live, live_count)) return false;
         uint32_t still = 0;
         for (uint32_t i = 0; i < live_count; i++)
-            if (v->layout->buffers[live[i]].last > s) live[still++] = live[i];
+            if (l.all[live[i]].last > s) live[still++] = live[i];
         live_count = still;
     }
     return true;
