@@ -272,35 +272,67 @@ void exec_order_run(const exec_ordering *o, exec_range items, void *workspace)
 }
 
 /* Places [first, end) of what pairs of runs become. Where a pair's first k keys come from is found by halving; keys that are equal are the
- * same, so it does not matter which of them is taken. */
+ * same, so it does not matter which of them is taken. Two parts of the places go side by side: one waits for its last comparison. */
+#define MERGE_STEP(p)                                                                                                                     \
+    {                                                                                                                                     \
+        int64_t first = *p.a <= *p.b;                                                                                                     \
+        *p.to++ = first ? *p.a : *p.b;                                                                                                    \
+        p.a += first;                                                                                                                     \
+        p.b += 1 - first;                                                                                                                 \
+    }
 #define MERGE(KEY)                                                                                                                        \
+    typedef struct merging_##KEY {                                                                                                        \
+        const KEY *a, *end_a, *b, *end_b;                                                                                                 \
+        KEY *to, *end;                                                                                                                    \
+    } merging_##KEY;                                                                                                                      \
+    static merging_##KEY merging_of_##KEY(const KEY *a, int64_t many_a, const KEY *b, int64_t many_b, KEY *to, exec_range places)         \
+    {                                                                                                                                     \
+        int64_t k = places.first, low = k > many_b ? k - many_b : 0, high = k < many_a ? k : many_a;                                      \
+        while (low < high) {                                                                                                              \
+            int64_t middle = low + (high - low) / 2;                                                                                      \
+            if (a[middle] < b[k - 1 - middle]) low = middle + 1;                                                                          \
+            else high = middle;                                                                                                           \
+        }                                                                                                                                 \
+        return (merging_##KEY){a + low, a + many_a, b + k - low, b + many_b, to + k, to + places.end};                                    \
+    }                                                                                                                                     \
+    /* So many steps leave both runs with keys. */                                                                                        \
+    static int64_t steps_of_##KEY(const merging_##KEY *m)                                                                                 \
+    {                                                                                                                                     \
+        int64_t least = m->end_a - m->a < m->end_b - m->b ? m->end_a - m->a : m->end_b - m->b;                                            \
+        return m->end - m->to < least ? m->end - m->to : least;                                                                           \
+    }                                                                                                                                     \
+    static void merge_rest_##KEY(merging_##KEY m)                                                                                         \
+    {                                                                                                                                     \
+        for (int64_t steps; (steps = steps_of_##KEY(&m)) > 0;)                                                                            \
+            for (; steps > 0; steps--) MERGE_STEP(m)                                                                                      \
+        if (m.to < m.end) memcpy(m.to, m.a < m.end_a ? m.a : m.b, (size_t)(m.end - m.to) * sizeof(KEY));                                  \
+    }                                                                                                                                     \
     static void merge_##KEY(const KEY *from, KEY *to, int64_t extent, int64_t width, exec_range places)                                   \
     {                                                                                                                                     \
         for (int64_t at = places.first, stop; at < places.end; at = stop) {                                                               \
             int64_t pair = at / (2 * width) * (2 * width), many_a = extent - pair < width ? extent - pair : width;                        \
-            int64_t many_b = extent - pair - many_a < width ? extent - pair - many_a : width, k = at - pair;                              \
+            int64_t many_b = extent - pair - many_a < width ? extent - pair - many_a : width;                                             \
             const KEY *a = from + pair, *b = a + many_a;                                                                                  \
-            int64_t low = k > many_b ? k - many_b : 0, high = k < many_a ? k : many_a;                                                    \
-            while (low < high) {                                                                                                          \
-                int64_t middle = low + (high - low) / 2;                                                                                  \
-                if (a[middle] < b[k - 1 - middle]) low = middle + 1;                                                                      \
-                else high = middle;                                                                                                       \
-            }                                                                                                                             \
-            int64_t i = low, j = k - low;                                                                                                 \
             stop = pair + many_a + many_b < places.end ? pair + many_a + many_b : places.end;                                             \
-            for (; at < stop && i < many_a && j < many_b; at++) {                                                                         \
-                KEY x = a[i], y = b[j];                                                                                                   \
-                int64_t first = x <= y;                                                                                                   \
-                to[at] = first ? x : y;                                                                                                   \
-                i += first;                                                                                                               \
-                j += 1 - first;                                                                                                           \
+            int64_t middle = at - pair + (stop - at) / 2;                                                                                 \
+            merging_##KEY m = merging_of_##KEY(a, many_a, b, many_b, to + pair, (exec_range){at - pair, middle});                         \
+            merging_##KEY n = merging_of_##KEY(a, many_a, b, many_b, to + pair, (exec_range){middle, stop - pair});                       \
+            for (int64_t steps;;) {                                                                                                       \
+                steps = steps_of_##KEY(&m) < steps_of_##KEY(&n) ? steps_of_##KEY(&m) : steps_of_##KEY(&n);                                \
+                if (steps <= 0) break;                                                                                                    \
+                for (; steps > 0; steps--) {                                                                                              \
+                    MERGE_STEP(m)                                                                                                         \
+                    MERGE_STEP(n)                                                                                                         \
+                }                                                                                                                         \
             }                                                                                                                             \
-            if (at < stop) memcpy(to + at, i < many_a ? a + i : b + j, (size_t)(stop - at) * sizeof(KEY));                                \
+            merge_rest_##KEY(m);                                                                                                          \
+            merge_rest_##KEY(n);                                                                                                          \
         }                                                                                                                                 \
     }
 MERGE(uint32_t)
 MERGE(uint64_t)
 #undef MERGE
+#undef MERGE_STEP
 
 void exec_order_merge(const exec_ordering *o, int64_t width, uint32_t turn, exec_range places, void *workspace)
 {

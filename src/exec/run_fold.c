@@ -202,25 +202,19 @@ bool exec_call_ArgMin(exec_call *call) { return prepare_extreme(call, call->attr
 
 /* ---- scans ---- */
 
-#define SCAN_SHARED_BYTES (1 << 20) /* of a long line, for each thread at a time: they stay in its second cache until their offsets are known */
-
+/* TRIED one long line by two threads (chunks on their own, then their offsets joined to them): no faster for f32, half as much again in
+ * processor time, and a third slower where the second thread is late. */
 typedef struct scan {
     exec_dense items;
     exec_value result;
     exec_scan call;
     int64_t lines;
     bool canonical;
-    exec_block_function join; /* not NULL: lines are cut at chunks */
-    int64_t shared;           /* chunks at a time */
-    int64_t offsets_at;
 } scan;
 
 typedef struct scan_work {
     exec_run *run;
-    const scan *facts;
-    exec_scan call; /* of the line under way, where lines are cut */
-    int64_t first;  /* chunk */
-    char *offsets;
+    exec_scan call;
 } scan_work;
 
 static void scan_part(void *context, exec_range range, uint32_t thread)
@@ -233,103 +227,14 @@ static void scan_part(void *context, exec_range range, uint32_t thread)
     else work->run->kernels->scan(&call, range);
 }
 
-/* The places of a chunk, and the one that is scanned last. */
-static exec_range places_of_chunk(const exec_scan *call, int64_t chunk, int64_t *last)
-{
-    int64_t first = chunk * EXEC_FOLD_CHUNK, end = call->extent - first < EXEC_FOLD_CHUNK ? call->extent : first + EXEC_FOLD_CHUNK;
-    *last = call->reverse ? call->extent - end : end - 1;
-    return call->reverse ? (exec_range){call->extent - end, call->extent - first} : (exec_range){first, end};
-}
-
-static void scan_chunks(void *context, exec_range range, uint32_t thread)
-{
-    const scan_work *work = context;
-    int64_t width = base_kinds[work->call.kind].bytes, last;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        exec_range places = places_of_chunk(&work->call, work->first + i, &last);
-        exec_scan call = work->call;
-        call.items = (const char *)call.items + places.first * width;
-        call.result = (char *)call.result + places.first * width;
-        call.extent = places.end - places.first;
-        call.canonical = false;
-        work->run->kernels->scan(&call, (exec_range){0, 1});
-    }
-}
-
-static void add_offsets(void *context, exec_range range, uint32_t thread)
-{
-    const scan_work *work = context;
-    int64_t width = base_kinds[work->call.kind].bytes, last;
-    (void)thread;
-    for (int64_t i = range.first; i < range.end; i++) {
-        exec_range places = places_of_chunk(&work->call, work->first + i, &last);
-        char *items = (char *)work->call.result + places.first * width;
-        const void *const operands[2] = {items, work->offsets + i * width};
-        if (work->first + i > 0) work->facts->join(items, operands, 2, places.end - places.first);
-        exec_canonical(work->run, work->facts->canonical, work->call.kind, items, places.end - places.first);
-    }
-}
-
-/* The offsets of the chunks under way, the first of which is there; and that of what follows, in its place. */
-static void find_offsets(const scan_work *work, int64_t chunks)
-{
-    int64_t width = base_kinds[work->call.kind].bytes, last;
-    for (int64_t i = 0; i < chunks; i++) {
-        places_of_chunk(&work->call, work->first + i, &last);
-        char *offset = work->offsets + i * width;
-        const void *const operands[2] = {(const char *)work->call.result + last * width, offset};
-        if (work->first + i > 0) work->facts->join(offset + width, operands, 0, 1);
-        else memcpy(offset + width, operands[0], (size_t)width);
-    }
-}
-
-/* One line after the other, so many chunks at a time: each on its own, then what lies before it joined to it. */
-static void scan_shared(scan_work *work)
-{
-    const scan *s = work->facts;
-    const exec_scan whole = work->call;
-    int64_t width = base_kinds[whole.kind].bytes, chunks = (whole.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
-    for (int64_t line = 0; line < s->lines; line++) {
-        work->call.items = (const char *)whole.items + line * whole.extent * width;
-        work->call.result = (char *)whole.result + line * whole.extent * width;
-        for (work->first = 0; work->first < chunks; work->first += s->shared) {
-            int64_t some = chunks - work->first < s->shared ? chunks - work->first : s->shared;
-            exec_run_split(work->run, some, 1, 2 * EXEC_FOLD_CHUNK, scan_chunks, work);
-            if (atomic_load(work->run->stop)) return;
-            find_offsets(work, some);
-            exec_run_split(work->run, some, 1, EXEC_FOLD_CHUNK, add_offsets, work);
-            memcpy(work->offsets, work->offsets + some * width, (size_t)width);
-        }
-    }
-}
-
 static void run_scan(exec_run *run, const exec_stage *stage)
 {
     const scan *s = stage->prepared;
-    scan_work work = {.run = run, .facts = s, .call = s->call};
+    scan_work work = {run, s->call};
     work.call.items = exec_dense_items(run, &s->items);
     work.call.result = exec_items(run, &s->result);
-    if (s->join) {
-        work.offsets = run->scratch + s->offsets_at;
-        scan_shared(&work);
-        return;
-    }
     exec_run_split(run, s->lines, 1, 2 * (double)s->call.extent + 1, scan_part, &work);
     exec_canonical_all(run, s->canonical && !s->call.canonical, &s->result);
-}
-
-/* A line that is longer than what the threads have at a time is shared by them. Halves round where they are stored, so chunks of theirs are
- * not joined from results. */
-static void share_lines(exec_call *call, scan *s)
-{
-    wg_kind kind = s->call.kind;
-    int64_t width = base_kinds[kind].bytes, threads = call->build->threads;
-    bool wide = !base_kind_is_complex(kind) && (!base_kind_is_float(kind) || width >= 4) && s->call.fold <= EXEC_FOLD_XOR;
-    s->shared = threads * (SCAN_SHARED_BYTES / (EXEC_FOLD_CHUNK * width));
-    if (!wide || s->call.across || threads < 2 || s->lines >= threads || s->call.extent < s->shared * EXEC_FOLD_CHUNK) return;
-    s->join = call->build->kernels->block(exec_fold_block(s->call.fold), kind);
-    if (s->join) s->offsets_at = exec_scratch_take(call->build, (s->shared + 1) * width);
 }
 
 bool exec_call_Scan(exec_call *call)
@@ -349,7 +254,6 @@ bool exec_call_Scan(exec_call *call)
                           .extent = axis.extent,
                           .inner = axis.inner};
     s->call.canonical = s->canonical && axis.last && s->call.fold < EXEC_FOLD_SUB && (kind == WG_KIND_F32 || kind == WG_KIND_F64);
-    share_lines(call, s);
     call->stage->run = run_scan;
     call->stage->prepared = s;
     call->stage->cost = 2 * (double)call->result.volume;

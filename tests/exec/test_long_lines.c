@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Lines so long that threads share one: scans both ways, sorts and grades both ways, among zeros of both signs and NaN; few columns of many
+ * Long lines, which threads share where they are sorted: scans, sorts and grades both ways, among zeros of both signs and NaN; few columns of many
  * rows; and results so large that they are written past the caches. plan = oracle, bit for bit. */
 #include "exec/equivalence.h"
 
-#define LONG 800011 /* more than three threads have of a scan at a time, in every kind below */
+#define LONG 300007
 #define ROOTS 8
 
 static wg_tensor *items_of(wg_kind kind, uint32_t rank, const int64_t *shape)
