@@ -260,16 +260,28 @@ static exec_run run_of(wg_session *session)
                       .failed_node = WG_NONE};
 }
 
+/* How many stages run together from this one on: those that joined it, until something failed. */
+static uint32_t together(const wg_session *session, const exec_run *run, uint32_t stage)
+{
+    uint32_t count = 1;
+    if (run->failed_node != WG_NONE) return count;
+    while (stage + count < session->plan->stage_count && session->laid.layout->joined[stage + count]) count++;
+    return count;
+}
+
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
 static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
 {
     uint64_t floats = base_floats_set();
-    for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
+    const int64_t *scratch_at = session->laid.layout->scratch_at;
+    for (uint32_t s = 0, count; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s += count) {
         const exec_stage *stage = &session->laid.stages[s];
+        count = together(session, run, s);
         if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
-        run->scratch = session->arena + session->laid.layout->scratch_at[s];
-        stage->run(run, stage);
-        exec_run_stage_done(run, stage);
+        run->scratch = session->arena + scratch_at[s];
+        if (count > 1) exec_joined_run(run, stage, count, session->arena, scratch_at + s);
+        else stage->run(run, stage);
+        for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
     base_floats_restore(floats);
     if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");

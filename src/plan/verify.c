@@ -280,6 +280,19 @@ static bool check_donations(verifying *v)
     return true;
 }
 
+/* The first, the last of the stages that run together with one. */
+static uint32_t begins_together(const plan_layout *layout, uint32_t s)
+{
+    while (layout->joined[s]) s--;
+    return s;
+}
+
+static uint32_t ends_together(const verifying *v, uint32_t s)
+{
+    while (s + 1 < v->plan->stage_count && v->layout->joined[s + 1]) s++;
+    return s;
+}
+
 /* Buffers by the stage at which they begin, a list a stage. */
 static bool list_begins(verifying *v, uint32_t **first, uint32_t **next)
 {
@@ -293,10 +306,22 @@ static bool list_begins(verifying *v, uint32_t **first, uint32_t **next)
         if (buffer->place != PLAN_PLACE_ARENA || buffer->bytes == 0) continue;
         if (buffer->offset % BASE_ALIGNMENT || buffer->offset < 0 || buffer->bytes > layout->arena_bytes - buffer->offset)
             return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
-        (*next)[b] = (*first)[buffer->first];
-        (*first)[buffer->first] = b;
+        uint32_t begins = begins_together(layout, buffer->first);
+        (*next)[b] = (*first)[begins];
+        (*first)[begins] = b;
     }
     return true;
+}
+
+/* Whether scratch of a stage meets that of a later one which runs with it. */
+static bool scratch_meets(const verifying *v, uint32_t s)
+{
+    const plan_layout *layout = v->layout;
+    for (uint32_t t = s + 1; t < v->plan->stage_count && layout->joined[t]; t++) {
+        int64_t at = layout->scratch_at[s], other = layout->scratch_at[t];
+        if (at < other + layout->scratch[t] && other < at + layout->scratch[s]) return true;
+    }
+    return false;
 }
 
 static bool overlap(const plan_buffer *a, const plan_buffer *b)
@@ -311,11 +336,12 @@ static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, u
     int64_t scratch = layout->scratch[s];
     if (layout->scratch_at[s] < 0 || layout->scratch_at[s] % BASE_ALIGNMENT || scratch > layout->arena_bytes - layout->scratch_at[s])
         return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
+    if (scratch_meets(v, s)) return defect(v, v->plan->stages[s].nodes[0], "its scratch meets that of a stage that runs with it");
     for (uint32_t i = 0; i < live_count; i++) {
         const plan_buffer *a = &layout->buffers[live[i]];
         if (scratch && a->offset < layout->scratch_at[s] + scratch && layout->scratch_at[s] < a->offset + a->bytes)
             return defect(v, a->node, "its buffer meets the scratch");
-        for (uint32_t j = 0; j < live_count && a->first == s; j++) {
+        for (uint32_t j = 0; j < live_count && begins_together(layout, a->first) == s; j++) {
             const plan_buffer *b = &layout->buffers[live[j]];
             bool taken_over = a->alias == live[j] && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
             if (i != j && !taken_over && !(b->alias == live[i] && b->first == s) && overlap(a, b))
@@ -336,7 +362,7 @@ static bool check_memory(verifying *v)
         if (!check_stage_memory(v, s, live, live_count)) return false;
         uint32_t still = 0;
         for (uint32_t i = 0; i < live_count; i++)
-            if (v->layout->buffers[live[i]].last > s) live[still++] = live[i];
+            if (ends_together(v, v->layout->buffers[live[i]].last) > s) live[still++] = live[i];
         live_count = still;
     }
     return true;
