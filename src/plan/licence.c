@@ -25,16 +25,9 @@ typedef struct accounting {
     bool *named;    /* [count] a named result of an elected match */
 } accounting;
 
-/* The elected match that covers a node, where the licence counts it; WG_NONE. */
-static uint32_t counted_match(const accounting *a, uint32_t index)
-{
-    uint32_t match = a->work->match_of[index];
-    return match != WG_NONE && plan_pattern_is_counted(a->plan->matches[match].pattern) ? match : WG_NONE;
-}
-
 static uint32_t step_of(const accounting *a, uint32_t index)
 {
-    uint32_t match = counted_match(a, index);
+    uint32_t match = a->work->match_of[index];
     return match == WG_NONE ? index : a->plan->index[a->plan->matches[match].root];
 }
 
@@ -61,7 +54,7 @@ static bool mark(accounting *a)
     if (!a->last || !a->named || !plan->lasts) return false;
     if (plan->entry.posture == WG_POSTURE_RETAIN) mark_retained(a, plan->lasts);
     for (uint32_t i = 0; i < plan->count; i++) plan->lasts[i] = plan->lasts[i] || a->work->kept[i];
-    for (uint32_t m = 0; m < plan->candidate_count; m++)
+    for (uint32_t m = 0; m < plan->match_count; m++)
         for (uint32_t r = 0; plan->matches[m].elected && plan_pattern_is_counted(plan->matches[m].pattern) && r < plan->matches[m].result_count; r++)
             a->named[plan->index[plan->matches[m].results[r]]] = true;
     return true;
@@ -158,7 +151,7 @@ static int64_t volume_of(const wg_plan *plan, uint32_t index)
 static bool added_at(const accounting *a, uint32_t i, int64_t *added)
 {
     const wg_plan *plan = a->plan;
-    uint32_t number = counted_match(a, i);
+    uint32_t number = a->work->match_of[i];
     *added = volume_of(plan, i);
     if (number == WG_NONE) return true;
     const plan_match *match = &plan->matches[number];
@@ -195,7 +188,7 @@ bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error)
     licence->series = base_arena_take(&plan->memory, ((size_t)plan->count + 1) * sizeof *licence->series);
     if (!licence->series || !mark(&a)) return base_fail_memory(error);
     find_last(&a);
-    for (uint32_t m = 0; m < plan->candidate_count; m++) {
+    for (uint32_t m = 0; m < plan->match_count; m++) {
         if (!plan->matches[m].elected || !plan_pattern_is_counted(plan->matches[m].pattern)) continue;
         licence->groups++;
         licence->replaced += plan->matches[m].node_count - 1;

@@ -12,17 +12,19 @@ typedef struct plan_work {
     base_arena memory;
     uint32_t *reader_begin; /* [count + 1] */
     uint32_t *readers;      /* indices of the scheduled readers, one an operand slot, ascending within a node */
-    uint32_t *match_of;     /* [count] the elected match that covers a node, WG_NONE */
+    uint32_t *match_of;     /* [count] the elected match of the licence that covers a node, WG_NONE */
     bool *kept;             /* [count] declared */
 } plan_work;
 
 /* closure.c: closure, index, count; readers and kept. */
 bool plan_closure_make(wg_plan *plan, plan_work *work, wg_error *error);
-/* catalogue.c: matches with elections and reasons; match_of. */
+/* catalogue.c: candidates. */
 bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error);
+/* elect.c: what the licence counts; match_of. */
+bool plan_elect_counted(wg_plan *plan, plan_work *work, wg_error *error);
 /* licence.c: words, live series, peak, retain-all; plan->lasts. */
 bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error);
-/* serve.c, stages.c, programs.c, order.c: storage and stages in execution order. */
+/* elect.c, serve.c, stages.c, programs.c, order.c: storage and stages in execution order. */
 bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error);
 
 static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
@@ -130,9 +132,22 @@ uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t i
 /* programs.c: plan->stages (in unit order) and storage; producer [count]: the stage that stores a node, WG_NONE. */
 bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units, uint32_t *producer, wg_error *error);
 
-/* serve.c: which matches run as stages, elected or not: serving [count] the match that a root runs as (WG_NONE), covered [count] what
- * stands inside of such matches alone. */
-bool plan_serve(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
+/* elect.c: the rest of the elections; serving [count]: the match that a root runs as (WG_NONE), covered [count]: what stands inside of such
+ * matches alone. False without memory. */
+bool plan_elect(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
+/* serve.c: whether one kernel serves a match. */
+bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
+
+static inline bool plan_match_holds(const plan_match *match, uint32_t node)
+{
+    uint32_t first = 0, end = match->node_count;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (match->nodes[middle] < node) first = middle + 1;
+        else end = middle;
+    }
+    return first < match->node_count && match->nodes[first] == node;
+}
 
 /* ---- order (order.c) ---- */
 

@@ -70,7 +70,7 @@ static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t bindi
 {
     plan_work work = {.memory = base_arena_new(plan->allocator)};
     bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) &&
-                plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) && find_seen(plan, error) &&
+                plan_elect_counted(plan, &work, error) && plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) && find_seen(plan, error) &&
                 plan_layout_make(plan, bindings, binding_count, &plan->layout, error);
     if (good && binding_count) { /* the accounting again, in the volumes of the binding */
         plan->licence = (plan_licence){0};

@@ -8,12 +8,13 @@
  * allows, in elements, in recorded order; it is not the allocator.
  *
  *   plan.c       the passes in order (passes.h)         closure.c    keep-set to scheduled nodes
- *   catalogue.c  patterns: candidates, elections        licence.c    words, live series, peak
+ *   catalogue.c  patterns: candidates                   elect.c      which are elected, which run as stages
+ *   serve.c      whether a kernel serves one            licence.c    words, live series, peak
  *   stages.c     what is virtual, which rows are one    programs.c   stages as data
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
  *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
  *   arena.c      offsets                                verify.c     invariants
- *   report.c     describe, report, figures              serve.c      which matches run as stages
+ *   report.c     describe, report, figures
  *
  * Before any plan, and only for graphs that came about by calls: rewrites.c makes rounds of the rules in rewrites_*.c, which work through
  * rewriter.h. match.c finds the patterns of both tables, catalogue.def and rewrites.def. */
@@ -176,8 +177,8 @@ struct wg_plan {
     uint8_t *storage;         /* [closure count] plan_storage */
     bool *seen;               /* [closure count] its items are read as they stand: after a run, or their bits by a row */
     bool *lasts;              /* [closure count] stored to the end of a run: declared, or (retain) read by a derivative term */
-    plan_match *matches;      /* candidates in root order, then what only stages look for */
-    uint32_t match_count, candidate_count;
+    plan_match *matches;      /* candidates in root order */
+    uint32_t match_count;
     plan_stage *stages; /* in execution order */
     uint32_t stage_count;
     plan_licence licence;

@@ -88,7 +88,7 @@ wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index)
 
 uint32_t wg_plan_pattern_count(const wg_plan *plan)
 {
-    return plan ? plan->candidate_count : 0;
+    return plan ? plan->match_count : 0;
 }
 
 /* An elected match whose interior is covered has a stage of its own; the rows of another run as they were recorded. */
@@ -100,7 +100,7 @@ static const char *formula_of(const wg_plan *plan, const plan_match *match)
 
 bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern)
 {
-    if (!plan || !pattern || index >= plan->candidate_count) return false;
+    if (!plan || !pattern || index >= plan->match_count) return false;
     const plan_match *match = &plan->matches[index];
     *pattern = (wg_pattern){.kind = plan_pattern_name(match->pattern),
                             .root = match->root,
@@ -117,7 +117,7 @@ bool wg_plan_pattern(const wg_plan *plan, uint32_t index, wg_pattern *pattern)
 
 static void put_elections(const wg_plan *plan, base_string *text)
 {
-    for (uint32_t m = 0; m < plan->candidate_count; m++) {
+    for (uint32_t m = 0; m < plan->match_count; m++) {
         const plan_match *match = &plan->matches[m];
         base_string_printf(text, "  %s rooted at node %u covering %u nodes (", plan_pattern_name(match->pattern), match->root,
                            match->node_count);
@@ -246,8 +246,8 @@ char *wg_plan_report(const wg_plan *plan)
     if (!plan) return NULL;
     base_string text = base_string_new(plan->allocator);
     uint32_t elected = 0;
-    for (uint32_t m = 0; m < plan->candidate_count; m++) elected += plan->matches[m].elected;
-    base_string_printf(&text, "patterns: %u candidate%s, %u elected\n", plan->candidate_count, plan->candidate_count == 1 ? "" : "s", elected);
+    for (uint32_t m = 0; m < plan->match_count; m++) elected += plan->matches[m].elected;
+    base_string_printf(&text, "patterns: %u candidate%s, %u elected\n", plan->match_count, plan->match_count == 1 ? "" : "s", elected);
     put_elections(plan, &text);
     base_string_printf(&text, "stages: %u for %u nodes\n", plan->stage_count, plan->count);
     for (uint32_t s = 0; s < plan->stage_count; s++) put_stage(plan, s, &text);

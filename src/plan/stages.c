@@ -480,7 +480,7 @@ bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error)
     grouping g = {.plan = plan, .work = work, .units = &units};
     uint32_t *producer = base_arena_take(&work->memory, ((size_t)plan->count + 1) * sizeof *producer);
     if (!producer || !take_room(&g)) return base_fail_memory(error);
-    if (!plan_serve(plan, work, &g.probes, units.serving, g.covered)) return base_fail_memory(error);
+    if (!plan_elect(plan, work, &g.probes, units.serving, g.covered)) return base_fail_memory(error);
     assign_roles(&g);
     settle(&g);
     find_origins(&g);

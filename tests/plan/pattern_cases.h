@@ -32,6 +32,14 @@ static inline wg_value integers(wg_tape *tape, uint32_t rank, const int64_t *ext
 static inline wg_value along(wg_value x, uint32_t axis, int64_t extent) { return wg_broadcast_along(x, axis, wg_number(extent)); }
 static inline wg_value last(wg_value x, int64_t extent) { return along(x, wg_value_rank(x), extent); }
 
+static wg_value slope_of(wg_value loss, wg_value x)
+{
+    wg_adjoints *adjoints = wg_differentiate(loss.tape, loss, &x, 1);
+    wg_value slope = wg_adjoints_gradient(adjoints, 0);
+    wg_adjoints_free(&adjoints);
+    return slope;
+}
+
 /* ---- windows and batch norm ---- */
 
 static wg_value convolution(wg_tape *tape) { return wg_conv2d(SOURCE(2, 2, 5, 5), SOURCE(3, 2, 3, 3), SOURCE(3), 1, 1); }
@@ -44,6 +52,61 @@ static wg_value greatest_of_windows(wg_tape *tape) { return wg_max_pool(SOURCE(1
 static wg_value mean_of_windows(wg_tape *tape) { return wg_avg_pool(SOURCE(1, 2, 4, 4), 2, 2); }
 SPELLINGS(ReduceWindow) {greatest_of_windows};
 MISSES(ReduceWindow) {mean_of_windows};
+
+/* A network of windows, of which a value or a slope is recorded. */
+typedef struct windows {
+    bool convolved, biased, rectified, overlapping;
+    enum { NO_POOL, GREATEST, MEAN } pool;
+    enum { OF_NOTHING, OF_IMAGES, OF_FILTERS } slope;
+    double floor; /* of what is rectified */
+} windows;
+
+static wg_value windows_of(wg_tape *tape, windows w)
+{
+    wg_value x = SOURCE(2, 2, 6, 6), f = SOURCE(3, 2, 3, 3), none = {0}, y = x;
+    if (w.convolved) y = wg_conv2d(x, f, w.biased ? SOURCE(3) : none, 1, 1);
+    if (w.rectified) y = wg_maximum(y, wg_fill_like(y, w.floor));
+    if (w.pool == GREATEST) y = wg_max_pool(y, w.overlapping ? 3 : 2, 2);
+    if (w.pool == MEAN) y = wg_avg_pool(y, 2, 2);
+    return w.slope ? slope_of(wg_sum(wg_tanh(y)), w.slope == OF_IMAGES ? x : f) : y;
+}
+#define WINDOWS(name, ...) static wg_value name(wg_tape *tape) { return windows_of(tape, (windows){__VA_ARGS__}); }
+WINDOWS(convolution_alone, .convolved = true)
+WINDOWS(convolution_filters, .convolved = true, .slope = OF_FILTERS)
+WINDOWS(convolution_images, .convolved = true, .biased = true, .slope = OF_IMAGES)
+WINDOWS(rectified_greatest, .rectified = true, .pool = GREATEST)
+WINDOWS(rectified_greatest_overlapping, .rectified = true, .pool = GREATEST, .overlapping = true)
+WINDOWS(floored_greatest, .rectified = true, .floor = 0.5, .pool = GREATEST)
+WINDOWS(greatest_slope, .pool = GREATEST, .slope = OF_IMAGES)
+WINDOWS(greatest_slope_overlapping, .pool = GREATEST, .overlapping = true, .slope = OF_IMAGES)
+WINDOWS(mean_slope, .pool = MEAN, .slope = OF_IMAGES)
+WINDOWS(rectified_greatest_slope, .rectified = true, .pool = GREATEST, .slope = OF_IMAGES)
+WINDOWS(network_slope, .convolved = true, .rectified = true, .pool = GREATEST, .slope = OF_FILTERS)
+WINDOWS(network_biased_slope, .convolved = true, .biased = true, .rectified = true, .pool = GREATEST, .slope = OF_IMAGES)
+WINDOWS(floored_network_slope, .convolved = true, .rectified = true, .floor = 0.5, .pool = GREATEST, .slope = OF_FILTERS)
+#undef WINDOWS
+static wg_value product_biased(wg_tape *tape) { return wg_add(product_alone(tape), along(SOURCE(3), 0, 4)); }
+static wg_value product_slope(wg_tape *tape)
+{
+    wg_value x = SOURCE(4, 6), w = SOURCE(6, 3);
+    return slope_of(wg_sum(wg_tanh(wg_matmul(x, w))), w);
+}
+SPELLINGS(BiasedWindowProduct) {convolution, convolution_strided};
+MISSES(BiasedWindowProduct) {convolution_alone, product_biased};
+SPELLINGS(WindowProductFilters) {convolution_filters, network_slope};
+MISSES(WindowProductFilters) {convolution_alone, product_slope};
+SPELLINGS(WindowProductImages) {convolution_images, network_biased_slope};
+MISSES(WindowProductImages) {convolution_filters, greatest_slope};
+SPELLINGS(ReluReduceWindow) {rectified_greatest, rectified_greatest_overlapping, network_slope};
+MISSES(ReluReduceWindow) {floored_greatest, greatest_of_windows};
+SPELLINGS(ReluReduceWindowGradient) {network_slope, network_biased_slope};
+MISSES(ReluReduceWindowGradient) {rectified_greatest_slope, floored_network_slope};
+SPELLINGS(ReduceWindowGradient) {greatest_slope, greatest_slope_overlapping, rectified_greatest_slope};
+MISSES(ReduceWindowGradient) {mean_slope, greatest_of_windows};
+SPELLINGS(WindowTotal) {mean_of_windows, mean_slope};
+MISSES(WindowTotal) {greatest_of_windows};
+SPELLINGS(WindowTotalGradient) {mean_slope};
+MISSES(WindowTotalGradient) {greatest_slope, mean_of_windows};
 
 static wg_value batch_norm(wg_tape *tape) { return wg_batch_norm(SOURCE(4, 3), SOURCE(3), SOURCE(3), 1e-5, NULL, NULL); }
 static wg_value batch_norm_inference(wg_tape *tape) { return wg_batch_norm_inference(SOURCE(4, 3), SOURCE(3), SOURCE(3), SOURCE(3), SOURCE(3), 1e-5); }
@@ -150,13 +213,6 @@ static wg_value loss_across(wg_tape *tape)
 SPELLINGS(SoftmaxCrossEntropy) {loss_of_labels, loss_of_weights, negative_mean, mean_of_negatives};
 MISSES(SoftmaxCrossEntropy) {mean_log_sum, loss_of_others, loss_without_sign, loss_across};
 
-static wg_value slope_of(wg_value loss, wg_value logits)
-{
-    wg_adjoints *adjoints = wg_differentiate(loss.tape, loss, &logits, 1);
-    wg_value slope = wg_adjoints_gradient(adjoints, 0);
-    wg_adjoints_free(&adjoints);
-    return slope;
-}
 static wg_value slope_of_labels(wg_tape *tape)
 {
     wg_value logits = SOURCE(4, 5);

@@ -13,14 +13,12 @@ typedef struct pattern_row {
     size_t spelling_count, miss_count;
 } pattern_row;
 
-/* Rules of stages are no candidates. */
 #define CASES(Name, home)                                                                                               \
     {#Name, #home, spellings_##Name, misses_##Name, sizeof spellings_##Name / sizeof *spellings_##Name,             \
      sizeof misses_##Name / sizeof *misses_##Name},
 #define ROW_HOME(Name) CASES(Name, HOME)
 #define ROW_SCHEDULE(Name) CASES(Name, SCHEDULE)
 #define ROW_ABROAD(Name) CASES(Name, ABROAD)
-#define ROW_STAGE(Name)
 static const pattern_row rows[] = {
 #define PATTERN(Name, Root, home, formula, foreign, what) ROW_##home(Name)
 #include "plan/catalogue.def"
@@ -40,6 +38,12 @@ static wg_plan *plan_of(pattern_case record, wg_network **network, wg_entry **en
     return plan;
 }
 
+/* The cases declare one value each, and some of their windows overlap. */
+static bool is_reason(const char *reason)
+{
+    return strstr(reason, " is read by node ") || strstr(reason, " is in a larger match") || !strcmp(reason, "no kernel serves its axes and kinds");
+}
+
 static void check(const pattern_row *row, pattern_case record, bool wanted, size_t number)
 {
     wg_network *network;
@@ -52,7 +56,7 @@ static void check(const pattern_row *row, pattern_case record, bool wanted, size
         found = true;
         assert_true(strlen(pattern.foreign) > 0);
         if (!strcmp(row->home, "ABROAD")) assert_string_equal(pattern.reason, "served abroad only");
-        else if (!pattern.elected && !strstr(pattern.reason, " is read by node ")) fail_msg("%s: %s", row->name, pattern.reason);
+        else if (!pattern.elected && !is_reason(pattern.reason)) fail_msg("%s: %s", row->name, pattern.reason);
     }
     if (found != wanted)
         fail_msg("%s: %s %zu %s\n%s", row->name, wanted ? "spelling" : "near miss", number, wanted ? "does not match" : "matches",
