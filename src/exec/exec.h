@@ -95,6 +95,7 @@ struct exec_images {
     void (*part)(void *work, exec_range images, uint32_t thread);
     int64_t images;
     double image_cost, image_bytes; /* of the result */
+    bool alone; /* nothing goes before it in turn */
 };
 
 #define EXEC_JOINED_MOST 8

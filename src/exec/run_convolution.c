@@ -304,7 +304,7 @@ bool exec_gather_images_prepare(exec_call *call, const exec_matrix *a, const exe
     }
     f->by_image = (exec_images){begin_gather, gather_images, images,
                                 (double)f->area * (double)f->depth * (double)f->columns * MULTIPLY_COST + 1,
-                                (double)(f->area * f->columns * width)};
+                                (double)(f->area * f->columns * width), false};
     exec_call_by_image(call, &f->by_image);
     return true;
 }
@@ -342,8 +342,8 @@ typedef struct window_sum {
     bool canonical;
     int64_t images, channels, high, wide;        /* of the result */
     int64_t down, across, size[2], step[2], dilation[2]; /* windows, each way: rows first */
-    int64_t room;                                /* channels, up to whole halves */
-    int64_t groups;                              /* halves at all places of a window */
+    int64_t room, blocks;                        /* channels that are summed at once, whole halves; how often */
+    int64_t groups;                              /* halves of a block at all places of a window */
     int64_t pair;                                /* groups in a panel: one where the next would add to the same places */
     int64_t together;                            /* lines of windows at once */
     int64_t *places;                             /* [groups] where a group's sums begin in the lines */
@@ -377,15 +377,24 @@ static int64_t place_offset(const window_sum *f, int64_t group)
     return (p.row * f->wide + p.column * f->dilation[1]) * f->room + p.channel;
 }
 
+/* Of one block. */
+static int64_t panels_of(const window_sum *f)
+{
+    return (f->groups + f->pair - 1) / f->pair;
+}
+
 static void pack_groups(void *context, exec_range panels, uint32_t thread)
 {
     const window_sum_work *work = context;
     const window_sum *f = work->facts;
     (void)thread;
     int64_t width = base_kinds[f->kind].bytes, step[EXEC_DEPTH_BLOCK];
-    for (int64_t group = f->pair * panels.first; group < least(f->pair * panels.end, f->groups); group++) {
-        place p = place_of(f, group);
-        int64_t at = group / f->pair * f->depth * EXEC_TILE_COLUMNS + group % f->pair * HALF;
+    int64_t each = panels_of(f) * f->pair; /* groups of a block, and room for one more where they are odd */
+    for (int64_t i = f->pair * panels.first; i < f->pair * panels.end; i++) {
+        if (i % each >= f->groups) continue;
+        place p = place_of(f, i % each);
+        p.channel += i / each * f->room;
+        int64_t at = i / f->pair * f->depth * EXEC_TILE_COLUMNS + i % f->pair * HALF;
         char *packed = work->scratch + f->packed_at + at * width;
         for (int64_t k = 0; k < f->depth; k += EXEC_DEPTH_BLOCK) {
             int64_t depth = least(f->depth - k, EXEC_DEPTH_BLOCK);
@@ -411,7 +420,7 @@ static void add_items(const window_sum_work *work, char *to, const char *items, 
 }
 
 /* One panel of all rows: a chain of one block straight into the lines, one of several beside. */
-static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t panel, char *piece)
+static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t block, int64_t panel, char *piece)
 {
     const window_sum *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes, first = f->places[f->pair * panel], step[EXEC_DEPTH_BLOCK];
@@ -430,7 +439,7 @@ static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t pa
             exec_side_offsets(&f->a_depth, k, g->depth, step);
             g->step = step;
         }
-        g->b = work->scratch + f->packed_at + (panel * f->depth + k) * EXEC_TILE_COLUMNS * width;
+        g->b = work->scratch + f->packed_at + ((block * panels_of(f) + panel) * f->depth + k) * EXEC_TILE_COLUMNS * width;
         g->b_row = EXEC_TILE_COLUMNS;
         g->first = !whole && k == 0;
         work->run->kernels->gather_product(g);
@@ -441,8 +450,8 @@ static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t pa
     }
 }
 
-/* Lines of windows [line, line + count) of an image. */
-static void sum_lines(const window_sum_work *work, int64_t image, int64_t line, int64_t count, char *piece)
+/* Lines of windows [line, line + count) of a unit: an image's block of channels. */
+static void sum_lines(const window_sum_work *work, int64_t unit, int64_t line, int64_t count, char *piece)
 {
     const window_sum *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes, row_items = f->wide * f->room, line_items = f->size[0] * row_items;
@@ -450,13 +459,13 @@ static void sum_lines(const window_sum_work *work, int64_t image, int64_t line, 
     exec_gathering g = {.kind = f->kind, .a = work->a, .rows = count * f->across, .step = step};
     exec_side_offsets(&f->a_depth, 0, least(f->depth, EXEC_DEPTH_BLOCK), step); /* all there is, mostly */
     int64_t *rows = (int64_t *)(piece + f->tables_at), *to = rows + g.rows, *beside = to + g.rows;
-    exec_side_offsets(&f->a_rows, (image * f->down + line) * f->across, g.rows, rows);
+    exec_side_offsets(&f->a_rows, (unit / f->blocks * f->down + line) * f->across, g.rows, rows);
     for (int64_t i = 0; i < g.rows; i++) {
         to[i] = i / f->across * line_items + i % f->across * f->step[1] * f->room;
         beside[i] = i * EXEC_TILE_COLUMNS;
     }
     memset(piece + f->lines_at, 0, (size_t)(count * line_items * width));
-    for (int64_t panel = 0; f->pair * panel < f->groups; panel++) sum_panel(work, &g, panel, piece);
+    for (int64_t panel = 0; panel < panels_of(f); panel++) sum_panel(work, &g, unit % f->blocks, panel, piece);
     int64_t at_once = f->dilation[0] == 1 ? f->size[0] : 1; /* rows side by side in the image */
     for (int64_t i = 0; i < count; i++)
         for (int64_t row = 0; row < f->size[0]; row += at_once)
@@ -464,22 +473,30 @@ static void sum_lines(const window_sum_work *work, int64_t image, int64_t line, 
                       piece + f->lines_at + (i * line_items + row * row_items) * width, at_once * row_items);
 }
 
-static void window_sum_part(void *context, exec_range images, uint32_t thread)
+static void window_sum_part(void *context, exec_range units, uint32_t thread)
 {
     const window_sum_work *work = context;
     const window_sum *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes, area = f->high * f->wide;
     char *piece = work->scratch + f->piece_at + thread * f->piece_bytes;
-    exec_copying out = {.item_bytes = (size_t)width, .rank = 2, .shape = {f->channels, area}, .to_stride = {area, 1},
+    exec_copying out = {.item_bytes = (size_t)width, .rank = 2, .shape = {0, area}, .to_stride = {area, 1},
                         .from_stride = {1, f->room}, .items = piece + f->image_at};
-    for (int64_t image = images.first; image < images.end; image++) {
+    for (int64_t unit = units.first; unit < units.end; unit++) {
+        int64_t channel = unit % f->blocks * f->room;
         memset(piece + f->image_at, 0, (size_t)(area * f->room * width));
         for (int64_t line = 0; line < f->down && !atomic_load_explicit(work->run->stop, memory_order_relaxed); line += f->together)
-            sum_lines(work, image, line, least(f->down - line, f->together), piece);
-        out.result = exec_items(work->run, &f->result) + image * f->channels * area * width;
-        work->run->kernels->copy(&out, (exec_range){0, f->channels});
-        exec_canonical(work->run, f->canonical, f->kind, out.result, f->channels * area);
+            sum_lines(work, unit, line, least(f->down - line, f->together), piece);
+        out.shape[0] = least(f->channels - channel, f->room);
+        out.result = exec_items(work->run, &f->result) + (unit / f->blocks * f->channels + channel) * area * width;
+        work->run->kernels->copy(&out, (exec_range){0, out.shape[0]});
+        exec_canonical(work->run, f->canonical, f->kind, out.result, out.shape[0] * area);
     }
+}
+
+static void window_sum_images(void *context, exec_range images, uint32_t thread)
+{
+    int64_t blocks = ((const window_sum_work *)context)->facts->blocks;
+    window_sum_part(context, (exec_range){images.first * blocks, images.end * blocks}, thread);
 }
 
 static void *begin_window_sum(exec_run *run, const exec_stage *stage)
@@ -488,8 +505,16 @@ static void *begin_window_sum(exec_run *run, const exec_stage *stage)
     window_sum_work *work = (window_sum_work *)(run->scratch + f->work_at);
     *work = (window_sum_work){.run = run, .facts = f, .a = matrix_items(run, &f->a, f->a_offset),
                               .b = matrix_items(run, &f->b, f->b_offset), .scratch = run->scratch};
-    exec_run_split(run, (f->groups + f->pair - 1) / f->pair, 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_groups, work);
+    exec_run_split(run, f->blocks * panels_of(f), 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_groups, work);
     return work;
+}
+
+/* Few images: their blocks of channels are shared among the threads. */
+static void run_blocks(exec_run *run, const exec_stage *stage)
+{
+    const window_sum *f = stage->prepared;
+    exec_run_split(run, f->images * f->blocks, 1, f->by_image.image_cost / (double)f->blocks, window_sum_part,
+                   begin_window_sum(run, stage));
 }
 
 /* So many lines of windows that their rows fill tiles, two at least, while few are enough. */
@@ -515,8 +540,8 @@ static void lay_room(window_sum *f, exec_build *build)
     f->sheet_at = up_to(f->lines_at + f->together * line_items * width, BASE_ALIGNMENT);
     f->tables_at = up_to(f->sheet_at + (f->depth > EXEC_DEPTH_BLOCK ? rows * EXEC_TILE_COLUMNS * width : 0), BASE_ALIGNMENT);
     f->piece_bytes = up_to(f->tables_at + 3 * rows * (int64_t)sizeof(int64_t), BASE_ALIGNMENT);
-    f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->images, 1));
-    f->packed_at = exec_scratch_take(build, (f->groups + f->pair - 1) / f->pair * f->depth * EXEC_TILE_COLUMNS * width);
+    f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->images * f->blocks, 1));
+    f->packed_at = exec_scratch_take(build, f->blocks * panels_of(f) * f->depth * EXEC_TILE_COLUMNS * width);
 }
 
 bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, int64_t depth, const exec_window_shape *shape)
@@ -529,7 +554,8 @@ bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_m
                       .a_rows = a->rows, .a_depth = a->columns, .b_depth = b->rows, .b_columns = b->columns,
                       .result = call->result, .canonical = call->canonical,
                       .images = image[0], .channels = image[1], .high = image[2], .wide = image[3],
-                      .down = shape->windows[0], .across = shape->windows[1], .room = up_to(image[1], HALF)};
+                      .down = shape->windows[0], .across = shape->windows[1], .room = least(up_to(image[1], HALF), EXEC_TILE_COLUMNS)};
+    f->blocks = (f->channels + f->room - 1) / f->room;
     for (int side = 0; side < 2; side++) {
         f->size[side] = shape->size[side];
         f->step[side] = shape->step[side];
@@ -542,12 +568,16 @@ bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_m
     f->places = exec_call_take(call, (size_t)f->groups * sizeof *f->places);
     if (!f->places) return false;
     for (int64_t group = 0; group < f->groups; group++) f->places[group] = place_offset(f, group);
-    double multiplied = (double)(f->down * f->across * f->groups * HALF) * (double)depth;
+    double multiplied = (double)(f->down * f->across * f->blocks * f->groups * HALF) * (double)depth;
     f->work_at = exec_scratch_take(call->build, sizeof(window_sum_work));
-    f->by_image = (exec_images){begin_window_sum, window_sum_part, f->images,
-                                multiplied * MULTIPLY_COST + (double)(f->high * f->wide * f->room),
-                                (double)(f->channels * f->high * f->wide * base_kinds[f->kind].bytes)};
+    f->by_image = (exec_images){begin_window_sum, window_sum_images, f->images,
+                                multiplied * MULTIPLY_COST + (double)(f->high * f->wide * f->blocks * f->room),
+                                (double)(f->channels * f->high * f->wide * base_kinds[f->kind].bytes), false};
     call->stage->prepared = f;
     exec_call_by_image(call, &f->by_image);
+    if (exec_images_are_few(call->build, f->images)) {
+        call->stage->run = run_blocks;
+        call->stage->by_image = NULL;
+    }
     return true;
 }

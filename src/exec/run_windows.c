@@ -185,7 +185,8 @@ bool exec_window_fold_prepare(exec_call *call, const exec_value *x, const exec_v
     f->work_at = exec_scratch_take(call->build, sizeof(window_fold_work));
     f->by_image = (exec_images){begin_window_fold, window_fold_images, x->shape[0],
                                 (double)(f->down * f->channels * f->across * f->positions),
-                                (double)(result->volume / x->shape[0] * width_of(f))};
+                                (double)(result->volume / x->shape[0] * width_of(f)),
+                                gradient != NULL}; /* TRIED in turn with the sum of windows before it: 10% slower, it waits for x */
     call->stage->prepared = f;
     exec_call_by_image(call, &f->by_image);
     if (exec_images_are_few(call->build, x->shape[0])) {

@@ -99,7 +99,7 @@ static bool is_of_the_arena(const exec_build *build, const exec_value *value)
 bool exec_stage_joins(const exec_build *build, const exec_stage *stages, uint32_t index)
 {
     const exec_images *own = stages[index].by_image;
-    if (!own || index == 0 || !stages[index - 1].by_image) return false;
+    if (!own || own->alone || index == 0 || !stages[index - 1].by_image) return false;
     exec_value result = exec_value_of_node(build, build->plan->stages[index].writes[0].node);
     bool joins = false;
     double bytes = own->image_bytes;
