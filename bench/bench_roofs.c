@@ -14,31 +14,20 @@
 #include <sys/mman.h>
 
 #include "figures.h"
-#include "roofs.h"
+#include "tools/roofs.h"
 
 ROOFS_MULTIPLY_ADD(f32, float)
 ROOFS_MULTIPLY_ADD(f64, double)
 
 /* ---- memory ---- */
 
-/* STREAMS places at once: one alone does not fill the road from memory. */
-enum { STREAMS = 4 };
-
-ROOFS_WIDEST static double read_all(const roofs_f64 *items, size_t count)
-{
-    roofs_f64 sums[STREAMS] = {{0}};
-    size_t part = count / STREAMS;
-    for (size_t i = 0; i < part; i++)
-        for (size_t s = 0; s < STREAMS; s++) sums[s] += items[s * part + i];
-    sums[0] += sums[1] + sums[2] + sums[3];
-    return sums[0][0];
-}
+ROOFS_READ_ALL(read_all)
 
 ROOFS_WIDEST static void copy_all(roofs_f64 *restrict to, const roofs_f64 *restrict from, size_t count)
 {
-    size_t part = count / STREAMS;
+    size_t part = count / ROOFS_STREAMS;
     for (size_t i = 0; i < part; i++)
-        for (size_t s = 0; s < STREAMS; s++) to[s * part + i] = from[s * part + i];
+        for (size_t s = 0; s < ROOFS_STREAMS; s++) to[s * part + i] = from[s * part + i];
 }
 
 /* Written past the caches, where the processor can. */
@@ -46,11 +35,11 @@ static void stream_all(roofs_f64 *restrict to, const roofs_f64 *restrict from, s
 {
 #if defined(__x86_64__)
     typedef float quarter __attribute__((vector_size(16)));
-    size_t part = count / STREAMS * (ROOFS_BYTES / 16), line = ROOFS_BYTES / 16;
+    size_t part = count / ROOFS_STREAMS * (ROOFS_BYTES / 16), line = ROOFS_BYTES / 16;
     quarter *target = (quarter *)to;
     const quarter *source = (const quarter *)from;
     for (size_t i = 0; i < part; i += line)
-        for (size_t s = 0; s < STREAMS; s++)
+        for (size_t s = 0; s < ROOFS_STREAMS; s++)
             for (size_t q = 0; q < line; q++) __builtin_ia32_movntps((float *)&target[s * part + i + q], source[s * part + i + q]);
     __builtin_ia32_sfence();
 #else

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "figures.h"
-#include "roofs.h"
+#include "tools/roofs.h"
 #include "wengert/wengert.h"
 
 static double now(void)

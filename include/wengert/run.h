@@ -52,6 +52,16 @@ typedef struct wg_plan wg_plan;
 /* Extents as recorded, or bound. Freed by wg_plan_release. */
 /* NULL and an error: no memory, bindings of unknown extents, shapes that do not fit under them. */
 WG_API wg_plan *wg_plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, wg_error *error);
+
+typedef struct wg_plan_options {
+    size_t size; /* sizeof(wg_plan_options) */
+    const wg_binding *bindings;
+    uint32_t binding_count;
+    int64_t memory_budget; /* bytes of the arena, at most; 0: no limit. Values are computed again where that keeps it, the cheapest for their bytes first; the
+                              bits stay the same. It is kept at the lengths planned for; wg_session_bind may need more. */
+} wg_plan_options;
+/* As wg_plan_new, with options (NULL: none). WG_MEMORY where the budget cannot be kept: the message says the least that can. */
+WG_API wg_plan *wg_plan_new_with(const wg_entry *entry, const wg_plan_options *options, wg_error *error);
 WG_API wg_plan *wg_plan_retain(wg_plan *plan);
 WG_API void wg_plan_release(wg_plan **plan);
 /* The dump of the licence: scheduled nodes with their liveness words, then the summary. Owned text. */
@@ -74,6 +84,9 @@ typedef struct wg_plan_figures {
     int64_t largest_bytes;                /* the largest set of buffers alive at once in the chosen order */
     int64_t bound_bytes;                  /* no order could do with less: the largest single stage */
     uint32_t host;                        /* nodes of host rows: where there are any, the bits hold on one machine */
+    uint32_t recomputed;                  /* stages that run again to keep to a memory budget */
+    int64_t recomputed_bytes;             /* of the arena that they save */
+    double recomputed_share;              /* their cost, as a share of that of all others */
 } wg_plan_figures;
 WG_API void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures);
 
@@ -97,6 +110,9 @@ typedef struct wg_stage {
     const uint32_t *nodes; /* [node_count] that it computes, ascending */
     uint32_t node_count;
     int64_t read_bytes, written_bytes, scratch_bytes;
+    double operations; /* additions and multiplications of products, and one an item of any other row that computes */
+    double cost;       /* estimated, in copies of an item */
+    bool again;        /* its values were there before and were dropped to keep to a memory budget */
 } wg_stage;
 /* Stages in order of execution; false beyond. */
 WG_API bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *stage);
@@ -149,6 +165,12 @@ typedef struct wg_run_memory {
 WG_API bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error);
 /* Bytes of the arena under the extents that are bound. */
 WG_API int64_t wg_session_arena_bytes(const wg_session *session);
+/* Stages in order of execution under the extents that are bound; false beyond. */
+WG_API bool wg_session_stage(const wg_session *session, uint32_t index, wg_stage *stage);
+/* Why the values that a stage writes are stored, and what was fused or recomputed: lines of text, owned. NULL beyond and without memory. */
+WG_API char *wg_session_explain(const wg_session *session, uint32_t index);
+/* Runs `runs` times, at least once, and answers into seconds [stages] the median time of each stage. Results are readable as after wg_session_run. */
+WG_API bool wg_session_measure(wg_session *session, const wg_run_options *options, uint32_t runs, double *seconds, wg_error *error);
 /* A declared value of the last run as a view [shape], borrowed until the next run. */
 WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error);
 /* A copy of it. */

@@ -226,6 +226,9 @@ static bool apply(wg_context *context, const wg_context_options *given, wg_error
     context->hook_user = options.hook_user;
     context->threads = allowed_threads();
     context->simd[0] = 0;
+    context->spin = options.spin;
+    context->parallel_for = options.parallel_for;
+    context->parallel_for_user = options.parallel_for_user;
     if (options.threads && !set_threads(context, "the context's number of threads", options.threads, error)) return false;
     return !options.simd || set_simd(context, "the context's simd", options.simd, error);
 }

@@ -44,6 +44,11 @@ bool base_fail_memory(wg_error *error)
     return base_fail(error, WG_MEMORY, "out of memory");
 }
 
+bool base_fail_bytes(wg_error *error, const char *what, uint64_t bytes)
+{
+    return base_fail(error, WG_MEMORY, "out of memory: %s needs %llu bytes", what, (unsigned long long)bytes);
+}
+
 void base_error_place(wg_error *error, const char *file, int32_t line, int32_t column)
 {
     if (!error || error->line) return;

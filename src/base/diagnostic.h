@@ -13,6 +13,8 @@
 /* Sets code and message unless error is NULL or already set. Always answers false, so that a failing function can return it. */
 bool base_fail(wg_error *error, wg_code code, const char *format, ...) BASE_PRINTF(3, 4);
 bool base_fail_memory(wg_error *error);
+/* The same, with how many bytes could not be had for what. */
+bool base_fail_bytes(wg_error *error, const char *what, uint64_t bytes);
 /* Adds a place to an error that has none yet. */
 void base_error_place(wg_error *error, const char *file, int32_t line, int32_t column);
 /* Adds a note line. */

@@ -23,6 +23,9 @@ struct wg_context {
     void *hook_user;
     uint32_t threads;
     char simd[8]; /* "" : what the processor has */
+    bool spin;    /* the pool's threads */
+    void (*parallel_for)(void *user, uint32_t tasks, void (*task)(void *data, uint32_t index), void *data); /* NULL: the pool */
+    void *parallel_for_user;
     _Atomic(base_shared *) shared; /* NULL: nothing yet; the default context's lives as long as the process */
 };
 

@@ -134,6 +134,7 @@ bool exec_must_be_canonical(const exec_build *build, uint32_t node);
 
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
 #define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
+#define EXEC_SPIN_COST 2e4     /* the same where threads spin for work */
 #define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
@@ -151,6 +152,7 @@ struct exec_run {
     double done, total; /* cost */
     double look_at;     /* the clock is asked when so much is done */
     double stage_done;  /* of the stage under way, as far as told */
+    double *times;      /* seconds each stage took; NULL: not asked for */
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
@@ -179,6 +181,8 @@ void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cos
 void exec_images_run(exec_run *run, const exec_stage *stage);
 /* Stages that joined the first of them. */
 void exec_joined_run(exec_run *run, const exec_stage *stages, uint32_t count, char *arena, const int64_t *scratch_at);
+/* Nanoseconds of a clock that only goes on. */
+int64_t exec_now(void);
 /* A stage is done: progress. */
 void exec_run_stage_done(exec_run *run, const exec_stage *stage);
 /* For kernels that may be long at one line: serves stop and progress on thread 0, the caller's, and stop alone on others. */

@@ -28,8 +28,17 @@ static int64_t prepare(const wg_plan *plan, plan_layout *layout, uint32_t stage,
     return -1;
 }
 
+wg_plan *wg_plan_new_with(const wg_entry *entry, const wg_plan_options *options, wg_error *error)
+{
+    static const wg_plan_options none = {.size = sizeof none};
+    if (!options) options = &none;
+    if (!entry) return base_fail(error, WG_ARGUMENT, "a plan needs an entry"), NULL;
+    if (options->size != sizeof *options) return base_fail(error, WG_ARGUMENT, "wg_plan_options.size is not this version's"), NULL;
+    if (options->memory_budget < 0) return base_fail(error, WG_ARGUMENT, "a memory budget is a number of bytes, 0 for none"), NULL;
+    return plan_new_within(entry, options->bindings, options->binding_count, options->memory_budget, prepare, error);
+}
+
 wg_plan *wg_plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, wg_error *error)
 {
-    if (!entry) return base_fail(error, WG_ARGUMENT, "a plan needs an entry"), NULL;
-    return plan_new(entry, bindings, binding_count, prepare, error);
+    return wg_plan_new_with(entry, &(wg_plan_options){.size = sizeof(wg_plan_options), .bindings = bindings, .binding_count = binding_count}, error);
 }

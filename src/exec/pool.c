@@ -15,7 +15,7 @@
 
 #include "base/floats.h"
 
-#define SPINS 20000
+#define SPINS 2000 /* tens of microseconds, what a wake-up costs and somewhat more */
 #define PIECES_A_THREAD 4
 
 typedef struct worker {
@@ -35,7 +35,7 @@ struct exec_pool {
     pthread_mutex_t mutex;    /* what follows */
     pthread_cond_t work, done;
     bool stop, open;
-    uint32_t inside; /* workers in the job */
+    atomic_uint inside; /* workers in the job */
     atomic_uint number;
     uint32_t wanted; /* threads of the job, the caller's included */
     exec_task task;
@@ -102,9 +102,10 @@ static void take_tasks(exec_pool *pool, uint32_t number)
     own_number = outer_number;
 }
 
-static void spin_for_work(exec_pool *pool, uint32_t seen)
+/* While `word` is `seen`, but not for long. */
+static void spin(atomic_uint *word, uint32_t seen, bool until)
 {
-    for (int i = 0; i < SPINS && atomic_load_explicit(&pool->number, memory_order_relaxed) == seen; i++) {
+    for (int i = 0; i < SPINS && (atomic_load_explicit(word, memory_order_relaxed) == seen) != until; i++) {
 #ifdef __SSE2__
         _mm_pause();
 #endif
@@ -130,7 +131,7 @@ static void *worker_run(void *argument)
         } else if (pool->options.spin && (number == seen || !pool->open)) {
             seen = number;
             pthread_mutex_unlock(&pool->mutex);
-            spin_for_work(pool, seen);
+            spin(&pool->number, seen, false);
             pthread_mutex_lock(&pool->mutex);
             if (atomic_load(&pool->number) == seen && !pool->stop) pthread_cond_wait(&pool->work, &pool->mutex);
         } else {
@@ -205,7 +206,9 @@ exec_pool *exec_pool_of(const wg_context *context, wg_error *error)
 {
     base_shared *kept = base_context_shared(context);
     if (kept) return (exec_pool *)(void *)kept;
-    const exec_pool_options options = {.threads = base_context(context)->threads};
+    const wg_context *own = base_context(context);
+    const exec_pool_options options = {
+        .threads = own->threads, .spin = own->spin, .hook = own->parallel_for, .hook_user = own->parallel_for_user};
     exec_pool *pool = exec_pool_new(base_allocator(context), &options, error);
     if (!pool) return NULL;
     pool->shared.drop = drop_shared;
@@ -228,6 +231,11 @@ static void run_job(exec_pool *pool)
     take_tasks(pool, 0);
     pthread_mutex_lock(&pool->mutex);
     pool->open = false;
+    if (pool->options.spin && pool->inside > 0) {
+        pthread_mutex_unlock(&pool->mutex);
+        spin(&pool->inside, 0, true);
+        pthread_mutex_lock(&pool->mutex);
+    }
     while (pool->inside > 0) pthread_cond_wait(&pool->done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }

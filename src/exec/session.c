@@ -8,6 +8,7 @@
 
 #include "base/floats.h"
 #include "base/tensor.h"
+#include "base/text.h"
 #include "grad/grad.h"
 #include "graph/binding.h"
 #include "graph/dense.h"
@@ -122,7 +123,7 @@ static bool arena_reserve(wg_session *session, int64_t bytes, wg_error *error)
     if (session->options.arena)
         return base_fail(error, WG_ARGUMENT, "the arena has %zu bytes; these extents need %lld", session->arena_bytes, (long long)bytes);
     char *arena = base_allocate_aligned(session->allocator, (size_t)bytes);
-    if (!arena) return base_fail_memory(error);
+    if (!arena) return base_fail_bytes(error, "the arena of a run", (uint64_t)bytes);
     base_free_aligned(session->allocator, session->arena, session->arena_bytes);
     session->arena = arena;
     session->arena_bytes = (size_t)bytes;
@@ -175,7 +176,7 @@ wg_session *wg_session_new(wg_plan *plan, const wg_session_options *options, wg_
     session->allocator = allocator;
     session->memory = base_arena_new(allocator);
     session->threads = plan->graph->context->threads;
-    session->parallel_cost = EXEC_PARALLEL_COST;
+    session->parallel_cost = plan->graph->context->spin ? EXEC_SPIN_COST : EXEC_PARALLEL_COST;
     session->part_cost = EXEC_PART_COST;
     if (options) session->options = *options;
     wg_error inner = {.code = WG_OK};
@@ -273,14 +274,21 @@ static uint32_t together(const wg_session *session, const exec_run *run, uint32_
 static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
 {
     uint64_t floats = base_floats_set();
-    const int64_t *scratch_at = session->laid.layout->scratch_at;
+    const plan_layout *layout = session->laid.layout;
+    uint32_t moved = 0;
+    for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
+        session->laid.bases[layout->moves[m].buffer] = session->arena + layout->buffers[layout->moves[m].buffer].offset;
     for (uint32_t s = 0, count; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s += count) {
         const exec_stage *stage = &session->laid.stages[s];
         count = together(session, run, s);
+        for (; moved < layout->move_count && layout->moves[moved].stage == s; moved++)
+            session->laid.bases[layout->moves[moved].buffer] = session->arena + layout->moves[moved].offset;
         if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
-        run->scratch = session->arena + scratch_at[s];
-        if (count > 1) exec_joined_run(run, stage, count, session->arena, scratch_at + s);
+        run->scratch = session->arena + layout->scratch_at[s];
+        int64_t began = run->times ? exec_now() : 0;
+        if (count > 1) exec_joined_run(run, stage, count, session->arena, layout->scratch_at + s);
         else stage->run(run, stage);
+        if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9; /* of all of them */
         for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
     base_floats_restore(floats);
@@ -317,6 +325,8 @@ static void place_results(wg_session *session, const wg_run_memory *memory)
                          result->value.offset == 0;
         for (uint32_t before = 0; before < i; before++)
             result->placed = result->placed && session->laid.results[before].value.buffer != result->value.buffer;
+        for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) /* it is made where the next run reads it */
+            result->placed = result->placed && !(session->laid.carries[c].in_place && session->laid.carries[c].result.buffer == result->value.buffer);
         if (result->placed) session->laid.bases[result->value.buffer] = memory->results[i];
     }
 }
@@ -361,8 +371,8 @@ static bool check_memory(wg_session *session, const wg_run_memory *memory, wg_er
     return true;
 }
 
-/* memory NULL: results stay in the arena and are readable. */
-static bool run_session(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error)
+/* memory NULL: results stay in the arena and are readable. times: seconds a stage; NULL: not asked for. */
+static bool run_session(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, double *times, wg_error *error)
 {
     if (!enter(session, error)) return false;
     wg_error inner;
@@ -375,6 +385,7 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
         if (readers) atomic_fetch_add(readers, 1);
         exec_run run = run_of(session);
+        run.times = times;
         if (memory) place_results(session, memory);
         bool at = memory && memory->inputs;
         good = (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, &inner);
@@ -391,13 +402,60 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
 
 bool wg_session_run(wg_session *session, const wg_run_options *options, wg_error *error)
 {
-    return run_session(session, options, NULL, error);
+    return run_session(session, options, NULL, NULL, error);
 }
 
 bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error)
 {
     if (!memory) return base_fail(error, WG_ARGUMENT, "a run into memory needs the memory");
-    return run_session(session, options, memory, error);
+    return run_session(session, options, memory, NULL, error);
+}
+
+/* ---- stages by themselves ---- */
+
+bool wg_session_stage(const wg_session *session, uint32_t index, wg_stage *stage)
+{
+    if (!session || !stage || index >= session->plan->stage_count) return false;
+    *stage = plan_stage_facts(session->plan, session->laid.layout, index);
+    return true;
+}
+
+char *wg_session_explain(const wg_session *session, uint32_t index)
+{
+    if (!session || index >= session->plan->stage_count) return NULL;
+    base_string text = base_string_new(session->allocator);
+    plan_stage_reasons(session->plan, session->laid.layout, index, &text);
+    return base_text_take(&text);
+}
+
+/* The lower median of count numbers, which are put in order. */
+static double median(double *numbers, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        double own = numbers[i];
+        uint32_t at = i;
+        for (; at && numbers[at - 1] > own; at--) numbers[at] = numbers[at - 1];
+        numbers[at] = own;
+    }
+    return numbers[(count - 1) / 2];
+}
+
+bool wg_session_measure(wg_session *session, const wg_run_options *options, uint32_t runs, double *seconds, wg_error *error)
+{
+    if (!session || !seconds) return base_fail(error, WG_ARGUMENT, "measuring needs a session, and a place for each stage's seconds");
+    if (runs < 1 || runs > 10000) return base_fail(error, WG_ARGUMENT, "a measurement takes 1 to 10000 runs, not %u", runs);
+    uint32_t count = session->plan->stage_count;
+    base_arena memory = base_arena_new(session->allocator);
+    double *times = base_arena_take_zeroed(&memory, ((size_t)runs * count + 1) * sizeof *times);
+    double *of_stage = base_arena_take(&memory, runs * sizeof *of_stage);
+    bool good = (times && of_stage) || base_fail_memory(error);
+    for (uint32_t run = 0; good && run < runs; run++) good = run_session(session, options, NULL, times + (size_t)run * count, error);
+    for (uint32_t s = 0; good && s < count; s++) {
+        for (uint32_t run = 0; run < runs; run++) of_stage[run] = times[(size_t)run * count + s];
+        seconds[s] = median(of_stage, runs);
+    }
+    base_arena_free(&memory);
+    return good;
 }
 
 int64_t wg_session_arena_bytes(const wg_session *session)

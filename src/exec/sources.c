@@ -215,7 +215,7 @@ void exec_sources_free(wg_session *session)
 bool exec_input_room(wg_session *session, exec_input *input, int which, wg_error *error)
 {
     char **place = &input->values[which];
-    return *place || (*place = base_allocate_aligned(session->allocator, input->bytes)) || base_fail_memory(error);
+    return *place || (*place = base_allocate_aligned(session->allocator, input->bytes)) || base_fail_bytes(error, "a carried value", input->bytes);
 }
 
 static bool take_feeds(wg_session *session, const wg_run_options *options, wg_error *error)
@@ -261,7 +261,8 @@ static void copy_items(const exec_input *input, const wg_view *view, char *to)
 
 static bool copy_feed(wg_session *session, exec_input *input, const wg_view *view, wg_error *error)
 {
-    if (!input->room && !(input->room = base_allocate_aligned(session->allocator, input->bytes))) return base_fail_memory(error);
+    if (!input->room && !(input->room = base_allocate_aligned(session->allocator, input->bytes)))
+        return base_fail_bytes(error, "a copy of a feed", input->bytes);
     copy_items(input, view, input->room);
     return true;
 }

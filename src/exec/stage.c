@@ -80,6 +80,7 @@ bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
 /* Whether the items that a view has of an image stand where the image's items of `result` do. */
 static bool reads_by_image(const exec_value *read, const exec_value *result, int64_t images)
 {
+    if (images == 1) return true;
     if (read->rank == 0 || read->shape[0] != images || read->strides[0] * images != result->volume) return false;
     int64_t first = read->offset - result->offset, last = first;
     for (uint32_t axis = 1; axis < read->rank; axis++) {
@@ -99,7 +100,7 @@ static bool is_of_the_arena(const exec_build *build, const exec_value *value)
 bool exec_stage_joins(const exec_build *build, const exec_stage *stages, uint32_t index)
 {
     const exec_images *own = stages[index].by_image;
-    if (!own || own->alone || index == 0 || !stages[index - 1].by_image) return false;
+    if (!own || own->alone || index == 0 || !stages[index - 1].by_image || build->plan->stages[index].again) return false;
     exec_value result = exec_value_of_node(build, build->plan->stages[index].writes[0].node);
     bool joins = false;
     double bytes = own->image_bytes;
@@ -175,7 +176,7 @@ void exec_least(atomic_llong *least, int64_t item)
 #define PARTS_A_THREAD 4
 #define TELL_NANOSECONDS 4000000
 
-static int64_t now(void)
+int64_t exec_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -195,7 +196,7 @@ typedef struct split {
 static void serve(exec_run *run, double extra)
 {
     if (!run->progress) return;
-    int64_t time = now();
+    int64_t time = exec_now();
     if (time - run->told_at < TELL_NANOSECONDS) return;
     run->told_at = time;
     if (extra > run->stage_done) run->stage_done = extra;

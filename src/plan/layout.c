@@ -16,6 +16,9 @@ typedef struct layering {
     plan_block *blocks;
     uint32_t block_count, scratch_blocks; /* those of scratch come last, in stage order */
     int64_t *live;          /* [stage] bytes alive at once */
+    uint32_t *lives;        /* [buffer] how often it is computed */
+    uint32_t *used;         /* [buffer] the stage that has read or written it last */
+    uint32_t *home;         /* [buffer] the block of its first life; block_of is that of its last */
 } layering;
 
 static int64_t lines(int64_t bytes)
@@ -220,7 +223,7 @@ static void find_lifetimes(layering *l)
         const plan_stage *stage = &plan->stages[s];
         for (uint32_t w = 0; w < stage->write_count; w++) {
             plan_buffer *buffer = buffer_at(l, stage->writes[w].node);
-            buffer->first = s;
+            if (!stage->again) buffer->first = s;
             if (buffer->last < s) buffer->last = s;
         }
         for (uint32_t r = 0; r < stage->read_count; r++) {
@@ -268,6 +271,7 @@ static void reuse_at(layering *l, uint32_t s, plan_write write, bool *taken)
     const plan_stage *stage = &l->plan->stages[s];
     uint32_t instruction = instruction_of(stage, write.reg);
     plan_buffer *own = buffer_at(l, write.node);
+    if (l->lives[l->layout->buffer_of[l->plan->index[write.node]]] > 1) return; /* what it would take over is needed again */
     /* Earlier passes read their items again. */
     if (instruction != WG_NONE && (stage->instructions[instruction].cell || stage->instructions[instruction].pass < stage->last_pass)) return;
     for (uint32_t r = 0; r < stage->read_count && instruction != WG_NONE; r++) {
@@ -292,10 +296,26 @@ static void reuse_update(layering *l, uint32_t s, bool *taken)
     own->alias = number;
 }
 
+/* How often each buffer is computed, and room for where it stands each time but the first. */
+static bool count_lives(layering *l)
+{
+    const wg_plan *plan = l->plan;
+    uint32_t moves = 0;
+    l->lives = base_arena_take_zeroed(&l->memory, ((size_t)l->layout->buffer_count + 1) * sizeof *l->lives);
+    if (!l->lives) return false;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_stage *stage = &plan->stages[s];
+        for (uint32_t w = 0; w < stage->write_count; w++) l->lives[l->layout->buffer_of[plan->index[stage->writes[w].node]]]++;
+        moves += stage->again ? stage->write_count : 0;
+    }
+    l->layout->moves = base_arena_take(&l->layout->memory, ((size_t)moves + 1) * sizeof *l->layout->moves);
+    return l->layout->moves != NULL;
+}
+
 static bool reuse_in_place(layering *l)
 {
     bool *taken = base_arena_take_zeroed(&l->memory, (size_t)l->layout->buffer_count + 1);
-    if (!taken) return false;
+    if (!taken || !count_lives(l)) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         const plan_stage *stage = &l->plan->stages[s];
         for (uint32_t w = 0; w < stage->write_count && stage->kind <= PLAN_STAGE_FOLD; w++) reuse_at(l, s, stage->writes[w], taken);
@@ -313,31 +333,51 @@ static void add_block(layering *l, uint32_t number)
     l->blocks[l->block_count++] = (plan_block){.bytes = lines(buffer->bytes), .first = buffer->first, .last = buffer->last};
 }
 
+/* What computes a value again gives it a block for its further life; the life before ended with its last reader so far. */
+static void add_life(layering *l, uint32_t s, uint32_t number)
+{
+    plan_block *before = &l->blocks[l->block_of[number]];
+    before->last = l->used[number];
+    add_block(l, number);
+    l->blocks[l->block_of[number]].first = s;
+    l->layout->moves[l->layout->move_count++] = (plan_move){.stage = s, .buffer = number, .offset = l->block_of[number]};
+}
+
 /* Buffers that took over from each other are one block. A buffer's producer runs after that of the buffer it took over, so stages are
  * walked in order. */
 static bool make_blocks(layering *l)
 {
     plan_layout *layout = l->layout;
-    size_t room = (size_t)layout->buffer_count + 1;
+    size_t room = (size_t)layout->buffer_count + layout->donation_count + 1;
+    for (uint32_t b = 0; b < layout->buffer_count; b++) room += l->lives[b] > 1 ? l->lives[b] - 1 : 0;
     l->block_of = base_arena_take(&l->memory, room * sizeof *l->block_of);
+    l->home = base_arena_take(&l->memory, room * sizeof *l->home);
+    l->used = base_arena_take_zeroed(&l->memory, room * sizeof *l->used);
     l->blocks = base_arena_take(&l->memory, (room + l->plan->stage_count) * sizeof *l->blocks);
-    if (!l->block_of || !l->blocks) return false;
+    if (!l->block_of || !l->home || !l->used || !l->blocks) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         const plan_stage *stage = &l->plan->stages[s];
+        for (uint32_t r = 0; r < stage->read_count; r++) l->used[layout->buffer_of[l->plan->index[stage->reads[r].source]]] = s;
         for (uint32_t w = 0; w < stage->write_count; w++) {
             uint32_t number = layout->buffer_of[l->plan->index[stage->writes[w].node]];
             const plan_buffer *buffer = &layout->buffers[number];
-            l->block_of[number] = WG_NONE;
-            if (buffer->bytes == 0 || buffer->place != PLAN_PLACE_ARENA) continue;
-            if (buffer->alias != WG_NONE) {
-                l->block_of[number] = l->block_of[buffer->alias];
-                l->blocks[l->block_of[number]].last = buffer->last;
-                continue;
+            if (stage->again) {
+                if (buffer->bytes) add_life(l, s, number);
+            } else if (l->block_of[number] = l->home[number] = WG_NONE, buffer->bytes && buffer->place == PLAN_PLACE_ARENA) {
+                if (buffer->alias == WG_NONE) add_block(l, number);
+                else {
+                    l->block_of[number] = l->block_of[buffer->alias];
+                    l->blocks[l->block_of[number]].last = buffer->last;
+                }
+                l->home[number] = l->block_of[number];
             }
-            add_block(l, number);
+            l->used[number] = s;
         }
     }
-    for (uint32_t d = 0; d < layout->donation_count; d++) add_block(l, layout->donations[d].saved);
+    for (uint32_t d = 0; d < layout->donation_count; d++) {
+        add_block(l, layout->donations[d].saved);
+        l->home[layout->donations[d].saved] = l->block_of[layout->donations[d].saved];
+    }
     return true;
 }
 
@@ -393,8 +433,9 @@ static void place_all(layering *l)
 {
     plan_layout *layout = l->layout;
     for (uint32_t b = 0; b < layout->buffer_count; b++)
-        if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->block_of[b] != WG_NONE)
-            layout->buffers[b].offset = l->blocks[l->block_of[b]].offset;
+        if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->home[b] != WG_NONE)
+            layout->buffers[b].offset = l->blocks[l->home[b]].offset;
+    for (uint32_t m = 0; m < layout->move_count; m++) layout->moves[m].offset = l->blocks[layout->moves[m].offset].offset;
     for (uint32_t s = 0, block = l->scratch_blocks; s < l->plan->stage_count; s++)
         if (layout->scratch[s]) layout->scratch_at[s] = l->blocks[block++].offset;
 }

@@ -163,6 +163,18 @@ uint32_t plan_donation_most(const wg_plan *plan);
 /* Finds the Updates in place of carried inputs; lifetimes are known. False without memory. */
 bool plan_donate(const wg_plan *plan, plan_layout *layout, base_arena *memory, wg_error *error);
 
+/* ---- what stages cost (cost.c) ---- */
+
+/* Of a stage, in copies of an item. */
+double plan_stage_cost(const wg_plan *plan, const plan_layout *layout, const plan_stage *stage);
+/* Additions and multiplications of products, and one an item of other rows that compute. */
+double plan_stage_operations(const wg_plan *plan, const plan_layout *layout, const plan_stage *stage);
+
+/* ---- computing again (remat.c) ---- */
+
+/* Puts stages that run again among the plan's, and lays the layout anew, until the arena has at most `budget` bytes. */
+bool plan_remat_make(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, int64_t budget, wg_error *error);
+
 /* ---- arena (arena.c) ---- */
 
 /* A piece of memory in use from one stage to another, both included. */

@@ -66,12 +66,13 @@ static bool find_seen(wg_plan *plan, wg_error *error)
 
 /* ---- passes ---- */
 
-static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, wg_error *error)
+static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, int64_t budget, wg_error *error)
 {
     plan_work work = {.memory = base_arena_new(plan->allocator)};
     bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) &&
-                plan_elect_counted(plan, &work, error) && plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) && find_seen(plan, error) &&
-                plan_layout_make(plan, bindings, binding_count, &plan->layout, error);
+                plan_elect_counted(plan, &work, error) && plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) &&
+                find_seen(plan, error) && plan_layout_make(plan, bindings, binding_count, &plan->layout, error) &&
+                (!budget || plan_remat_make(plan, bindings, binding_count, budget, error));
     if (good && binding_count) { /* the accounting again, in the volumes of the binding */
         plan->licence = (plan_licence){0};
         good = plan_licence_make(plan, &work, error);
@@ -80,7 +81,8 @@ static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t bindi
     return good;
 }
 
-wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch, wg_error *error)
+wg_plan *plan_new_within(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, int64_t budget, plan_scratch_function scratch,
+                         wg_error *error)
 {
     if (!entry) return base_fail(error, WG_ARGUMENT, "a plan needs an entry"), NULL;
     const wg_allocator *allocator = entry->graph->allocator;
@@ -94,8 +96,13 @@ wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t bi
     plan->memory = base_arena_new(allocator);
     plan->scratch = scratch;
     bool good = copy_entry(plan, &entry->facts) || base_fail_memory(error);
-    if (!good || !run_passes(plan, bindings, binding_count, error)) wg_plan_release(&plan);
+    if (!good || !run_passes(plan, bindings, binding_count, budget, error)) wg_plan_release(&plan);
     return plan;
+}
+
+wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch, wg_error *error)
+{
+    return plan_new_within(entry, bindings, binding_count, 0, scratch, error);
 }
 
 wg_plan *wg_plan_retain(wg_plan *plan)

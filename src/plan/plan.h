@@ -14,7 +14,8 @@
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
  *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
  *   arena.c      offsets                                verify.c     invariants
- *   report.c     describe, report, figures
+ *   report.c     describe, report, figures              cost.c       operations and cost of stages
+ *   remat.c      computing again to keep to a budget
  *
  * Before any plan, and only for graphs that came about by calls: rewrites.c makes rounds of the rules in rewrites_*.c, which work through
  * rewriter.h. match.c finds the patterns of both tables, catalogue.def and rewrites.def. */
@@ -93,6 +94,7 @@ typedef struct plan_stage {
     uint32_t space;        /* FOLD: a node of the space's shape */
     int32_t axis;          /* FOLD: of the space, or PLAN_AXIS_ALL */
     uint32_t last_pass;    /* FOLD */
+    bool again;            /* a stage before it has written the same, which was dropped since (remat.c) */
     uint32_t read_count, write_count, instruction_count, register_count;
     plan_read *reads; /* CALL: one an operand, in order; PATTERN: the operands of the match from outside, in first-read order */
     plan_write *writes;
@@ -127,6 +129,12 @@ typedef struct plan_donation {
     int64_t flags_at, items_at; /* bytes into it */
 } plan_donation;
 
+/* A value that is computed again stands somewhere else from that stage on. */
+typedef struct plan_move {
+    uint32_t stage, buffer;
+    int64_t offset;
+} plan_move;
+
 /* The read map of one plan_read: item index -> source item, strides in items over the iteration space of the read node's shape. */
 typedef struct plan_map {
     int64_t offset;
@@ -142,6 +150,8 @@ typedef struct plan_layout {
     const int64_t **attributes; /* [closure count] flat attributes under the binding, NULL where there are none */
     plan_buffer *buffers;
     uint32_t buffer_count;
+    plan_move *moves;           /* in stage order */
+    uint32_t move_count;
     plan_donation *donations;   /* a row after the row whose result it reads */
     uint32_t donation_count;
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
@@ -183,6 +193,7 @@ struct wg_plan {
     uint32_t stage_count;
     plan_licence licence;
     plan_layout layout; /* for the extents the plan was made with */
+    int64_t recomputed_bytes; /* of the arena that stages which run again save */
     plan_scratch_function scratch;
 };
 
@@ -192,6 +203,13 @@ plan_instruction plan_fold_of(const wg_plan *plan, uint32_t node);
 /* The plan of an entry; exec's wg_plan_new gives it the scratch function of its kernels. */
 wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch,
                   wg_error *error);
+/* The same with an arena of at most `budget` bytes; 0: no limit. */
+wg_plan *plan_new_within(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, int64_t budget, plan_scratch_function scratch,
+                         wg_error *error);
+/* What a stage is under a layout. */
+wg_stage plan_stage_facts(const wg_plan *plan, const plan_layout *layout, uint32_t index);
+/* Why its values are stored, what it fuses, whether it runs again: lines. */
+void plan_stage_reasons(const wg_plan *plan, const plan_layout *layout, uint32_t index, base_string *text);
 /* A layout of the same structure for other extents; freed by plan_layout_free. */
 bool plan_layout_make(const wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, plan_layout *layout, wg_error *error);
 void plan_layout_free(plan_layout *layout);

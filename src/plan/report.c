@@ -44,10 +44,26 @@ static uint32_t host_nodes(const wg_plan *plan)
     return count;
 }
 
+/* Stages that run again, and their cost as a share of that of the others. */
+static uint32_t recomputed(const wg_plan *plan, double *share)
+{
+    uint32_t count = 0;
+    double again = 0, once = 0;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        double cost = plan_stage_cost(plan, &plan->layout, &plan->stages[s]);
+        if (plan->stages[s].again) again += cost, count++;
+        else once += cost;
+    }
+    *share = once > 0 ? again / once : 0;
+    return count;
+}
+
 void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
 {
     if (figures) *figures = (wg_plan_figures){0};
     if (!figures || !plan) return;
+    double share;
+    uint32_t again = recomputed(plan, &share);
     *figures = (wg_plan_figures){.evaluated = plan->count,
                                  .total = plan->prefix,
                                  .readable = plan->entry.keep_count,
@@ -60,7 +76,10 @@ void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
                                  .arena_bytes = plan->layout.arena_bytes,
                                  .largest_bytes = plan->layout.largest_bytes,
                                  .bound_bytes = plan->layout.bound_bytes,
-                                 .host = host_nodes(plan)};
+                                 .host = host_nodes(plan),
+                                 .recomputed = again,
+                                 .recomputed_bytes = plan->recomputed_bytes,
+                                 .recomputed_share = share};
 }
 
 /* ---- inputs ---- */
@@ -195,17 +214,77 @@ static const char *stage_kind(const wg_plan *plan, const plan_stage *stage)
     return stage->instruction_count ? "map" : "copy";
 }
 
+wg_stage plan_stage_facts(const wg_plan *plan, const plan_layout *layout, uint32_t index)
+{
+    const plan_stage *stage = &plan->stages[index];
+    wg_stage facts = {.kind = stage_kind(plan, stage),
+                      .nodes = stage->nodes,
+                      .node_count = stage->node_count,
+                      .scratch_bytes = layout->scratch[index],
+                      .operations = plan_stage_operations(plan, layout, stage),
+                      .cost = plan_stage_cost(plan, layout, stage),
+                      .again = stage->again};
+    for (uint32_t r = 0; r < stage->read_count; r++)
+        facts.read_bytes += layout->buffers[layout->buffer_of[plan->index[stage->reads[r].source]]].bytes;
+    for (uint32_t w = 0; w < stage->write_count; w++)
+        facts.written_bytes += layout->buffers[layout->buffer_of[plan->index[stage->writes[w].node]]].bytes;
+    return facts;
+}
+
 bool wg_plan_stage(const wg_plan *plan, uint32_t index, wg_stage *facts)
 {
     if (!plan || !facts || index >= plan->stage_count) return false;
-    const plan_stage *stage = &plan->stages[index];
-    *facts = (wg_stage){.kind = stage_kind(plan, stage),
-                        .nodes = stage->nodes,
-                        .node_count = stage->node_count,
-                        .scratch_bytes = plan->layout.scratch[index]};
-    for (uint32_t r = 0; r < stage->read_count; r++) facts->read_bytes += buffer_of(plan, stage->reads[r].source)->bytes;
-    for (uint32_t w = 0; w < stage->write_count; w++) facts->written_bytes += buffer_of(plan, stage->writes[w].node)->bytes;
+    *facts = plan_stage_facts(plan, &plan->layout, index);
     return true;
+}
+
+/* ---- why ---- */
+
+typedef struct readers {
+    uint32_t count, kernels, first;
+    bool moved; /* some stage reads it through a map that is not its own order */
+} readers;
+
+static readers readers_of(const wg_plan *plan, const plan_layout *layout, uint32_t node)
+{
+    readers found = {.first = WG_NONE};
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_stage *stage = &plan->stages[s];
+        bool reads = false;
+        for (uint32_t r = 0; r < stage->read_count; r++) {
+            if (stage->reads[r].source != node) continue;
+            uint32_t index = plan->index[stage->reads[r].node];
+            reads = true;
+            found.moved = found.moved || !plan_view_is_contiguous(plan_node(plan, index)->rank, layout->shapes[index], &layout->maps[s][r]);
+        }
+        if (!reads) continue;
+        if (found.count++ == 0) found.first = s;
+        found.kernels += stage->kind >= PLAN_STAGE_CALL;
+    }
+    return found;
+}
+
+static void put_why_stored(const wg_plan *plan, const plan_layout *layout, uint32_t node, base_string *text)
+{
+    const plan_buffer *buffer = &layout->buffers[layout->buffer_of[plan->index[node]]];
+    readers found = readers_of(plan, layout, node);
+    base_string_printf(text, "stores %u, %lld bytes: ", node, (long long)buffer->bytes);
+    if (plan->lasts[plan->index[node]]) base_string_puts(text, "it may be read after the run");
+    else if (found.count > 1) base_string_printf(text, "%u stages read it, stage %u first", found.count, found.first);
+    else if (found.kernels) base_string_printf(text, "stage %u is a kernel of its own", found.first);
+    else if (found.moved) base_string_printf(text, "stage %u reads it in another order", found.first);
+    else base_string_printf(text, "stage %u reads it in a pass of its own", found.first);
+    put_alias(plan, buffer, text);
+    base_string_puts(text, "\n");
+}
+
+void plan_stage_reasons(const wg_plan *plan, const plan_layout *layout, uint32_t index, base_string *text)
+{
+    const plan_stage *stage = &plan->stages[index];
+    if (stage->again) base_string_puts(text, "runs again: its values were dropped to keep to the memory budget\n");
+    if (stage->kind == PLAN_STAGE_PATTERN) base_string_printf(text, "a match of %s over %u nodes\n", plan_pattern_name(plan->matches[stage->match].pattern), stage->node_count);
+    else if (stage->node_count > 1) base_string_printf(text, "fuses %u nodes: one pass over the items of %u\n", stage->node_count, stage->nodes[stage->node_count - 1]);
+    for (uint32_t w = 0; w < stage->write_count; w++) put_why_stored(plan, layout, stage->writes[w].node, text);
 }
 
 static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
@@ -214,6 +293,7 @@ static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
     base_string_printf(text, "  %4u %s of", s, stage_kind(plan, stage));
     for (uint32_t i = 0; i < stage->node_count; i++)
         base_string_printf(text, "%s %u %s", i ? "," : "", stage->nodes[i], graph_rows[graph_node(plan->graph, stage->nodes[i])->op].name);
+    if (stage->again) base_string_puts(text, "; again");
     if (plan->layout.scratch[s]) base_string_printf(text, "; scratch %lld bytes", (long long)plan->layout.scratch[s]);
     if (plan->layout.joined[s]) base_string_printf(text, "; image by image with stage %u", s - 1);
     base_string_puts(text, "\n");
@@ -234,6 +314,11 @@ static void put_host(const wg_plan *plan, base_string *text)
 
 static void put_layout(const wg_plan *plan, base_string *text)
 {
+    double share;
+    uint32_t count = recomputed(plan, &share);
+    if (count)
+        base_string_printf(text, "recomputed: %u stages run again, %lld bytes of the arena saved, %.1f%% cost added\n", count, (long long)plan->recomputed_bytes,
+                           100 * share);
     const plan_layout *layout = &plan->layout;
     base_string_printf(text, "layout: arena %lld bytes, largest set %lld, bound %lld, %u buffers\n", (long long)layout->arena_bytes,
                        (long long)layout->largest_bytes, (long long)layout->bound_bytes, layout->buffer_count);

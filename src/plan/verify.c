@@ -39,8 +39,10 @@ static bool check_made(verifying *v)
         for (uint32_t i = 0; i < plan->stages[s].node_count; i++) {
             uint32_t node = plan->stages[s].nodes[i], index = node < plan->prefix ? plan->index[node] : WG_NONE;
             if (index == WG_NONE) return defect(v, node, "a stage computes it, though it is not scheduled");
-            if (v->made[index] && plan->storage[index] != PLAN_COVERED) return defect(v, node, "two stages compute it");
-            v->made[index] = s + 1;
+            bool again = plan->stages[s].again;
+            if (again && !v->made[index]) return defect(v, node, "it is computed again before it is computed");
+            if (v->made[index] && !again && plan->storage[index] != PLAN_COVERED) return defect(v, node, "two stages compute it");
+            if (!again) v->made[index] = s + 1;
         }
     for (uint32_t i = 0; i < plan->count; i++) {
         bool computed = v->made[i] != 0, free = is_source(v, i) || plan->storage[i] == PLAN_VIRTUAL;
@@ -90,8 +92,10 @@ static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t oper
     uint32_t below = stored_below(v, v->plan->index[operand]);
     for (uint32_t i = 0; v->plan->storage[below] == PLAN_COVERED && i < stage->node_count; i++)
         if (stage->nodes[i] == v->plan->closure[below]) return true;
-    if (v->made[below] == s + 1 && stage->kind == PLAN_STAGE_PATTERN) return true;
-    if (v->made[below] == s + 1) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
+    bool own = v->made[below] == s + 1;
+    for (uint32_t i = 0; stage->again && i < stage->node_count; i++) own = own || stage->nodes[i] == v->plan->closure[below];
+    if (own && stage->kind == PLAN_STAGE_PATTERN) return true;
+    if (own) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
     if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");
     if (!reads_source(stage, v->plan->closure[below])) return defect(v, node, "an operand is not among the reads of its stage");
     if (!is_source(v, below) && v->made[below] > s) return defect(v, node, "an operand is computed later");
@@ -106,7 +110,7 @@ static bool check_operands(verifying *v)
         for (uint32_t i = 0; i < stage->node_count; i++) {
             const wg_node *node = graph_node(plan->graph, stage->nodes[i]);
             const uint32_t *operands = graph_operands(plan->graph, node);
-            if (plan->storage[plan->index[stage->nodes[i]]] == PLAN_STORED && !writes_node(stage, stage->nodes[i]))
+            if (plan->storage[plan->index[stage->nodes[i]]] == PLAN_STORED && !stage->again && !writes_node(stage, stage->nodes[i]))
                 return defect(v, stage->nodes[i], "it is stored, but its stage does not write it");
             for (uint32_t k = 0; k < node->operand_count; k++)
                 if (!check_operand(v, s, stage->nodes[i], operands[k])) return false;
@@ -293,22 +297,58 @@ static uint32_t ends_together(const verifying *v, uint32_t s)
     return s;
 }
 
-/* Buffers by the stage at which they begin, a list a stage. */
-static bool list_begins(verifying *v, uint32_t **first, uint32_t **next)
+/* A buffer of the arena from the stage that computes it to the last that reads it before it is computed again. */
+typedef struct life {
+    uint32_t buffer, first, last, next; /* in the list of those that begin at the stage */
+    int64_t offset, bytes;
+} life;
+
+typedef struct lives {
+    life *all;
+    uint32_t count;
+    uint32_t *first; /* [stage] */
+} lives;
+
+static bool add_life(verifying *v, lives *l, uint32_t number, uint32_t s, int64_t offset)
 {
     const plan_layout *layout = v->layout;
-    *first = base_arena_take(&v->memory, ((size_t)v->plan->stage_count + 1) * sizeof **first);
-    *next = base_arena_take(&v->memory, ((size_t)layout->buffer_count + 1) * sizeof **next);
-    if (!*first || !*next) return base_fail_memory(v->error);
-    memset(*first, 0xff, ((size_t)v->plan->stage_count + 1) * sizeof **first);
+    const plan_buffer *buffer = &layout->buffers[number];
+    uint32_t last = s;
+    bool ended = false;
+    for (uint32_t t = s + 1; layout->move_count && t < v->plan->stage_count && !ended; t++) {
+        const plan_stage *stage = &v->plan->stages[t];
+        for (uint32_t r = 0; r < stage->read_count; r++)
+            if (layout->buffer_of[v->plan->index[stage->reads[r].source]] == number) last = t;
+        ended = stage->again && writes_node(stage, buffer->node);
+    }
+    if (!layout->move_count || (!ended && buffer->last == v->plan->stage_count)) last = buffer->last;
+    if (offset % BASE_ALIGNMENT || offset < 0 || buffer->bytes > layout->arena_bytes - offset)
+        return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
+    uint32_t first = begins_together(layout, s);
+    l->all[l->count] = (life){number, first, ends_together(v, last), l->first[first], offset, buffer->bytes};
+    l->first[first] = l->count++;
+    return true;
+}
+
+/* Lives by the stage at which they begin, a list a stage. */
+static bool list_lives(verifying *v, lives *l)
+{
+    const plan_layout *layout = v->layout;
+    size_t stages = (size_t)v->plan->stage_count + 1;
+    l->first = base_arena_take(&v->memory, stages * sizeof *l->first);
+    l->all = base_arena_take(&v->memory, ((size_t)layout->buffer_count + layout->move_count + 1) * sizeof *l->all);
+    if (!l->first || !l->all) return base_fail_memory(v->error);
+    memset(l->first, 0xff, stages * sizeof *l->first);
     for (uint32_t b = 0; b < layout->buffer_count; b++) {
         const plan_buffer *buffer = &layout->buffers[b];
-        if (buffer->place != PLAN_PLACE_ARENA || buffer->bytes == 0) continue;
-        if (buffer->offset % BASE_ALIGNMENT || buffer->offset < 0 || buffer->bytes > layout->arena_bytes - buffer->offset)
-            return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
-        uint32_t begins = begins_together(layout, buffer->first);
-        (*next)[b] = (*first)[begins];
-        (*first)[begins] = b;
+        if (buffer->place == PLAN_PLACE_ARENA && buffer->bytes && !add_life(v, l, b, buffer->first, buffer->offset)) return false;
+    }
+    for (uint32_t m = 0; m < layout->move_count; m++) {
+        const plan_move *move = &layout->moves[m];
+        const plan_stage *stage = &v->plan->stages[move->stage];
+        if ((m && layout->moves[m - 1].stage > move->stage) || !stage->again || !writes_node(stage, layout->buffers[move->buffer].node))
+            return defect(v, layout->buffers[move->buffer].node, "it moves where it is not computed again");
+        if (!add_life(v, l, move->buffer, move->stage, move->offset)) return false;
     }
     return true;
 }
@@ -324,13 +364,13 @@ static bool scratch_meets(const verifying *v, uint32_t s)
     return false;
 }
 
-static bool overlap(const plan_buffer *a, const plan_buffer *b)
+static bool overlap(const life *a, const life *b)
 {
     return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
 /* Live buffers do not meet, but where one takes over from another at the stage that computes it; nor do they meet the stage's scratch. */
-static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, uint32_t live_count)
+static bool check_stage_memory(verifying *v, uint32_t s, const lives *l, const uint32_t *live, uint32_t live_count)
 {
     const plan_layout *layout = v->layout;
     int64_t scratch = layout->scratch[s];
@@ -338,14 +378,15 @@ static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, u
         return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
     if (scratch_meets(v, s)) return defect(v, v->plan->stages[s].nodes[0], "its scratch meets that of a stage that runs with it");
     for (uint32_t i = 0; i < live_count; i++) {
-        const plan_buffer *a = &layout->buffers[live[i]];
+        const life *a = &l->all[live[i]];
+        uint32_t node = layout->buffers[a->buffer].node;
         if (scratch && a->offset < layout->scratch_at[s] + scratch && layout->scratch_at[s] < a->offset + a->bytes)
-            return defect(v, a->node, "its buffer meets the scratch");
-        for (uint32_t j = 0; j < live_count && begins_together(layout, a->first) == s; j++) {
-            const plan_buffer *b = &layout->buffers[live[j]];
-            bool taken_over = a->alias == live[j] && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
-            if (i != j && !taken_over && !(b->alias == live[i] && b->first == s) && overlap(a, b))
-                return defect(v, a->node, "its buffer meets another that is still needed");
+            return defect(v, node, "its buffer meets the scratch");
+        for (uint32_t j = 0; j < live_count && a->first == s; j++) {
+            const life *b = &l->all[live[j]];
+            bool taken_over = layout->buffers[a->buffer].alias == b->buffer && b->last == s && a->offset == b->offset && a->bytes == b->bytes;
+            bool takes_over = layout->buffers[b->buffer].alias == a->buffer && b->first == s;
+            if (i != j && !taken_over && !takes_over && overlap(a, b)) return defect(v, node, "its buffer meets another that is still needed");
         }
     }
     return true;
@@ -353,16 +394,16 @@ static bool check_stage_memory(verifying *v, uint32_t s, const uint32_t *live, u
 
 static bool check_memory(verifying *v)
 {
-    uint32_t *first, *next, live_count = 0;
-    uint32_t *live = base_arena_take(&v->memory, ((size_t)v->layout->buffer_count + 1) * sizeof *live);
+    lives l = {.count = 0};
+    if (!list_lives(v, &l)) return false;
+    uint32_t live_count = 0, *live = base_arena_take(&v->memory, ((size_t)l.count + 1) * sizeof *live);
     if (!live) return base_fail_memory(v->error);
-    if (!list_begins(v, &first, &next)) return false;
     for (uint32_t s = 0; s < v->plan->stage_count; s++) {
-        for (uint32_t b = first[s]; b != WG_NONE; b = next[b]) live[live_count++] = b;
-        if (!check_stage_memory(v, s, live, live_count)) return false;
+        for (uint32_t b = l.first[s]; b != WG_NONE; b = l.all[b].next) live[live_count++] = b;
+        if (!check_stage_memory(v, s, &l, live, live_count)) return false;
         uint32_t still = 0;
         for (uint32_t i = 0; i < live_count; i++)
-            if (ends_together(v, v->layout->buffers[live[i]].last) > s) live[still++] = live[i];
+            if (l.all[live[i]].last > s) live[still++] = live[i];
         live_count = still;
     }
     return true;

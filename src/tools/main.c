@@ -76,6 +76,20 @@ bool tool_real(const tool_call *call, const char *name, double low, double high,
     return false;
 }
 
+bool tool_bytes(const tool_call *call, const char *name, int64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    const char *value = tool_value(call, name);
+    *bytes = 0;
+    if (!value) return true;
+    size_t length = strlen(value), digits = base_parse_integer(value, length, bytes);
+    const char *unit = digits && digits + 1 == length ? strchr(units, value[digits]) : NULL;
+    bool good = digits && (unit || digits == length) && *bytes > 0;
+    for (const char *at = units; good && unit && at <= unit; at++) good = base_multiply(*bytes, 1024, bytes);
+    if (!good) tool_usage(call, "--%s needs bytes, as 4096, 64K, 64M or 2G, not '%s'", name, value);
+    return good;
+}
+
 int tool_usage(const tool_call *call, const char *format, ...)
 {
     char text[512];
@@ -233,6 +247,11 @@ static int set_threads(const tool_call *call)
         snprintf(text, sizeof text, "%lld", (long long)threads);
         setenv("WENGERT_THREADS", text, 1);
     }
+    wg_error error = {.code = WG_OK};
+    wg_context *told = wg_context_new(NULL, &error); /* the default context stands without what was wrong in the environment */
+    if (!told) return error.code == WG_MEMORY ? tool_fail(call, &error) : tool_usage(call, "%s", error.message);
+    wg_context_free(told);
+    wg_context_default()->spin = true; /* the command has the machine to itself while it runs */
     return -1;
 }
 

@@ -45,7 +45,7 @@ static bool check_inputs(runner *r, const char *entry, const batches *b, const c
     return true;
 }
 
-bool runner_open(runner *r, const wg_network *network, const char *entry, const batches *b, const char *option, wg_error *error)
+bool runner_open(runner *r, const wg_network *network, const char *entry, const batches *b, const char *option, int64_t memory, wg_error *error)
 {
     *r = (runner){.network = network, .key = {0, WG_NONE}};
     r->entry = wg_network_entry(network, entry, error);
@@ -55,7 +55,8 @@ bool runner_open(runner *r, const wg_network *network, const char *entry, const 
     graph_closure(r->entry->graph, r->entry->facts.keep, r->entry->facts.keep_count, r->reached);
     memcpy(r->bound, b->bindings, sizeof r->bound);
     if (!check_inputs(r, entry, b, option, error)) return false;
-    r->plan = wg_plan_new(r->entry, b->bindings, b->binding_count, error);
+    wg_plan_options options = {.size = sizeof options, .bindings = b->bindings, .binding_count = b->binding_count, .memory_budget = memory};
+    r->plan = wg_plan_new_with(r->entry, &options, error);
     r->session = r->plan ? wg_session_new(r->plan, NULL, error) : NULL;
     return r->session != NULL;
 }

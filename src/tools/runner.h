@@ -25,9 +25,9 @@ typedef struct runner {
     uint32_t feed_count;
 } runner;
 
-/* Plans the entry for full batches of b. `option` names the option that would give a missing input (--data). Closed by runner_close, also
+/* Plans the entry for full batches of b, within `memory` bytes (0: no limit). `option` names the option that would give a missing input (--data). Closed by runner_close, also
  * after a failure. */
-bool runner_open(runner *r, const wg_network *network, const char *entry, const batches *b, const char *option, wg_error *error);
+bool runner_open(runner *r, const wg_network *network, const char *entry, const batches *b, const char *option, int64_t memory, wg_error *error);
 void runner_close(runner *r);
 /* Runs over the batch that was gathered last. */
 bool runner_run(runner *r, const batches *b, const wg_parameters *parameters, wg_error *error);

@@ -17,8 +17,8 @@ typedef struct running {
     wg_session *session;
 } running;
 
-/* The model of the call's first word, its entry, feeds and bindings, planned. Closed by running_close, also after a failure. */
-bool running_open(const tool_call *call, running *r, wg_error *error);
+/* The model of the call's first word, its entry, feeds and bindings, planned within `memory` bytes (0: no limit). Closed by running_close, also after a failure. */
+bool running_open(const tool_call *call, int64_t memory, running *r, wg_error *error);
 void running_close(running *r);
 /* The results of the last run: {"wengert": 1, "results": {NAME: {kind, shape, items}}}, or a line each. */
 void running_put_json(const running *r, base_string *text);

@@ -82,7 +82,8 @@ bool settings_read(const tool_call *call, const wg_bundle *bundle, settings *s)
         !read_real(call, bundle, "clip", 0, &o->clip))
         return false;
     if (!read_whole(call, bundle, "warmup", 0, INT32_MAX, 0, &warmup) || !read_whole(call, bundle, "batch", 1, INT32_MAX, 0, &s->batch) ||
-        !read_whole(call, bundle, "seed", 0, INT64_MAX, 1, &seed) || !tool_integer(call, "epochs", 1, 1000000, 1, &s->epochs))
+        !read_whole(call, bundle, "seed", 0, INT64_MAX, 1, &seed) || !tool_integer(call, "epochs", 1, 1000000, 1, &s->epochs) ||
+        !tool_bytes(call, "memory", &s->memory))
         return false;
     o->warmup = (uint64_t)warmup;
     s->seed = (uint64_t)seed;

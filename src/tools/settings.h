@@ -10,6 +10,7 @@
 typedef struct settings {
     wg_optimiser_options optimiser; /* without total: that follows from the data */
     int64_t epochs, batch;          /* batch 0: the program's extent */
+    int64_t memory;                 /* bytes; 0: no limit */
     uint64_t seed;
     bool resume;
     const char *entry, *evaluate, *out, *report; /* evaluate, out and report may be NULL */

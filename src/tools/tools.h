@@ -62,6 +62,8 @@ const char *tool_value_at(const tool_call *call, const char *name, uint32_t inde
 /* The value as a number within [low, high]; fallback where not given. False: printed as wrong usage. */
 bool tool_integer(const tool_call *call, const char *name, int64_t low, int64_t high, int64_t fallback, int64_t *number);
 bool tool_real(const tool_call *call, const char *name, double low, double high, double fallback, double *number);
+/* Bytes, as 4096, 64K, 64M or 2G; 0 where the option was not given. False: printed as wrong usage. */
+bool tool_bytes(const tool_call *call, const char *name, int64_t *bytes);
 /* Prints `wengert VERB: what` and where help is; answers TOOL_USAGE. */
 int tool_usage(const tool_call *call, const char *format, ...) BASE_PRINTF(2, 3);
 /* The allocator and context of the command. */
@@ -115,6 +117,11 @@ const char *tool_result_name(const wg_network *network, wg_symbol symbol, char *
 wg_symbol tool_symbol_called(const wg_network *network, const char *word);
 /* The nodes that --option names, separated by commas, at most `most`; none where list is NULL. WG_NAME for a word that is no node. */
 bool tool_symbols_read(const char *option, const char *list, const wg_network *network, wg_symbol *symbols, uint32_t most, uint32_t *count, wg_error *error);
+
+/* ---- verb_show.c ---- */
+
+/* A pattern as a JSON object. */
+void tool_put_pattern(base_string *text, const wg_pattern *pattern);
 
 /* ---- the verbs ---- */
 

@@ -204,7 +204,7 @@ static bool open_test(training *t, wg_error *error)
                          "--test needs an entry to judge by; declare `entry evaluate: loss, correct`, or name one by --evaluate");
     if (!batches_open(&t->test, t->call, "test", t->model.network, t->settings.batch, error)) return false;
     t->has_evaluate = true;
-    return runner_open(&t->evaluate, t->model.network, name ? name : "evaluate", &t->test, "--test", error);
+    return runner_open(&t->evaluate, t->model.network, name ? name : "evaluate", &t->test, "--test", 0, error);
 }
 
 /* Rows are called pictures where they look like ones. */
@@ -220,7 +220,7 @@ static bool open_parts(training *t, wg_error *error)
     if (!batches_open(&t->data, t->call, "data", t->model.network, t->settings.batch, error)) return false;
     t->settings.batch = t->data.size;
     t->steps_an_epoch = (uint64_t)batches_count(&t->data);
-    if (!runner_open(&t->train, t->model.network, t->settings.entry, &t->data, "--data", error)) return false;
+    if (!runner_open(&t->train, t->model.network, t->settings.entry, &t->data, "--data", t->settings.memory, error)) return false;
     if (t->train.entry->facts.carry_count > RUNNER_MOST_CARRIES)
         return base_fail(error, WG_SIZE, "entry %s carries more than %d values", t->settings.entry, RUNNER_MOST_CARRIES);
     if (!find_loss(t, error) || !find_pairs(t, error) || !open_test(t, error)) return false;

@@ -10,7 +10,7 @@
 #include "tools/literal.h"
 #include "tools/running.h"
 
-bool running_open(const tool_call *call, running *r, wg_error *error)
+bool running_open(const tool_call *call, int64_t memory, running *r, wg_error *error)
 {
     memset(r, 0, sizeof *r);
     if (!tool_model_open(call, call->words[0], &r->model, error) || !tool_bindings(call, &r->bindings, &r->binding_count, error)) return false;
@@ -19,7 +19,8 @@ bool running_open(const tool_call *call, running *r, wg_error *error)
         !carried_feed(&r->model, &r->feeds, error))
         return false;
     r->options = (wg_run_options){.size = sizeof r->options, .parameters = r->model.parameters, .feeds = r->feeds.feeds, .feed_count = r->feeds.count};
-    r->plan = wg_plan_new(r->entry, r->bindings, r->binding_count, error);
+    wg_plan_options options = {.size = sizeof options, .bindings = r->bindings, .binding_count = r->binding_count, .memory_budget = memory};
+    r->plan = wg_plan_new_with(r->entry, &options, error);
     r->session = r->plan ? wg_session_new(r->plan, NULL, error) : NULL;
     return r->session != NULL;
 }
@@ -88,7 +89,7 @@ int verb_run(const tool_call *call)
     wg_error error = {.code = WG_OK};
     const char *folder = tool_value(call, "out");
     if (folder && call->json) return tool_usage(call, "--out writes .npy files and --json prints: choose one");
-    bool good = running_open(call, &r, &error) && wg_session_run(r.session, &r.options, &error);
+    bool good = running_open(call, 0, &r, &error) && wg_session_run(r.session, &r.options, &error);
     if (good && folder) good = write_files(&r, folder, &error);
     else if (good) {
         base_string text = base_string_new(tool_allocator());

@@ -33,13 +33,14 @@ static wg_entry *shown_entry(const tool_call *call, const tool_model *model, wg_
     return other;
 }
 
-static wg_plan *shown_plan(const tool_call *call, const tool_model *model, wg_error *error)
+static wg_plan *shown_plan(const tool_call *call, const tool_model *model, int64_t memory, wg_error *error)
 {
     const wg_binding *bindings;
     uint32_t count;
     if (!tool_bindings(call, &bindings, &count, error)) return NULL;
+    wg_plan_options options = {.size = sizeof options, .bindings = bindings, .binding_count = count, .memory_budget = memory};
     wg_entry *entry = shown_entry(call, model, error);
-    wg_plan *plan = entry ? wg_plan_new(entry, bindings, count, error) : NULL;
+    wg_plan *plan = entry ? wg_plan_new_with(entry, &options, error) : NULL;
     wg_entry_free(&entry);
     return plan;
 }
@@ -62,14 +63,14 @@ int verb_describe(const tool_call *call)
     wg_error error = {.code = WG_OK};
     if (!tool_model_open(call, call->words[0], &model, &error)) return tool_fail(call, &error);
     bool planned = tool_value(call, "entry") || tool_value(call, "observe") || tool_value(call, "retain");
-    wg_plan *plan = planned ? shown_plan(call, &model, &error) : NULL;
+    wg_plan *plan = planned ? shown_plan(call, &model, 0, &error) : NULL;
     int code = planned && !plan ? tool_fail(call, &error) : print_owned(call, plan ? wg_plan_describe(plan) : wg_network_describe(model.network), &error);
     wg_plan_release(&plan);
     tool_model_close(&model);
     return code;
 }
 
-static void put_pattern(base_string *text, const wg_pattern *pattern)
+void tool_put_pattern(base_string *text, const wg_pattern *pattern)
 {
     base_string_printf(text, "{\"kind\": \"%s\", \"root\": %u, \"elected\": %s, \"nodes\": [", pattern->kind, pattern->root, pattern->elected ? "true" : "false");
     for (uint32_t i = 0; i < pattern->node_count; i++) base_string_printf(text, i ? ", %u" : "%u", pattern->nodes[i]);
@@ -87,13 +88,14 @@ static int print_plan_json(const tool_call *call, const wg_plan *plan, wg_error 
     wg_plan_figures_of(plan, &f);
     base_string_printf(&text,
                        "{\"wengert\": 1, \"evaluated\": %u, \"total\": %u, \"readable\": %u, \"steps\": %u, \"stages\": %u, \"buffers\": %u, \"peak\": %lld, \"peak_node\": %u, "
-                       "\"retain_all\": %lld, \"arena_bytes\": %lld, \"largest_bytes\": %lld, \"bound_bytes\": %lld, \"host\": %u, \"patterns\": [",
+                       "\"retain_all\": %lld, \"arena_bytes\": %lld, \"largest_bytes\": %lld, \"bound_bytes\": %lld, \"host\": %u, \"recomputed\": %u, \"recomputed_bytes\": %lld, "
+                       "\"patterns\": [",
                        f.evaluated, f.total, f.readable, f.steps, f.stages, f.buffers, (long long)f.peak, f.peak_node, (long long)f.retain_all,
-                       (long long)f.arena_bytes, (long long)f.largest_bytes, (long long)f.bound_bytes, f.host);
+                       (long long)f.arena_bytes, (long long)f.largest_bytes, (long long)f.bound_bytes, f.host, f.recomputed, (long long)f.recomputed_bytes);
     wg_pattern pattern;
     for (uint32_t i = 0; i < wg_plan_pattern_count(plan) && wg_plan_pattern(plan, i, &pattern); i++) {
         if (i) base_string_puts(&text, ", ");
-        put_pattern(&text, &pattern);
+        tool_put_pattern(&text, &pattern);
     }
     base_string_puts(&text, "], \"live\": [");
     uint32_t count;
@@ -107,8 +109,10 @@ int verb_plan(const tool_call *call)
 {
     tool_model model;
     wg_error error = {.code = WG_OK};
+    int64_t memory;
+    if (!tool_bytes(call, "memory", &memory)) return TOOL_USAGE;
     if (!tool_model_open(call, call->words[0], &model, &error)) return tool_fail(call, &error);
-    wg_plan *plan = shown_plan(call, &model, &error);
+    wg_plan *plan = shown_plan(call, &model, memory, &error);
     int code = !plan ? tool_fail(call, &error) : call->json ? print_plan_json(call, plan, &error) : print_owned(call, wg_plan_report(plan), &error);
     wg_plan_release(&plan);
     tool_model_close(&model);

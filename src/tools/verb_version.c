@@ -3,6 +3,7 @@
  * wengert version: what this build is, and which optional parts it has. */
 #include <string.h>
 
+#include "base/fma.h"
 #include "base/json.h"
 #include "base/lapack.h"
 #include "exec/kernels.h"
@@ -43,8 +44,8 @@ static bool is_here(const part *of)
 
 static void print_json(const char *level, unsigned threads)
 {
-    printf("{\"wengert\": 1, \"version\": \"%s\", \"semantics\": %d, \"licence\": \"Apache-2.0 OR MIT\", \"simd\": \"%s\", \"threads\": %u, \"parts\": {", WENGERT_VERSION, WG_SEMANTICS,
-           level, threads);
+    printf("{\"wengert\": 1, \"version\": \"%s\", \"semantics\": %d, \"licence\": \"Apache-2.0 OR MIT\", \"simd\": \"%s\", \"fma\": \"%s\", \"threads\": %u, \"parts\": {", WENGERT_VERSION, WG_SEMANTICS,
+           level, base_has_fma() ? "processor" : "software", threads);
     for (size_t i = 0; i < PARTS; i++) printf("%s\"%s\": %s", i ? ", " : "", parts[i].name, is_here(&parts[i]) ? "true" : "false");
     fputs("}, \"blas\": ", stdout);
     const char *blas = base_lapack_blas();
@@ -62,7 +63,8 @@ int verb_version(const tool_call *call)
         print_json(level, context->threads);
         return TOOL_DONE;
     }
-    printf("wengert %s, semantics %d, licence Apache-2.0 OR MIT\nkernels %s, %u thread%s\n", WENGERT_VERSION, WG_SEMANTICS, level, context->threads, context->threads == 1 ? "" : "s");
+    printf("wengert %s, semantics %d, licence Apache-2.0 OR MIT\nkernels %s%s, %u thread%s\n", WENGERT_VERSION, WG_SEMANTICS, level,
+           base_has_fma() ? "" : ", fma in software (this processor has none)", context->threads, context->threads == 1 ? "" : "s");
     for (size_t i = 0; i < PARTS; i++) {
         bool here = is_here(&parts[i]);
         const char *blas = here && parts[i].opens == base_lapack_is_here ? base_lapack_blas() : NULL;

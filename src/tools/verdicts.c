@@ -104,7 +104,7 @@ bool verdicts_read(training *t, verdicts *v, wg_error *error)
     *v = (verdicts){0};
     if (!t->has_evaluate || !has_classify(t->model.network)) return false;
     runner r;
-    bool good = runner_open(&r, t->model.network, "classify", &t->test, "--test", error) && run(t, &r, v, error);
+    bool good = runner_open(&r, t->model.network, "classify", &t->test, "--test", 0, error) && run(t, &r, v, error);
     runner_close(&r);
     if (!good) verdicts_free(v);
     return good;

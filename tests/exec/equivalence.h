@@ -39,9 +39,30 @@ static bool equivalence_result(const wg_session *session, const wg_run *run, wg_
     return item == -1;
 }
 
+/* A share of the arena that a plan may take; where no plan keeps to it nothing is compared. `again` counts stages that ran again. */
+typedef struct equivalence_budget {
+    double share;
+    uint32_t again;
+} equivalence_budget;
+
+static wg_plan *equivalence_plan(const wg_entry *entry, equivalence_budget *budget, wg_error *error)
+{
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, error), *within;
+    if (!plan || !budget || !plan->layout.arena_bytes) return plan;
+    wg_error refused = {0};
+    wg_plan_options options = {.size = sizeof options, .memory_budget = 1 + (int64_t)((double)plan->layout.arena_bytes * budget->share)};
+    if (!(within = wg_plan_new_with(entry, &options, &refused))) return plan;
+    assert_true(within->layout.arena_bytes <= options.memory_budget);
+    wg_plan_figures figures;
+    wg_plan_figures_of(within, &figures);
+    budget->again += figures.recomputed;
+    wg_plan_release(&plan);
+    return within;
+}
+
 /* One level and number of threads. The oracle's failure must be the session's, word for word. */
-static bool equivalence_at(const wg_entry *entry, const wg_run_options *options, const wg_run *run, const wg_error *failed,
-                           const char *simd, uint32_t threads, char *why, size_t bytes)
+static bool equivalence_at(const wg_entry *entry, const wg_run_options *options, equivalence_budget *budget, const wg_run *run,
+                           const wg_error *failed, const char *simd, uint32_t threads, char *why, size_t bytes)
 {
     wg_error error = {0};
     wg_context_options made = {.size = sizeof made, .threads = threads, .simd = simd};
@@ -49,11 +70,12 @@ static bool equivalence_at(const wg_entry *entry, const wg_run_options *options,
     wg_graph *graph = entry->graph;
     const wg_context *before = graph->context;
     graph->context = context;
-    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_plan *plan = equivalence_plan(entry, budget, &error);
     wg_session *session = plan && plan_verify(plan, &plan->layout, &error) ? wg_session_new(plan, NULL, &error) : NULL;
     bool good = session != NULL;
     if (good) session->parallel_cost = 0, session->part_cost = 500;
     bool ran = good && wg_session_run(session, options, &error);
+    if (ran && budget) ran = wg_session_run(session, options, &error); /* what moved begins where it began */
     if (good && !run) {
         good = !ran && error.code == failed->code && error.node == failed->node && error.item == failed->item &&
                !strcmp(error.message, failed->message);
@@ -78,7 +100,7 @@ static bool equivalence_at(const wg_entry *entry, const wg_run_options *options,
     return good;
 }
 
-static bool equivalence_holds(const wg_entry *entry, const wg_run_options *options, char *why, size_t bytes)
+static bool equivalence_within(const wg_entry *entry, const wg_run_options *options, equivalence_budget *budget, char *why, size_t bytes)
 {
     static const char *const levels[] = {"v2", "v3", "v4"};
     wg_error failed;
@@ -88,9 +110,14 @@ static bool equivalence_holds(const wg_entry *entry, const wg_run_options *optio
     for (uint32_t level = 0; good && level < exec_kernels_count(); level++)
         for (uint32_t threads = 1; good && threads <= 3; threads++)
             if (threads == 1 || threads == 3 - level % 2)
-                good = equivalence_at(entry, options, run, &failed, levels[level], threads, why, bytes);
+                good = equivalence_at(entry, options, budget, run, &failed, levels[level], threads, why, bytes);
     wg_run_free(&run);
     return good;
+}
+
+static inline bool equivalence_holds(const wg_entry *entry, const wg_run_options *options, char *why, size_t bytes)
+{
+    return equivalence_within(entry, options, NULL, why, bytes);
 }
 
 #endif

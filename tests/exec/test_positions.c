@@ -46,7 +46,7 @@ static void check(const char *what, wg_tape *tape, wg_value value)
     if (!entry) fail_msg("%s: %s", what, error.message);
     if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s: %s", what, why);
     wg_run *run = wg_interpret(entry, NULL, &failed);
-    if (!equivalence_at(entry, NULL, run, &failed, NULL, 8, why, sizeof why)) fail_msg("%s: %s", what, why);
+    if (!equivalence_at(entry, NULL, NULL, run, &failed, NULL, 8, why, sizeof why)) fail_msg("%s: %s", what, why);
     wg_run_free(&run);
     wg_entry_free(&entry);
     wg_network_release(&network);

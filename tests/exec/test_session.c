@@ -580,6 +580,139 @@ static void test_backward_over_a_session(void **state)
     wg_network_release(&p.network);
 }
 
+/* ---- results in the caller's memory ---- */
+
+/* A carried result goes to the caller too, step after step. */
+static void test_carried_results_go_to_the_caller(void **state)
+{
+    (void)state;
+    cell c = cell_new();
+    wg_error error = {0};
+    wg_plan *plan = wg_plan_new(c.carried, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    for (uint32_t step = 0; step < 4; step++) {
+        double next[3] = {0}, probabilities[4] = {0};
+        wg_tensor *x = test_tensor_sin(WG_KIND_F64, 2, TEST_SHAPE(1, 2), 1, step, 0);
+        wg_feed feed = {c.x, wg_tensor_view(x)};
+        wg_run_options options = with_feeds(&feed, 1);
+        wg_run_memory memory = {.size = sizeof memory, .results = (void *[]){next, probabilities}};
+        if (!wg_session_run_into(session, &options, &memory, &error)) fail_msg("%s", error.message);
+        for (uint32_t i = 0; i < 3; i++) assert_true(test_ulps(WG_KIND_F64, next[i], cell_next[step][i]) < 32);
+        for (uint32_t i = 0; i < 4; i++) assert_true(test_ulps(WG_KIND_F64, probabilities[i], cell_probabilities[step][i]) < 32);
+        wg_tensor_release(x);
+    }
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    cell_free(&c);
+}
+
+/* Views that are declared are made in the caller's memory. */
+static void test_views_go_to_the_caller(void **state)
+{
+    (void)state;
+    static const uint32_t turned[] = {1, 0};
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(4, 6), 0.4, 0.1, 0));
+    wg_value made = wg_tanh(x), flat = wg_reshape(made, 1, (wg_size[]){wg_number(24)}), other = wg_permute(made, turned);
+    wg_symbol symbols[] = {wg_symbol_of(flat), wg_symbol_of(other)};
+    wg_network *network = wg_tape_seal(&tape, &error);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = symbols, .root_count = 2}, &error);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    float results[2][24] = {{0}};
+    wg_run_memory memory = {.size = sizeof memory, .results = (void *[]){results[0], results[1]}};
+    if (!wg_session_run_into(session, NULL, &memory, &error)) fail_msg("%s", error.message);
+    assert_true(session->laid.results[0].placed && session->laid.results[1].placed);
+    wg_run *run = wg_interpret(entry, NULL, &error);
+    for (uint32_t i = 0; i < 2; i++) assert_memory_equal(results[i], wg_tensor_data(wg_run_of(run, symbols[i], &error)), sizeof results[i]);
+    assert_true(wg_session_run(session, NULL, &error));
+    wg_tensor *taken = wg_session_take(session, symbols[0], &error);
+    assert_memory_equal(results[0], wg_tensor_data(taken), sizeof results[0]);
+    wg_tensor_release(taken);
+    wg_run_free(&run);
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+/* ---- the host's threads, spinning ---- */
+
+typedef struct host_loop {
+    uint32_t calls, most;
+} host_loop;
+
+/* All tasks on this thread, the last first: the order is the host's. */
+static void host_parallel_for(void *user, uint32_t tasks, void (*task)(void *data, uint32_t index), void *data)
+{
+    host_loop *loop = user;
+    loop->calls++;
+    if (tasks > loop->most) loop->most = tasks;
+    while (tasks-- > 0) task(data, tasks);
+}
+
+/* The same bits on the host's threads and on spinning ones; the host's are asked, and for no more tasks than threads. */
+static void test_threads_of_a_context(void **state)
+{
+    (void)state;
+    for (int spin = 0; spin < 2; spin++) {
+        host_loop loop = {0};
+        wg_context_options options = {.size = sizeof options, .threads = 3, .spin = spin};
+        if (!spin) options.parallel_for = host_parallel_for, options.parallel_for_user = &loop;
+        wg_error error = {0};
+        wg_context *context = wg_context_new(&options, &error);
+        program p = program_new(context);
+        wg_entry *entry = entry_of(&p, (wg_symbol[]){p.loss, p.picked}, 2, false);
+        wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+        wg_session *session = wg_session_new(plan, NULL, &error);
+        session->parallel_cost = 0, session->part_cost = 10;
+        for (int i = 0; i < 20; i++) assert_as_oracle(entry, session, NULL, NULL);
+        if (!spin) assert_true(loop.calls > 0 && loop.most > 1 && loop.most <= 3);
+        wg_session_free(&session);
+        wg_plan_release(&plan);
+        wg_entry_free(&entry);
+        wg_network_release(&p.network);
+        wg_context_free(context);
+    }
+}
+
+/* ---- stages ---- */
+
+/* A product of [5, 6] by [6, 4] is 240 operations; under another binding more; times come with the results of a run. */
+static void test_stages_are_told_and_timed(void **state)
+{
+    (void)state;
+    ready r = ready_new(false);
+    wg_error error = {0};
+    for (int64_t n = 5; n <= 8; n += 3) {
+        wg_run_options bound = {.size = sizeof bound, .bindings = &(wg_binding){"n", n}, .binding_count = 1};
+        assert_true(wg_session_bind(r.session, bound.bindings, 1, &error));
+        wg_stage stage;
+        double operations = 0;
+        uint32_t count = 0;
+        for (; wg_session_stage(r.session, count, &stage); count++) {
+            if (!strcmp(stage.kind, "matmul")) operations = stage.operations;
+            assert_true(stage.cost > 0 && stage.node_count > 0 && !stage.again);
+            char *why = wg_session_explain(r.session, count);
+            assert_non_null(strstr(why, "stores "));
+            wg_text_free(why);
+        }
+        assert_true(operations >= 2.0 * (double)n * 6 * 4);
+        assert_null(wg_session_explain(r.session, count));
+        double *seconds = calloc(count, sizeof *seconds);
+        if (!wg_session_measure(r.session, NULL, 3, seconds, &error)) fail_msg("%s", error.message);
+        for (uint32_t s = 0; s < count; s++) assert_true(seconds[s] >= 0 && seconds[s] < 1000);
+        wg_view view;
+        assert_true(wg_session_read(r.session, r.program.loss, &view, &error));
+        assert_false(wg_session_measure(r.session, NULL, 0, seconds, &error));
+        free(seconds);
+        error = (wg_error){0};
+        assert_as_oracle(r.entry, r.session, NULL, &bound);
+    }
+    ready_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +729,10 @@ int main(void)
         cmocka_unit_test(test_the_hosts_rounding_does_not_reach_a_run),
         cmocka_unit_test(test_what_is_missing_is_told_first),
         cmocka_unit_test(test_backward_over_a_session),
+        cmocka_unit_test(test_carried_results_go_to_the_caller),
+        cmocka_unit_test(test_views_go_to_the_caller),
+        cmocka_unit_test(test_threads_of_a_context),
+        cmocka_unit_test(test_stages_are_told_and_timed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * What sessions and plans take of memory: none in a run, no more by binding again, small arenas; and being refused it. */
+#define _GNU_SOURCE /* syscall */
 #include "session_program.h"
+
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#endif
 
 #include "plan/training.h"
 
@@ -53,6 +62,62 @@ static void test_a_run_allocates_nothing(void **state)
     wg_entry_free(&entry);
     wg_network_release(&p.network);
     wg_context_free(context);
+}
+
+/* The gradients of a convolutional network on one thread, in a process that the kernel ends at any call but read, write and exit. */
+static void test_a_run_calls_no_system(void **state)
+{
+    (void)state;
+#ifndef __linux__
+    skip();
+#else
+    wg_error error = {0};
+    wg_context *context = wg_context_new(&(wg_context_options){.size = sizeof(wg_context_options), .threads = 1}, &error);
+    wg_tape *tape = wg_tape_new(context);
+    uint32_t roots[8];
+    wg_symbol symbols[8];
+    wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = training_step(tape, 8, 28, 4, roots)};
+    wg_network *network = wg_tape_seal(&tape, &error);
+    for (uint32_t i = 0; i < options.root_count; i++) symbols[i] = wg_network_symbol_at(network, roots[i]);
+    wg_entry *entry = wg_entry_new(network, &options, &error);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    assert_true(wg_session_run(session, NULL, &error));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)) _exit(77);
+        bool good = wg_session_run(session, NULL, NULL);
+        syscall(SYS_exit, good ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    wg_context_free(context);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) skip();
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+#endif
+}
+
+/* What cannot be had is said in bytes, and the session goes on with the extents that it had. */
+static void test_too_much_memory(void **state)
+{
+    (void)state;
+    ready r = ready_new(false);
+    wg_error error = {0};
+    assert_false(wg_session_bind(r.session, &(wg_binding){"n", 1000000000000}, 1, &error));
+    assert_int_equal(error.code, WG_MEMORY);
+    const char *bytes = strstr(error.message, "needs ");
+    assert_non_null(bytes);
+    assert_true(strtoll(bytes + strlen("needs "), NULL, 10) > 1000000000000);
+    error = (wg_error){0};
+    assert_false(wg_session_bind(r.session, &(wg_binding){"n", INT64_MAX / 2}, 1, &error));
+    assert_int_equal(error.code, WG_SIZE);
+    assert_as_oracle(r.entry, r.session, NULL, NULL);
+    ready_free(&r);
 }
 
 /* Everything from the plan to a second binding, with the k-th allocation refused: an error, nothing lost, nothing half-built. */
@@ -217,6 +282,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_run_allocates_nothing),
+        cmocka_unit_test(test_a_run_calls_no_system),
+        cmocka_unit_test(test_too_much_memory),
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_binding_many_times),
         cmocka_unit_test(test_a_small_plan_has_a_small_arena),

@@ -28,7 +28,7 @@ static inline uint32_t training_step(wg_tape *tape, int64_t batch, int64_t side,
     wg_value loss = wg_cross_entropy(wg_linear(wg_reshape(h, 2, shape), parameters[4], parameters[5]), labels);
     wg_adjoints *adjoints = wg_differentiate(tape, loss, parameters, 6);
     roots[0] = wg_symbol_of(loss).position;
-    for (uint32_t i = 0; i < 6; i++) roots[1 + i] = wg_symbol_of(wg_adjoints_wrt(adjoints, i)).position;
+    for (uint32_t i = 0; i < 6; i++) roots[1 + i] = wg_symbol_of(wg_adjoints_gradient(adjoints, i)).position;
     wg_adjoints_free(&adjoints);
     return 7;
 }

@@ -5,7 +5,9 @@ import json
 import os
 import math
 import pathlib
+import platform
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -20,7 +22,7 @@ from house import BUILD, Report  # noqa: E402
 COMMAND = BUILD / "wengert"
 LINE = ROOT / "examples" / "line.wg"
 RECURRENCE = ROOT / "examples" / "recurrence.wg"
-VERBS = "train run eval grad describe plan print check compare version".split()
+VERBS = "train run eval grad describe plan explain print check compare version".split()
 
 MODEL = """wengert 1
 program model
@@ -113,6 +115,68 @@ def read_npy(name):
 
 
 # ---- help and usage ----
+
+# ---- explain, budgets, other processors ----
+
+def budgeted():
+    """A program whose values wait for each other: what is made first is read last."""
+    rows = ["wengert 1", "program waits", "input x [64, 64] = 0.5", "t0 = tanh(x)"]
+    rows += [f"t{i} = tanh(matmul(t{i - 1}, x))" for i in range(1, 9)]
+    rows += ["v8 = t8 * t8"] + [f"v{i} = matmul(v{i + 1}, t{i})" for i in range(7, -1, -1)] + ["y = sum(v0)", "entry go: y"]
+    return write("waits.wg", "\n".join(rows) + "\n")
+
+
+def test_explain():
+    model = budgeted()
+    free = Ran("explain", model, "--json", "--threads", "1").good().object()
+    stages = free.get("stages", [])
+    products = [stage for stage in stages if stage["kernel"] == "matmul"]
+    report.check(len(products) == 16 and all(stage["operations"] >= 2 * 64 ** 3 for stage in products), f"16 products of 64 cubed: {products}")
+    report.check(all(stage["why"] and not stage["again"] and stage["cost"] > 0 and "seconds" not in stage for stage in stages), f"stages of explain: {stages}")
+    tight = free["arena_bytes"] * 3 // 4
+    within = Ran("explain", model, "--json", "--threads", "1", "--memory", tight).good().object()
+    again = [stage for stage in within["stages"] if stage["again"]]
+    report.check(within["arena_bytes"] <= tight and len(again) == within["recomputed"] > 0 and "runs again" in again[0]["why"][0], f"within {tight}: {within}")
+    Ran("plan", model, "--memory", tight, environment={"WENGERT_THREADS": "1"}).good().prints("; again", "recomputed: ", "% cost added")
+    Ran("plan", model, "--memory", "4K").fails("the memory budget is 4096 bytes", "the least")
+    Ran("plan", model, "--memory", "much").usage("--memory needs bytes")
+    Ran("explain", model, "--by", "size").usage("run, time or bytes")
+    measured = Ran("explain", model, "--measure", "--by", "time", "--json").good().object()
+    seconds = [stage["seconds"] for stage in measured["stages"]]
+    report.check(seconds == sorted(seconds, reverse=True) and len(seconds) == len(stages), f"stages by time: {seconds}")
+    report.check(measured["roof_operations_per_second"] > 1e8 and measured["roof_bytes_per_second"] > 1e8, f"roofs: {measured}")
+    report.check(all(0 < stage["share_of_roof"] for stage in measured["stages"]), f"shares of roofs: {measured}")
+    lines = Ran("explain", model, "--measure").good().prints("roofs: ", "GFLOP/s", "why", "arena ").out.splitlines()
+    heads = [line for line in lines if line.startswith("stage ")]
+    report.check(len(heads) == 1 and all(len(line) < 120 for line in lines), "the table has lines wider than a terminal")
+    Ran("explain", write("model.wg", MODEL), "--entry", "train", "--measure").good().prints("fed with zeros: points, labels")
+
+
+def test_memory_that_cannot_be_had():
+    Ran("run", ROOT / "examples" / "fashion.wg", "--entry", "classify", "--extent", "n=1000000000000").fails("out of memory", "bytes")
+    Ran("run", ROOT / "examples" / "fashion.wg", "--entry", "classify", "--extent", "n=9000000000000000000").fails()
+
+
+def test_without_fma():
+    """A processor without AVX2 and fma has the same bits, and says how."""
+    emulator = shutil.which("qemu-x86_64")
+    if not emulator or platform.machine() != "x86_64":
+        return
+
+    def old(*words):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("WENGERT_")}
+        return subprocess.run([emulator, "-cpu", "Nehalem", str(COMMAND), *words], capture_output=True, text=True, check=False, timeout=120, env=environment)
+
+    version = old("version", "--json")
+    if version.returncode:
+        return
+    answer = json.loads(version.stdout)
+    report.check((answer["simd"], answer["fma"]) == ("base", "software"), f"on a Nehalem: {answer}")
+    report.check("fma in software" in old("version").stdout, "version does not say that fma is in software")
+    words = ("eval", "sum(exp(x) / (1 + x)) + sum(matmul(x, x))", "--feed", "x=[[0.1,0.7],[1.9,3]]", "--grad", "x")
+    there, here = old(*words), Ran(*words).good()
+    report.check(there.returncode == 0 and there.stdout == here.out, f"a Nehalem has other bits: {there.stdout} {there.stderr} {here.out}")
+
 
 def test_help():
     listed = Ran("--help").good().prints(*VERBS)
@@ -466,6 +530,9 @@ def test_surroundings():
     plain.expect("\x1b" not in plain.err + coloured.err, "has escape sequences where nobody watches")
     odd = Ran("version", environment={"WENGERT_SPEED": "11"})
     odd.expect(odd.code == 0 and "WENGERT_SPEED" in odd.err and len(odd.err.splitlines()) == 1, "is silent about an unknown WENGERT_SPEED")
+    Ran("version", environment={"WENGERT_SIMD": "v9"}).usage('WENGERT_SIMD is "v9"', "v2, v3 or v4")
+    for threads in ("0", "1000000", "-1", "two"):
+        Ran("version", environment={"WENGERT_THREADS": threads}).usage("WENGERT_THREADS is", "1 to 1024")
     slow = Ran("version", "--json", environment={"WENGERT_THREADS": "1", "WENGERT_SIMD": "v2"}).good().object()
     report.check((slow.get("threads"), slow.get("simd")) == (1, "base"), f"WENGERT_THREADS and WENGERT_SIMD: {slow}")
     bits = {Ran("eval", "exp(x) / (1 + x)", "--feed", "x=[0.1,0.7,1.9]", environment={"WENGERT_SIMD": level}).good().out for level in ("v2", "v3")}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What the machine can do at most, for the bench programs: multiply-adds of independent vectors, and bytes read, copied and copied past
- * the caches. Each function does a fixed piece of work; who calls times it. */
-#ifndef BENCH_ROOFS_H
-#define BENCH_ROOFS_H
+ * What the machine can do at most: multiply-adds of independent vectors, and bytes read from memory. Each function does a fixed piece of
+ * work; who calls times it. For `wengert explain` and the bench programs. */
+#ifndef TOOLS_ROOFS_H
+#define TOOLS_ROOFS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +37,20 @@ static inline double roofs_operations(size_t item)
         }                                                                                                \
         for (int c = 0; c < ROOFS_CHAINS; c++) sum += chain[c];                                            \
         return sum[0];                                                                                   \
+    }
+
+/* Streams at once: one alone does not fill the road from memory. */
+enum { ROOFS_STREAMS = 4 };
+
+#define ROOFS_READ_ALL(name)                                                     \
+    ROOFS_WIDEST static double name(const roofs_f64 *items, size_t count)          \
+    {                                                                            \
+        roofs_f64 sums[ROOFS_STREAMS] = {{0}};                                     \
+        size_t part = count / ROOFS_STREAMS;                                      \
+        for (size_t i = 0; i < part; i++)                                         \
+            for (size_t s = 0; s < ROOFS_STREAMS; s++) sums[s] += items[s * part + i]; \
+        sums[0] += sums[1] + sums[2] + sums[3];                                   \
+        return sums[0][0];                                                       \
     }
 
 #endif
