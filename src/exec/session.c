@@ -262,6 +262,15 @@ exec_run exec_session_run(wg_session *session)
                       .failed_node = WG_NONE};
 }
 
+/* How many stages run together from this one on: those that joined it, until something failed. */
+static uint32_t together(const wg_session *session, const exec_run *run, uint32_t stage)
+{
+    uint32_t count = 1;
+    if (run->failed_node != WG_NONE) return count;
+    while (stage + count < session->plan->stage_count && session->laid.layout->joined[stage + count]) count++;
+    return count;
+}
+
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
 static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
 {
@@ -270,17 +279,19 @@ static bool run_stages(wg_session *session, exec_run *run, const exec_packed *pa
     uint32_t moved = 0;
     for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
         session->laid.bases[layout->moves[m].buffer] = session->arena + layout->buffers[layout->moves[m].buffer].offset;
-    for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
+    for (uint32_t s = 0, count; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s += count) {
         const exec_stage *stage = &session->laid.stages[s];
+        count = together(session, run, s);
         for (; moved < layout->move_count && layout->moves[moved].stage == s; moved++)
             session->laid.bases[layout->moves[moved].buffer] = session->arena + layout->moves[moved].offset;
         if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
-        run->scratch = session->arena + session->laid.layout->scratch_at[s];
+        run->scratch = session->arena + layout->scratch_at[s];
         run->packed = packed && packed[s].items ? &packed[s] : NULL;
         int64_t began = run->times ? exec_now() : 0;
-        stage->run(run, stage);
-        if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9;
-        exec_run_stage_done(run, stage);
+        if (count > 1) exec_joined_run(run, stage, count, session->arena, layout->scratch_at + s);
+        else stage->run(run, stage);
+        if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9; /* of all of them */
+        for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
     base_floats_restore(floats);
     if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
