@@ -130,7 +130,7 @@ def test_explain():
     model = budgeted()
     free = Ran("explain", model, "--json", "--threads", "1").good().object()
     stages = free.get("stages", [])
-    products = [stage for stage in stages if stage["kernel"] == "matmul"]
+    products = [stage for stage in stages if stage["kernel"].startswith("matmul")]
     report.check(len(products) == 16 and all(stage["operations"] >= 2 * 64 ** 3 for stage in products), f"16 products of 64 cubed: {products}")
     report.check(all(stage["why"] and not stage["again"] and stage["cost"] > 0 and "seconds" not in stage for stage in stages), f"stages of explain: {stages}")
     tight = free["arena_bytes"] * 3 // 4
