@@ -36,17 +36,6 @@ int64_t wg_kind_block(wg_kind kind)
     return (unsigned)kind < WG_KIND_COUNT ? (int64_t)1 << base_kinds[kind].shift : 0;
 }
 
-bool base_kind_fits(wg_kind kind, uint32_t rank, const int64_t *shape)
-{
-    int64_t part = ((int64_t)1 << base_kinds[kind].shift) - 1;
-    return part == 0 || (rank > 0 && (shape[rank - 1] & part) == 0);
-}
-
-bool base_kind_size(wg_kind kind, int64_t items, int64_t *bytes)
-{
-    return base_multiply(base_kind_units(kind, items), base_kinds[kind].bytes, bytes);
-}
-
 /* ---- narrow floats ---- */
 
 static float float_of_bits(uint32_t bits)

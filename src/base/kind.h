@@ -4,6 +4,7 @@
 #ifndef BASE_KIND_H
 #define BASE_KIND_H
 
+#include "base/checked.h"
 #include "wengert/types.h"
 
 typedef enum base_class {
@@ -52,9 +53,16 @@ static inline int64_t base_kind_bytes(wg_kind kind, int64_t items) { return base
 /* How many items fit in so many bytes. */
 static inline int64_t base_kind_items(wg_kind kind, int64_t bytes) { return (bytes / base_kinds[kind].bytes) << base_kinds[kind].shift; }
 /* Whether a shape's last axis is whole blocks of the kind; other kinds fit every shape. */
-bool base_kind_fits(wg_kind kind, uint32_t rank, const int64_t *shape);
+static inline bool base_kind_fits(wg_kind kind, uint32_t rank, const int64_t *shape)
+{
+    int64_t part = ((int64_t)1 << base_kinds[kind].shift) - 1;
+    return part == 0 || (rank > 0 && (shape[rank - 1] & part) == 0);
+}
 /* Bytes of so many items; false where they are beyond 64 bits. */
-bool base_kind_size(wg_kind kind, int64_t items, int64_t *bytes);
+static inline bool base_kind_size(wg_kind kind, int64_t items, int64_t *bytes)
+{
+    return base_multiply(base_kind_units(kind, items), base_kinds[kind].bytes, bytes);
+}
 
 /* IEEE half and bfloat16, ties to even, subnormals kept, NaN to the canonical quiet NaN. */
 float base_f16_to_f32(uint16_t bits);

@@ -48,6 +48,21 @@ static void byte_strides(exec_result *result)
     if (base_kind_is_block(value->kind)) result->strides[value->rank - 1] = base_kinds[value->kind].bytes;
 }
 
+/* The stage that makes a result may write it where the caller wants it; what is a view, a source or shared is copied after the run. */
+static void find_placeable(const wg_session *session, exec_laid *laid)
+{
+    const graph_entry *entry = &session->plan->entry;
+    for (uint32_t i = 0; i < entry->keep_count; i++) {
+        exec_result *result = &laid->results[i];
+        const plan_buffer *buffer = &laid->layout->buffers[result->value.buffer];
+        result->placeable = buffer->place == PLAN_PLACE_ARENA && buffer->node == result->value.node && result->value.dense && result->value.offset == 0;
+        for (uint32_t before = 0; before < i; before++)
+            result->placeable = result->placeable && laid->results[before].value.buffer != result->value.buffer;
+        for (uint32_t c = 0; c < entry->carry_count; c++) /* it is made where the next run reads it */
+            result->placeable = result->placeable && !(laid->carries[c].in_place && laid->carries[c].result.buffer == result->value.buffer);
+    }
+}
+
 static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, wg_error *error)
 {
     const graph_entry *entry = &session->plan->entry;
@@ -73,6 +88,7 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
         for (uint32_t before = 0; before < c; before++)
             carry->in_place = carry->in_place && laid->carries[before].result.buffer != carry->result.buffer;
     }
+    find_placeable(session, laid);
     return true;
 }
 
@@ -316,19 +332,11 @@ static bool check_run(const wg_session *session, const wg_run_options *options, 
 
 /* ---- results in the caller's memory ---- */
 
-/* The stage that makes a result writes it where the caller wants it; what is a view, a source or shared is copied after the run. */
 static void place_results(wg_session *session, const wg_run_memory *memory)
 {
-    const plan_layout *layout = session->laid.layout;
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
         exec_result *result = &session->laid.results[i];
-        const plan_buffer *buffer = &layout->buffers[result->value.buffer];
-        result->placed = memory->results[i] && buffer->place == PLAN_PLACE_ARENA && buffer->node == result->value.node && result->value.dense &&
-                         result->value.offset == 0;
-        for (uint32_t before = 0; before < i; before++)
-            result->placed = result->placed && session->laid.results[before].value.buffer != result->value.buffer;
-        for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) /* it is made where the next run reads it */
-            result->placed = result->placed && !(session->laid.carries[c].in_place && session->laid.carries[c].result.buffer == result->value.buffer);
+        result->placed = result->placeable && memory->results[i];
         if (result->placed) session->laid.bases[result->value.buffer] = memory->results[i];
     }
 }
@@ -390,8 +398,8 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         run.times = times;
         if (memory) place_results(session, memory);
         bool at = memory && memory->inputs;
-        const exec_packed *packed;
-        good = exec_prepared_begin(session, options ? options->parameters : NULL, &packed, &inner) &&
+        const exec_packed *packed = NULL;
+        good = (!session->prepared || exec_prepared_begin(session, options ? options->parameters : NULL, &packed, &inner)) &&
                (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, packed, &inner);
         if (good && memory) copy_results(session, memory);
         good = exec_sources_end(session, good, memory == NULL, &inner);

@@ -42,7 +42,8 @@ typedef struct exec_carry {
 typedef struct exec_result {
     exec_value value;
     int64_t strides[WG_MAX_RANK]; /* bytes */
-    bool placed; /* the run under way makes it in the caller's memory */
+    bool placeable; /* a stage can make it in the caller's memory */
+    bool placed;    /* the run under way does */
 } exec_result;
 
 /* Everything that a layout decides. */
