@@ -91,7 +91,7 @@ static double products_of(const wg_session *session, uint32_t stage)
     return (double)session->laid.layout->volumes[plan->index[facts->nodes[facts->node_count - 1]]] * (double)depth;
 }
 
-/* The stages by themselves, after a run that placed what they read. */
+/* The stages by themselves, after a run that placed what they read; those that run together as the first of them. */
 static void time_stages(wg_session *session, stage_time *times)
 {
     const exec_laid *laid = &session->laid;
@@ -99,10 +99,12 @@ static void time_stages(wg_session *session, stage_time *times)
                     .stop = &session->stop, .changed = laid->changed,
                     .parallel_cost = session->parallel_cost, .part_cost = session->part_cost, .total = laid->total, .failed_node = WG_NONE};
     uint64_t floats = base_floats_set();
-    for (uint32_t s = 0; s < session->plan->stage_count; s++) {
+    for (uint32_t s = 0, count; s < session->plan->stage_count; s += count) {
+        for (count = 1; s + count < session->plan->stage_count && laid->layout->joined[s + count];) times[s + count++].seconds = 0;
         double start = now(CLOCK_PROCESS_CPUTIME_ID);
         run.scratch = session->arena + laid->layout->scratch_at[s];
-        laid->stages[s].run(&run, &laid->stages[s]);
+        if (count > 1) exec_joined_run(&run, &laid->stages[s], count, session->arena, laid->layout->scratch_at + s);
+        else laid->stages[s].run(&run, &laid->stages[s]);
         double taken = now(CLOCK_PROCESS_CPUTIME_ID) - start;
         if (taken < times[s].seconds) times[s].seconds = taken;
     }

@@ -184,6 +184,22 @@ WG_API bool wg_session_carry(wg_session *session, wg_symbol input, const wg_view
 /* Forgets carried values: the next run reads the recorded defaults or its feeds. */
 WG_API void wg_session_reset(wg_session *session);
 
+/* ---- weights packed once ---------------------------------------------------------------------------------------------------------------- */
+
+/* Weights of a plan's matrix products in the order in which its kernels read them, and which parameters they were made from. May be shared by sessions of the
+ * plan and by threads. */
+typedef struct wg_prepared wg_prepared;
+/* Packs what a plan reads of a table (NULL: the network's initial payloads): [depth, columns] of every product whose second operand is a parameter, if it has enough
+ * columns to be read in panels. Freed by wg_prepared_release. NULL and an error: no memory, a table of another network. */
+WG_API wg_prepared *wg_prepared_new(wg_plan *plan, const wg_parameters *parameters, wg_error *error);
+WG_API wg_prepared *wg_prepared_retain(wg_prepared *prepared);
+WG_API void wg_prepared_release(wg_prepared **prepared);
+/* Bytes of what is packed. */
+WG_API int64_t wg_prepared_bytes(const wg_prepared *prepared);
+/* The session's runs read these from now on (NULL: none); it keeps a reference. Results have the same bits. A run with another table, or after a change of this one, fails
+ * with WG_PARAMETERS. WG_ARGUMENT: prepared for another plan. */
+WG_API bool wg_session_prepare(wg_session *session, wg_prepared *prepared, wg_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,11 +58,21 @@ typedef struct base_formula_program {
 bool base_formula_record(const wg_allocator *allocator, base_formula formula, wg_kind kind, base_formula_program *program, wg_error *error);
 void base_formula_free(base_formula_program *program);
 
-/* The routines for lanes that a formula flags for REPAIR, by number and by name: sin, cos and tan of any finite |x| >= 1. */
-typedef enum base_repair { BASE_REPAIR_sin, BASE_REPAIR_cos, BASE_REPAIR_tan, BASE_REPAIR_COUNT } base_repair;
+/* The routines for lanes that a formula flags for REPAIR, by number and by name: sin, cos and tan of any finite |x| >= 1; 1/x; the square
+ * root. All answer NaN of infinities and NaN. */
+typedef enum base_repair {
+    BASE_REPAIR_sin,
+    BASE_REPAIR_cos,
+    BASE_REPAIR_tan,
+    BASE_REPAIR_inverse,
+    BASE_REPAIR_root,
+    BASE_REPAIR_COUNT
+} base_repair;
 extern double (*const base_repairs[BASE_REPAIR_COUNT])(double);
 double base_repair_sin(double x);
 double base_repair_cos(double x);
 double base_repair_tan(double x);
+double base_repair_inverse(double x);
+double base_repair_root(double x);
 
 #endif

@@ -162,28 +162,6 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(select_f32)(VECTOR(mask_f32) mask, VECT
 #define VECTOR_LANE(mask, i) (mask)[i]
 #endif
 
-VECTOR_FUNCTION VECTOR(float_f64)
-    VECTOR(repair_f64)(VECTOR(mask_f64) mask, double (*routine)(double), VECTOR(float_f64) x, VECTOR(float_f64) y)
-{
-#if defined(VECTOR_ANY_F64)
-    if (__builtin_expect(!VECTOR_ANY_F64(mask), 1)) return y;
-#endif
-    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(double); i++)
-        if (VECTOR_LANE(mask, i)) y[i] = routine(x[i]);
-    return y;
-}
-
-VECTOR_FUNCTION VECTOR(float_f32)
-    VECTOR(repair_f32)(VECTOR(mask_f32) mask, double (*routine)(double), VECTOR(float_f32) x, VECTOR(float_f32) y)
-{
-#if defined(VECTOR_ANY_F32)
-    if (__builtin_expect(!VECTOR_ANY_F32(mask), 1)) return y;
-#endif
-    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++)
-        if (VECTOR_LANE(mask, i)) y[i] = (float)routine((double)x[i]);
-    return y;
-}
-
 VECTOR_FUNCTION VECTOR(float_f64) VECTOR(min_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
 {
 #if defined(VECTOR_MIN_F64)
@@ -260,6 +238,38 @@ VECTOR_FUNCTION VECTOR(mask_f32) VECTOR(integers_equal_f32)(VECTOR(unsigned_f32)
     return VECTOR_IEQ_F32(a, b);
 }
 
+/* Out of the way of the formulas' loops. Lanes of NaN and infinity are answered together, lest data full of them be slow. */
+#define REPAIR_LANES(kind, type)                                                                                                       \
+    __attribute__((unused, noinline)) static VECTOR(float_##kind)                                                                      \
+        VECTOR(repair_lanes_##kind)(VECTOR(mask_##kind) mask, double (*routine)(double), VECTOR(float_##kind) x, VECTOR(float_##kind) y) \
+    {                                                                                                                                  \
+        y = VECTOR(select_##kind)(mask, (VECTOR(float_##kind)){0} + (type)__builtin_nan(""), y);                                       \
+        mask = (VECTOR(mask_##kind))(mask & VECTOR(equal_##kind)(x - x, (VECTOR(float_##kind)){0}));                                   \
+        for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(type); i++)                                                                    \
+            if (VECTOR_LANE(mask, i)) y[i] = (type)routine((double)x[i]);                                                              \
+        return y;                                                                                                                      \
+    }
+REPAIR_LANES(f64, double)
+REPAIR_LANES(f32, float)
+
+VECTOR_FUNCTION VECTOR(float_f64)
+    VECTOR(repair_f64)(VECTOR(mask_f64) mask, double (*routine)(double), VECTOR(float_f64) x, VECTOR(float_f64) y)
+{
+#if defined(VECTOR_ANY_F64)
+    if (__builtin_expect(!VECTOR_ANY_F64(mask), 1)) return y;
+#endif
+    return VECTOR(repair_lanes_f64)(mask, routine, x, y);
+}
+
+VECTOR_FUNCTION VECTOR(float_f32)
+    VECTOR(repair_f32)(VECTOR(mask_f32) mask, double (*routine)(double), VECTOR(float_f32) x, VECTOR(float_f32) y)
+{
+#if defined(VECTOR_ANY_F32)
+    if (__builtin_expect(!VECTOR_ANY_F32(mask), 1)) return y;
+#endif
+    return VECTOR(repair_lanes_f32)(mask, routine, x, y);
+}
+
 #if VECTOR_BIT_MASKS
 VECTOR_FUNCTION VECTOR(float_f64) VECTOR(scale_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
 {
@@ -332,7 +342,7 @@ VECTOR_FUNCTION VECTOR(half_f32) VECTOR(narrow_f32)(VECTOR(float_f64) x)
 #define FMA(a, b, c) NAME(fma)(a, b, c)
 #define SQRT(a) NAME(sqrt)(a)
 #define SIGN_BIT UC((SCALAR_OF(U))1 << (8 * sizeof(SCALAR_OF(U)) - 1))
-#define NEG(a) ((F)((U)(a) ^ SIGN_BIT))
+#define NEG(a) (-(a))
 #define ABS(a) ((F)((U)(a) & ~SIGN_BIT))
 #define COPYSIGN(a, b) ((F)(((U)(a) & ~SIGN_BIT) | ((U)(b) & SIGN_BIT)))
 #define SELECT(mask, a, b) NAME(select)(mask, a, b)
@@ -392,6 +402,7 @@ VECTOR_FUNCTION VECTOR(half_f32) VECTOR(narrow_f32)(VECTOR(float_f64) x)
 #undef SCALAR_OF
 #undef SIGN_BIT
 #undef HALVES
+#undef REPAIR_LANES
 #undef WIDENED_HALF
 #undef VECTOR_JOIN
 #undef VECTOR_NAME

@@ -158,7 +158,13 @@ double base_repair_tan(double x)
     return CHOOSE(tan_turns_f64, t.high, t.low, t.quarters);
 }
 
-double (*const base_repairs[BASE_REPAIR_COUNT])(double) = {base_repair_sin, base_repair_cos, base_repair_tan};
+double base_repair_inverse(double x) { return x - x != 0 ? __builtin_nan("") : 1 / x; }
+
+double base_repair_root(double x) { return x - x != 0 ? __builtin_nan("") : __builtin_sqrt(x); }
+
+double (*const base_repairs[BASE_REPAIR_COUNT])(double) = {
+    base_repair_sin, base_repair_cos, base_repair_tan, base_repair_inverse, base_repair_root,
+};
 
 /* ---- exact functions ------------------------------------------------------------------------------------------------------- */
 

@@ -11,9 +11,11 @@
 #include "exec/exec_attention.h"
 #include "exec/exec_map.h"
 
-#define BLOCK_ROWS EXEC_SMALL_ROWS /* so that the products read keys and values in place */
-#define TURNED_BYTES 1048576
-#define SHEET_BYTES 786432 /* scores of a block: a good part of the second cache */
+#define BLOCK_ROWS 84         /* a multiple of every level's tile rows */
+#define FEW_BLOCK_ROWS 42     /* of few rows: a block computes the keys that its last row sees */
+#define PACKED_ROWS 16        /* fewer do not repay packing */
+#define PACKED_BYTES 2097152  /* of keys, and of values */
+#define SHEET_BYTES 786432    /* scores of a block: with the packed keys and values of a long line a good part of the second cache */
 #define MULTIPLY_COST 0.04 /* of one multiply-add, in item copies */
 
 /* A covered node, and which axes of the scores its axes are. */
@@ -420,6 +422,8 @@ static bool place_rooms(lowering *l, uint32_t *key_rooms)
     return true;
 }
 
+static int64_t packed_bytes(const exec_product *product, int64_t width) { return width * product->depth * exec_product_sum_bytes(product); }
+
 static bool place(lowering *l)
 {
     exec_attention *a = l->a;
@@ -436,15 +440,21 @@ static bool place(lowering *l)
         a->weights_at = bytes;
         bytes += line_up(a->block_rows * a->pitch * base_kinds[a->values.kind].bytes);
     }
-    a->turned_at = bytes;
-    a->product_at = bytes += line_up(a->turned * a->scores.depth * base_kinds[a->scores.kind].bytes);
-    exec_product one = a->values;
-    one.rows = 1;
-    int64_t needs[3] = {(int64_t)exec_product_bytes(&a->scores, a->block_rows, a->keys),
-                        (int64_t)exec_product_bytes(&a->values, a->block_rows, a->columns),
-                        (int64_t)exec_product_bytes(&one, 1, a->columns)};
-    room = needs[0] > needs[1] ? needs[0] : needs[1];
-    a->at_at = bytes += line_up(room > needs[2] ? room : needs[2]);
+    a->packed_keys_at = a->packed_values_at = a->product_at = bytes;
+    if (a->packed) {
+        a->packed_values_at = bytes += line_up(packed_bytes(&a->scores, a->keys_width));
+        a->product_at = bytes += line_up(packed_bytes(&a->values, a->values_width));
+    }
+    /* A block of fewer rows may run as another form of the product: one row, and the most that do not turn. */
+    exec_product some = a->values;
+    int64_t upright = 2 * a->columns - 1, few[3] = {a->block_rows, 1, upright < 1 ? 1 : upright < a->block_rows ? upright : a->block_rows};
+    room = (int64_t)exec_product_bytes(&a->scores, a->block_rows, a->keys);
+    for (uint32_t i = 0; i < 3; i++) {
+        some.rows = few[i];
+        int64_t needs = (int64_t)exec_product_bytes(&some, few[i], a->columns);
+        if (needs > room) room = needs;
+    }
+    a->at_at = bytes += line_up(room);
     a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *));
     a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;
@@ -478,12 +488,15 @@ static wg_kind accumulation(const lowering *l, uint32_t node, wg_kind kind)
 
 static void choose_blocks(exec_attention *a, uint32_t threads, int64_t item)
 {
-    int64_t most = SHEET_BYTES / (a->pitch * item);
-    a->block_rows = most < 1 ? 1 : most < BLOCK_ROWS ? most : BLOCK_ROWS;
+    int64_t most = SHEET_BYTES / (a->pitch * item), wanted = a->rows > 6 * BLOCK_ROWS ? BLOCK_ROWS : FEW_BLOCK_ROWS;
+    a->block_rows = most < 1 ? 1 : most < wanted ? most : wanted;
+    if (a->block_rows > EXEC_TILE_ROWS) a->block_rows -= a->block_rows % EXEC_TILE_ROWS;
     while (a->block_rows > 16 && a->batches * (a->rows / a->block_rows) < 4 * (int64_t)threads) a->block_rows /= 2;
     if (a->block_rows > a->rows) a->block_rows = a->rows > 0 ? a->rows : 1;
     a->row_blocks = (a->rows + a->block_rows - 1) / a->block_rows;
 }
+
+static int64_t panels_of(int64_t columns) { return (columns + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS * EXEC_TILE_COLUMNS; }
 
 static bool make_products(lowering *l, exec_call *call)
 {
@@ -512,8 +525,10 @@ static bool make_products(lowering *l, exec_call *call)
         .result_batch = exec_side_plain(a->batches, a->rows * a->columns), .result_rows = exec_side_plain(a->block_rows, a->columns),
         .result_column = 1,
     };
-    bool plain = kind == scored && a->scores.accumulate == kind && k.rows.rank == 1 && k.columns.rank == 1 && k.columns.stride[0] != 1;
-    if (plain && a->block_rows > 1 && depth * a->pitch * base_kinds[kind].bytes <= TURNED_BYTES) a->turned = a->pitch;
+    a->keys_width = panels_of(a->keys);
+    a->values_width = panels_of(a->columns);
+    a->packed = a->rows >= PACKED_ROWS && packed_bytes(&a->scores, a->keys_width) <= PACKED_BYTES &&
+                packed_bytes(&a->values, a->values_width) <= PACKED_BYTES && !exec_product_turns(&a->scores) && !exec_product_turns(&a->values);
     a->unit_cost = (double)a->block_rows * (double)a->keys * ((double)depth + (double)a->columns) * MULTIPLY_COST + 1;
     return true;
 }

@@ -2,6 +2,7 @@
  *
  * exec/: running a plan. Uses plan/, grad/ (the reverse scan), graph/ and base/, and never a row of interp/, which judges it.
  *
+ *   prepared.c     wg_prepared_*: weights packed once for many runs
  *   session.c      wg_session_*: arena, carried values, the stop flag; one run from its checks to its results
  *   sources.c      where the items of inputs, parameters and constants are during a run
  *   stage.c        a plan's stages prepared for one layout; splitting work over threads; stopping, progress, errors
@@ -75,17 +76,40 @@ bool exec_factored_side(const exec_factored *view, uint32_t first, uint32_t end,
 
 typedef struct exec_run exec_run;
 typedef struct exec_stage exec_stage;
+typedef struct exec_images exec_images;
 /* Runs a prepared stage; what fails is told to exec_run_fail_item. */
 typedef void (*exec_stage_function)(exec_run *run, const exec_stage *stage);
+
+/* What a stage packed of parameters, for later runs: key tells how they lay. items NULL: nothing. */
+typedef struct exec_packed {
+    char *items;
+    int64_t bytes, key[8];
+} exec_packed;
 
 struct exec_stage {
     exec_stage_function run;
     exec_stage_function undo; /* of a stage that told the run that it changes a carried value: puts it back; NULL: it changes none */
+    void (*pack)(exec_run *run, const exec_stage *stage, exec_packed *packed); /* fills packed_bytes of items, and key; NULL: nothing to pack */
+    int64_t packed_bytes;
     const void *prepared;
     uint32_t first_node; /* the lowest node it computes */
     int64_t scratch;     /* bytes from the scratch's start that it needs */
     double cost;         /* item copies */
+    const exec_images *by_image; /* NULL: its result is not made image by image */
 };
+
+/* A stage that makes its result image by image (the first axis of what it reads and writes), so that stages may follow one another while an
+ * image is in the cache. Its `run` is exec_images_run. */
+struct exec_images {
+    void *(*begin)(exec_run *run, const exec_stage *stage); /* what comes before all images; answers what `part` is given */
+    void (*part)(void *work, exec_range images, uint32_t thread);
+    int64_t images;
+    double image_cost, image_bytes; /* of the result */
+    bool alone; /* nothing goes before it in turn */
+};
+
+#define EXEC_JOINED_MOST 8
+#define EXEC_JOINED_BYTES 1048576 /* of an image's results: they are to stay in the second cache */
 
 /* What preparing needs to know. */
 typedef struct exec_build {
@@ -100,6 +124,9 @@ typedef struct exec_build {
 
 /* Prepares stage `index`; false without memory (or with a row that this build cannot run). */
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
+/* Whether stage `index` of prepared stages may run with the one before it, and those that joined that one, an image at a time: what it
+ * reads of theirs is of the same image. */
+bool exec_stage_joins(const exec_build *build, const exec_stage *stages, uint32_t index);
 bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_product_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_pieces_prepare(exec_build *build, uint32_t index, exec_stage *stage);
@@ -130,6 +157,7 @@ struct exec_run {
     uint32_t threads;
     char *const *bases; /* [buffer count] */
     char *scratch;      /* of the stage under way */
+    const exec_packed *packed; /* its packed parameters; NULL: none */
     atomic_bool *stop;
     bool (*progress)(void *user, double share);
     void *progress_user;
@@ -163,6 +191,9 @@ typedef void (*exec_part_function)(void *work, exec_range range, uint32_t thread
 /* Calls part over [0, count) in ranges of multiples of `grain` (but the last), in parallel where it repays; unit_cost in item copies
  * decides the size of a range. Serves stop and progress between ranges. */
 void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cost, exec_part_function part, void *work);
+void exec_images_run(exec_run *run, const exec_stage *stage);
+/* Stages that joined the first of them. */
+void exec_joined_run(exec_run *run, const exec_stage *stages, uint32_t count, char *arena, const int64_t *scratch_at);
 /* Nanoseconds of a clock that only goes on. */
 int64_t exec_now(void);
 /* A stage is done: progress. */

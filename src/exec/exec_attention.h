@@ -94,11 +94,12 @@ typedef struct exec_attention {
     attention_mask mask;
     attention_softmax softmax;
     uint32_t weights; /* register */
-    int64_t turned;   /* pitch of a batch's keys side by side, [depth, keys]; 0: they are read where they are */
+    bool packed;      /* a batch's keys and values, once for all of its rows */
+    int64_t keys_width, values_width; /* packed columns */
     /* a thread's piece of scratch, bytes: rooms of a line each, positions of keys, scores, weights (the scores' own place where they are of
-     * one kind), turned keys, the products' workspace, addresses of registers and then of reads,
+     * one kind), packed keys and values, the products' workspace, addresses of registers and then of reads,
      * what the thread knows */
-    int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, turned_at, product_at, at_at, known_at, seen_at, rows_at, pieces;
+    int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, packed_keys_at, packed_values_at, product_at, at_at, known_at, seen_at, rows_at, pieces;
     uint32_t room_count, read_base;
     double unit_cost, mask_cost;
 } exec_attention;

@@ -42,6 +42,11 @@ const char *exec_dense_items(exec_run *run, const exec_dense *dense);
 /* The call copies a value of as many items, in row-major order (run_copy.c). */
 bool exec_copy_prepare(exec_call *call, const exec_value *from);
 
+/* Too few images for the threads. */
+bool exec_images_are_few(const exec_build *build, int64_t images);
+/* The call's stage makes its result image by image. */
+void exec_call_by_image(exec_call *call, const exec_images *by);
+
 /* A shape [outer.., extent, inner..] around one axis, and whether that is the last one. */
 typedef struct exec_axis {
     int64_t outer, extent, inner;
@@ -73,6 +78,16 @@ bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matr
 /* The same by the kernel that reads a through offsets (run_convolution.c): f32 or f64 in its own kind, no batch, and a bias [columns] that
  * is added to each row, or NULL. extents: rows, depth, columns. */
 bool exec_gather_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias);
+/* The same where rows are (image, place) and depth is not long: image by image. padding: a's items are these, placed from starts on among
+ * `fill`, which each image is copied to before it is read; shape: of what a is then; NULL: a's items are read where they are. */
+typedef struct exec_padding {
+    exec_value from;
+    const int64_t *shape;
+    int64_t starts[4];
+    double fill;
+} exec_padding;
+bool exec_gather_images_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3],
+                                const exec_value *bias, int64_t images, const exec_padding *padding);
 /* Windows over the rows and the columns of images. */
 typedef struct exec_window_shape {
     int64_t windows[2], size[2], step[2], dilation[2];

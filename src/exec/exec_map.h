@@ -77,6 +77,7 @@ typedef struct exec_map_step {
     exec_block_function function;
     uint32_t target, operand_count, operands[3], scalars;
     uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which every line reads the same */
+    int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
     uint32_t index; /* GATHER: of the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
 
@@ -120,6 +121,7 @@ typedef struct exec_map_list {
     bool canonical; /* some write is made so where it stands */
     bool streams;   /* some write is streamed */
     bool across;    /* the cells of a block are one line, which all of its lines read */
+    uint32_t ahead; /* steps before which a part of the next block's large reads is asked for, while memory would be idle; they follow this one's */
     int64_t room_bytes, scratch_at;
     double unit_cost;
 } exec_map_list;
@@ -152,8 +154,10 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
 /* A thread's last block of a list is done: what it streamed is seen. */
 static inline void exec_map_list_done(const exec_map_work *work)
 {
-    if (work->list->streams) work->run->kernels->stream(NULL, NULL, 0);
+    if (work->list->streams) work->run->kernels->stream(WG_KIND_BOOL, NULL, NULL, 0);
 }
+/* The blocks of a thread follow each other: reads of more than caches keep are asked for ahead. */
+void exec_map_list_asks(exec_map_list *list);
 /* Items of a block in which its reads are transposed well; 0: none is. */
 int64_t exec_map_transpose_items(const exec_map_list *list, uint32_t width, uint32_t streams);
 /* Items of a block in which so many streams of such a width stay in the first cache. */

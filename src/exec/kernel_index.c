@@ -41,11 +41,14 @@ typedef struct item_16 {
     uint64_t half[2];
 } item_16;
 #define GATHER_AHEAD 64
+#define GATHER_FAR (1 << 20) /* bytes of data from which its items are asked for ahead */
 /* Rows of one item of T. Positions are taken in pieces: read as if they were inside, and if one was not, the piece again item by item. */
 #define GATHER_PIECE(T, P)                                                                                                                \
     {                                                                                                                                     \
         const P *positions = (const P *)x->positions + batch * x->each;                                                                   \
         uint64_t outside = 0;                                                                                                             \
+        for (int64_t i = stop, next = end - stop < GATHER_AHEAD ? end : stop + GATHER_AHEAD; far && i < next; i++)                        \
+            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)positions[i] * sizeof(T)));                                    \
         for (int64_t i = piece; i < stop; i++) {                                                                                          \
             uint64_t position = (uint64_t)(int64_t)positions[i];                                                                          \
             outside |= position >= (uint64_t)x->extent;                                                                                   \
@@ -73,6 +76,7 @@ static int64_t gather_slab(const exec_indexing *x, int64_t slab, int64_t first, 
 {
     size_t run = (size_t)x->post * x->item_bytes;
     int64_t batch = slab / x->pre, failed = -1;
+    const bool far = x->extent * (int64_t)run >= GATHER_FAR;
     switch (x->post == 1 ? x->item_bytes : 0) {
     case 1: GATHER_ITEMS(uint8_t) break;
     case 2: GATHER_ITEMS(uint16_t) break;

@@ -56,9 +56,30 @@ static void store_key(const exec_ordering *o, uint64_t key, int64_t at)
     }
 }
 
+typedef uint64_t words __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint32_t halves __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* Whether a line of neighbours of 4 or 8 bytes has a -0. */
+static bool has_negative_zero(const exec_ordering *o, int64_t from)
+{
+    int64_t bytes = (int64_t)base_kinds[o->kind].bytes, i = 0, many = o->extent * bytes;
+    const char *items = (const char *)o->items + from * bytes;
+    for (; i + 64 <= many; i += 64) {
+        words some = {0};
+        for (int j = 0; j < 64; j += 16)
+            some |= bytes == 4 ? (words)(*(const halves *)(const void *)(items + i + j) == (uint32_t)1 << 31)
+                               : (words)(*(const words *)(const void *)(items + i + j) == (uint64_t)1 << 63);
+        if (some[0] | some[1]) return true;
+    }
+    for (; i < many; i += bytes)
+        if (base_number_load(o->kind, items + i, 0).d == 0 && items[i + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bytes - 1 : 0)]) return true;
+    return false;
+}
+
 /* Zeros keep their signs in the order they came: place is where the first of them went. */
 static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int64_t place)
 {
+    if (o->inner == 1 && base_kinds[o->kind].bytes >= 4 && !has_negative_zero(o, from)) return; /* they are +0 */
     size_t bytes = base_kinds[o->kind].bytes;
     uint64_t zero = turned(o, (uint64_t)1 << (8 * bytes - 1));
     for (int64_t i = 0; i < o->extent; i++) {
@@ -213,4 +234,135 @@ void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
         else if (is_narrow(o)) sort_values_32(o, from, to, workspace);
         else sort_values_64(o, from, to, workspace);
     }
+}
+
+/* ---- one line by threads ----------------------------------------------------------------------------------- */
+
+/* Keys in order stand in the result, if the line is sorted in place, else in the workspace: positions below 32-bit keys. Every turn merges
+ * them into the other half of the room. */
+bool exec_order_cuts(const exec_ordering *o)
+{
+    if (o->inner != 1 || takes_few(o)) return false;
+    return sorts_in_place(o) || (o->positions != NULL && is_narrow(o));
+}
+
+static int64_t key_bytes(const exec_ordering *o) { return sorts_in_place(o) ? (int64_t)base_kinds[o->kind].bytes : 8; }
+
+static char *keys_after(const exec_ordering *o, uint32_t turns, void *workspace)
+{
+    char *first = sorts_in_place(o) ? o->result : workspace, *second = workspace;
+    if (!sorts_in_place(o)) second += o->extent * 8;
+    return turns % 2 ? second : first;
+}
+
+void exec_order_run(const exec_ordering *o, exec_range items, void *workspace)
+{
+    int64_t bytes = key_bytes(o);
+    char *keys = keys_after(o, 0, workspace);
+    for (int64_t i = items.first; i < items.end; i += EXEC_PAUSE_ITEMS) {
+        int64_t part = items.end - i < EXEC_PAUSE_ITEMS ? items.end - i : EXEC_PAUSE_ITEMS;
+        if (o->pause && !o->pause->go_on(o->pause->user)) return;
+        if (sorts_in_place(o)) o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + i * bytes, keys + i * bytes, part);
+        else
+            for (int64_t j = i; j < i + part; j++)
+                ((uint64_t *)(void *)keys)[j] = turned(o, key_of(o->kind, o->items, j)) << 32 | (uint64_t)j;
+    }
+    char *spare = keys_after(o, 1, workspace);
+    o->kernels->sort_keys((uint32_t)bytes, keys + items.first * bytes, items.end - items.first, spare + items.first * bytes, o->pause);
+}
+
+/* Places [first, end) of what pairs of runs become. Where a pair's first k keys come from is found by halving; keys that are equal are the
+ * same, so it does not matter which of them is taken. Two parts of the places go side by side: one waits for its last comparison. */
+#define MERGE_STEP(p)                                                                                                                     \
+    {                                                                                                                                     \
+        int64_t first = *p.a <= *p.b;                                                                                                     \
+        *p.to++ = first ? *p.a : *p.b;                                                                                                    \
+        p.a += first;                                                                                                                     \
+        p.b += 1 - first;                                                                                                                 \
+    }
+#define MERGE(KEY)                                                                                                                        \
+    typedef struct merging_##KEY {                                                                                                        \
+        const KEY *a, *end_a, *b, *end_b;                                                                                                 \
+        KEY *to, *end;                                                                                                                    \
+    } merging_##KEY;                                                                                                                      \
+    static merging_##KEY merging_of_##KEY(const KEY *a, int64_t many_a, const KEY *b, int64_t many_b, KEY *to, exec_range places)         \
+    {                                                                                                                                     \
+        int64_t k = places.first, low = k > many_b ? k - many_b : 0, high = k < many_a ? k : many_a;                                      \
+        while (low < high) {                                                                                                              \
+            int64_t middle = low + (high - low) / 2;                                                                                      \
+            if (a[middle] < b[k - 1 - middle]) low = middle + 1;                                                                          \
+            else high = middle;                                                                                                           \
+        }                                                                                                                                 \
+        return (merging_##KEY){a + low, a + many_a, b + k - low, b + many_b, to + k, to + places.end};                                    \
+    }                                                                                                                                     \
+    /* So many steps leave both runs with keys. */                                                                                        \
+    static int64_t steps_of_##KEY(const merging_##KEY *m)                                                                                 \
+    {                                                                                                                                     \
+        int64_t least = m->end_a - m->a < m->end_b - m->b ? m->end_a - m->a : m->end_b - m->b;                                            \
+        return m->end - m->to < least ? m->end - m->to : least;                                                                           \
+    }                                                                                                                                     \
+    static void merge_rest_##KEY(merging_##KEY m)                                                                                         \
+    {                                                                                                                                     \
+        for (int64_t steps; (steps = steps_of_##KEY(&m)) > 0;)                                                                            \
+            for (; steps > 0; steps--) MERGE_STEP(m)                                                                                      \
+        if (m.to < m.end) memcpy(m.to, m.a < m.end_a ? m.a : m.b, (size_t)(m.end - m.to) * sizeof(KEY));                                  \
+    }                                                                                                                                     \
+    static void merge_##KEY(const KEY *from, KEY *to, int64_t extent, int64_t width, exec_range places)                                   \
+    {                                                                                                                                     \
+        for (int64_t at = places.first, stop; at < places.end; at = stop) {                                                               \
+            int64_t pair = at / (2 * width) * (2 * width), many_a = extent - pair < width ? extent - pair : width;                        \
+            int64_t many_b = extent - pair - many_a < width ? extent - pair - many_a : width;                                             \
+            const KEY *a = from + pair, *b = a + many_a;                                                                                  \
+            stop = pair + many_a + many_b < places.end ? pair + many_a + many_b : places.end;                                             \
+            int64_t middle = at - pair + (stop - at) / 2;                                                                                 \
+            merging_##KEY m = merging_of_##KEY(a, many_a, b, many_b, to + pair, (exec_range){at - pair, middle});                         \
+            merging_##KEY n = merging_of_##KEY(a, many_a, b, many_b, to + pair, (exec_range){middle, stop - pair});                       \
+            for (int64_t steps;;) {                                                                                                       \
+                steps = steps_of_##KEY(&m) < steps_of_##KEY(&n) ? steps_of_##KEY(&m) : steps_of_##KEY(&n);                                \
+                if (steps <= 0) break;                                                                                                    \
+                for (; steps > 0; steps--) {                                                                                              \
+                    MERGE_STEP(m)                                                                                                         \
+                    MERGE_STEP(n)                                                                                                         \
+                }                                                                                                                         \
+            }                                                                                                                             \
+            merge_rest_##KEY(m);                                                                                                          \
+            merge_rest_##KEY(n);                                                                                                          \
+        }                                                                                                                                 \
+    }
+MERGE(uint32_t)
+MERGE(uint64_t)
+#undef MERGE
+#undef MERGE_STEP
+
+void exec_order_merge(const exec_ordering *o, int64_t width, uint32_t turn, exec_range places, void *workspace)
+{
+    void *from = keys_after(o, turn, workspace), *to = keys_after(o, turn + 1, workspace);
+    if (key_bytes(o) == 4) merge_uint32_t(from, to, o->extent, width << turn, places);
+    else merge_uint64_t(from, to, o->extent, width << turn, places);
+}
+
+void exec_order_finish(const exec_ordering *o, uint32_t turns, exec_range places, void *workspace)
+{
+    const char *keys = keys_after(o, turns, workspace);
+    int64_t bytes = key_bytes(o), end = places.end < o->wanted ? places.end : o->wanted;
+    if (sorts_in_place(o))
+        o->kernels->items_of(o->kind, o->descending, keys + places.first * bytes, (char *)o->result + places.first * bytes,
+                             places.end - places.first);
+    else
+        for (int64_t i = places.first; i < end; i++)
+            store_place(o, 0, 0, i, (int64_t)(((const uint64_t *)(const void *)keys)[i] & UINT32_MAX));
+}
+
+/* The first place of a zero among results in order, the last turn's included. */
+void exec_order_zeros(const exec_ordering *o)
+{
+    if (!sorts_in_place(o) || !base_kind_is_float(o->kind)) return;
+    int64_t first = 0, end = o->extent;
+    uint64_t zero = turned(o, (uint64_t)1 << (8 * base_kinds[o->kind].bytes - 1));
+    while (first < end) {
+        int64_t middle = first + (end - first) / 2;
+        if (turned(o, key_of(o->kind, o->result, middle)) < zero) first = middle + 1;
+        else end = middle;
+    }
+    if (first < o->extent && turned(o, key_of(o->kind, o->result, first)) == zero) restore_zeros(o, 0, 0, first);
 }

@@ -95,9 +95,10 @@ typedef struct exec_product {
     exec_product_finish finish;
     void *finish_user;
     /* NULL, or columns [packed_first, packed_first + packed_width) of one batch's b by exec_kernels.product_pack: a depth block after the
-     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn. */
+     * other, each panels of a level's tile columns. packed_width is a multiple of EXEC_TILE_COLUMNS; only of a product that does not turn.
+     * packed_depth: so much depth was packed, of which this product has the first part; 0: its own. */
     const void *b_packed;
-    int64_t packed_first, packed_width;
+    int64_t packed_first, packed_width, packed_depth;
     const struct exec_product *more;
     const void *const *factors;
     int64_t more_count;
@@ -274,6 +275,7 @@ typedef struct exec_scan {
     exec_fold fold;
     wg_kind kind;
     bool across, reverse;
+    bool canonical; /* not across, f32 and f64: NaNs become the one NaN */
     int64_t extent, inner;
     const void *items;
     void *result;
@@ -324,8 +326,10 @@ typedef struct exec_copying {
     void *result;
 } exec_copying;
 
-/* What is larger is written past the caches, which would not keep it until it is read. */
-#define EXEC_STREAM_BYTES ((int64_t)4 << 20)
+/* What is larger is written past the caches, which would not keep it until it is read; reads of more than EXEC_FAR_BYTES are asked for ahead.
+ * TRIED to stream from 4 MiB on: a softmax of 16 MiB a third slower where a third cache keeps it; 40 MiB are a tenth faster streamed. */
+#define EXEC_STREAM_BYTES ((int64_t)32 << 20)
+#define EXEC_FAR_BYTES ((int64_t)4 << 20)
 
 /* count times the item. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
@@ -395,6 +399,14 @@ typedef struct exec_ordering {
     const exec_pause *pause; /* NULL: not asked */
 } exec_ordering;
 void exec_order(const exec_ordering *ordering, exec_range lines, void *workspace);
+/* One long line by threads, where exec_order_cuts: runs of `width` items are put in order, each in a range of its own; then, `turn` after
+ * turn from 0 on, pairs of runs of width * 2^turn become one, any ranges of places at a time, until there is one run; then its places are
+ * finished, any ranges at a time, and then the line. All have one workspace. Answers of finish_line: as of go_on. */
+bool exec_order_cuts(const exec_ordering *ordering);
+void exec_order_run(const exec_ordering *ordering, exec_range items, void *workspace);
+void exec_order_merge(const exec_ordering *ordering, int64_t width, uint32_t turn, exec_range places, void *workspace);
+void exec_order_finish(const exec_ordering *ordering, uint32_t turns, exec_range places, void *workspace);
+void exec_order_zeros(const exec_ordering *ordering);
 /* Keys in order by their digits; spare has room for as many. False when it was left unfinished: some keys may then be there twice. */
 bool exec_sort_digits_32(uint32_t *keys, int64_t count, uint32_t *spare, const exec_pause *pause);
 bool exec_sort_digits_64(uint64_t *keys, int64_t count, uint64_t *spare, const exec_pause *pause);

@@ -19,7 +19,10 @@ static int64_t prepare(const wg_plan *plan, plan_layout *layout, uint32_t stage,
                         .arena = &layout->memory,
                         .error = &inner};
     exec_stage *prepared = (exec_stage *)layout->prepared + stage;
-    if (exec_stage_prepare(&build, stage, prepared)) return prepared->scratch;
+    if (exec_stage_prepare(&build, stage, prepared)) {
+        layout->joined[stage] = exec_stage_joins(&build, layout->prepared, stage);
+        return prepared->scratch;
+    }
     if (inner.code == WG_OK || inner.code == WG_MEMORY) base_fail_memory(error);
     else graph_error_at(plan->graph, prepared->first_node, &inner, error);
     return -1;

@@ -24,6 +24,8 @@ typedef struct known {
     bool positions;     /* those of keys are filled in */
     double largest_key; /* < 0: not asked yet */
     int finite;         /* -1: not asked yet */
+    bool packed;        /* those at these places are */
+    int64_t keys_at, values_at;
 } known;
 static_assert(sizeof(known) <= ATTENTION_KNOWN_BYTES, "what a thread knows has its room");
 
@@ -347,16 +349,26 @@ static void weigh(lines *l, int64_t count, const attention_row *rows)
     }
 }
 
-/* A batch's keys as [depth, keys], each depth's side by side. */
-static void turn_keys(const attention_work *work, const lines *l)
+static void pack_all(const lines *l, exec_product *product, int64_t width, int64_t to)
 {
-    const exec_product *scores = &work->scores;
-    int64_t width = width_of(scores->kind), at;
-    exec_side_offsets(&scores->b_batch, l->batch, 1, &at);
-    exec_copying copy = {.item_bytes = (size_t)width, .rank = 2, .shape = {scores->depth, scores->columns},
-                         .from_stride = {scores->b_depth.stride[0], scores->b_columns.stride[0]}, .to_stride = {l->a->turned, 1},
-                         .items = (const char *)scores->b + at * width, .result = l->piece + l->a->turned_at};
-    work->run->kernels->copy(&copy, (exec_range){0, scores->depth});
+    product->packed_width = width;
+    l->run->kernels->product_pack(product, l->batch, (exec_range){0, product->columns}, (exec_range){0, product->depth}, l->piece + to);
+}
+
+/* A batch's keys and values; several batches in turn may read the same ones. */
+static void pack(const attention_work *work, const lines *l)
+{
+    const exec_attention *a = l->a;
+    exec_product scores = work->scores, values = work->values;
+    int64_t keys_at, values_at;
+    exec_side_offsets(&scores.b_batch, l->batch, 1, &keys_at);
+    exec_side_offsets(&values.b_batch, l->batch, 1, &values_at);
+    if (l->known->packed && l->known->keys_at == keys_at && l->known->values_at == values_at) return;
+    pack_all(l, &scores, a->keys_width, a->packed_keys_at);
+    pack_all(l, &values, a->values_width, a->packed_values_at);
+    l->known->packed = true;
+    l->known->keys_at = keys_at;
+    l->known->values_at = values_at;
 }
 
 static void attend(attention_work *work, lines *l, int64_t count, const attention_row *rows)
@@ -365,11 +377,12 @@ static void attend(attention_work *work, lines *l, int64_t count, const attentio
     void *room = l->piece + a->product_at;
     exec_product scores = work->scores, values = work->values;
     int64_t item = width_of(scores.result_kind);
-    if (a->turned) {
-        scores.b = l->piece + a->turned_at;
-        scores.b_batch = exec_side_plain(1, 0);
-        scores.b_depth.stride[0] = a->turned;
-        scores.b_columns.stride[0] = 1;
+    if (a->packed) {
+        scores.b_packed = l->piece + a->packed_keys_at;
+        scores.packed_width = a->keys_width;
+        values.b_packed = l->piece + a->packed_values_at + l->first_key * a->values_width * exec_product_sum_bytes(&values);
+        values.packed_width = a->values_width;
+        values.packed_depth = a->keys - l->first_key;
     }
     scores.result = l->piece + a->scores_at - (l->first_row * a->pitch + l->first_key) * item;
     work->run->kernels->product(&scores, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + count},
@@ -400,8 +413,9 @@ static void attend_part(void *context, exec_range range, uint32_t thread)
         l.first_key = 0;
         l.keys = a->keys;
         if (k->batch != l.batch) {
-            *k = (known){.batch = l.batch, .positions = true, .largest_key = -1, .finite = -1};
-            if (a->turned) turn_keys(work, &l);
+            *k = (known){.batch = l.batch, .positions = true, .largest_key = -1, .finite = -1, .packed = k->packed, .keys_at = k->keys_at,
+                         .values_at = k->values_at};
+            if (a->packed) pack(work, &l);
         }
         const attention_row *rows = NULL;
         if (a->mask.form != ATTENTION_OPEN) {

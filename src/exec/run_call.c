@@ -127,6 +127,18 @@ void exec_canonical_all(exec_run *run, bool wanted, const exec_value *result)
     if (wanted) exec_run_split(run, result->volume, 1024, 1, canonical_part, &work);
 }
 
+bool exec_images_are_few(const exec_build *build, int64_t images)
+{
+    return build->threads > 1 && images < 4 * (int64_t)build->threads;
+}
+
+void exec_call_by_image(exec_call *call, const exec_images *by)
+{
+    call->stage->run = exec_images_run;
+    call->stage->by_image = by;
+    call->stage->cost = (double)by->images * by->image_cost;
+}
+
 exec_axis exec_axis_of(const exec_value *value, int64_t axis)
 {
     exec_axis parts = {1, value->shape[axis], 1, axis + 1 == (int64_t)value->rank};

@@ -48,9 +48,14 @@ typedef struct gathered {
     exec_value result, bias;
     bool has_bias, in_place, canonical;
     bool whole; /* all of b is packed first */
+    bool padded;
+    exec_padding padding;
+    exec_images by_image;
+    int64_t area; /* rows of an image */
     int64_t unit, units; /* rows of one, how many */
     double unit_cost;
     int64_t bias_at, packed_at, packed_bytes; /* scratch; packed: panels of b, whole or a block, then a piece a thread */
+    int64_t work_at, tables_at, image_at, image_bytes; /* scratch, of what goes by image; tables: rows, steps, places */
 } gathered;
 
 typedef struct gathered_work {
@@ -58,7 +63,9 @@ typedef struct gathered_work {
     const gathered *facts;
     const char *a, *b;
     const void *bias;
-    char *result;
+    char *result, *scratch;
+    const int64_t *row, *step, *to; /* by image: of all rows of an image, of all depth */
+    int64_t image_step;             /* items of a */
 } gathered_work;
 
 static void gather_chunk(const gathered_work *work, exec_gathering *g, int64_t row, int64_t rows)
@@ -100,12 +107,12 @@ static void pack_part(void *context, exec_range panels, uint32_t thread)
     int64_t end = least(panels.end * EXEC_TILE_COLUMNS, f->columns);
     for (int64_t column = panels.first * EXEC_TILE_COLUMNS; column < end; column += EXEC_TILE_COLUMNS)
         for (int64_t k = 0; k < f->depth; k += EXEC_DEPTH_BLOCK)
-            pack_block(work, k, column, work->run->scratch + f->packed_at +
+            pack_block(work, k, column, work->scratch + f->packed_at +
                                             (column * f->depth + k * EXEC_TILE_COLUMNS) * (int64_t)base_kinds[f->kind].bytes);
 }
 
-/* One panel of one depth block, for all rows of a unit. */
-static void gather_panel(const gathered_work *work, int64_t k, exec_gathering *g, int64_t column, exec_range rows, char *packed)
+/* One panel of one depth block. */
+static void aim_at_panel(const gathered_work *work, int64_t k, exec_gathering *g, int64_t column, char *packed)
 {
     const gathered *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes;
@@ -120,7 +127,6 @@ static void gather_panel(const gathered_work *work, int64_t k, exec_gathering *g
     }
     g->bias = work->bias && k + g->depth == f->depth ? (const char *)work->bias + column * width : NULL;
     g->result = work->result + column * width;
-    for (int64_t row = rows.first; row < rows.end; row += CHUNK_ROWS) gather_chunk(work, g, row, least(rows.end - row, CHUNK_ROWS));
 }
 
 static void gather_part(void *context, exec_range units, uint32_t thread)
@@ -128,7 +134,7 @@ static void gather_part(void *context, exec_range units, uint32_t thread)
     const gathered_work *work = context;
     const gathered *f = work->facts;
     int64_t step[EXEC_DEPTH_BLOCK];
-    char *packed = work->run->scratch + f->packed_at + (f->whole ? 0 : thread * f->packed_bytes);
+    char *packed = work->scratch + f->packed_at + (f->whole ? 0 : thread * f->packed_bytes);
     for (int64_t unit = units.first; unit < units.end; unit++) {
         exec_range rows = {unit * f->unit, least((unit + 1) * f->unit, f->rows)};
         for (int64_t k = 0; k == 0 || k < f->depth; k += EXEC_DEPTH_BLOCK) {
@@ -136,7 +142,11 @@ static void gather_part(void *context, exec_range units, uint32_t thread)
             exec_gathering g = {.kind = f->kind, .depth = least(f->depth - k, EXEC_DEPTH_BLOCK), .apart = HALF, .a = work->a,
                                 .step = step, .first = k == 0};
             exec_side_offsets(&f->a_depth, k, g.depth, step);
-            for (int64_t column = 0; column < f->columns; column += EXEC_TILE_COLUMNS) gather_panel(work, k, &g, column, rows, packed);
+            for (int64_t column = 0; column < f->columns; column += EXEC_TILE_COLUMNS) {
+                aim_at_panel(work, k, &g, column, packed);
+                for (int64_t row = rows.first; row < rows.end; row += CHUNK_ROWS)
+                    gather_chunk(work, &g, row, least(rows.end - row, CHUNK_ROWS));
+            }
         }
     }
 }
@@ -152,16 +162,102 @@ static const void *bias_items(exec_run *run, const gathered *f)
     return bias;
 }
 
+static gathered_work work_of(exec_run *run, const gathered *f)
+{
+    return (gathered_work){.run = run, .facts = f, .b = matrix_items(run, &f->b, f->b_offset), .bias = bias_items(run, f),
+                           .a = f->padded ? NULL : matrix_items(run, &f->a, f->a_offset), .result = exec_items(run, &f->result),
+                           .scratch = run->scratch};
+}
+
+static void pack_all(gathered_work *work)
+{
+    const gathered *f = work->facts;
+    int64_t panels = f->whole ? (f->columns + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS : 0;
+    exec_run_split(work->run, panels, 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_part, work);
+}
+
 static void run_gathered(exec_run *run, const exec_stage *stage)
 {
     const gathered *f = stage->prepared;
-    gathered_work work = {.run = run, .facts = f, .a = matrix_items(run, &f->a, f->a_offset), .b = matrix_items(run, &f->b, f->b_offset),
-                          .bias = bias_items(run, f), .result = exec_items(run, &f->result)};
-    int64_t panels = f->whole ? (f->columns + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS : 0;
-    exec_run_split(run, panels, 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_part, &work);
+    gathered_work work = work_of(run, f);
+    pack_all(&work);
     exec_run_split(run, f->units, 1, f->unit_cost, gather_part, &work);
     exec_canonical_all(run, f->canonical, &f->result);
 }
+
+/* ---- image by image ---- */
+
+/* An image of a where it is read. */
+static const char *gather_image(const gathered_work *work, int64_t image, uint32_t thread)
+{
+    const gathered *f = work->facts;
+    int64_t width = base_kinds[f->kind].bytes;
+    if (!f->padded) return work->a + image * work->image_step * width;
+    const exec_value *from = &f->padding.from;
+    const int64_t *shape = f->padding.shape, *starts = f->padding.starts;
+    char *piece = work->scratch + f->image_at + thread * f->image_bytes;
+    exec_copying copy = {.item_bytes = (size_t)width, .rank = 3, .shape = {from->shape[1], from->shape[2], from->shape[3]},
+                         .to_stride = {shape[2] * shape[3], shape[3], 1},
+                         .from_stride = {from->strides[1], from->strides[2], from->strides[3]},
+                         .items = exec_items(work->run, from) + image * from->strides[0] * width,
+                         .result = piece + ((starts[1] * shape[2] + starts[2]) * shape[3] + starts[3]) * width};
+    work->run->kernels->copy(&copy, (exec_range){0, copy.shape[0]});
+    return piece + f->a_offset * width;
+}
+
+static void gather_images(void *context, exec_range images, uint32_t thread)
+{
+    const gathered_work *all = context;
+    const gathered *f = all->facts;
+    int64_t width = base_kinds[f->kind].bytes, slice = f->area * f->columns;
+    for (int64_t image = images.first; image < images.end && !atomic_load_explicit(all->run->stop, memory_order_relaxed); image++) {
+        gathered_work work = *all;
+        work.result += image * slice * width;
+        exec_gathering g = {.kind = f->kind, .rows = f->area, .apart = HALF, .a = gather_image(all, image, thread), .row = work.row,
+                            .to = work.to};
+        for (int64_t k = 0; k == 0 || k < f->depth; k += EXEC_DEPTH_BLOCK) {
+            g.depth = least(f->depth - k, EXEC_DEPTH_BLOCK);
+            g.first = k == 0;
+            g.step = work.step + k;
+            for (int64_t column = 0; column < f->columns; column += EXEC_TILE_COLUMNS) {
+                aim_at_panel(&work, k, &g, column, work.scratch + f->packed_at);
+                work.run->kernels->gather_product(&g);
+            }
+        }
+        exec_canonical(work.run, f->canonical, f->kind, work.result, slice);
+    }
+}
+
+/* Paddings around all images that the threads copy, once: the items inside change. */
+static void fill_pieces(const gathered_work *work)
+{
+    const gathered *f = work->facts;
+    char item[sizeof(double)];
+    if (!f->padded) return;
+    base_number_store(f->kind, item, 0, base_number_from_double(f->kind, f->padding.fill));
+    exec_fill(work->scratch + f->image_at, item, base_kinds[f->kind].bytes,
+              f->image_bytes / base_kinds[f->kind].bytes * least(work->run->threads, f->by_image.images));
+}
+
+static void *begin_gather(exec_run *run, const exec_stage *stage)
+{
+    const gathered *f = stage->prepared;
+    gathered_work *work = (gathered_work *)(run->scratch + f->work_at);
+    int64_t *row = (int64_t *)(run->scratch + f->tables_at), *to = row + f->area, *step = to + f->area;
+    *work = work_of(run, f);
+    work->row = row;
+    work->to = to;
+    work->step = step;
+    exec_side_offsets(&f->a_rows, 0, f->area, row);
+    exec_side_offsets(&f->a_depth, 0, f->depth, step);
+    if (f->by_image.images > 1) exec_side_offsets(&f->a_rows, f->area, 1, &work->image_step);
+    for (int64_t i = 0; i < f->area; i++) to[i] = i * f->columns;
+    fill_pieces(work);
+    pack_all(work);
+    return work;
+}
+
+/* ---- which way ---- */
 
 /* A unit of few rows and all depth, or where the depth is long, so many rows that what is done once a block does not count. */
 static int64_t unit_rows(int64_t rows, int64_t depth, uint32_t threads)
@@ -170,31 +266,62 @@ static int64_t unit_rows(int64_t rows, int64_t depth, uint32_t threads)
     return up_to((rows + threads - 1) / threads, EXEC_GATHER_ROWS / 3);
 }
 
-bool exec_gather_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias)
+static gathered *gathered_of(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias)
 {
     gathered *f = exec_call_take(call, sizeof *f);
-    if (!f) return false;
+    if (!f) return NULL;
     *f = (gathered){.kind = call->result.kind, .a = *a->dense, .b = *b->dense, .a_offset = a->offset, .b_offset = b->offset,
                     .rows = extents[0], .depth = extents[1], .columns = extents[2],
                     .a_rows = a->rows, .a_depth = a->columns, .b_depth = b->rows, .b_columns = b->columns,
                     .result = call->result, .canonical = call->canonical};
     f->in_place = f->b_columns.rank == 1 && f->b_columns.stride[0] == 1 && f->b_depth.rank == 1 && f->columns % HALF == 0 &&
                   f->b_depth.stride[0] >= f->columns && f->columns <= EXEC_SMALL_COLUMNS;
+    call->stage->prepared = f;
+    if (!bias) return f;
+    f->bias = *bias;
+    f->has_bias = true;
+    f->bias_at = exec_scratch_take(call->build, up_to(f->columns, EXEC_TILE_COLUMNS) * base_kinds[f->kind].bytes);
+    return f;
+}
+
+bool exec_gather_images_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3],
+                                const exec_value *bias, int64_t images, const exec_padding *padding)
+{
+    gathered *f = gathered_of(call, a, b, extents, bias);
+    if (!f) return false;
+    exec_build *build = call->build;
+    int64_t width = base_kinds[f->kind].bytes;
+    f->area = f->rows / images;
+    f->whole = !f->in_place;
+    if (f->whole) f->packed_at = exec_scratch_take(build, up_to(f->columns, EXEC_TILE_COLUMNS) * f->depth * width);
+    f->work_at = exec_scratch_take(build, sizeof(gathered_work));
+    f->tables_at = exec_scratch_take(build, (2 * f->area + f->depth) * (int64_t)sizeof(int64_t));
+    if (padding) {
+        f->padded = true;
+        f->padding = *padding;
+        f->image_bytes = up_to(padding->shape[1] * padding->shape[2] * padding->shape[3] * width, BASE_ALIGNMENT);
+        f->image_at = exec_scratch_take(build, f->image_bytes * exec_scratch_pieces(build, images, 1));
+    }
+    f->by_image = (exec_images){begin_gather, gather_images, images,
+                                (double)f->area * (double)f->depth * (double)f->columns * MULTIPLY_COST + 1,
+                                (double)(f->area * f->columns * width), false};
+    exec_call_by_image(call, &f->by_image);
+    return true;
+}
+
+bool exec_gather_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias)
+{
+    gathered *f = gathered_of(call, a, b, extents, bias);
+    if (!f) return false;
     f->unit = unit_rows(f->rows, f->depth, call->build->threads);
     f->units = (f->rows + f->unit - 1) / f->unit;
     f->unit_cost = (double)f->unit * (double)f->depth * (double)f->columns * MULTIPLY_COST + 1;
     int64_t width = base_kinds[f->kind].bytes;
-    if (bias) {
-        f->bias = *bias;
-        f->has_bias = true;
-        f->bias_at = exec_scratch_take(call->build, up_to(f->columns, EXEC_TILE_COLUMNS) * width);
-    }
     f->whole = !f->in_place && f->units > 1 && f->depth <= 4 * f->rows;
     f->packed_bytes = f->in_place ? 0 : EXEC_DEPTH_BLOCK * EXEC_TILE_COLUMNS * width;
     f->packed_at = exec_scratch_take(call->build, f->whole ? up_to(f->columns, EXEC_TILE_COLUMNS) * f->depth * width
                                                            : f->packed_bytes * exec_scratch_pieces(call->build, f->units, 1));
     call->stage->run = run_gathered;
-    call->stage->prepared = f;
     call->stage->cost = (double)f->units * f->unit_cost;
     return true;
 }
@@ -215,13 +342,13 @@ typedef struct window_sum {
     bool canonical;
     int64_t images, channels, high, wide;        /* of the result */
     int64_t down, across, size[2], step[2], dilation[2]; /* windows, each way: rows first */
-    int64_t room;                                /* channels, up to whole halves */
-    int64_t groups;                              /* halves at all places of a window */
+    int64_t room, blocks;                        /* channels that are summed at once, whole halves; how often */
+    int64_t groups;                              /* halves of a block at all places of a window */
     int64_t pair;                                /* groups in a panel: one where the next would add to the same places */
     int64_t together;                            /* lines of windows at once */
     int64_t *places;                             /* [groups] where a group's sums begin in the lines */
-    double unit_cost;
-    int64_t packed_at, piece_at, piece_bytes;    /* scratch */
+    exec_images by_image;
+    int64_t packed_at, piece_at, piece_bytes, work_at; /* scratch */
     int64_t image_at, lines_at, sheet_at, tables_at; /* bytes into a piece */
 } window_sum;
 
@@ -229,6 +356,7 @@ typedef struct window_sum_work {
     exec_run *run;
     const window_sum *facts;
     const char *a, *b;
+    char *scratch;
 } window_sum_work;
 
 /* Group g of columns: its channels from `channel` on at place (row, column) of the window. */
@@ -249,16 +377,25 @@ static int64_t place_offset(const window_sum *f, int64_t group)
     return (p.row * f->wide + p.column * f->dilation[1]) * f->room + p.channel;
 }
 
+/* Of one block. */
+static int64_t panels_of(const window_sum *f)
+{
+    return (f->groups + f->pair - 1) / f->pair;
+}
+
 static void pack_groups(void *context, exec_range panels, uint32_t thread)
 {
     const window_sum_work *work = context;
     const window_sum *f = work->facts;
     (void)thread;
     int64_t width = base_kinds[f->kind].bytes, step[EXEC_DEPTH_BLOCK];
-    for (int64_t group = f->pair * panels.first; group < least(f->pair * panels.end, f->groups); group++) {
-        place p = place_of(f, group);
-        int64_t at = group / f->pair * f->depth * EXEC_TILE_COLUMNS + group % f->pair * HALF;
-        char *packed = work->run->scratch + f->packed_at + at * width;
+    int64_t each = panels_of(f) * f->pair; /* groups of a block, and room for one more where they are odd */
+    for (int64_t i = f->pair * panels.first; i < f->pair * panels.end; i++) {
+        if (i % each >= f->groups) continue;
+        place p = place_of(f, i % each);
+        p.channel += i / each * f->room;
+        int64_t at = i / f->pair * f->depth * EXEC_TILE_COLUMNS + i % f->pair * HALF;
+        char *packed = work->scratch + f->packed_at + at * width;
         for (int64_t k = 0; k < f->depth; k += EXEC_DEPTH_BLOCK) {
             int64_t depth = least(f->depth - k, EXEC_DEPTH_BLOCK);
             exec_side_offsets(&f->b_depth, k, depth, step);
@@ -283,7 +420,7 @@ static void add_items(const window_sum_work *work, char *to, const char *items, 
 }
 
 /* One panel of all rows: a chain of one block straight into the lines, one of several beside. */
-static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t panel, char *piece)
+static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t block, int64_t panel, char *piece)
 {
     const window_sum *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes, first = f->places[f->pair * panel], step[EXEC_DEPTH_BLOCK];
@@ -302,7 +439,7 @@ static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t pa
             exec_side_offsets(&f->a_depth, k, g->depth, step);
             g->step = step;
         }
-        g->b = work->run->scratch + f->packed_at + (panel * f->depth + k) * EXEC_TILE_COLUMNS * width;
+        g->b = work->scratch + f->packed_at + ((block * panels_of(f) + panel) * f->depth + k) * EXEC_TILE_COLUMNS * width;
         g->b_row = EXEC_TILE_COLUMNS;
         g->first = !whole && k == 0;
         work->run->kernels->gather_product(g);
@@ -313,8 +450,8 @@ static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t pa
     }
 }
 
-/* Lines of windows [line, line + count) of an image. */
-static void sum_lines(const window_sum_work *work, int64_t image, int64_t line, int64_t count, char *piece)
+/* Lines of windows [line, line + count) of a unit: an image's block of channels. */
+static void sum_lines(const window_sum_work *work, int64_t unit, int64_t line, int64_t count, char *piece)
 {
     const window_sum *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes, row_items = f->wide * f->room, line_items = f->size[0] * row_items;
@@ -322,13 +459,13 @@ static void sum_lines(const window_sum_work *work, int64_t image, int64_t line, 
     exec_gathering g = {.kind = f->kind, .a = work->a, .rows = count * f->across, .step = step};
     exec_side_offsets(&f->a_depth, 0, least(f->depth, EXEC_DEPTH_BLOCK), step); /* all there is, mostly */
     int64_t *rows = (int64_t *)(piece + f->tables_at), *to = rows + g.rows, *beside = to + g.rows;
-    exec_side_offsets(&f->a_rows, (image * f->down + line) * f->across, g.rows, rows);
+    exec_side_offsets(&f->a_rows, (unit / f->blocks * f->down + line) * f->across, g.rows, rows);
     for (int64_t i = 0; i < g.rows; i++) {
         to[i] = i / f->across * line_items + i % f->across * f->step[1] * f->room;
         beside[i] = i * EXEC_TILE_COLUMNS;
     }
     memset(piece + f->lines_at, 0, (size_t)(count * line_items * width));
-    for (int64_t panel = 0; f->pair * panel < f->groups; panel++) sum_panel(work, &g, panel, piece);
+    for (int64_t panel = 0; panel < panels_of(f); panel++) sum_panel(work, &g, unit % f->blocks, panel, piece);
     int64_t at_once = f->dilation[0] == 1 ? f->size[0] : 1; /* rows side by side in the image */
     for (int64_t i = 0; i < count; i++)
         for (int64_t row = 0; row < f->size[0]; row += at_once)
@@ -336,30 +473,48 @@ static void sum_lines(const window_sum_work *work, int64_t image, int64_t line, 
                       piece + f->lines_at + (i * line_items + row * row_items) * width, at_once * row_items);
 }
 
-static void window_sum_part(void *context, exec_range images, uint32_t thread)
+static void window_sum_part(void *context, exec_range units, uint32_t thread)
 {
     const window_sum_work *work = context;
     const window_sum *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes, area = f->high * f->wide;
-    char *piece = work->run->scratch + f->piece_at + thread * f->piece_bytes;
-    exec_copying out = {.item_bytes = (size_t)width, .rank = 2, .shape = {f->channels, area}, .to_stride = {area, 1},
+    char *piece = work->scratch + f->piece_at + thread * f->piece_bytes;
+    exec_copying out = {.item_bytes = (size_t)width, .rank = 2, .shape = {0, area}, .to_stride = {area, 1},
                         .from_stride = {1, f->room}, .items = piece + f->image_at};
-    for (int64_t image = images.first; image < images.end; image++) {
+    for (int64_t unit = units.first; unit < units.end; unit++) {
+        int64_t channel = unit % f->blocks * f->room;
         memset(piece + f->image_at, 0, (size_t)(area * f->room * width));
         for (int64_t line = 0; line < f->down && !atomic_load_explicit(work->run->stop, memory_order_relaxed); line += f->together)
-            sum_lines(work, image, line, least(f->down - line, f->together), piece);
-        out.result = exec_items(work->run, &f->result) + image * f->channels * area * width;
-        work->run->kernels->copy(&out, (exec_range){0, f->channels});
+            sum_lines(work, unit, line, least(f->down - line, f->together), piece);
+        out.shape[0] = least(f->channels - channel, f->room);
+        out.result = exec_items(work->run, &f->result) + (unit / f->blocks * f->channels + channel) * area * width;
+        work->run->kernels->copy(&out, (exec_range){0, out.shape[0]});
+        exec_canonical(work->run, f->canonical, f->kind, out.result, out.shape[0] * area);
     }
 }
 
-static void run_window_sum(exec_run *run, const exec_stage *stage)
+static void window_sum_images(void *context, exec_range images, uint32_t thread)
+{
+    int64_t blocks = ((const window_sum_work *)context)->facts->blocks;
+    window_sum_part(context, (exec_range){images.first * blocks, images.end * blocks}, thread);
+}
+
+static void *begin_window_sum(exec_run *run, const exec_stage *stage)
 {
     const window_sum *f = stage->prepared;
-    window_sum_work work = {.run = run, .facts = f, .a = matrix_items(run, &f->a, f->a_offset), .b = matrix_items(run, &f->b, f->b_offset)};
-    exec_run_split(run, (f->groups + f->pair - 1) / f->pair, 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_groups, &work);
-    exec_run_split(run, f->images, 1, f->unit_cost, window_sum_part, &work);
-    exec_canonical_all(run, f->canonical, &f->result);
+    window_sum_work *work = (window_sum_work *)(run->scratch + f->work_at);
+    *work = (window_sum_work){.run = run, .facts = f, .a = matrix_items(run, &f->a, f->a_offset),
+                              .b = matrix_items(run, &f->b, f->b_offset), .scratch = run->scratch};
+    exec_run_split(run, f->blocks * panels_of(f), 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_groups, work);
+    return work;
+}
+
+/* Few images: their blocks of channels are shared among the threads. */
+static void run_blocks(exec_run *run, const exec_stage *stage)
+{
+    const window_sum *f = stage->prepared;
+    exec_run_split(run, f->images * f->blocks, 1, f->by_image.image_cost / (double)f->blocks, window_sum_part,
+                   begin_window_sum(run, stage));
 }
 
 /* So many lines of windows that their rows fill tiles, two at least, while few are enough. */
@@ -385,8 +540,8 @@ static void lay_room(window_sum *f, exec_build *build)
     f->sheet_at = up_to(f->lines_at + f->together * line_items * width, BASE_ALIGNMENT);
     f->tables_at = up_to(f->sheet_at + (f->depth > EXEC_DEPTH_BLOCK ? rows * EXEC_TILE_COLUMNS * width : 0), BASE_ALIGNMENT);
     f->piece_bytes = up_to(f->tables_at + 3 * rows * (int64_t)sizeof(int64_t), BASE_ALIGNMENT);
-    f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->images, 1));
-    f->packed_at = exec_scratch_take(build, (f->groups + f->pair - 1) / f->pair * f->depth * EXEC_TILE_COLUMNS * width);
+    f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->images * f->blocks, 1));
+    f->packed_at = exec_scratch_take(build, f->blocks * panels_of(f) * f->depth * EXEC_TILE_COLUMNS * width);
 }
 
 bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, int64_t depth, const exec_window_shape *shape)
@@ -399,7 +554,8 @@ bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_m
                       .a_rows = a->rows, .a_depth = a->columns, .b_depth = b->rows, .b_columns = b->columns,
                       .result = call->result, .canonical = call->canonical,
                       .images = image[0], .channels = image[1], .high = image[2], .wide = image[3],
-                      .down = shape->windows[0], .across = shape->windows[1], .room = up_to(image[1], HALF)};
+                      .down = shape->windows[0], .across = shape->windows[1], .room = least(up_to(image[1], HALF), EXEC_TILE_COLUMNS)};
+    f->blocks = (f->channels + f->room - 1) / f->room;
     for (int side = 0; side < 2; side++) {
         f->size[side] = shape->size[side];
         f->step[side] = shape->step[side];
@@ -408,13 +564,20 @@ bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_m
     f->groups = f->size[0] * f->size[1] * (f->room / HALF);
     f->pair = f->size[0] == 1 && f->room == HALF ? 1 : 2;
     f->together = lines_together(f->across, f->down);
-    f->unit_cost = (double)(f->down * f->across * f->groups * HALF) * (double)depth * MULTIPLY_COST + (double)(f->high * f->wide * f->room);
     lay_room(f, call->build);
     f->places = exec_call_take(call, (size_t)f->groups * sizeof *f->places);
     if (!f->places) return false;
     for (int64_t group = 0; group < f->groups; group++) f->places[group] = place_offset(f, group);
-    call->stage->run = run_window_sum;
+    double multiplied = (double)(f->down * f->across * f->blocks * f->groups * HALF) * (double)depth;
+    f->work_at = exec_scratch_take(call->build, sizeof(window_sum_work));
+    f->by_image = (exec_images){begin_window_sum, window_sum_images, f->images,
+                                multiplied * MULTIPLY_COST + (double)(f->high * f->wide * f->blocks * f->room),
+                                (double)(f->channels * f->high * f->wide * base_kinds[f->kind].bytes), false};
     call->stage->prepared = f;
-    call->stage->cost = (double)f->images * f->unit_cost;
+    exec_call_by_image(call, &f->by_image);
+    if (exec_images_are_few(call->build, f->images)) {
+        call->stage->run = run_blocks;
+        call->stage->by_image = NULL;
+    }
     return true;
 }

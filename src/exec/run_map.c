@@ -33,8 +33,9 @@ static void store(const exec_map_work *work, const exec_map_step *step, int64_t 
     size_t width = base_kinds[step->kind].bytes;
     char *items = work->at[step->target], *to = exec_items(work->run, &write->value) + first * (int64_t)width;
     if (write->streamed) {
-        if (write->canonical) exec_canonical_items(kernels, step->kind, items, count);
-        kernels->stream(to, items, count * (int64_t)width);
+        wg_kind part = write->canonical ? base_kind_part(step->kind) : WG_KIND_BOOL;
+        if (part == WG_KIND_F16 || part == WG_KIND_BF16) exec_canonical_items(kernels, part, items, count);
+        kernels->stream(part, to, items, count * (int64_t)width);
     } else if (from->home == HOME_ONE) {
         exec_fill(to, items, width, count);
     } else {
@@ -100,6 +101,36 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
     }
 }
 
+static bool reads_far(const exec_map_list *list, uint32_t r)
+{
+    const exec_map_register *own = &list->registers[r];
+    const exec_value *value = &list->reads[r].value;
+    return own->home == HOME_DENSE && !own->cell && value->volume * (int64_t)base_kinds[value->kind].bytes >= EXEC_FAR_BYTES;
+}
+
+void exec_map_list_asks(exec_map_list *list)
+{
+    bool some = false;
+    for (uint32_t r = 0; r < list->read_count; r++) some = some || reads_far(list, r);
+    for (uint32_t s = 0; some && s < list->step_count; s++) {
+        exec_map_step *step = &list->steps[s];
+        if (!step->cell && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
+    }
+}
+
+/* The part of the next block that belongs to a step: asked for in the second cache, whose requests wait for nobody. */
+static void ask_ahead(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
+{
+    const exec_map_list *list = work->list;
+    for (uint32_t r = 0; r < list->read_count; r++) {
+        if (!reads_far(list, r)) continue;
+        int64_t bytes = block->count * (int64_t)base_kinds[list->registers[r].kind].bytes;
+        int64_t share = (bytes / (int64_t)list->ahead + 63) / 64 * 64;
+        const char *next = work->at[r] + bytes + share * step->ahead;
+        for (int64_t at = 0; at < share; at += 64) __builtin_prefetch(next + at, 0, 2);
+    }
+}
+
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
@@ -114,6 +145,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
     }
     for (uint32_t s = 0; s < list->step_count; s++) {
         const exec_map_step *step = &list->steps[s];
+        if (step->ahead >= 0) ask_ahead(work, step, block);
         if (step->plain) run_block(step, work->at, block->count);
         else run_step(work, step, block);
     }
@@ -190,6 +222,7 @@ static void append_step(exec_map_list *m, exec_map_step step)
 {
     for (uint32_t o = 0; o < step.operand_count; o++) m->registers[m->registers[step.operands[o]].root].last_use = m->step_count;
     if (step.action == MAP_STORE) m->registers[m->registers[step.target].root].last_use = m->step_count;
+    step.ahead = -1;
     m->steps[m->step_count++] = step;
 }
 
@@ -550,6 +583,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     m->width = all.width;
     if (!exec_map_list_prepare(build, program, &all, &m->list)) return false;
     choose_block(m);
+    exec_map_list_asks(&m->list);
     exec_map_list_place(&m->list, &all, m->block);
     m->at_bytes = m->list.room_count * m->list.room_bytes;
     int64_t pointers = (int64_t)(m->list.register_count * sizeof(char *));

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define FILTER_BYTES ((int64_t)1 << 20)
+
 /* A covered node: a view over some items, or a register of the program. */
 typedef struct covered covered;
 struct covered {
@@ -36,6 +38,8 @@ typedef struct lowering {
     exec_map_program program;
     exec_value *read_values;
     exec_map_instruction *instructions;
+    int64_t images;       /* of a product that goes image by image; 0: none does */
+    exec_padding padding; /* of those; shape NULL: none */
 } lowering;
 
 static void run_pattern(exec_run *run, const exec_stage *stage)
@@ -87,15 +91,22 @@ static void view_whole(covered *c, const exec_value *items)
     c->reg = WG_NONE;
 }
 
-/* A dense value in scratch with a node's shape. */
-static exec_value scratch_value(const lowering *l, uint32_t node)
+/* A dense value with a node's shape, nowhere yet. */
+static exec_value dense_value(const lowering *l, uint32_t node)
 {
     const wg_plan *plan = l->build->plan;
     const wg_node *facts = graph_node(plan->graph, node);
     exec_value value = {.node = node, .buffer = WG_NONE, .kind = (wg_kind)facts->kind, .rank = facts->rank, .shape = shape_of(l, node),
                         .volume = l->build->layout->volumes[plan->index[node]], .dense = true};
-    int64_t stride = 1, width = base_kinds[facts->kind].bytes;
+    int64_t stride = 1;
     for (uint32_t axis = facts->rank; axis-- > 0; stride *= value.shape[axis]) value.strides[axis] = stride;
+    return value;
+}
+
+static exec_value scratch_value(const lowering *l, uint32_t node)
+{
+    exec_value value = dense_value(l, node);
+    int64_t width = base_kinds[value.kind].bytes;
     value.offset = exec_scratch_take(l->build, value.volume * width) / width;
     return value;
 }
@@ -126,6 +137,14 @@ static bool lower_pad(lowering *l, uint32_t node, uint32_t next, covered *operan
     if (reads_node(l, next, node) && graph_node(plan->graph, next)->op == WG_OP_Pad) {
         value_of_next = pad_value(l, next);
         if (!memcmp(&value, &value_of_next, sizeof value)) return true;
+    }
+    if (l->images) { /* a thread's piece: only strides are of use */
+        exec_value whole = dense_value(l, node);
+        l->padding = (exec_padding){.from = c->padded->items, .shape = whole.shape, .fill = value};
+        memcpy(l->padding.starts, c->starts, sizeof l->padding.starts);
+        *c = (covered){.padded = NULL};
+        view_whole(c, &whole);
+        return true;
     }
     exec_value result = scratch_value(l, node);
     exec_call call = call_of(l, node, NULL, 0, result);
@@ -251,7 +270,10 @@ static bool lower_product(lowering *l, uint32_t product)
         spread.strides[0] = spread.strides[1];
     }
     l->pattern->count++;
-    if (is_plain(kind, accumulate)) return exec_gather_prepare(&call, &left, &right, extents + 1, bias ? &spread : NULL);
+    const exec_value *added = bias ? &spread : NULL;
+    if (l->images)
+        return exec_gather_images_prepare(&call, &left, &right, extents + 1, added, l->images, l->padding.shape ? &l->padding : NULL);
+    if (is_plain(kind, accumulate)) return exec_gather_prepare(&call, &left, &right, extents + 1, added);
     return exec_product_prepare(&call, &left, &right, kind, accumulate, extents);
 }
 
@@ -369,6 +391,20 @@ static bool lower_rows(lowering *l)
     return true;
 }
 
+/* A convolution's images, where its matrix of filters stays in the second cache and threads have images enough; else 0. */
+static int64_t images_of(const lowering *l, uint32_t product)
+{
+    const wg_graph *graph = l->build->plan->graph;
+    const uint32_t *operands = graph_operands(graph, graph_node(graph, product));
+    const int64_t *filters = shape_of(l, operands[1]);
+    wg_kind kind = (wg_kind)graph_node(graph, product)->kind;
+    int64_t told = attributes_of(l, product)[GRAPH_ATTRIBUTE(MatMul, accumulate)];
+    int64_t images = shape_of(l, inside(l, WG_OP_Permute, -1))[0];
+    if (graph_node(graph, operands[0])->op != WG_OP_Reshape || !is_plain(kind, told == GRAPH_BY_RULE ? kind : (wg_kind)told)) return 0;
+    if (filters[0] > FILTER_BYTES / filters[1] / (int64_t)base_kinds[kind].bytes || exec_images_are_few(l->build, images)) return 0;
+    return images;
+}
+
 static bool lower(lowering *l)
 {
     for (uint32_t i = 0; i < l->from->read_count; i++) {
@@ -377,7 +413,10 @@ static bool lower(lowering *l)
     }
     uint32_t product = inside(l, WG_OP_MatMul, -1);
     if (product != WG_NONE && inside(l, WG_OP_Fold, 2) != WG_NONE) return lower_window_sum(l, product);
-    if (product != WG_NONE) return lower_rows(l) && lower_product(l, product);
+    if (product != WG_NONE) {
+        l->images = images_of(l, product);
+        return lower_rows(l) && lower_product(l, product);
+    }
     if (is_side_by_side(l)) return lower_fold(l);
     return lower_rows(l) && lower_program(l, root_of(l));
 }
@@ -429,9 +468,16 @@ static bool windows_prepare(exec_build *build, uint32_t index, exec_stage *stage
     if (!l.pattern->stages) return base_fail_memory(build->error);
     if (has_empty_node(&l)) return prepare_empty(&l, stage);
     if (!lower(&l)) return false;
+    for (uint32_t i = 0; i < l.pattern->count; i++) stage->cost += l.pattern->stages[i].cost;
+    const exec_stage *last = &l.pattern->stages[l.pattern->count - 1];
+    if (last->by_image && l.pattern->count == 1) { /* by itself, so that it may join others */
+        stage->run = last->run;
+        stage->prepared = last->prepared;
+        stage->by_image = last->by_image;
+        return true;
+    }
     stage->run = run_pattern;
     stage->prepared = l.pattern;
-    for (uint32_t i = 0; i < l.pattern->count; i++) stage->cost += l.pattern->stages[i].cost;
     return true;
 }
 

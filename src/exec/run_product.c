@@ -6,6 +6,8 @@
  * PRODUCT stages: a product, or several that are added up, and a program over the result. The program runs on each rectangle of sums while
  * that is in the cache, a row or some short ones at a time; the product's own value is stored where something else reads it. A program
  * that does better over the whole result (short rows, a transposed read) follows the product. */
+#include <string.h>
+
 #include "exec/exec_call.h"
 #include "exec/exec_map.h"
 
@@ -33,6 +35,7 @@ typedef struct product {
     int64_t tile_rows, tile_columns, tiles_down, tiles_across; /* of one batch, or of one chunk of shared columns */
     int64_t chunk; /* columns of b packed before the tiles of all rows use them; 0: each tile packs its own */
     double tile_cost;
+    int64_t key[8]; /* how b lies, where it is a parameter that can be packed for many runs; key[0] 0: it is none */
     int64_t packed_at, workspace_at, workspace_bytes;
     const factors *more;
     int64_t factors_at; /* their pointers, in scratch */
@@ -135,21 +138,42 @@ static void pack_part(void *context, exec_range range, uint32_t thread)
     }
 }
 
-static void run_shared(product_work *work)
+static int64_t packed_width(const exec_product *call) { return pieces(call->columns, EXEC_TILE_COLUMNS) * EXEC_TILE_COLUMNS; }
+
+static void run_shared(product_work *work, bool packed)
 {
     const product *p = work->facts;
     exec_product *call = &work->call;
-    call->b_packed = work->run->scratch + p->packed_at;
+    if (!packed) call->b_packed = work->run->scratch + p->packed_at;
     for (work->batch = 0; work->batch < call->batches; work->batch++)
         for (int64_t first = 0; first < call->columns; first += p->chunk) {
             work->columns = (exec_range){first, least(call->columns, first + p->chunk)};
             int64_t panels = pieces(work->columns.end - first, EXEC_TILE_COLUMNS);
-            call->packed_first = first;
-            call->packed_width = panels * EXEC_TILE_COLUMNS;
-            exec_run_split(work->run, panels * pieces(call->depth, EXEC_DEPTH_BLOCK), 1, PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK,
-                           pack_part, work);
+            if (!packed) call->packed_first = first, call->packed_width = panels * EXEC_TILE_COLUMNS;
+            if (!packed) exec_run_split(work->run, panels * pieces(call->depth, EXEC_DEPTH_BLOCK), 1,
+                                        PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
             exec_run_split(work->run, p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, work);
         }
+}
+
+static product_work work_of(exec_run *run, const exec_stage *stage)
+{
+    const product *p = stage->prepared;
+    product_work work = {run, p, p->call, 0, {0, p->call.columns}};
+    return work;
+}
+
+/* b of one batch, all of its columns. */
+static void pack_product(exec_run *run, const exec_stage *stage, exec_packed *packed)
+{
+    const product *p = stage->prepared;
+    product_work work = work_of(run, stage);
+    const exec_dense *b = p->call.turned ? &p->a : &p->b;
+    work.call.b = exec_dense_items(run, b) + (p->call.turned ? p->a_offset : p->b_offset) * base_kinds[p->call.kind].bytes;
+    work.call.b_packed = packed->items;
+    work.call.packed_width = packed_width(&work.call);
+    pack_part(&work, (exec_range){0, work.call.packed_width / EXEC_TILE_COLUMNS * pieces(work.call.depth, EXEC_DEPTH_BLOCK)}, 0);
+    memcpy(packed->key, p->key, sizeof p->key);
 }
 
 static const void *const *point_factors(exec_run *run, const product *p)
@@ -165,14 +189,16 @@ static const void *const *point_factors(exec_run *run, const product *p)
 static void run_product(exec_run *run, const exec_stage *stage)
 {
     const product *p = stage->prepared;
-    product_work work = {run, p, p->call, 0, {0, p->call.columns}};
+    product_work work = work_of(run, stage);
+    bool packed = run->packed && p->key[0] && memcmp(run->packed->key, p->key, sizeof p->key) == 0;
+    if (packed) work.call.b_packed = run->packed->items, work.call.packed_width = packed_width(&work.call);
     int64_t width = base_kinds[p->call.kind].bytes;
     const char *a = exec_dense_items(run, &p->a) + p->a_offset * width, *b = exec_dense_items(run, &p->b) + p->b_offset * width;
     work.call.a = p->call.turned ? b : a;
     work.call.b = p->call.turned ? a : b;
     work.call.result = p->result.rank ? exec_items(run, &p->result) : NULL;
     if (p->more) work.call.factors = point_factors(run, p);
-    if (p->chunk) run_shared(&work);
+    if (p->chunk) run_shared(&work, packed);
     else exec_run_split(run, p->call.batches * p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, &work);
     if (p->follows) p->after.run(run, &p->after);
 }
@@ -228,6 +254,27 @@ static void merge_batches(exec_product *call)
     call->batches = 1;
     call->a_rows.extent[0] = call->result_rows.extent[0] = call->rows;
     call->a_batch = call->b_batch = call->result_batch = exec_side_plain(1, 0);
+}
+
+/* Tells the stage that b, a parameter read where it lies by one batch, can be packed. What is narrower than its sums is not where a few rows
+ * read all of it: it would be more to read. */
+static void offer_packing(const exec_build *build, product *p, exec_stage *stage)
+{
+    const exec_product *product = &p->call;
+    const exec_dense *b = product->turned ? &p->a : &p->b;
+    if (b->scratch_at >= 0 || b->value.buffer == WG_NONE || product->batches != 1) return;
+    if (product->depth <= 0 || product->columns < EXEC_TILE_COLUMNS) return;
+    const wg_plan *plan = build->plan;
+    uint32_t node = build->layout->buffers[b->value.buffer].node;
+    if (node == WG_NONE || graph_node(plan->graph, node)->op != WG_OP_Parameter) return;
+    int64_t bytes = exec_product_sum_bytes(product);
+    if (product->rows <= EXEC_TILE_ROWS && bytes > base_kinds[product->kind].bytes) return;
+    if (product->b_depth.rank != 1 || product->b_columns.rank != 1) return;
+    int64_t key[8] = {bytes, product->kind, product->depth, product->columns, product->b_depth.stride[0], product->b_columns.stride[0],
+                      product->turned ? p->a_offset : p->b_offset, node};
+    memcpy(p->key, key, sizeof key);
+    stage->pack = pack_product;
+    stage->packed_bytes = product->depth * packed_width(product) * bytes;
 }
 
 /* extents: batches, rows, depth, columns. The depth of a stands in a->columns, that of b in b->rows. */
@@ -330,7 +377,9 @@ bool exec_call_MatMul(exec_call *call)
     int64_t extents[4];
     if (!dense || !exec_matrix_of(call, a, &dense[0], &left) || !exec_matrix_of(call, b, &dense[1], &right)) return false;
     extents_of(a, b, extents);
-    return exec_product_prepare(call, &left, &right, a->kind, accumulation_of(call->build, call->node, a->kind), extents);
+    if (!exec_product_prepare(call, &left, &right, a->kind, accumulation_of(call->build, call->node, a->kind), extents)) return false;
+    offer_packing(call->build, (product *)call->stage->prepared, call->stage);
+    return true;
 }
 
 /* ---- PRODUCT stages ---- */
@@ -444,6 +493,7 @@ bool exec_product_stage_prepare(exec_build *build, uint32_t index, exec_stage *s
     p->canonical = stored && base_kind_has_nan(value.kind) && exec_must_be_canonical(build, from->product);
     merge_batches(&p->call);
     prepare_tiles(build, p, stage);
+    if (!p->more) offer_packing(build, p, stage);
     if (!from->instruction_count) return true;
     program.volume = value.volume;
     if (!p->follows) return place_list(build, p), stage->cost += p->list->unit_cost * (double)value.volume, true;

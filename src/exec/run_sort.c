@@ -4,6 +4,7 @@
 #include "exec/exec_call.h"
 
 #define COMPARE_COST 20 /* of an item in order, in item copies */
+#define SHARED_ITEMS 131072 /* of a line that threads share */
 
 /* ---- lines in order ---- */
 
@@ -13,12 +14,14 @@ typedef struct order {
     exec_ordering call; /* without pointers */
     bool positions, canonical;
     int64_t lines, workspace_at, workspace_bytes;
+    int64_t shared; /* items that a thread puts in order of the only line; 0: lines are whole */
 } order;
 
 typedef struct order_work {
     exec_run *run;
     const order *facts;
     exec_ordering call;
+    uint32_t turn;
 } order_work;
 
 static void order_part(void *context, exec_range range, uint32_t thread)
@@ -32,15 +35,59 @@ static void order_part(void *context, exec_range range, uint32_t thread)
     exec_order(&call, range, work->run->scratch + o->workspace_at + thread * o->workspace_bytes);
 }
 
+static void shared_run(void *context, exec_range range, uint32_t thread)
+{
+    const order_work *work = context;
+    const order *o = work->facts;
+    exec_pause pause = exec_run_pause(work->run, thread);
+    exec_ordering call = work->call;
+    call.pause = &pause;
+    for (int64_t run = range.first; run < range.end; run++) {
+        int64_t first = run * o->shared, end = call.extent - first < o->shared ? call.extent : first + o->shared;
+        exec_order_run(&call, (exec_range){first, end}, work->run->scratch + o->workspace_at);
+    }
+}
+
+static void shared_merge(void *context, exec_range range, uint32_t thread)
+{
+    const order_work *work = context;
+    (void)thread;
+    exec_order_merge(&work->call, work->facts->shared, work->turn, range, work->run->scratch + work->facts->workspace_at);
+}
+
+static void shared_finish(void *context, exec_range range, uint32_t thread)
+{
+    const order_work *work = context;
+    (void)thread;
+    exec_order_finish(&work->call, work->turn, range, work->run->scratch + work->facts->workspace_at);
+}
+
+/* The only line: a run for each thread, and their merging. */
+static void order_shared(order_work *work)
+{
+    const order *o = work->facts;
+    exec_run *run = work->run;
+    int64_t extent = o->call.extent, runs = (extent + o->shared - 1) / o->shared;
+    exec_pause pause = exec_run_pause(run, 0);
+    work->call.kernels = run->kernels;
+    exec_run_split(run, runs, 1, COMPARE_COST * (double)o->shared, shared_run, work);
+    for (; o->shared << work->turn < extent && !atomic_load(run->stop); work->turn++)
+        exec_run_split(run, extent, 1024, 4, shared_merge, work);
+    exec_run_split(run, extent, 1024, 1, shared_finish, work);
+    work->call.pause = &pause;
+    if (!atomic_load(run->stop)) exec_order_zeros(&work->call);
+}
+
 static void run_order(exec_run *run, const exec_stage *stage)
 {
     const order *o = stage->prepared;
-    order_work work = {run, o, o->call};
+    order_work work = {run, o, o->call, 0};
     work.call.items = exec_dense_items(run, &o->items);
     char *result = exec_items(run, &o->result);
     if (o->positions) work.call.positions = (int64_t *)(void *)result;
     else work.call.result = result;
-    exec_run_split(run, o->lines, 1, COMPARE_COST * (double)o->call.extent + 1, order_part, &work);
+    if (o->shared) order_shared(&work);
+    else exec_run_split(run, o->lines, 1, COMPARE_COST * (double)o->call.extent + 1, order_part, &work);
     exec_canonical_all(run, o->canonical, &o->result);
 }
 
@@ -58,6 +105,8 @@ static bool prepare_order(exec_call *call, int64_t axis_number, bool descending,
                               .wanted = call->result.shape[axis_number]};
     exec_ordering sized = o->call; /* the room depends on what is wanted */
     if (positions) sized.positions = &o->lines;
+    uint32_t threads = call->build->threads;
+    if (threads > 1 && o->lines == 1 && axis.extent >= SHARED_ITEMS && exec_order_cuts(&sized)) o->shared = (axis.extent + threads - 1) / threads;
     o->workspace_bytes = ((int64_t)exec_order_bytes(&sized) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     o->workspace_at = exec_scratch_take(call->build, o->workspace_bytes * exec_scratch_pieces(call->build, o->lines, 1));
     call->stage->run = run_order;

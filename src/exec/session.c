@@ -16,7 +16,7 @@
 
 /* ---- entering: one thread at a time ---- */
 
-static bool enter(const wg_session *session, wg_error *error)
+bool exec_session_enter(const wg_session *session, wg_error *error)
 {
     if (!session) return base_fail(error, WG_ARGUMENT, "a session is needed");
     bool free = false;
@@ -24,7 +24,7 @@ static bool enter(const wg_session *session, wg_error *error)
     return base_fail(error, WG_BUSY, "the session is in use by another thread; give each thread a session of its own");
 }
 
-static void leave(const wg_session *session)
+void exec_session_leave(const wg_session *session)
 {
     atomic_store_explicit(&((wg_session *)session)->busy, false, memory_order_release);
 }
@@ -193,6 +193,7 @@ void wg_session_free(wg_session **handle)
     wg_session *session = *handle;
     *handle = NULL;
     exec_sources_free(session);
+    wg_prepared_release(&session->prepared);
     if (session->laid.layout) laid_free(&session->laid);
     if (!session->options.arena && !session->options.arena_lent) base_free_aligned(session->allocator, session->arena, session->arena_bytes);
     base_arena_free(&session->memory);
@@ -206,7 +207,7 @@ bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t b
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
     if (binding_count && !bindings) return base_fail(error, WG_ARGUMENT, "%u bindings at NULL", binding_count);
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     exec_laid laid;
     static const wg_binding none = {0};
     bool good = laid_make(session, bindings ? bindings : &none, binding_count, &laid, &inner);
@@ -226,7 +227,7 @@ bool wg_session_bind(wg_session *session, const wg_binding *bindings, uint32_t b
         if (before.layout != &session->plan->layout) before.layout = &before.own;
         laid_free(&before);
     }
-    leave(session);
+    exec_session_leave(session);
     return good || tell(session, &inner, error);
 }
 
@@ -243,7 +244,7 @@ static bool fail_position(const wg_session *session, const exec_run *run, wg_err
     return graph_error_at(session->plan->graph, run->failed_node, &inner, error);
 }
 
-static exec_run run_of(wg_session *session)
+exec_run exec_session_run(wg_session *session)
 {
     const exec_laid *laid = &session->laid;
     return (exec_run){.kernels = session->kernels,
@@ -261,24 +262,36 @@ static exec_run run_of(wg_session *session)
                       .failed_node = WG_NONE};
 }
 
+/* How many stages run together from this one on: those that joined it, until something failed. */
+static uint32_t together(const wg_session *session, const exec_run *run, uint32_t stage)
+{
+    uint32_t count = 1;
+    if (run->failed_node != WG_NONE) return count;
+    while (stage + count < session->plan->stage_count && session->laid.layout->joined[stage + count]) count++;
+    return count;
+}
+
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
-static bool run_stages(wg_session *session, exec_run *run, wg_error *error)
+static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
 {
     uint64_t floats = base_floats_set();
     const plan_layout *layout = session->laid.layout;
     uint32_t moved = 0;
     for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
         session->laid.bases[layout->moves[m].buffer] = session->arena + layout->buffers[layout->moves[m].buffer].offset;
-    for (uint32_t s = 0; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s++) {
+    for (uint32_t s = 0, count; s < session->plan->stage_count && !atomic_load_explicit(&session->stop, memory_order_relaxed); s += count) {
         const exec_stage *stage = &session->laid.stages[s];
+        count = together(session, run, s);
         for (; moved < layout->move_count && layout->moves[moved].stage == s; moved++)
             session->laid.bases[layout->moves[moved].buffer] = session->arena + layout->moves[moved].offset;
         if (run->failed_node != WG_NONE && stage->first_node >= run->failed_node) continue;
-        run->scratch = session->arena + session->laid.layout->scratch_at[s];
+        run->scratch = session->arena + layout->scratch_at[s];
+        run->packed = packed && packed[s].items ? &packed[s] : NULL;
         int64_t began = run->times ? exec_now() : 0;
-        stage->run(run, stage);
-        if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9;
-        exec_run_stage_done(run, stage);
+        if (count > 1) exec_joined_run(run, stage, count, session->arena, layout->scratch_at + s);
+        else stage->run(run, stage);
+        if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9; /* of all of them */
+        for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
     base_floats_restore(floats);
     if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
@@ -363,7 +376,7 @@ static bool check_memory(wg_session *session, const wg_run_memory *memory, wg_er
 /* memory NULL: results stay in the arena and are readable. times: seconds a stage; NULL: not asked for. */
 static bool run_session(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, double *times, wg_error *error)
 {
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     wg_error inner;
     wg_error_clear(&inner);
     session->readable = false;
@@ -373,11 +386,13 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         /* Whoever steps a table while it is read is told so. */
         atomic_uint *readers = options && options->parameters ? &((wg_parameters *)options->parameters)->readers : NULL;
         if (readers) atomic_fetch_add(readers, 1);
-        exec_run run = run_of(session);
+        exec_run run = exec_session_run(session);
         run.times = times;
         if (memory) place_results(session, memory);
         bool at = memory && memory->inputs;
-        good = (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, &inner);
+        const exec_packed *packed;
+        good = exec_prepared_begin(session, options ? options->parameters : NULL, &packed, &inner) &&
+               (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, packed, &inner);
         if (good && memory) copy_results(session, memory);
         good = exec_sources_end(session, good, memory == NULL, &inner);
         if (!good) undo_changes(&run);
@@ -385,7 +400,7 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         if (readers) atomic_fetch_sub(readers, 1);
     }
     session->readable = good && !memory;
-    leave(session);
+    exec_session_leave(session);
     return good || tell(session, &inner, error);
 }
 
@@ -485,10 +500,10 @@ static wg_view view_of(const wg_session *session, const exec_result *result)
 bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
 {
     if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     const exec_result *result = find_result(session, symbol, error);
     if (result) *view = view_of(session, result);
-    leave(session);
+    exec_session_leave(session);
     return result != NULL;
 }
 
@@ -501,14 +516,14 @@ static wg_tensor *copy_view(const wg_session *session, const wg_view *view, wg_e
 
 wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error)
 {
-    if (!enter(session, error)) return NULL;
+    if (!exec_session_enter(session, error)) return NULL;
     wg_tensor *tensor = NULL;
     const exec_result *result = find_result(session, symbol, error);
     if (result) {
         wg_view view = view_of(session, result);
         tensor = copy_view(session, &view, error);
     }
-    leave(session);
+    exec_session_leave(session);
     return tensor;
 }
 
@@ -526,7 +541,7 @@ static exec_input *find_carried(const wg_session *session, wg_symbol symbol, wg_
 bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
 {
     if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     const wg_node *node = input ? graph_node(session->plan->graph, input->node) : NULL;
     bool good = input != NULL;
@@ -538,14 +553,14 @@ bool wg_session_carried(const wg_session *session, wg_symbol symbol, wg_view *vi
         if (tensor) view->data = tensor->data;
         good = tensor != NULL;
     }
-    leave(session);
+    exec_session_leave(session);
     return good;
 }
 
 bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *items, wg_error *error)
 {
     if (!items) return base_fail(error, WG_ARGUMENT, "a carry needs items");
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     exec_input *input = find_carried(session, symbol, error);
     bool good =
         input && graph_feed_fits(session->plan->graph, input->node, items, input->shape, error) &&
@@ -560,15 +575,15 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
         input->now = 1 - input->now;
         input->carried = true;
     }
-    leave(session);
+    exec_session_leave(session);
     return good;
 }
 
 void wg_session_reset(wg_session *session)
 {
-    if (!enter(session, NULL)) return;
+    if (!exec_session_enter(session, NULL)) return;
     for (uint32_t i = 0; i < session->input_count; i++) session->inputs[i].carried = false;
-    leave(session);
+    exec_session_leave(session);
 }
 
 /* ---- the reverse scan ---- */
@@ -600,7 +615,7 @@ bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_s
                          wg_error *error)
 {
     if (count && (!wrt || !gradients)) return base_fail(error, WG_ARGUMENT, "%u gradients need their symbols and a place each", count);
-    if (!enter(session, error)) return false;
+    if (!exec_session_enter(session, error)) return false;
     const wg_plan *plan = session->plan;
     wg_error inner = {.code = WG_OK};
     wg_error_clear(&inner);
@@ -614,6 +629,6 @@ bool wg_session_backward(const wg_session *session, wg_symbol target, const wg_s
                                  gradients, &inner);
     for (uint32_t i = 0; values.tensors && i < plan->count; i++) wg_tensor_release(values.tensors[i]);
     base_arena_free(&memory);
-    leave(session);
+    exec_session_leave(session);
     return good || tell(session, &inner, error);
 }

@@ -78,9 +78,22 @@ struct wg_session {
     exec_laid laid;
     char *arena;
     size_t arena_bytes;
+    wg_prepared *prepared; /* a reference, NULL: none */
     atomic_bool busy, stop;
     bool readable;
 };
+
+/* ---- session.c ---- */
+
+bool exec_session_enter(const wg_session *session, wg_error *error);
+void exec_session_leave(const wg_session *session);
+/* A run of the session's stages. */
+exec_run exec_session_run(wg_session *session);
+
+/* ---- prepared.c ---- */
+
+/* What was packed of the parameters of a run [stage count], NULL: nothing; false where they are not those that were packed. */
+bool exec_prepared_begin(const wg_session *session, const wg_parameters *table, const exec_packed **packed, wg_error *error);
 
 /* ---- sources.c ---- */
 
@@ -93,6 +106,8 @@ void exec_sources_moved(wg_session *session);
 void exec_sources_free(wg_session *session);
 /* Says where every input and parameter is for a run, and where results that are carried go. */
 bool exec_sources_begin(wg_session *session, const wg_run_options *options, wg_error *error);
+/* The parameters alone. */
+bool exec_sources_parameters(wg_session *session, const wg_parameters *table, wg_error *error);
 /* The same for an entry without parameters and carries: inputs [input_count] stand where the caller says. */
 bool exec_sources_begin_at(wg_session *session, void *const *inputs, wg_error *error);
 /* After a run: keeps what may be read (where anything may), lets go of feeds; succeeded: carried values move on. */

@@ -323,6 +323,13 @@ static bool place_parameter(wg_session *session, exec_parameter *parameter, cons
     return true;
 }
 
+bool exec_sources_parameters(wg_session *session, const wg_parameters *table, wg_error *error)
+{
+    for (uint32_t p = 0; p < session->parameter_count; p++)
+        if (!place_parameter(session, &session->parameters[p], table, error)) return false;
+    return true;
+}
+
 static bool place_carries(wg_session *session, wg_error *error)
 {
     exec_laid *laid = &session->laid;

@@ -77,6 +77,84 @@ bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     return prepared;
 }
 
+/* ---- stages that follow one another image by image ---- */
+
+/* Whether the items that a view has of an image stand where the image's items of `result` do. */
+static bool reads_by_image(const exec_value *read, const exec_value *result, int64_t images)
+{
+    if (images == 1) return true;
+    if (read->rank == 0 || read->shape[0] != images || read->strides[0] * images != result->volume) return false;
+    int64_t first = read->offset - result->offset, last = first;
+    for (uint32_t axis = 1; axis < read->rank; axis++) {
+        int64_t reach = (read->shape[axis] - 1) * read->strides[axis];
+        if (reach < 0) first += reach;
+        else last += reach;
+    }
+    return first >= 0 && last < read->strides[0];
+}
+
+static bool is_of_the_arena(const exec_build *build, const exec_value *value)
+{
+    const plan_buffer *buffer = &build->layout->buffers[value->buffer];
+    return buffer->place == PLAN_PLACE_ARENA && buffer->last < build->plan->stage_count && buffer->alias == WG_NONE;
+}
+
+bool exec_stage_joins(const exec_build *build, const exec_stage *stages, uint32_t index)
+{
+    const exec_images *own = stages[index].by_image;
+    if (!own || own->alone || index == 0 || !stages[index - 1].by_image || build->plan->stages[index].again) return false;
+    exec_value result = exec_value_of_node(build, build->plan->stages[index].writes[0].node);
+    bool joins = false;
+    double bytes = own->image_bytes;
+    if (!is_of_the_arena(build, &result)) return false;
+    for (uint32_t s = index, count = 1; s-- > 0;) { /* those before it */
+        const exec_images *other = stages[s].by_image;
+        bytes += other->image_bytes;
+        result = exec_value_of_node(build, build->plan->stages[s].writes[0].node);
+        if (++count > EXEC_JOINED_MOST || bytes > EXEC_JOINED_BYTES || other->images != own->images || !is_of_the_arena(build, &result))
+            return false;
+        for (uint32_t r = 0; r < build->plan->stages[index].read_count; r++) {
+            exec_value read = exec_value_of_read(build, index, r);
+            if (read.buffer != result.buffer) continue;
+            if (!reads_by_image(&read, &result, own->images)) return false;
+            joins = true;
+        }
+        if (!build->layout->joined[s]) break;
+    }
+    return joins;
+}
+
+typedef struct joined_work {
+    const exec_stage *stages;
+    uint32_t count;
+    void *works[EXEC_JOINED_MOST];
+} joined_work;
+
+static void joined_part(void *context, exec_range images, uint32_t thread)
+{
+    const joined_work *work = context;
+    for (int64_t image = images.first; image < images.end; image++)
+        for (uint32_t s = 0; s < work->count; s++) work->stages[s].by_image->part(work->works[s], (exec_range){image, image + 1}, thread);
+}
+
+void exec_joined_run(exec_run *run, const exec_stage *stages, uint32_t count, char *arena, const int64_t *scratch_at)
+{
+    joined_work work = {.stages = stages, .count = count};
+    double cost = 0;
+    for (uint32_t s = 0; s < count; s++) {
+        run->scratch = arena + scratch_at[s];
+        work.works[s] = stages[s].by_image->begin(run, &stages[s]);
+        cost += stages[s].by_image->image_cost;
+    }
+    exec_run_split(run, stages->by_image->images, 1, cost, joined_part, &work);
+}
+
+void exec_images_run(exec_run *run, const exec_stage *stage)
+{
+    const exec_images *by = stage->by_image;
+    exec_run_split(run, by->images, 1, by->image_cost, by->part, by->begin(run, stage));
+}
+
 /* ---- failures ---- */
 
 void exec_run_fail_item(exec_run *run, uint32_t node, int64_t item, int64_t position, int64_t axis, int64_t extent)

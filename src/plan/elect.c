@@ -22,7 +22,7 @@
 /* ---- the rule of the licence ---- */
 
 typedef struct refusal {
-    enum { WHY_NOT_REFUSED, WHY_RETAIN, WHY_ABROAD, WHY_OVERLAPS, WHY_SERVED, WHY_DECLARED, WHY_READ, WHY_LARGER } why;
+    enum { WHY_NOT_REFUSED, WHY_RETAIN, WHY_ABROAD, WHY_OVERLAPS, WHY_SERVED, WHY_SLOWER, WHY_DECLARED, WHY_READ, WHY_LARGER } why;
     uint32_t node, other;
 } refusal;
 
@@ -33,6 +33,7 @@ static bool tell(wg_plan *plan, plan_match *match, const refusal *refused)
                                           [WHY_ABROAD] = "served abroad only",
                                           [WHY_OVERLAPS] = "overlaps an elected match",
                                           [WHY_SERVED] = "no kernel serves its axes and kinds",
+                                          [WHY_SLOWER] = "its rows by themselves are faster",
                                           [WHY_DECLARED] = "node %u is declared",
                                           [WHY_READ] = "node %u is read by node %u outside",
                                           [WHY_LARGER] = "node %u is in a larger match, rooted at node %u"};
@@ -204,6 +205,7 @@ static bool list_matches(serving *s, const plan_probes *probes)
         keys[m] = (uint64_t)(UINT32_MAX - match->node_count) << 32 | m;
         if (plan_pattern_abroad(match->pattern)) s->refused[m].why = WHY_ABROAD;
         else if (!plan_is_served(plan, probes, match)) s->refused[m].why = WHY_SERVED;
+        else if (!plan_pays(plan, probes, match)) s->refused[m].why = WHY_SLOWER;
         if (s->refused[m].why) continue;
         total += match->node_count;
         for (uint32_t i = 0; i < match->node_count; i++) s->begin[plan->index[match->nodes[i]] + 2]++;

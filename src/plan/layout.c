@@ -406,7 +406,8 @@ static bool add_scratch(layering *l, wg_error *error)
     size_t room = (size_t)plan->stage_count + 1;
     layout->scratch = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->scratch);
     layout->scratch_at = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->scratch_at);
-    if (!layout->scratch || !layout->scratch_at) return base_fail_memory(error);
+    layout->joined = base_arena_take_zeroed(&layout->memory, room);
+    if (!layout->scratch || !layout->scratch_at || !layout->joined) return base_fail_memory(error);
     l->scratch_blocks = l->block_count;
     for (uint32_t s = 0; s < plan->stage_count && plan->scratch; s++) {
         if ((layout->scratch[s] = plan->scratch(plan, layout, s, error)) < 0) return false;
@@ -415,6 +416,17 @@ static bool add_scratch(layering *l, wg_error *error)
         if (layout->scratch[s]) l->blocks[l->block_count++] = (plan_block){.bytes = lines(layout->scratch[s]), .first = s, .last = s};
     }
     return true;
+}
+
+/* Of stages that run a part at a time each needs its memory while any of them runs. */
+static void join_lifetimes(layering *l)
+{
+    const bool *joined = l->layout->joined;
+    for (uint32_t b = 0; b < l->block_count; b++) {
+        plan_block *block = &l->blocks[b];
+        while (joined[block->first]) block->first--;
+        while (block->last + 1 < l->plan->stage_count && joined[block->last + 1]) block->last++;
+    }
 }
 
 static void place_all(layering *l)
@@ -450,7 +462,9 @@ static bool make_arena(layering *l, wg_error *error)
     plan_layout *layout = l->layout;
     if (!plan_donate(plan, layout, &l->memory, error)) return false;
     if (!reuse_in_place(l) || !make_blocks(l)) return base_fail_memory(error);
-    if (!add_scratch(l, error) || !sum_live(l, error)) return false;
+    if (!add_scratch(l, error)) return false;
+    join_lifetimes(l);
+    if (!sum_live(l, error)) return false;
     layout->arena_bytes = plan_arena_assign(plan->allocator, l->blocks, l->block_count, plan->stage_count);
     if (layout->arena_bytes < 0) return base_fail_memory(error);
     place_all(l);

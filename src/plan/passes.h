@@ -47,6 +47,9 @@ bool plan_pattern_is_counted(uint16_t pattern);
 /* A chain of virtual nodes is at most so long: what follows a read down to its stored node is bounded. */
 #define PLAN_VIEW_DEPTH 16
 
+/* Batch axes of a product that its kernel follows by strides. */
+#define PLAN_STRIDED_BATCH_AXES 8
+
 typedef enum plan_reading {
     PLAN_READING_NONE,      /* Leaf, Parameter, Input: nothing to compute */
     PLAN_READING_VIRTUAL,   /* a map over its first operand's items */
@@ -140,6 +143,8 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
 bool plan_elect(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
 /* serve.c: whether one kernel serves a match. */
 bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
+/* By costs.def, at some level and some of the lengths that are asked about. */
+bool plan_pays(const wg_plan *plan, const plan_probes *probes, const plan_match *match);
 
 static inline bool plan_match_holds(const plan_match *match, uint32_t node)
 {

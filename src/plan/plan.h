@@ -162,6 +162,7 @@ typedef struct plan_layout {
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
     plan_map **maps;            /* [stage count][read count] */
     int64_t *scratch, *scratch_at; /* [stage count] bytes of scratch a kernel asks for, and their offset in the arena */
+    bool *joined;               /* [stage count] runs with the stage before it, a part of both at a time: who prepares it tells */
     void *prepared;             /* what exec made of the stages, in `memory` */
     int64_t arena_bytes, largest_bytes, bound_bytes;
 } plan_layout;

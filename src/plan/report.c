@@ -297,6 +297,7 @@ static void put_stage(const wg_plan *plan, uint32_t s, base_string *text)
         base_string_printf(text, "%s %u %s", i ? "," : "", stage->nodes[i], graph_rows[graph_node(plan->graph, stage->nodes[i])->op].name);
     if (stage->again) base_string_puts(text, "; again");
     if (plan->layout.scratch[s]) base_string_printf(text, "; scratch %lld bytes", (long long)plan->layout.scratch[s]);
+    if (plan->layout.joined[s]) base_string_printf(text, "; image by image with stage %u", s - 1);
     base_string_puts(text, "\n");
     put_reads(plan, stage, text);
     put_writes(plan, stage, text);

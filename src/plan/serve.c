@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Whether one kernel serves a match: its axes are grouped as the kernel groups them, whatever the extents are. */
+ * Whether one kernel serves a match: its axes are grouped as the kernel groups them, whatever the extents are; and whether that pays. */
 #include <string.h>
 
 #include "plan/passes.h"
@@ -91,6 +91,7 @@ static bool attention_served(const asking *a)
 {
     const wg_node *root = graph_node(a->plan->graph, a->match->root), *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT);
     if (!product || product == root || root->rank != product->rank || !base_kind_is_float((wg_kind)root->kind)) return false;
+    if (root->rank > PLAN_STRIDED_BATCH_AXES + 2) return false;
     return !plan_match_holds(a->match, root->operands[1]) && !plan_match_holds(a->match, product->operands[0]) && !plan_match_holds(a->match, product->operands[1]);
 }
 
@@ -112,4 +113,32 @@ bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_m
     if (!grouped(a, windows, 3, matrix)) return false;
     if (root->op == WG_OP_MatMul && below(a, root) == matrix) return root->rank == 2 && root->operands[0] != root->operands[1];
     return plain_product(a, covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT));
+}
+
+typedef struct cost {
+    const char *formula;
+    double more, less;
+} cost;
+
+/* One structure runs at every level, so that it is decided for all of them. */
+bool plan_pays(const wg_plan *plan, const plan_probes *probes, const plan_match *match)
+{
+    static const cost costs[] = {
+#define COST(formula, level, more, less) {formula, more, less},
+#include "plan/costs.def"
+    };
+    const char *formula = plan_pattern_formula(match->pattern);
+    bool listed = false;
+    for (size_t c = 0; c < sizeof costs / sizeof *costs; c++) {
+        if (strcmp(costs[c].formula, formula)) continue;
+        listed = true;
+        const asking a = {plan, probes, match};
+        const wg_node *line = covered_row(&a, WG_OP_MatMul, NULL, WG_OP_COUNT); /* of attention: a row of its scores */
+        for (uint32_t probe = 0; probe < probes->count; probe++) {
+            int64_t shape[WG_MAX_RANK];
+            if (plan_probe_shape(plan->graph, probes, probe, line, shape) && (double)shape[line->rank - 1] * costs[c].less > costs[c].more)
+                return true;
+        }
+    }
+    return !listed;
 }

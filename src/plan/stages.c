@@ -14,8 +14,6 @@
 
 #include "plan/passes.h"
 
-/* Batch axes of a product that its kernel follows by strides. */
-#define STRIDED_BATCH_AXES 8
 #define MOST_UNITS 4
 #define TURNING_READERS 3 /* products, of at most so many rows, that repay turning their right side once */
 #define TURNING_ROWS 64
@@ -123,7 +121,7 @@ static bool is_told_of(const wg_plan *plan, const wg_node *product)
 {
     const uint32_t *operands = graph_operands(plan->graph, product);
     return base_kind_is_float((wg_kind)product->kind) && !base_kind_is_complex((wg_kind)product->kind) &&
-           graph_node(plan->graph, operands[0])->kind == product->kind && product->rank <= STRIDED_BATCH_AXES + 2;
+           graph_node(plan->graph, operands[0])->kind == product->kind && product->rank <= PLAN_STRIDED_BATCH_AXES + 2;
 }
 
 static bool assign_roles(grouping *g)
@@ -175,7 +173,7 @@ static bool demands_contiguous(const grouping *g, uint32_t reader)
 {
     if (g->units->role[reader] != PLAN_ROLE_CALL) return false;
     const wg_node *node = plan_node(g->plan, reader);
-    return plan_reading_of(g->plan->graph, node) != PLAN_READING_STRIDED || node->rank > STRIDED_BATCH_AXES + 2;
+    return plan_reading_of(g->plan->graph, node) != PLAN_READING_STRIDED || node->rank > PLAN_STRIDED_BATCH_AXES + 2;
 }
 
 static bool is_demanded_contiguous(const grouping *g, uint32_t index)

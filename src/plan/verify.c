@@ -288,6 +288,19 @@ static bool check_donations(verifying *v)
     return true;
 }
 
+/* The first, the last of the stages that run together with one. */
+static uint32_t begins_together(const plan_layout *layout, uint32_t s)
+{
+    while (layout->joined[s]) s--;
+    return s;
+}
+
+static uint32_t ends_together(const verifying *v, uint32_t s)
+{
+    while (s + 1 < v->plan->stage_count && v->layout->joined[s + 1]) s++;
+    return s;
+}
+
 /* A buffer of the arena from the stage that computes it to the last that reads it before it is computed again. */
 typedef struct life {
     uint32_t buffer, first, last, next; /* in the list of those that begin at the stage */
@@ -315,8 +328,9 @@ static bool add_life(verifying *v, lives *l, uint32_t number, uint32_t s, int64_
     if (!layout->move_count || (!ended && buffer->last == v->plan->stage_count)) last = buffer->last;
     if (offset % BASE_ALIGNMENT || offset < 0 || buffer->bytes > layout->arena_bytes - offset)
         return defect(v, buffer->node, "its buffer leaves the arena or is not aligned");
-    l->all[l->count] = (life){number, s, last, l->first[s], offset, buffer->bytes};
-    l->first[s] = l->count++;
+    uint32_t first = begins_together(layout, s);
+    l->all[l->count] = (life){number, first, ends_together(v, last), l->first[first], offset, buffer->bytes};
+    l->first[first] = l->count++;
     return true;
 }
 
@@ -343,6 +357,17 @@ static bool list_lives(verifying *v, lives *l)
     return true;
 }
 
+/* Whether scratch of a stage meets that of a later one which runs with it. */
+static bool scratch_meets(const verifying *v, uint32_t s)
+{
+    const plan_layout *layout = v->layout;
+    for (uint32_t t = s + 1; t < v->plan->stage_count && layout->joined[t]; t++) {
+        int64_t at = layout->scratch_at[s], other = layout->scratch_at[t];
+        if (at < other + layout->scratch[t] && other < at + layout->scratch[s]) return true;
+    }
+    return false;
+}
+
 static bool overlap(const life *a, const life *b)
 {
     return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
@@ -355,6 +380,7 @@ static bool check_stage_memory(verifying *v, uint32_t s, const lives *l, const u
     int64_t scratch = layout->scratch[s];
     if (layout->scratch_at[s] < 0 || layout->scratch_at[s] % BASE_ALIGNMENT || scratch > layout->arena_bytes - layout->scratch_at[s])
         return defect(v, v->plan->stages[s].nodes[0], "its scratch leaves the arena");
+    if (scratch_meets(v, s)) return defect(v, v->plan->stages[s].nodes[0], "its scratch meets that of a stage that runs with it");
     for (uint32_t i = 0; i < live_count; i++) {
         const life *a = &l->all[live[i]];
         uint32_t node = layout->buffers[a->buffer].node;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Accuracy and special values of the functions of single items, judged by points that were computed with many more bits elsewhere. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -233,6 +234,27 @@ static void far_and_near_angles_agree(void **state)
     assert_true(different == 0);
 }
 
+/* What lanes are repaired by knows neither infinities nor NaN; the powers by -1 and 1/2 are such repairs, of finite items alone. */
+static void repairs_are_of_finite_items(void **state)
+{
+    (void)state;
+    const double infinite = HUGE_VAL, none[] = {infinite, -infinite, NAN};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        for (int r = 0; r < BASE_REPAIR_COUNT; r++) assert_true(isnan(base_repairs[r](none[i])));
+    same_f64(base_repair_inverse(3), 1 / 3.0);
+    same_f64(base_repair_root(3), sqrt(3));
+    same_f64(base_pow_f64(0x1p-1074, -1), infinite);
+    same_f64(base_pow_f64(-0.0, -1), -infinite);
+    same_f64(base_pow_f64(infinite, 0.5), infinite);
+    same_f64(base_pow_f64(-infinite, 0.5), infinite);
+    same_f64(base_pow_f64(-infinite, -1), -0.0);
+    assert_true(isnan(base_pow_f64(-2, 0.5)));
+    assert_true(isnan(base_pow_f64(-2, 0x1p-1074)));
+    same_f64(base_pow_f64(-1, 0x1.fffffffffffffp52), -1);
+    same_f64(base_pow_f64(-1, 0x1p53), 1);
+    assert_true(base_pow_f32(-1, 0x1.fffffep23f) == -1 && base_pow_f32(-1, 0x1p24f) == 1);
+}
+
 /* gamma of the whole numbers is a factorial, exactly while that is a double. */
 static void factorials_are_exact(void **state)
 {
@@ -312,6 +334,7 @@ int main(void)
         cmocka_unit_test(edges_of_division_are_kept),
         cmocka_unit_test(division_agrees_with_integers),
         cmocka_unit_test(far_and_near_angles_agree),
+        cmocka_unit_test(repairs_are_of_finite_items),
         cmocka_unit_test(factorials_are_exact),
         cmocka_unit_test(real_parts_are_the_principal_values),
         cmocka_unit_test(densities_have_their_edges),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The log domain and reductions of windows against their definitions, a result at a time. */
+ * The log domain, weights and reductions of windows against their definitions, a result at a time. */
 #include "base/scalar.h"
 #include "test_kernels_common.h"
 
@@ -89,6 +89,40 @@ static void test_log_domain(void **state)
     }
 }
 
+/* Weights exp(x - m) / sum, of scores a `spread` apart: with a great one small quotients, subnormal ones, and zeros. */
+static void check_weights(int64_t count, float spread, bool limited)
+{
+    float *x = room(count * 4), *expected = room(count * 4), *result = room(count * 4), m = limited ? 30.0f : -__builtin_inff();
+    double *e = room(count * 8);
+    for (int64_t i = 0; i < count; i++) {
+        x[i] = (float)(random_below(1 << 24)) * (spread / (1 << 24));
+        if (random_below(9) == 0) x[i] = -__builtin_inff();
+        if (x[i] > m) m = x[i];
+    }
+    if (!(m > -__builtin_inff())) m = x[0] = 1;
+    for (int64_t i = 0; i < count; i++) e[i] = exponential(true, (double)(x[i] - m));
+    float sum = (float)canonical_sum(true, false, e, count);
+    if (limited && sum < 1e-30f) sum = 1e-30f;
+    for (int64_t i = 0; i < count; i++) expected[i] = (float)e[i] / sum;
+    exec_weighing weighing = {false, limited ? 30.0f : -__builtin_inff(), limited ? 1e-30f : -__builtin_inff()};
+    FOR_EACH_LEVEL(kernels) {
+        memset(result, 0x13, (size_t)count * 4);
+        kernels->weigh(&weighing, x, result, count);
+        EXPECT_SAME(WG_KIND_F32, result, expected, count, kernels->name);
+    }
+    free(x);
+    free(expected);
+    free(result);
+    free(e);
+}
+
+static void test_weights(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 3000; trial++)
+        check_weights(1 + random_below(trial % 100 ? 200 : 9000), trial % 3 == 0 ? 1 : trial % 3 == 1 ? 15 : 110, trial % 5 == 4);
+}
+
 /* A window of 2 x 3 with steps over [planes, 9, 20], and a window of many places. */
 static void check_window(wg_kind kind, exec_block join, int64_t step_y, int64_t step_x, int64_t dilation)
 {
@@ -132,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_log_domain),
+        cmocka_unit_test(test_weights),
         cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

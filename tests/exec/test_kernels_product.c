@@ -178,6 +178,12 @@ static void test_other_kinds(void **state)
         check(WG_KIND_F32, WG_KIND_F64, 1, rows, depth, columns, trial % 8, false);
     }
     check(WG_KIND_F16, WG_KIND_F32, 1, 200, 30, 1100, 0, false);
+    for (int order = 0; order < 4; order++) { /* one row and a few, halves loaded as they are multiplied, to the last cache line */
+        check(WG_KIND_F16, WG_KIND_F32, 1, 1, 256 + 37, 16 * 9 + 5, order, false);
+        check(WG_KIND_BF16, WG_KIND_F32, 1, 1, 2 * 256 + 31, 1024 + 7, order, true);
+        check(WG_KIND_F16, WG_KIND_F32, 1, 1, 12300, 35, order, false); /* more than a workspace keeps of the row */
+        check(WG_KIND_BF16, WG_KIND_F32, 1, 9, 1030, 300, order, false);
+    }
 }
 
 static void test_never_minus_zero(void **state)
@@ -297,17 +303,19 @@ static void test_integers(void **state)
 {
     (void)state;
     static const wg_kind kinds[] = {WG_KIND_I8, WG_KIND_U8, WG_KIND_I16, WG_KIND_U16, WG_KIND_I32, WG_KIND_U32, WG_KIND_I64, WG_KIND_U64};
-    for (int trial = 0; trial < 96; trial++) {
+    for (int trial = 0; trial < 192; trial++) {
         wg_kind kind = kinds[trial % 8], to = kinds[trial / 8 % 8];
         int64_t rows = 1 + random_below(20), depth = random_below(300), columns = 1 + random_below(70), width = (int64_t)wg_kind_bytes(to);
         if (trial % 5 == 0) rows = 1, columns += 300;
+        if (trial % 7 == 0) depth += 1000;
         void *a = room(rows * depth * 8), *b = room(depth * columns * 8);
         uint64_t *expected = room(rows * columns * 8), *result = room(rows * columns * 8);
         fill_random(kind, a, rows * depth, false);
         fill_random(kind, b, depth * columns, false);
         exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, result);
         p.accumulate = p.result_kind = to;
-        if (trial & 1) p.b_depth.stride[0] = 1, p.b_columns.stride[0] = depth;
+        bool lies = trial / 64 % 2 != trial % 2;
+        if (lies) p.b_depth.stride[0] = 1, p.b_columns.stride[0] = depth;
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < columns; j++) {
                 uint64_t sum = 0;

@@ -83,7 +83,7 @@ static void random_waits(void **state)
     enum { ROWS = 40, SIDE = 17 };
     (void)state;
     uint32_t again = 0;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= 120; seed++) {
         test_draws draws = test_draws_new(seed);
         wg_tape *tape = wg_tape_new(NULL);
         wg_value made[ROWS] = {wg_input(tape, test_tensor_sin(seed % 3 ? WG_KIND_F32 : WG_KIND_F64, 2, TEST_SHAPE(SIDE, SIDE), 0.3, 0.1, 0))};

@@ -186,6 +186,7 @@ static void test_a_network(void **state)
     static const wanted stages[] = {{"window_product", 4}, {"window_sum", 1}, {"window_maximum", 2},
                                     {"window_maximum_gradient", 2}, {NULL, 0}};
     network(false, 3, stages);
+    network(false, 13, stages);
     network(true, 2, stages);
     network(false, 0, stages);
 }
@@ -208,6 +209,83 @@ static void test_what_is_read_elsewhere(void **state)
     }
 }
 
+/* ---- image by image ---- */
+
+/* Two convolutions and two pools, forward. */
+static wg_entry *of_images(wg_context *context, wg_network **network, wg_symbol *x_symbol)
+{
+    wg_error error = {0};
+    test_draws draws = test_draws_new(67);
+    wg_tape *tape = wg_tape_new(context);
+    const wg_size shape[] = {wg_extent(tape, "n", 5), wg_number(3), wg_number(10), wg_number(9)};
+    wg_value x = wg_input_fill(tape, WG_KIND_F32, 4, shape, 0.5),
+             f = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(18, 3, 3, 3), false)),
+             b = wg_input(tape, rough(&draws, WG_KIND_F32, 1, TEST_SHAPE(18), false)),
+             g = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(36, 18, 3, 3), false));
+    wg_value h = wg_max_pool(wg_relu(wg_conv2d(x, f, b, 1, 1)), 2, 2);
+    h = wg_mul(wg_avg_pool(wg_conv2d(h, g, (wg_value){0}, 1, 1), 2, 2), 2);
+    *x_symbol = wg_symbol_of(x);
+    wg_symbol root = wg_symbol_of(h);
+    *network = wg_tape_seal(&tape, &error);
+    wg_entry_options options = {.size = sizeof options, .roots = &root, .root_count = 1};
+    wg_entry *entry = *network ? wg_entry_new(*network, &options, &error) : NULL;
+    if (!entry) fail_msg("%s", error.message);
+    return entry;
+}
+
+static uint32_t joined(const wg_plan *plan, const plan_layout *layout)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < plan->stage_count; s++) count += layout->joined[s];
+    return count;
+}
+
+/* As many images as threads ask for, or too few; other numbers bound in turn. */
+static void test_images_in_turn(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {9, 40, 3, 0, 1, 33};
+    static const char *const levels[] = {"v2", "v3", "v4"};
+    for (uint32_t i = 0; i < 3 * exec_kernels_count(); i++) {
+        wg_error error = {0};
+        uint32_t threads = (const uint32_t[]){1, 2, 8}[i % 3];
+        wg_network *network;
+        wg_symbol x_symbol;
+        wg_context_options made = {.size = sizeof made, .threads = threads, .simd = levels[i / 3]};
+        wg_context *context = wg_context_new(&made, &error);
+        wg_entry *entry = of_images(context, &network, &x_symbol);
+        wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+        if (!plan) fail_msg("%s", error.message);
+        wg_session *session = wg_session_new(plan, NULL, &error);
+        session->parallel_cost = 0, session->part_cost = 500;
+        for (uint32_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            test_draws draws = test_draws_new(71 + k);
+            char why[2048] = "";
+            wg_binding binding = {"n", numbers[k]};
+            wg_tensor *x = rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(numbers[k], 3, 10, 9), k % 2);
+            wg_feed feed = {x_symbol, wg_tensor_view(x)};
+            wg_run_options options = {.size = sizeof options, .feeds = &feed, .feed_count = 1}, bound = options;
+            bound.bindings = &binding;
+            bound.binding_count = 1;
+            wg_run *run = wg_interpret(entry, &bound, &error);
+            if (!run || !wg_session_bind(session, &binding, 1, &error) || !plan_verify(plan, session->laid.layout, &error) ||
+                !wg_session_run(session, &options, &error))
+                fail_msg("%d images, %u threads: %s", (int)numbers[k], threads, error.message);
+            bool enough = numbers[k] > 0 && (threads == 1 || numbers[k] >= 4 * (int64_t)threads);
+            assert_int_equal(joined(plan, session->laid.layout), enough ? 3 : 0);
+            if (!equivalence_result(session, run, wg_entry_result(entry, 0), why, sizeof why))
+                fail_msg("%d images, %u threads, level %s: %s", (int)numbers[k], threads, levels[i / 3], why);
+            wg_run_free(&run);
+            wg_tensor_release(x);
+        }
+        wg_session_free(&session);
+        wg_plan_release(&plan);
+        wg_entry_free(&entry);
+        wg_network_release(&network);
+        wg_context_free(context);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_pools_that_overlap),
         cmocka_unit_test(test_a_network),
         cmocka_unit_test(test_what_is_read_elsewhere),
+        cmocka_unit_test(test_images_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

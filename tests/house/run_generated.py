@@ -293,7 +293,7 @@ def patterns_page():
     homes = {"HOME": "here, one step of the licence", "SCHEDULE": "here", "ABROAD": "elsewhere alone"}
     rows = {}
     for macro, fields, _ in tables.read("src/plan/catalogue.def"):
-        if macro != "PATTERN" or len(fields) != 6 or fields[2] == "STAGE":
+        if macro != "PATTERN" or len(fields) != 6:
             continue
         name, root, home, formula, foreign, what = fields
         row = rows.setdefault(name, [[], homes[home], formula, foreign, what])

@@ -233,10 +233,10 @@ MISSES(SoftmaxCrossEntropyGradient) {slope_of_sum, loss_of_labels};
 
 /* ---- attention: tests/exec/test_run_attention.c has the spellings of scores and masks ---- */
 
-static wg_value attention(wg_tape *tape) { return wg_causal_attention(SOURCE(2, 5, 4), SOURCE(2, 5, 4), SOURCE(2, 5, 3), 0.5); }
+static wg_value attention(wg_tape *tape) { return wg_causal_attention(SOURCE(2, 40, 4), SOURCE(2, 40, 4), SOURCE(2, 40, 3), 0.5); }
 static wg_value attention_plain(wg_tape *tape)
 {
-    return wg_matmul(wg_softmax(wg_matmul(SOURCE(5, 4), SOURCE(4, 6)), 1), SOURCE(6, 3));
+    return wg_matmul(wg_softmax(wg_matmul(SOURCE(5, 4), SOURCE(4, 48)), 1), SOURCE(48, 3));
 }
 static wg_value softmax_across(wg_tape *tape)
 {
