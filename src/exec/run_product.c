@@ -461,7 +461,8 @@ static exec_value value_of_product(exec_build *build, const plan_stage *from, bo
 {
     const wg_plan *plan = build->plan;
     uint32_t at = plan->index[from->product];
-    *stored = plan->storage[at] == PLAN_STORED;
+    *stored = false;
+    for (uint32_t w = 0; w < from->write_count; w++) *stored = *stored || from->writes[w].node == from->product;
     if (*stored) return exec_value_of_node(build, from->product);
     const wg_node *node = graph_node(plan->graph, from->product);
     exec_value value = {.node = from->product, .buffer = WG_NONE, .kind = (wg_kind)node->kind, .rank = node->rank,

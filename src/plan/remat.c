@@ -124,7 +124,7 @@ static bool may_run_again(const remat *m, uint32_t number)
     const value *of = &m->values[number];
     if (of->stage == WG_NONE || of->write >= 64) return false;
     const plan_stage *stage = &m->plan->stages[of->stage];
-    if (stage->kind <= PLAN_STAGE_FOLD) return true;
+    if (stage->kind <= PLAN_STAGE_PRODUCT) return true;
     return stage->write_count == 1 && graph_node(m->plan->graph, stage->writes[0].node)->op != WG_OP_Update;
 }
 
@@ -238,7 +238,7 @@ static void lower(remat *m, candidate *list, step *best, int64_t target)
 
 /* ---- the stages ---- */
 
-/* A program with some of its writes: what they do not need is left out. Rows of several instructions stay whole. */
+/* A program with some of its writes: what they do not need is left out, but no product. Rows of several instructions stay whole. */
 static bool cut_program(base_arena *memory, plan_stage *stage, uint64_t writes)
 {
     uint64_t needed = 0;
@@ -247,14 +247,16 @@ static bool cut_program(base_arena *memory, plan_stage *stage, uint64_t writes)
     plan_read *reads = base_arena_take(memory, ((size_t)stage->read_count + 1) * sizeof *reads);
     plan_instruction *instructions = base_arena_take(memory, ((size_t)stage->instruction_count + 1) * sizeof *instructions);
     if (!kept || !reads || !instructions) return false;
-    uint32_t write_count = 0, read_count = 0, instruction_count = 0, registers = 0;
+    uint32_t write_count = 0, read_count = 0, instruction_count = 0, registers = 0, own_reads = stage->read_count - stage->factor_count;
     for (uint32_t w = 0; w < stage->write_count; w++)
         if (writes >> w & 1) kept[write_count++] = stage->writes[w], needed |= (uint64_t)1 << stage->writes[w].reg;
     for (uint32_t i = stage->instruction_count; i-- > 0;)
         for (int32_t k = 0; needed >> stage->instructions[i].target & 1 && k < graph_rows[stage->instructions[i].op].arity; k++)
             needed |= (uint64_t)1 << stage->instructions[i].operands[k];
-    for (uint32_t r = 0; r < stage->read_count; r++)
+    for (uint32_t r = 0; r < own_reads; r++)
         if (needed >> r & 1) renamed[r] = (uint16_t)registers++, reads[read_count++] = stage->reads[r];
+    if (stage->kind == PLAN_STAGE_PRODUCT) renamed[own_reads] = (uint16_t)registers++;
+    for (uint32_t r = own_reads; r < stage->read_count; r++) reads[read_count++] = stage->reads[r];
     stage->last_pass = 0;
     for (uint32_t i = 0; i < stage->instruction_count; i++) {
         plan_instruction own = stage->instructions[i];
@@ -271,16 +273,20 @@ static bool cut_program(base_arena *memory, plan_stage *stage, uint64_t writes)
     return true;
 }
 
-/* The nodes whose instructions are left. */
-static bool cut_nodes(base_arena *memory, plan_stage *stage)
+static bool has_instruction(const plan_stage *stage, uint32_t node)
+{
+    for (uint32_t i = 0; i < stage->instruction_count; i++)
+        if (stage->instructions[i].node == node) return true;
+    return false;
+}
+
+/* The nodes whose instructions are left, and those that never had any: of products. */
+static bool cut_nodes(base_arena *memory, plan_stage *stage, const plan_stage *whole)
 {
     uint32_t *nodes = base_arena_take(memory, ((size_t)stage->node_count + 1) * sizeof *nodes), count = 0;
     if (!nodes) return false;
-    for (uint32_t n = 0; n < stage->node_count; n++) {
-        bool left = false;
-        for (uint32_t i = 0; i < stage->instruction_count; i++) left = left || stage->instructions[i].node == stage->nodes[n];
-        if (left) nodes[count++] = stage->nodes[n];
-    }
+    for (uint32_t n = 0; n < stage->node_count; n++)
+        if (has_instruction(stage, stage->nodes[n]) || !has_instruction(whole, stage->nodes[n])) nodes[count++] = stage->nodes[n];
     stage->nodes = nodes;
     stage->node_count = count;
     return true;
@@ -293,8 +299,9 @@ static plan_stage *make_stages(const remat *m, base_arena *memory)
         stages[s] = m->plan->stages[m->steps[s].stage];
         if (!m->steps[s].again) continue;
         stages[s].again = true;
-        bool program = stages[s].kind <= PLAN_STAGE_FOLD && stages[s].instruction_count;
-        if (program && (!cut_program(memory, &stages[s], m->steps[s].writes) || !cut_nodes(memory, &stages[s]))) return NULL;
+        bool program = stages[s].kind <= PLAN_STAGE_PRODUCT && stages[s].instruction_count;
+        const plan_stage *whole = &m->plan->stages[m->steps[s].stage];
+        if (program && (!cut_program(memory, &stages[s], m->steps[s].writes) || !cut_nodes(memory, &stages[s], whole))) return NULL;
     }
     return stages;
 }
