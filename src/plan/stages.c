@@ -362,7 +362,7 @@ static bool set_reads(grouping *g, uint32_t unit, const uint32_t *reads, uint32_
         if (!own->reads) return false;
         own->read_capacity = capacity;
     }
-    memcpy(own->reads, reads, count * sizeof *reads);
+    if (count) memcpy(own->reads, reads, count * sizeof *reads);
     own->read_count = count;
     return true;
 }
