@@ -567,9 +567,9 @@ static void numbers_are_pinned(void **state)
     };
     uint64_t found[CONTINUOUS + DISCRETE];
     for (uint32_t i = 0; i < CONTINUOUS + DISCRETE; i++) {
-        const struct continuous *c = &continuous[i];
-        const struct discrete *d = &discrete[i - CONTINUOUS];
         bool whole = i >= CONTINUOUS;
+        const struct continuous *c = whole ? NULL : &continuous[i];
+        const struct discrete *d = whole ? &discrete[i - CONTINUOUS] : NULL;
         wg_tape *tape = wg_tape_new(NULL);
         wg_value p[4];
         for (int j = 0; j < 4; j++)
