@@ -108,7 +108,7 @@ struct exec_images {
     bool alone; /* nothing goes before it in turn */
 };
 
-#define EXEC_JOINED_MOST 8
+#define EXEC_JOINED_MOST 2 /* of two, both results are alive anyhow; more would raise the arena (a classifier: by 0.4) */
 #define EXEC_JOINED_BYTES 1048576 /* of an image's results: they are to stay in the second cache */
 
 /* What preparing needs to know. */
