@@ -134,7 +134,8 @@ static bool run_into(wg_session *session, const wg_entry *entry, const wg_run_op
         if (item != -1 || memcmp(results[i], wg_tensor_data(wanted), wanted->bytes))
             good = false, snprintf(why, bytes, "node %u %s %s in the caller's memory, item %lld: %.9g, not %.9g",
                                    wg_entry_result(entry, i).position, wg_kind_name(wanted->kind),
-                                   BASE_SHAPE_TEXT(wanted->rank, wanted->shape), (long long)item, item >= 0 ? test_item(got, item) : 0, item >= 0 ? test_item(wanted, item) : 0);
+                                   BASE_SHAPE_TEXT(wanted->rank, wanted->shape), (long long)item,
+                                   item >= 0 ? test_item(got, item) : 0, item >= 0 ? test_item(wanted, item) : 0);
         for (int k = 0; k < 64; k++)
             if (((char *)results[i])[wanted->bytes + (size_t)k] != 0x5a)
                 good = false, snprintf(why, bytes, "written behind result %u", i);

@@ -95,7 +95,7 @@ class Tree:
         if old not in text:
             raise SystemExit(f"{PAGE.name}: the fault of {file} finds nothing to replace")
         path.write_text(text.replace(old, new, 1))
-        self.compile(self.changed(file))
+        self.stale.update(self.changed(file))
 
     def changed(self, file):
         """The sources that a change of a file concerns."""
@@ -107,20 +107,25 @@ class Tree:
     def link(self):
         return run(["cc", "-shared", "-Wl,-z,defs", "-o", "all.so", *self.library(), "-lpthread"], cwd=self.folder).stdout
 
-    def complains(self, wanted):
-        """What the build says to the files that were added to since it was last asked; as soon as it says what is wanted, no more."""
-        if wanted and "user.c" in self.stale:  # who calls it is the first to see what is missing
-            self.compile(["user.c"])
-            if re.search(wanted, self.complaints.get("user.c", "")):
-                return self.complaints["user.c"]
-        self.compile([source for source in self.sources if source in self.stale])
+    def compile_stale(self, sources):
+        self.compile([source for source in sources if source in self.stale])
+
+    def complains(self, wanted, file):
+        """What the build says to the files that were added to since it was last asked; as soon as it says what is wanted, no more. Who
+        calls the row, and who includes the file that is added to next, are the first to see what is missing."""
+        for likely in (["user.c"], self.changed(file)) if wanted else ():
+            self.compile_stale(likely)
+            said = "".join(self.complaints.values())
+            if re.search(wanted, said):
+                return said
+        self.compile_stale(self.sources)
         return "".join(self.complaints.values()) + self.link()
 
     def run_test(self, test):
         """The finished process of a test, linked against what the tree is now."""
         support = [f"tests/support/{path.name}" for path in sorted((self.folder / "tests/support").glob("*.c"))]
-        wanted = [source for source in [*support, test] if not self.object(source).exists()]
-        self.compile(wanted)
+        self.compile_stale(self.sources)
+        self.compile([source for source in [*support, test] if not self.object(source).exists()])
         program = self.folder / "objects" / pathlib.Path(test).stem
         objects = [self.object(source) for source in [*support, test]]
         linked = run(["cc", "-o", program, *objects, *self.library(), "-lcmocka", "-lpthread", "-lm"], cwd=self.folder)
@@ -131,13 +136,14 @@ class Tree:
 
 
 def follow(report, tree):
-    for step in STEP.finditer(PAGE.read_text()):
+    steps = list(STEP.finditer(PAGE.read_text()))
+    for place, step in enumerate(steps):
         if step["complaint"]:
-            said = tree.complains(step["complaint"])
+            said = tree.complains(step["complaint"], next(later["file"] for later in steps[place:] if later["file"]))
             report.check(re.search(step["complaint"], said), f"before the step the build does not complain of {step['complaint']}:\n{said[:2000]}")
         else:
             tree.add(step["file"], step["after"], step["lines"])
-    said = tree.complains(None)
+    said = tree.complains(None, None)
     report.check(not said, f"after the last step the build still complains:\n{said[:2000]}")
 
 
