@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# bench/performance.sh [BUILD]
+# bench/performance.sh [BUILD [PRINTED]]
+#
+# PRINTED: what bench/run.sh has printed; without it, it is run.
 #
 # Writes docs/performance.md: what bench/run.sh prints, as tables, and the plans of the demo's program. Nothing in that page is typed by
 # hand but the sentences here. An interrupted or failed run leaves the old page.
@@ -12,7 +14,8 @@ page=$(mktemp)
 output=$(mktemp)
 trap 'rm -f "$page" "$output"' EXIT
 
-bench/run.sh "$build" >"$output"
+if [ $# -gt 1 ]; then cat "$2" >"$output"
+else bench/run.sh "$build" >"$output"; fi
 
 # A console block that the documentation's test runs again.
 shown() {
