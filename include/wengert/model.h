@@ -67,6 +67,10 @@ WG_API char *wg_model_prefill_at(const wg_model_spec *spec, const wg_model_cut *
 /* The program itself, sealed, with its entry. */
 WG_API wg_network *wg_model_network(const wg_model_spec *spec, const wg_model_cut *cut, wg_error *error);
 
+/* The weights of a program of this spec, mapped from its files, which must stay as they are. NULL and an error: a file that is gone or has
+ * changed, a program of another model. */
+WG_API wg_parameters *wg_model_parameters(wg_model_spec *spec, const wg_network *network, wg_error *error);
+
 /* The name of a cut ("decode", "prefill.layer.3"), 64 bytes are enough. */
 WG_API void wg_model_cut_name(const wg_model_cut *cut, char name[64]);
 

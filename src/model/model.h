@@ -8,6 +8,7 @@
  *   rope.c          the frequencies of rotary embeddings
  *   weights.def     what tensors are called; weights.c: as parameters, products and norms by them
  *   author.c        the one decoder structure, recorded on a tape from a model_config: embedding, layers (attention.c, mlp.c), head
+ *   load.c          weights from files as a program's parameters
  *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
