@@ -11,6 +11,11 @@ static const char *const cases[] = {
     "qwen2/f16", "qwen2/tied", "qwen2/untied", "qwen3/tied", "qwen3/untied", "qwen3_moe/top2-plain-mixed", "qwen3_moe/top3-norm", "smollm3/tied"};
 #define CASES (sizeof cases / sizeof *cases)
 
+/* The same of GGUF files; quantised ones against logits of their dequantised weights. */
+static const char *const files[] = {"llama-f32", "llama-f16-tied", "llama-q4_0", "llama-q8_0", "llama3-ropefreqs-f32", "gemma2-f32", "gpt2-f32",
+                                    "mixtral-f16", "qwen2-bf16", "qwen3-f32"};
+#define FILES (sizeof files / sizeof *files)
+
 #define MOST 64
 #define CTX 32 /* of GPT-2, all of its positions */
 
@@ -22,19 +27,34 @@ typedef struct world {
     uint32_t prompt_count, greedy_count;
 } world;
 
-static world world_of(const char *name)
+static world world_at(const char *model, const char *expected)
 {
     char path[512];
     wg_error error = {.code = WG_OK};
     world w = {.facts.size = sizeof w.facts};
-    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, name);
+    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, model);
     CHECKED(w.spec = wg_model_spec_open(NULL, path, &error), error);
     assert_true(wg_model_spec_facts(w.spec, &w.facts));
-    snprintf(path, sizeof path, "%s/model/data/%s/expected.json", TEST_DATA_DIR, name);
+    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, expected);
     w.expected = expected_of(path);
     w.prompt_count = whole_numbers(base_json_find(w.expected.json, "prompt"), w.prompt, MOST);
     w.greedy_count = whole_numbers(base_json_find(w.expected.json, "greedy"), w.greedy, MOST);
     return w;
+}
+
+static world world_of(const char *name)
+{
+    char expected[128];
+    snprintf(expected, sizeof expected, "%s/expected.json", name);
+    return world_at(name, expected);
+}
+
+static world world_of_file(const char *name)
+{
+    char model[128], expected[128];
+    snprintf(model, sizeof model, "gguf/%s.gguf", name);
+    snprintf(expected, sizeof expected, "gguf/%s.expected.json", name);
+    return world_at(model, expected);
 }
 
 static void world_free(world *w)
@@ -55,31 +75,46 @@ static void close_to(const char *name, const float *logits, const base_json *row
 
 /* ---- the numbers ---- */
 
+static void against_the_reference(const char *name, const world *w)
+{
+    program p = program_of(w->spec, (wg_model_cut){.form = WG_MODEL_DECODE, .ctx = w->facts.positions < 64 ? w->facts.positions : 64});
+    int32_t best[MOST], positions[4], argmax[MOST];
+    uint32_t rows = whole_numbers(base_json_find(w->expected.json, "positions"), positions, 4);
+    const base_json *row = base_json_find(w->expected.json, "logits_f64_hex")->first;
+    for (uint32_t i = 0, next = 0; i < w->prompt_count; i++) {
+        const float *logits = decode(&p, w->prompt[i], (int32_t)i);
+        best[i] = greatest(logits, w->facts.vocabulary);
+        if (next == rows || positions[next] != (int32_t)i) continue;
+        close_to(name, logits, row);
+        row = row->next;
+        next++;
+    }
+    assert_int_equal(whole_numbers(base_json_find(w->expected.json, "argmax_all"), argmax, MOST), w->prompt_count);
+    assert_memory_equal(best, argmax, w->prompt_count * sizeof *best);
+    int32_t token = best[w->prompt_count - 1];
+    for (uint32_t i = 0; i < w->greedy_count; i++) {
+        if (token != w->greedy[i]) fail_msg("%s: greedy token %u is %d, not %d", name, i, token, w->greedy[i]);
+        if (i + 1 < w->greedy_count) token = greatest(decode(&p, token, (int32_t)(w->prompt_count + i)), w->facts.vocabulary);
+    }
+    program_free(&p);
+}
+
 static void decode_against_the_reference(void **state)
 {
     (void)state;
     for (size_t c = 0; c < CASES; c++) {
         world w = world_of(cases[c]);
-        program p = program_of(w.spec, (wg_model_cut){.form = WG_MODEL_DECODE, .ctx = w.facts.positions < 64 ? w.facts.positions : 64});
-        int32_t best[MOST], positions[4], argmax[MOST];
-        uint32_t rows = whole_numbers(base_json_find(w.expected.json, "positions"), positions, 4);
-        const base_json *row = base_json_find(w.expected.json, "logits_f64_hex")->first;
-        for (uint32_t i = 0, next = 0; i < w.prompt_count; i++) {
-            const float *logits = decode(&p, w.prompt[i], (int32_t)i);
-            best[i] = greatest(logits, w.facts.vocabulary);
-            if (next == rows || positions[next] != (int32_t)i) continue;
-            close_to(cases[c], logits, row);
-            row = row->next;
-            next++;
-        }
-        assert_int_equal(whole_numbers(base_json_find(w.expected.json, "argmax_all"), argmax, MOST), w.prompt_count);
-        assert_memory_equal(best, argmax, w.prompt_count * sizeof *best);
-        int32_t token = best[w.prompt_count - 1];
-        for (uint32_t i = 0; i < w.greedy_count; i++) {
-            if (token != w.greedy[i]) fail_msg("%s: greedy token %u is %d, not %d", cases[c], i, token, w.greedy[i]);
-            if (i + 1 < w.greedy_count) token = greatest(decode(&p, token, (int32_t)(w.prompt_count + i)), w.facts.vocabulary);
-        }
-        program_free(&p);
+        against_the_reference(cases[c], &w);
+        world_free(&w);
+    }
+}
+
+static void files_against_the_reference(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < FILES; c++) {
+        world w = world_of_file(files[c]);
+        against_the_reference(files[c], &w);
         world_free(&w);
     }
 }
@@ -161,29 +196,36 @@ static void by_parts(const char *name, const world *w, const float *wanted)
     program_free(&head);
 }
 
+static void every_way(const char *name, const world *w)
+{
+    float *wanted = by_decode(w, CTX);
+    by_prefill(name, w, wanted, 12);
+    by_prefill(name, w, wanted, 5);
+    by_prefill(name, w, wanted, 1);
+    by_batch(name, w, wanted);
+    by_parts(name, w, wanted);
+    if (w->facts.positions > CTX && strcmp(name, "phi3/longrope-partial")) { /* its angles follow ctx */
+        float *longer = by_decode(w, 256);
+        same_rows(name, "ctx 256", longer, wanted, w->prompt_count * w->facts.vocabulary);
+        free(longer);
+    }
+    free(wanted);
+}
+
 static void every_way_gives_the_same_bits(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < CASES; c++) {
-        world w = world_of(cases[c]);
-        float *wanted = by_decode(&w, CTX);
-        by_prefill(cases[c], &w, wanted, 12);
-        by_prefill(cases[c], &w, wanted, 5);
-        by_prefill(cases[c], &w, wanted, 1);
-        by_batch(cases[c], &w, wanted);
-        by_parts(cases[c], &w, wanted);
-        if (w.facts.positions > 32 && strcmp(cases[c], "phi3/longrope-partial")) { /* its angles follow ctx */
-            float *longer = by_decode(&w, 256);
-            same_rows(cases[c], "ctx 256", longer, wanted, w.prompt_count * w.facts.vocabulary);
-            free(longer);
-        }
-        free(wanted);
+    for (size_t c = 0; c < CASES + FILES; c++) {
+        const char *name = c < CASES ? cases[c] : files[c - CASES];
+        world w = c < CASES ? world_of(name) : world_of_file(name);
+        every_way(name, &w);
         world_free(&w);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decode_against_the_reference), cmocka_unit_test(every_way_gives_the_same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(decode_against_the_reference), cmocka_unit_test(files_against_the_reference),
+                                       cmocka_unit_test(every_way_gives_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
