@@ -90,4 +90,5 @@ add_library(wengert::wengert_static ALIAS wengert_static)
 
 # What `make` builds: the libraries, and the command (command.cmake adds it).
 add_custom_target(product)
-add_dependencies(product wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static)
+add_dependencies(product wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static wengert_bpl_shared wengert_bpl_static
+    wengert_model_shared wengert_model_static)

@@ -18,6 +18,9 @@ static const char *const forms[] = {"decode", "prefill", "batch", "train"};
 
 void wg_model_cut_name(const wg_model_cut *cut, char name[64])
 {
+    if (!name) return;
+    name[0] = 0;
+    if (!cut) return;
     const char *form = (unsigned)cut->form < sizeof forms / sizeof *forms ? forms[cut->form] : "";
     switch (cut->part) {
     case WG_MODEL_EMBEDDING: snprintf(name, 64, "%s.embedding", form); return;
@@ -257,6 +260,7 @@ bool wg_model_identify(const wg_model_spec *spec, const wg_model_cut *cut, wg_mo
 
 bool wg_model_identity_check(const wg_model_identity *expected, const wg_model_identity *found, wg_error *error)
 {
+    if (!expected || !found) return base_fail(error, WG_ARGUMENT, "two identities are compared");
     if (expected->semantics != found->semantics)
         return base_fail(error, WG_DIFFERS, "the semantics version differs: %d here, %d there", expected->semantics, found->semantics);
     if (strcmp(expected->cut, found->cut)) return base_fail(error, WG_DIFFERS, "the cut differs: %s here, %s there", expected->cut, found->cut);

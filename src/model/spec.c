@@ -278,6 +278,7 @@ wg_model_spec *wg_model_spec_open(wg_context *context, const char *path, wg_erro
 wg_model_spec *wg_model_spec_parse(wg_context *context, const char *text, size_t length, const char *name, wg_error *error)
 {
     wg_error local = {.code = WG_OK};
+    if (!text) return base_fail(error, WG_ARGUMENT, "a configuration needs its text"), NULL;
     opening o = {new_spec(context, &local), &local};
     if (o.spec && !read_config(&o, text, length, name ? name : "config.json")) wg_model_spec_free(&o.spec);
     if (!o.spec && error && !error->code) *error = local;
