@@ -72,6 +72,23 @@ struct bpl_keys {
     bpl_axis axes[];
 };
 
+/* axes.c. Keys of an array's axes before anything is known of them, one reference; bpl_axis_set_name and the like fill them in while nobody
+ * else has them. NULL without memory. */
+bpl_keys *bpl_keys_new(bpl_session *session, uint32_t rank, const int64_t *shape);
+bpl_keys *bpl_keys_keep(bpl_keys *keys); /* NULL stays NULL */
+void bpl_keys_release(bpl_session *session, bpl_keys *keys);
+bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key */
+/* What is known of an axis, borrowed; NULL: nothing. */
+const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
+void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
+bool bpl_axis_set_name(bpl_session *session, bpl_axis *axis, const char *name);                           /* copied; NULL: none */
+bool bpl_axis_set_label(bpl_session *session, bpl_axis *axis, int64_t position, bpl_value *label);        /* borrowed; NULL: none */
+/* Name and labels of another axis (NULL: none): label i is that of positions[i], none where that is outside; bpl_axis_copy: label i of i. */
+bool bpl_axis_pick(bpl_session *session, bpl_axis *axis, const bpl_axis *from, const int64_t *positions);
+bool bpl_axis_copy(bpl_session *session, bpl_axis *axis, const bpl_axis *from);
+/* The value with these keys, or with none where they say nothing. Consumes both (each may be NULL: a NULL value stays NULL). */
+bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *keys);
+
 /* ---- making -------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_value *bpl_keep(bpl_value *value); /* one more reference; NULL stays NULL */
