@@ -15,6 +15,20 @@ typedef enum bpl_error_kind {
     BPL_ERROR_KINDS
 } bpl_error_kind;
 
+/* The symbols that every session begins with, in this order (wg_bpl_new interns them first). */
+enum {
+    BPL_SYMBOL_ALPHA = 1,   /* ⍺ */
+    BPL_SYMBOL_OMEGA,       /* ⍵ */
+    BPL_SYMBOL_LEFT,        /* ⍶ */
+    BPL_SYMBOL_RIGHT,       /* ⍹ */
+    BPL_SYMBOL_SELF,        /* ∇ */
+    BPL_SYMBOL_OPERATOR,    /* ⍢ */
+    BPL_SYMBOL_QUAD,        /* ⎕ */
+    BPL_SYMBOL_CAUGHT,      /* $e: the error that a handler runs for */
+    BPL_SYMBOL_DISCARD,     /* _ */
+    BPL_SYMBOL_FIXED
+};
+
 /* The error under way; kind "" while there is none. Kinds are words: those of error_kinds.def, and a user's own. */
 typedef struct bpl_error {
     char kind[32];
@@ -77,7 +91,17 @@ struct wg_bpl {
     void (*write)(void *user, const char *text, size_t length);
     bool (*read_line)(void *user, base_string *line);
     void *user;
+    bpl_value absent;       /* what ⍺ is in a call with one argument: known by its address, never seen outside the evaluator */
+    /* stack.c */
+    uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
+    struct bpl_stack *stack;/* the one in use beyond the first, and those kept for later */
+    struct bpl_tail *tail;  /* dfn.c */
 };
+
+/* Code that calls itself for data or programs of any depth asks first, and goes on by bpl_stack_more: stack.c. */
+static inline bool bpl_stack_is_low(const bpl_session *session) { return (uintptr_t)__builtin_frame_address(0) < session->stack_low; }
+/* code(session, data) on another stack. NULL and LIMIT without memory for one. */
+bpl_value *bpl_stack_more(bpl_session *session, bpl_value *(*code)(bpl_session *session, void *data), void *data);
 
 /* Keeps an error (the first one stays) at the node that runs; answers NULL, so that `return bpl_fail(..)` serves every pointer. */
 void *bpl_fail(bpl_session *session, bpl_error_kind kind, const char *format, ...) BASE_PRINTF(3, 4);
