@@ -72,6 +72,11 @@ bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_call_path(bpl_session *session, const bpl_call *call);
 /* An operator value (of any OPERATOR form) with its operands (right NULL: it takes one): the derived function, owned. dfn.c */
 bpl_value *bpl_derive(bpl_session *session, bpl_value *operator, bpl_value *left, bpl_value *right);
+/* cells.c: RANKED (a numeric superscript), and f⍤ranks. derived_axis.c: AXIS, and f⍠axes. derived_bitwise.c: fᵇ (MARKED by ᵇ). call->function->left
+ * is f. inverse.c: INVERSE of left. */
+bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
 /* kinds.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */
 bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value);
 bpl_value *bpl_join_values(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);

@@ -96,7 +96,16 @@ struct wg_bpl {
     uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
     struct bpl_stack *stack;/* the one in use beyond the first, and those kept for later */
     struct bpl_tail *tail;  /* dfn.c */
+    /* Modifiers. levels: derivatives and maps under way, so that a value may be carried by one: its items are taken by nodes (an index), never
+     * read one by one, which would cut what moves. trials: maps that are tried on all cells at once, and give way to calls cell by cell where
+     * the body asks for more than arrays: see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking
+     * outside an array answers its fill in them. */
+    uint32_t levels, trials, prototypes;
 };
+
+/* Asked by everything that does more than compute, before it does it: output, a write outside the frame under way, a draw, a clock or a file, an
+ * error guard. False, and an error that nobody sees, while a map is tried: its body is then called cell by cell instead. cells.c */
+bool bpl_act(bpl_session *session, const char *what);
 
 /* Code that calls itself for data or programs of any depth asks first, and goes on by bpl_stack_more: stack.c. */
 static inline bool bpl_stack_is_low(const bpl_session *session) { return (uintptr_t)__builtin_frame_address(0) < session->stack_low; }
