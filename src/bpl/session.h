@@ -49,6 +49,9 @@ typedef struct bpl_frame {
     const bpl_function *function;
     bpl_value *alpha, *omega; /* borrowed; alpha NULL: absent */
     bpl_value *left_operand, *right_operand; /* ⍶ ⍹ */
+    bpl_value *self;          /* ∇ as a value, owned; NULL: nobody asked for it */
+    bool record;              /* the keys of a record as names (T.(e)): no call */
+    bool closures;            /* dfns were made in it */
     uint32_t count, capacity;
     bpl_slot *slots;
     bpl_slot inline_slots[6];
@@ -95,7 +98,8 @@ struct wg_bpl {
     /* stack.c */
     uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
     struct bpl_stack *stack;/* the one in use beyond the first, and those kept for later */
-    struct bpl_tail *tail;  /* dfn.c */
+    uint32_t dfns;          /* under way */
+    struct bpl_trace *trace;/* public.c: the calls that the error under way came through */
     /* Modifiers. levels: derivatives and maps under way, so that a value may be carried by one: its items are taken by nodes (an index), never
      * read one by one, which would cut what moves. trials: maps that are tried on all cells at once, and give way to calls cell by cell where
      * the body asks for more than arrays: see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking
