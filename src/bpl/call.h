@@ -38,6 +38,7 @@ typedef struct bpl_call {
 typedef bpl_value *(*bpl_code)(bpl_session *session, const bpl_call *call);
 
 struct bpl_function {
+    bpl_session *session;
     uint32_t references;
     uint8_t form;         /* bpl_function_form */
     uint8_t role;         /* FUNCTION, OPERATOR1, OPERATOR2 */
@@ -65,6 +66,19 @@ bpl_value *bpl_apply(bpl_session *session, bpl_value *function, bpl_value *left,
 bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right, bpl_value *axes);
 /* The inverse: monadic, or in the right argument. DOMAIN "no known inverse". */
 bpl_value *bpl_apply_inverse(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right);
+
+/* Forms of functions that other files serve: run (dfn.c, index.c) and modifiers (inverse.c and its neighbours). */
+bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call);     /* DFN, DERIVED_DFN */
+bpl_value *bpl_call_path(bpl_session *session, const bpl_call *call);    /* PATH */
+bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);  /* RANKED */
+bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call); /* INVERSE: of call->function->left */
+bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);    /* AXIS: of a function that takes no axes itself */
+void bpl_recording_release(bpl_session *session, struct bpl_recording *recording);
+
+/* A mark after a value (marks.c): x as the kind of row, its numbers at every depth. */
+bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value);
+/* A joiner between two values: row COMPLEX, EXPONENT or RATIONAL. */
+bpl_value *bpl_join_value(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 
 /* Shorthands for code that composes primitives: bpl_monad(session, BPL_GLYPH_TALLY, y). */
 bpl_value *bpl_monad(bpl_session *session, uint16_t row, bpl_value *right);

@@ -70,6 +70,9 @@ struct wg_bpl {
     bpl_value *primitives[BPL_GLYPH_COUNT];
     bpl_value *caught;      /* $e, inside a handler */
     bpl_value *free_values; /* spare heads */
+    bpl_value *dying;       /* values that nobody holds, still to be taken apart: nests are as deep as memory allows, the stack is not */
+    bool burying;           /* one of them is being taken apart */
+    const char *stack_floor;/* where recursion ends with LIMIT: an address of the stack that is in use */
     wg_generator *generator;
     uint64_t seed;
     wg_bpl_options options;
@@ -88,6 +91,13 @@ void *bpl_fail_lazy(bpl_session *session);
 void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
+
+/* LIMIT where the stack is nearly used up: asked by everything that calls itself as deep as values nest. */
+bool bpl_deep(bpl_session *session);
+/* Takes the stack of the calling thread for the one in use. */
+void bpl_note_stack(bpl_session *session);
+/* The kind of an error as a word. */
+const char *bpl_error_word(bpl_error_kind kind);
 
 bpl_symbol bpl_intern(bpl_session *session, const char *name, size_t length); /* 0 without memory */
 const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol);
