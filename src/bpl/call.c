@@ -59,6 +59,7 @@ static uint16_t mark_of_arguments(const bpl_function *marked)
 static bpl_value *call_marked(bpl_session *session, const bpl_call *call)
 {
     const bpl_function *marked = call->function;
+    if (marked->row == BPL_MARK_BITWISE) return bpl_call_bitwise(session, call);
     uint16_t before = mark_of_arguments(marked);
     bpl_value *left = NULL, *right = NULL, *result = NULL;
     if (before == BPL_MARK_COUNT) {
@@ -128,10 +129,20 @@ static void *fail_interrupted(bpl_session *session)
     return bpl_fail(session, BPL_INTERRUPT, "stopped");
 }
 
+typedef struct application {
+    bpl_value *function, *left, *right, *axes;
+} application;
+
+static bpl_value *apply_further(bpl_session *session, void *data)
+{
+    const application *of = data;
+    return bpl_apply_axes(session, of->function, of->left, of->right, of->axes);
+}
+
 bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right, bpl_value *axes)
 {
     if (session->interrupted) return fail_interrupted(session);
-    if (bpl_deep(session)) return NULL;
+    if (bpl_stack_is_low(session)) return bpl_stack_more(session, apply_further, &(application){function, left, right, axes});
     if (function->type == BPL_OPERATOR) return bpl_fail(session, BPL_SYNTAX, "an operator is no function: give it its operand");
     if (function->type != BPL_FUNCTION) return call_array(session, function, left, right);
     bpl_call call = {.function = function->function, .left = left, .right = right, .axes = axes};

@@ -67,18 +67,23 @@ bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *
 /* The inverse: monadic, or in the right argument. DOMAIN "no known inverse". */
 bpl_value *bpl_apply_inverse(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right);
 
-/* Forms of functions that other files serve: run (dfn.c, index.c) and modifiers (inverse.c and its neighbours). */
-bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call);     /* DFN, DERIVED_DFN */
-bpl_value *bpl_call_path(bpl_session *session, const bpl_call *call);    /* PATH */
-bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);  /* RANKED */
-bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call); /* INVERSE: of call->function->left */
-bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);    /* AXIS: of a function that takes no axes itself */
+/* What stands behind forms of functions that other files know: bpl_apply calls them. dfn.c: DFN, DERIVED_DFN (depth, scope, tail calls);
+ * evaluate.c: PATH. */
+bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_path(bpl_session *session, const bpl_call *call);
+/* An operator value (of any OPERATOR form) with its operands (right NULL: it takes one): the derived function, owned. dfn.c */
+bpl_value *bpl_derive(bpl_session *session, bpl_value *operator, bpl_value *left, bpl_value *right);
+/* cells.c: RANKED (a numeric superscript), and f⍤ranks. derived_axis.c: AXIS, and f⍠axes. derived_bitwise.c: fᵇ (MARKED by ᵇ). call->function->left
+ * is f. inverse.c: INVERSE of left. */
+bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call);
+/* recording.c */
 void bpl_recording_release(bpl_session *session, struct bpl_recording *recording);
-
-/* A mark after a value (marks.c): x as the kind of row, its numbers at every depth. */
+/* marks.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */
 bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value);
-/* A joiner between two values: row COMPLEX, EXPONENT or RATIONAL. */
-bpl_value *bpl_join_value(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+bpl_value *bpl_join_values(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 
 /* Shorthands for code that composes primitives: bpl_monad(session, BPL_GLYPH_TALLY, y). */
 bpl_value *bpl_monad(bpl_session *session, uint16_t row, bpl_value *right);

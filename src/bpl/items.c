@@ -201,12 +201,17 @@ static bpl_value *simple_prototype(bpl_session *session, const bpl_value *item)
     return result;
 }
 
+static bpl_value *prototype_further(bpl_session *session, void *item)
+{
+    return bpl_prototype_of(session, item);
+}
+
 bpl_value *bpl_prototype_of(bpl_session *session, const bpl_value *item)
 {
     if (bpl_is_simple(item)) return simple_prototype(session, item);
     if (item->type == BPL_RATIONAL) return bpl_integer(session, 0);
     if (item->type != BPL_ITEMS) return bpl_keep((bpl_value *)item);
-    if (bpl_deep(session)) return NULL;
+    if (bpl_stack_is_low(session)) return bpl_stack_more(session, prototype_further, (void *)item);
     bpl_items *filled = bpl_items_new(session, item->items->rank, item->items->shape);
     if (!filled) return NULL;
     bool good = true;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Sessions: their beginning and end, errors, symbols and the values of names. */
-#define _GNU_SOURCE /* pthread_getattr_np */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,30 +95,6 @@ void *bpl_fail_lazy(bpl_session *session)
     return NULL;
 }
 
-/* ---- the stack ---------------------------------------------------------------------------------------------------------------------------- */
-
-/* Room that one step of recursion and what it calls may take. */
-#define STACK_MARGIN ((size_t)192 << 10)
-
-void bpl_note_stack(bpl_session *session)
-{
-    pthread_attr_t attributes;
-    void *lowest = NULL;
-    size_t bytes = 0;
-    session->stack_floor = NULL;
-    if (pthread_getattr_np(pthread_self(), &attributes)) return;
-    if (!pthread_attr_getstack(&attributes, &lowest, &bytes) && bytes > 2 * STACK_MARGIN) session->stack_floor = (const char *)lowest + STACK_MARGIN;
-    pthread_attr_destroy(&attributes);
-}
-
-bool bpl_deep(bpl_session *session)
-{
-    const char *here = __builtin_frame_address(0);
-    if (here > session->stack_floor) return false;
-    bpl_fail(session, BPL_LIMIT, "nested too deeply");
-    return true;
-}
-
 /* ---- symbols --------------------------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t slot_of(const bpl_session *session, const char *name, size_t length)
@@ -185,6 +159,15 @@ bpl_symbol bpl_intern(bpl_session *session, const char *name, size_t length)
     session->symbol_texts[symbol] = text;
     session->symbol_table[at] = symbol;
     return symbol;
+}
+
+/* In the order of BPL_SYMBOL_ALPHA and those behind it. */
+static bool intern_fixed(bpl_session *session)
+{
+    static const char *const names[] = {"⍺", "⍵", "⍶", "⍹", "∇", "⍢", "⎕", "$e", "_"};
+    bool good = true;
+    for (uint32_t i = 0; i < sizeof names / sizeof *names && good; i++) good = bpl_intern(session, names[i], strlen(names[i])) == i + 1;
+    return good;
 }
 
 const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol)
@@ -256,8 +239,7 @@ wg_bpl *wg_bpl_new(const wg_bpl_options *options, wg_error *error)
     session->context = wg_lazy_context(session->lazy);
     session->preferences = (bpl_preferences){.mathish = true, .digits = 10, .limit = 1000000000, .float_kind = WG_KIND_F64};
     session->preferences.width = options ? options->width : 0;
-    bpl_note_stack(session);
-    if (!grow_table(session) || !grow_symbols(session)) {
+    if (!intern_fixed(session)) {
         base_fail_memory(error);
         wg_bpl_free(&session);
     }

@@ -15,6 +15,20 @@ typedef enum bpl_error_kind {
     BPL_ERROR_KINDS
 } bpl_error_kind;
 
+/* The symbols that every session begins with, in this order (wg_bpl_new interns them first). */
+enum {
+    BPL_SYMBOL_ALPHA = 1,   /* ⍺ */
+    BPL_SYMBOL_OMEGA,       /* ⍵ */
+    BPL_SYMBOL_LEFT,        /* ⍶ */
+    BPL_SYMBOL_RIGHT,       /* ⍹ */
+    BPL_SYMBOL_SELF,        /* ∇ */
+    BPL_SYMBOL_OPERATOR,    /* ⍢ */
+    BPL_SYMBOL_QUAD,        /* ⎕ */
+    BPL_SYMBOL_CAUGHT,      /* $e: the error that a handler runs for */
+    BPL_SYMBOL_DISCARD,     /* _ */
+    BPL_SYMBOL_FIXED
+};
+
 /* The error under way; kind "" while there is none. Kinds are words: those of error_kinds.def, and a user's own. */
 typedef struct bpl_error {
     char kind[32];
@@ -72,7 +86,6 @@ struct wg_bpl {
     bpl_value *free_values; /* spare heads */
     bpl_value *dying;       /* values that nobody holds, still to be taken apart: nests are as deep as memory allows, the stack is not */
     bool burying;           /* one of them is being taken apart */
-    const char *stack_floor;/* where recursion ends with LIMIT: an address of the stack that is in use */
     wg_generator *generator;
     uint64_t seed;
     wg_bpl_options options;
@@ -80,7 +93,26 @@ struct wg_bpl {
     void (*write)(void *user, const char *text, size_t length);
     bool (*read_line)(void *user, base_string *line);
     void *user;
+    bpl_value absent;       /* what ⍺ is in a call with one argument: known by its address, never seen outside the evaluator */
+    /* stack.c */
+    uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
+    struct bpl_stack *stack;/* the one in use beyond the first, and those kept for later */
+    struct bpl_tail *tail;  /* dfn.c */
+    /* Modifiers. levels: derivatives and maps under way, so that a value may be carried by one: its items are taken by nodes (an index), never
+     * read one by one, which would cut what moves. trials: maps that are tried on all cells at once, and give way to calls cell by cell where
+     * the body asks for more than arrays: see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking
+     * outside an array answers its fill in them. */
+    uint32_t levels, trials, prototypes;
 };
+
+/* Asked by everything that does more than compute, before it does it: output, a write outside the frame under way, a draw, a clock or a file, an
+ * error guard. False, and an error that nobody sees, while a map is tried: its body is then called cell by cell instead. cells.c */
+bool bpl_act(bpl_session *session, const char *what);
+
+/* Code that calls itself for data or programs of any depth asks first, and goes on by bpl_stack_more: stack.c. */
+static inline bool bpl_stack_is_low(const bpl_session *session) { return (uintptr_t)__builtin_frame_address(0) < session->stack_low; }
+/* code(session, data) on another stack. NULL and LIMIT without memory for one. */
+bpl_value *bpl_stack_more(bpl_session *session, bpl_value *(*code)(bpl_session *session, void *data), void *data);
 
 /* Keeps an error (the first one stays) at the node that runs; answers NULL, so that `return bpl_fail(..)` serves every pointer. */
 void *bpl_fail(bpl_session *session, bpl_error_kind kind, const char *format, ...) BASE_PRINTF(3, 4);
@@ -92,10 +124,6 @@ void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
 
-/* LIMIT where the stack is nearly used up: asked by everything that calls itself as deep as values nest. */
-bool bpl_deep(bpl_session *session);
-/* Takes the stack of the calling thread for the one in use. */
-void bpl_note_stack(bpl_session *session);
 /* The kind of an error as a word. */
 const char *bpl_error_word(bpl_error_kind kind);
 
