@@ -149,13 +149,13 @@ static bool attach(bpl_session *session, const bpl_node *target, bpl_value *valu
     const bpl_value *old = bpl_lookup(session, name);
     session->at = target;
     if (!old || !bpl_is_function(old) || !bpl_is_function(value)) {
-        bpl_fail(session, BPL_DOMAIN, "%s: both must be functions", target->row == BPL_MARK_INVERSE ? "f⁻←g" : "f∂←g");
+        bpl_fail(session, BPL_DOMAIN, "%s: both must be functions", target->row == BPL_ATTACH_INVERSE ? "f⁻←g" : "f∂←g");
         return false;
     }
     const bpl_function *from = old->function;
     bpl_function *function = bpl_function_new(session, from->form, from->row);
     if (!function) return false;
-    bool inverse = target->row == BPL_MARK_INVERSE;
+    bool inverse = target->row == BPL_ATTACH_INVERSE;
     function->role = from->role;
     function->left = bpl_keep(from->left), function->right = bpl_keep(from->right), function->third = bpl_keep(from->third);
     function->node = from->node, function->source = from->source ? bpl_source_keep(from->source) : NULL;

@@ -3,7 +3,6 @@
  * Trees to values. The order: of a call the right argument, then the left one, then the function; of a strand from the right; of a bracket
  * list from the left. */
 #include <string.h>
-#include <strings.h>
 
 #include "bpl/evaluate.h"
 
@@ -19,23 +18,17 @@ bool bpl_go_on(bpl_session *session)
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* The function of a •name, kept from then on as the value of its symbol. Borrowed. */
-static bpl_value *system_function(bpl_session *session, bpl_symbol symbol)
+/* The function of a •name, kept from then on as the value of its symbol. */
+static bpl_value *system_function(bpl_session *session, const bpl_node *node)
 {
-    const char *name = bpl_symbol_text(session, symbol) + strlen("•");
-    for (uint32_t row = 0; row < BPL_SYSTEM_COUNT; row++) {
-        if (strcasecmp(name, bpl_systems[row].name)) continue;
-        bpl_function *function = bpl_function_new(session, BPL_SYSTEM, (uint16_t)row);
-        if (!function) return NULL;
-        function->role = BPL_ROLE_FUNCTION;
-        return session->globals[symbol] = bpl_of_function(session, function);
-    }
-    return bpl_fail(session, BPL_VALUE, "•%s is no system name", name);
-}
-
-static bool is_system_name(const bpl_session *session, bpl_symbol symbol)
-{
-    return !strncmp(bpl_symbol_text(session, symbol), "•", strlen("•"));
+    session->at = node;
+    bpl_value **kept = &session->globals[node->symbol];
+    if (*kept) return bpl_keep(*kept);
+    if (node->row >= BPL_SYSTEM_COUNT) return bpl_fail(session, BPL_VALUE, "%s is no system name", bpl_symbol_text(session, node->symbol));
+    bpl_function *function = bpl_function_new(session, BPL_SYSTEM, node->row);
+    if (!function) return NULL;
+    function->role = BPL_ROLE_FUNCTION;
+    return bpl_keep(*kept = bpl_of_function(session, function));
 }
 
 static bpl_value *read_line(bpl_session *session)
@@ -75,8 +68,7 @@ static bpl_value *name_value(bpl_session *session, const bpl_node *node)
         return session->caught ? bpl_keep(session->caught) : bpl_fail(session, BPL_VALUE, "$e has a value in the handler of an error guard only");
     }
     bpl_value *value = bpl_lookup(session, node->symbol);
-    if (!value && is_system_name(session, node->symbol)) value = system_function(session, node->symbol);
-    else if (!value) bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
+    if (!value) bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
     return bpl_keep(value);
 }
 
@@ -92,8 +84,7 @@ bpl_role bpl_role_now(bpl_session *session, bpl_symbol name)
     default: break;
     }
     const bpl_value *value = bpl_lookup(session, name);
-    if (value) return bpl_role_of(value);
-    return is_system_name(session, name) ? BPL_ROLE_FUNCTION : BPL_ROLE_SUBJECT;
+    return value ? bpl_role_of(value) : BPL_ROLE_SUBJECT;
 }
 
 static bpl_role role_asked(void *user, bpl_symbol name) { return bpl_role_now(user, name); }
@@ -169,7 +160,10 @@ static int joined_kind(bpl_value *const *values, uint32_t count)
 static bpl_value *joined_item(bpl_session *session, bpl_value *value, int kind)
 {
     if (kind < 0 || (int)bpl_kind(value) == kind) return bpl_keep(value);
-    return bpl_of_array(session, wg_array_keep(wg_array_convert(value->array, (wg_kind)kind)), value->class, true, false);
+    wg_scope_open(session->lazy);
+    bpl_value *joined = bpl_own_array(session, wg_array_convert(value->array, (wg_kind)kind), value->class, true, false);
+    wg_scope_close(session->lazy);
+    return joined;
 }
 
 bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t count)
@@ -450,11 +444,11 @@ static bpl_value *superscript(bpl_session *session, const bpl_node *node)
     bpl_value *operand = bpl_evaluate_value(session, node->children[0]), *value;
     if (!operand) return NULL;
     session->at = node;
-    bool function = bpl_is_function(operand);
-    if (node->value && function) return function_of(session, BPL_RANKED, 0, node, operand, bpl_keep((bpl_value *)node->value), NULL);
-    if (!node->value && function && node->row == BPL_MARK_INVERSE) return function_of(session, BPL_INVERSE, 0, node, operand, NULL, NULL);
-    if (!node->value && function && node->row == BPL_MARK_BITWISE) return function_of(session, BPL_MARKED, node->row, node, operand, NULL, NULL);
-    if (node->value) value = power(session, operand, node->value);
+    bool function = bpl_is_function(operand), numeric = node->row == BPL_MARK_COUNT;
+    if (numeric && function) return function_of(session, BPL_RANKED, 0, node, operand, bpl_keep((bpl_value *)node->value), NULL);
+    if (function && node->row == BPL_MARK_INVERSE) return function_of(session, BPL_INVERSE, 0, node, operand, NULL, NULL);
+    if (function && node->row == BPL_MARK_BITWISE) return function_of(session, BPL_MARKED, node->row, node, operand, NULL, NULL);
+    if (numeric) value = power(session, operand, node->value);
     else if (!function && node->row == BPL_MARK_TRANSPOSED) value = bpl_monad(session, BPL_GLYPH_TRANSPOSE, operand);
     else if (function && node->row == BPL_MARK_HELD) value = bpl_enclose(session, operand);
     else value = bpl_fail(session, BPL_DOMAIN, "%s stands behind %s, not behind %s", bpl_marks[node->row].text,
@@ -565,13 +559,19 @@ bpl_value *bpl_in_record(bpl_session *session, const bpl_value *record, bpl_valu
     return value;
 }
 
-static bpl_value *evaluate_data(bpl_session *session, void *data) { return bpl_evaluate(session, data); }
+/* The expression of T.(e), bound where the keys are names. */
+static bpl_value *evaluate_scope(bpl_session *session, void *data)
+{
+    const bpl_node *node = data;
+    const bpl_node *tree = bpl_statement_tree(session, node->source, &node->bodies[0].statements[0]);
+    return tree ? bpl_evaluate(session, tree) : NULL;
+}
 
 static bpl_value *scope(bpl_session *session, const bpl_node *node)
 {
     bpl_value *record = bpl_evaluate_value(session, node->children[0]);
     session->at = node;
-    bpl_value *value = record ? bpl_in_record(session, record, evaluate_data, (void *)node->children[1]) : NULL;
+    bpl_value *value = record ? bpl_in_record(session, record, evaluate_scope, (void *)node) : NULL;
     bpl_release(record);
     return value;
 }
@@ -601,6 +601,7 @@ bool bpl_evaluate_call(bpl_session *session, const bpl_node *node, bpl_value **f
     }
 fail:
     bpl_release(*left), bpl_release(*right);
+    *left = *right = NULL;
     return false;
 }
 
@@ -613,12 +614,15 @@ static bpl_value *call(bpl_session *session, const bpl_node *node)
     return value;
 }
 
+static bpl_value *evaluate_data(bpl_session *session, void *data) { return bpl_evaluate(session, data); }
+
 bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node)
 {
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, evaluate_data, (void *)node);
     switch ((bpl_node_kind)node->kind) {
     case BPL_NODE_LITERAL: return bpl_keep((bpl_value *)node->value);
     case BPL_NODE_NAME: return name_value(session, node);
+    case BPL_NODE_SYSTEM: return system_function(session, node);
     case BPL_NODE_FUNCTION: return bpl_keep(bpl_primitive(session, node->row));
     case BPL_NODE_OPERATOR: return operator_row(session, node);
     case BPL_NODE_STRAND: return strand(session, node);

@@ -52,6 +52,10 @@ bpl_value *bpl_error_record(bpl_session *session);
 void bpl_trace(bpl_session *session, const bpl_node *call);
 void bpl_trace_clear(bpl_session *session);
 
+/* stack.c: the C stack of the caller is the first one; nothing is kept. */
+void bpl_stack_begin(bpl_session *session);
+void bpl_stack_end(bpl_session *session);
+
 /* assign.c: SET and UPDATE; the value of the assignment (owned), as bpl_evaluate. */
 bpl_value *bpl_assign(bpl_session *session, const bpl_node *node);
 /* The place where a name's value is held, as the running code sees it; NULL: nowhere. */

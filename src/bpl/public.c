@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Sessions for callers: wengert/bpl.h. Errors as text: the source, a caret, the calls that it came through. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "bpl/evaluate.h"
 
 /* ---- where an error came through ---------------------------------------------------------------------------------------------------------- */
@@ -134,8 +134,134 @@ bpl_value *bpl_error_record(bpl_session *session)
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* What the caller sees beside the room's own session: the texts of the last outcome. */
-typedef struct outcome_texts {
+/* A text of few bytes that is run again and again keeps its tokens and trees. */
+#define CACHED 64u
+#define CACHED_BYTES 4096u
+
+struct bpl_runs {
     base_string display, report;
-    char *source_name;
-} outcome_texts;
+    char name[256];
+    uint32_t depth; /* of runs under way: one may be asked for while another writes or reads */
+    bpl_source *sources[CACHED];
+};
+
+static bool read_line(void *user, base_string *line)
+{
+    const bpl_session *session = user;
+    size_t length = 0;
+    const char *text = session->options.read_line(session->options.user, &length);
+    if (text) base_string_put(line, text, length);
+    return text;
+}
+
+static void write_text(void *user, const char *text, size_t length)
+{
+    const bpl_session *session = user;
+    session->options.write(session->options.user, text, length);
+}
+
+bool bpl_runs_new(bpl_session *session)
+{
+    struct bpl_runs *runs = base_allocate_zeroed(session->allocator, sizeof *runs);
+    if (!(session->runs = runs)) return false;
+    runs->display = base_string_new(session->allocator), runs->report = base_string_new(session->allocator);
+    session->absent = (bpl_value){.references = 1, .type = BPL_ITEMS, .atom = true, .session = session};
+    session->user = session;
+    if (session->options.write) session->write = write_text;
+    if (session->options.read_line) session->read_line = read_line;
+    return true;
+}
+
+void bpl_runs_free(bpl_session *session)
+{
+    struct bpl_runs *runs = session->runs;
+    if (!runs) return;
+    bpl_trace_clear(session);
+    if (session->trace) base_free(session->allocator, session->trace, sizeof *session->trace);
+    for (uint32_t i = 0; i < CACHED; i++) {
+        if (runs->sources[i]) bpl_source_release(runs->sources[i]);
+    }
+    bpl_stack_end(session);
+    base_string_free(&runs->display);
+    base_string_free(&runs->report);
+    base_free(session->allocator, runs, sizeof *runs);
+    session->runs = NULL;
+}
+
+/* The source of a text: the one of its last run where it is still here. A reference. */
+static bpl_source *source_of(bpl_session *session, const char *name, const char *text, size_t length)
+{
+    if (length > CACHED_BYTES) return bpl_source_new(session, name, text, length);
+    bpl_source **place = &session->runs->sources[base_hash(text, length, 0) % CACHED];
+    bpl_source *kept = *place;
+    if (kept && kept->length == length && !memcmp(kept->text, text, length) && !strcmp(kept->name, name)) return bpl_source_keep(kept);
+    bpl_source *made = bpl_source_new(session, name, text, length);
+    if (!made) return NULL;
+    if (kept) bpl_source_release(kept);
+    *place = bpl_source_keep(made);
+    return made;
+}
+
+/* What an error leaves: its words, its place and its report. */
+static void tell_error(bpl_session *session, wg_bpl_outcome *outcome)
+{
+    struct bpl_runs *runs = session->runs;
+    const bpl_error *error = &session->error;
+    outcome->kind = error->kind, outcome->message = error->message;
+    if (error->source) {
+        position at = position_of(error->source, error->start);
+        outcome->line = at.line, outcome->column = at.column;
+        base_text_append(runs->name, sizeof runs->name, error->source->name);
+    }
+    outcome->source_name = runs->name;
+    put_report(session, &runs->report);
+    outcome->report = runs->report.failed || !runs->report.text ? error->message : runs->report.text;
+}
+
+static void string_clear(base_string *string)
+{
+    string->length = 0, string->failed = false;
+    if (string->text) string->text[0] = 0;
+}
+
+static void run_clear(bpl_session *session)
+{
+    struct bpl_runs *runs = session->runs;
+    bpl_error_clear(session);
+    bpl_trace_clear(session);
+    session->at = NULL, session->no_result = false, session->interrupted = 0;
+    string_clear(&runs->display), string_clear(&runs->report);
+    runs->name[0] = 0;
+}
+
+bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, wg_bpl_outcome *outcome)
+{
+    bpl_session *session = bpl;
+    struct bpl_runs *runs = session->runs;
+    *outcome = (wg_bpl_outcome){.display = "", .source_name = ""};
+    if (runs->depth) {
+        outcome->kind = "UNSUPPORTED", outcome->message = outcome->report = "a statement is running already";
+        return false;
+    }
+    run_clear(session);
+    runs->depth++;
+    bpl_stack_begin(session);
+    bool shy = false;
+    bpl_source *source = source_of(session, name ? name : "", text, length);
+    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    if (value && !shy && bpl_display(session, value, &runs->display) && runs->display.failed) bpl_fail_memory(session);
+    bpl_release(value);
+    bool good = !bpl_failed(session);
+    if (!good) tell_error(session, outcome);
+    else if (value && !shy && runs->display.text) outcome->display = runs->display.text, outcome->display_length = runs->display.length;
+    if (source) bpl_source_release(source);
+    session->at = NULL;
+    runs->depth--;
+    return good;
+}
+
+void wg_bpl_interrupt(wg_bpl *bpl)
+{
+    bpl->interrupted = 1;
+    wg_lazy_stop(bpl->lazy);
+}
