@@ -63,6 +63,12 @@ bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t f
 /* Closes the scope that is open and answers the value of what it owns. */
 bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 
+/* The same items with other axes; consumes keys. */
+bpl_value *bpl_with_shape(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape, bpl_keys *keys);
+/* The last axes [count] as one; none: one of extent 1 more. */
+bpl_value *bpl_merge_last(bpl_session *session, bpl_value *value, uint32_t count);
+/* bpl_collect of number atoms in the one kind that holds them all; of other items bpl_collect itself. */
+bpl_value *bpl_collect_joined(bpl_session *session, bpl_items *items);
 /* Results [frames->volume], at least one, as one value; consumes them, on failure too. */
 bpl_value *bpl_assemble(bpl_session *session, const bpl_frames *frames, bpl_assembly assembly, bpl_value **results);
 /* What a call on prototypes (session->prototypes) says of the results over an empty frame: 0 where it failed, ⍬ where it gave none. */

@@ -98,11 +98,10 @@ struct wg_bpl {
     uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
     struct bpl_stack *stack;/* the one in use beyond the first, and those kept for later */
     struct bpl_tail *tail;  /* dfn.c */
-    /* Modifiers. levels: derivatives and maps under way, so that a value may be carried by one: its items are taken by nodes (an index), never
-     * read one by one, which would cut what moves. trials: maps that are tried on all cells at once, and give way to calls cell by cell where
-     * the body asks for more than arrays: see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking
-     * outside an array answers its fill in them. */
-    uint32_t levels, trials, prototypes;
+    /* Modifiers. trials: maps that are tried on all cells at once, and give way to calls cell by cell where the body asks for more than arrays:
+     * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
+     * them. */
+    uint32_t trials, prototypes;
 };
 
 /* Asked by everything that does more than compute, before it does it: output, a write outside the frame under way, a draw, a clock or a file, an
