@@ -38,6 +38,7 @@ typedef struct bpl_call {
 typedef bpl_value *(*bpl_code)(bpl_session *session, const bpl_call *call);
 
 struct bpl_function {
+    bpl_session *session;
     uint32_t references;
     uint8_t form;         /* bpl_function_form */
     uint8_t role;         /* FUNCTION, OPERATOR1, OPERATOR2 */
@@ -77,7 +78,10 @@ bpl_value *bpl_derive(bpl_session *session, bpl_value *operator, bpl_value *left
 bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
-/* kinds.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */
+bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call);
+/* recording.c */
+void bpl_recording_release(bpl_session *session, struct bpl_recording *recording);
+/* marks.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */
 bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value);
 bpl_value *bpl_join_values(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 

@@ -84,6 +84,8 @@ struct wg_bpl {
     bpl_value *primitives[BPL_GLYPH_COUNT];
     bpl_value *caught;      /* $e, inside a handler */
     bpl_value *free_values; /* spare heads */
+    bpl_value *dying;       /* values that nobody holds, still to be taken apart: nests are as deep as memory allows, the stack is not */
+    bool burying;           /* one of them is being taken apart */
     wg_generator *generator;
     uint64_t seed;
     wg_bpl_options options;
@@ -121,6 +123,9 @@ void *bpl_fail_lazy(bpl_session *session);
 void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
+
+/* The kind of an error as a word. */
+const char *bpl_error_word(bpl_error_kind kind);
 
 bpl_symbol bpl_intern(bpl_session *session, const char *name, size_t length); /* 0 without memory */
 const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol);
