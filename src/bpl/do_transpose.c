@@ -20,7 +20,7 @@ typedef struct transpose_plan {
 static wg_array *transposed(wg_array *array, double fill, const void *user)
 {
     const transpose_plan *plan = user;
-    int64_t shape[WG_MAX_RANK], to[WG_MAX_RANK];
+    int64_t shape[WG_MAX_RANK] = {0}, to[WG_MAX_RANK] = {0};
     int32_t order[WG_MAX_RANK] = {0};
     uint32_t count = plan->count;
     (void)fill;

@@ -67,4 +67,8 @@ bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t cou
 /* ⊃ of an array of cells (host items), the axes of cells behind those of the frame. */
 bpl_value *bpl_mix(bpl_session *session, bpl_value *value);
 
+/* Functions of glyphs.def that others are made of. */
+bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_do_first(bpl_session *session, const bpl_call *call);
+
 #endif
