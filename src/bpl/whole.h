@@ -67,6 +67,13 @@ bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t cou
 /* ⊃ of an array of cells (host items), the axes of cells behind those of the frame. */
 bpl_value *bpl_mix(bpl_session *session, bpl_value *value);
 
+/* Whole numbers as an array of any kind of numbers. */
+bpl_value *bpl_integers_as(bpl_session *session, bpl_class class, wg_kind kind, uint32_t rank, const int64_t *shape, const int64_t *numbers);
+/* Each item (left NULL) or pair of items on its own; the results are mixed. */
+bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right));
+/* How many leading axes of a value are those of cells that are looked for among the major cells of `searched`. RANK, LENGTH. */
+bool bpl_query_frame(bpl_session *session, const char *name, const bpl_value *searched, const bpl_value *value, uint32_t *frame);
+
 /* Functions of glyphs.def that others are made of. */
 bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_do_first(bpl_session *session, const bpl_call *call);
