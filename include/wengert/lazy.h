@@ -91,6 +91,8 @@ WG_API const int64_t *wg_array_shape(const wg_array *array);
 WG_API int64_t wg_array_volume(const wg_array *array);
 /* Whether a read would have to ask for it: neither stored nor under way. */
 WG_API bool wg_array_is_pending(const wg_array *array);
+/* Whether a derivative or a map under way carries it: what is made of its items by the host is no part of what the level sees. */
+WG_API bool wg_array_is_carried(const wg_array *array);
 /* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it
  * answers the array with that tag, another one where the node is shared. Consumes nothing. */
 WG_API uint32_t wg_array_tag(const wg_array *array);

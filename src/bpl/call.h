@@ -38,6 +38,7 @@ typedef struct bpl_call {
 typedef bpl_value *(*bpl_code)(bpl_session *session, const bpl_call *call);
 
 struct bpl_function {
+    bpl_session *session;
     uint32_t references;
     uint8_t form;         /* bpl_function_form */
     uint8_t role;         /* FUNCTION, OPERATOR1, OPERATOR2 */
@@ -65,6 +66,25 @@ bpl_value *bpl_apply(bpl_session *session, bpl_value *function, bpl_value *left,
 bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right, bpl_value *axes);
 /* The inverse: monadic, or in the right argument. DOMAIN "no known inverse". */
 bpl_value *bpl_apply_inverse(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right);
+
+/* What stands behind forms of functions that other files know: bpl_apply calls them. dfn.c: DFN, DERIVED_DFN (depth, scope, tail calls);
+ * evaluate.c: PATH. */
+bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_path(bpl_session *session, const bpl_call *call);
+/* An operator value (of any OPERATOR form) with its operands (right NULL: it takes one): the derived function, owned. dfn.c */
+bpl_value *bpl_derive(bpl_session *session, bpl_value *operator, bpl_value *left, bpl_value *right);
+/* cells.c: RANKED (a numeric superscript), and f⍤ranks. derived_axis.c: AXIS, and f⍠axes. derived_bitwise.c: fᵇ (MARKED by ᵇ). call->function->left
+ * is f. inverse.c: INVERSE of left. */
+bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);    /* call->function itself along call->axes, a value */
+bpl_value *bpl_derived_axis(bpl_session *session, const bpl_call *call); /* call->function->left along ->right */
+bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call);
+/* recording.c */
+void bpl_recording_release(bpl_session *session, struct bpl_recording *recording);
+/* marks.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */
+bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value);
+bpl_value *bpl_join_values(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 
 /* Shorthands for code that composes primitives: bpl_monad(session, BPL_GLYPH_TALLY, y). */
 bpl_value *bpl_monad(bpl_session *session, uint16_t row, bpl_value *right);

@@ -3,7 +3,7 @@
  * Text, tokens, and what the binder makes of them: trees, a statement at a time.
  *
  *   reader.c   text to tokens           binder.c   tokens of a statement to a tree (51-language-grammar's rules, section by section)
- *   print.c    a tree as an s-expression, and as source again
+ *   print.c    a tree as an s-expression
  *
  * A name's role decides how a statement groups, and roles may change while a program runs. So a statement keeps its tokens and the trees that
  * it was bound to so far, each with the names that the binder asked for and the roles that they had; running it looks for the tree whose
@@ -45,12 +45,15 @@ typedef enum bpl_token_kind {
 typedef struct bpl_token {
     uint8_t kind;
     bool space;          /* before it */
-    uint16_t row;
+    uint16_t row;        /* OPEN {: bit 0 says that ⍶ occurs in its own body, bit 1 that ⍹ does */
     uint32_t start, end; /* bytes of the source */
     union {
         bpl_symbol symbol;
-        bpl_value *value; /* owned by the source */
-        uint32_t partner;
+        bpl_value *value; /* owned by the source; NULL: the constant $e */
+        struct {
+            uint32_t partner;
+            uint32_t dfn; /* OPEN {: 1 + its place in source->dfns once it was bound, 0 before */
+        };
     };
 } bpl_token;
 
@@ -82,13 +85,15 @@ typedef struct bpl_body {
 
 struct bpl_node {
     uint8_t kind, role;
-    uint16_t row;          /* of glyphs.def (FUNCTION), operators.def (OPERATOR), marks.def (MARK), system.def */
+    uint16_t row;          /* of glyphs.def (FUNCTION), operators.def (OPERATOR), system.def (SYSTEM; BPL_SYSTEM_COUNT: there is none),
+                              marks.def (MARK, JOIN, SUPERSCRIPT; BPL_MARK_COUNT: a numeric superscript); ATTACH: bpl_attachment */
     uint32_t start, end;   /* bytes of the source */
-    uint32_t count;        /* children */
-    bpl_symbol symbol;     /* NAME, FIELD: the name */
+    uint32_t count;        /* children; DFN: bodies */
+    bpl_symbol symbol;     /* NAME, SYSTEM (with its •), FIELD: the name */
+    uint32_t depth;        /* 1 of a leaf, one more than the deepest child; a DFN is a leaf. At most BPL_TREE_DEPTH */
     union {
-        const bpl_value *value; /* LITERAL; SUBSCRIPT: the position; SUPERSCRIPT: the exponents, an integer vector */
-        bpl_body *bodies;       /* DFN: [count] bodies, no children */
+        const bpl_value *value; /* LITERAL; SUBSCRIPT: the position; SUPERSCRIPT: the exponents, an integer vector. Owned by the source */
+        bpl_body *bodies;       /* DFN: [count] bodies, no children; SCOPE: one body of one statement, to be bound where the keys are names */
     };
     bpl_source *source;
     const bpl_node *children[];
@@ -100,10 +105,20 @@ struct bpl_source {
     bpl_session *session;
     char *name, *text; /* name: of the file, or "" */
     uint32_t length, token_count;
+    uint32_t token_capacity, statement_capacity;
     bpl_token *tokens; /* [token_count], the last one END */
     bpl_body body;     /* its statements */
-    base_arena arena;
+    uint32_t value_count, value_capacity, dfn_count, dfn_capacity;
+    bpl_value **values;     /* what literals, exponents and positions are, owned */
+    const bpl_node **dfns;  /* those that were bound: a dfn is one node, whatever the roles around it */
+    base_arena arena;       /* trees */
 };
+
+/* Brackets nest so deep at most, and trees: LIMIT beyond. */
+#define BPL_NESTING 1000u
+#define BPL_TREE_DEPTH 5000u
+
+typedef enum bpl_attachment { BPL_ATTACH_INVERSE, BPL_ATTACH_SLOPE } bpl_attachment; /* f⁻←g, f∂←g */
 
 /* What the binder asks: the role of a name now. */
 typedef struct bpl_roles {
@@ -121,8 +136,10 @@ void bpl_source_release(bpl_source *source);
  * before anything runs. NULL and SYNTAX (or no memory). */
 const bpl_node *bpl_bind(bpl_session *session, bpl_source *source, bpl_statement *statement, bpl_roles roles);
 
-/* Appends the s-expression of section 8, and the source of a tree as a person would write it. */
+/* Appends the s-expression of section 8. */
 void bpl_print_tree(base_string *out, const bpl_node *node);
-void bpl_print_source(base_string *out, const bpl_node *node);
+/* The exponents of a superscript (several in parentheses where that is told) and the position of a subscript, in small digits. */
+void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool parentheses);
+void bpl_print_position(base_string *out, const bpl_value *position);
 
 #endif

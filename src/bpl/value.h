@@ -18,6 +18,8 @@
 #ifndef BPL_VALUE_H
 #define BPL_VALUE_H
 
+/* No call of the room is the place of an error: the node that runs is. */
+#define WG_NO_SITES
 #include "base/base.h"
 #include "bpl/tree.h"
 #include "wengert/array.h"
@@ -46,7 +48,10 @@ struct bpl_value {
     uint8_t class;/* bpl_class of NUMBERS and CHARACTERS */
     bool atom;    /* no array */
     bool weak;    /* a float atom that takes its partner's width */
-    bpl_session *session;
+    union {
+        bpl_session *session;
+        bpl_value *next; /* of a spare head, or of one that waits to be taken apart */
+    };
     bpl_keys *keys; /* names of axes, keys of positions; NULL: none. Owned */
     union {
         wg_array *array;        /* NUMBERS, CHARACTERS: one handle, owned */
@@ -72,6 +77,25 @@ struct bpl_keys {
     bpl_axis axes[];
 };
 
+/* axes.c. Keys of an array's axes before anything is known of them, one reference; bpl_axis_set_name and the like fill them in while nobody
+ * else has them. NULL without memory. */
+bpl_keys *bpl_keys_new(bpl_session *session, uint32_t rank, const int64_t *shape);
+bpl_keys *bpl_keys_keep(bpl_keys *keys); /* NULL stays NULL */
+void bpl_keys_release(bpl_session *session, bpl_keys *keys);
+bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key */
+/* What is known of an axis, borrowed; NULL: nothing. */
+const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
+void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
+/* The position that a label has on an axis; -1: none. */
+int64_t bpl_axis_find(bpl_session *session, const bpl_axis *axis, const bpl_value *label);
+bool bpl_axis_set_name(bpl_session *session, bpl_axis *axis, const char *name);                           /* copied; NULL: none */
+bool bpl_axis_set_label(bpl_session *session, bpl_axis *axis, int64_t position, bpl_value *label);        /* borrowed; NULL: none */
+/* Name and labels of another axis (NULL: none): label i is that of positions[i], none where that is outside; bpl_axis_copy: label i of i. */
+bool bpl_axis_pick(bpl_session *session, bpl_axis *axis, const bpl_axis *from, const int64_t *positions);
+bool bpl_axis_copy(bpl_session *session, bpl_axis *axis, const bpl_axis *from);
+/* The value with these keys, or with none where they say nothing. Consumes both (each may be NULL: a NULL value stays NULL). */
+bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *keys);
+
 /* ---- making -------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_value *bpl_keep(bpl_value *value); /* one more reference; NULL stays NULL */
@@ -79,7 +103,13 @@ void bpl_release(bpl_value *value);    /* NULL is allowed */
 
 /* Numbers. The array's handle is consumed (released on failure); NULL array: NULL, and the error of the lazy context becomes the session's. */
 bpl_value *bpl_of_array(bpl_session *session, wg_array *array, bpl_class class, bool atom, bool weak);
-/* Atoms. */
+/* The same of an array that an open scope owns: the value keeps one more handle. So a composition is
+ *     wg_scope_open(session->lazy);
+ *     bpl_value *result = bpl_own_array(session, wg_array_neg(wg_array_exp(x)), class, atom, weak);
+ *     wg_scope_close(session->lazy);
+ * whether or not somebody (a derivative, a map) has opened a scope around the call. */
+bpl_value *bpl_own_array(bpl_session *session, wg_array *array, bpl_class class, bool atom, bool weak);
+/* Atoms. They are literals: plans are made for their values, as is right for what stands in a program. What data decide is a count (below). */
 bpl_value *bpl_boolean(bpl_session *session, bool truth);
 bpl_value *bpl_integer(bpl_session *session, int64_t number);                   /* ordinary */
 bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number);
@@ -87,6 +117,8 @@ bpl_value *bpl_float(bpl_session *session, double number);                      
 bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number);     /* strong */
 bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double imaginary); /* real at once where the imaginary part is 0 */
 bpl_value *bpl_character(bpl_session *session, uint32_t code_point);
+/* An ordinary integer that was computed (a tally, a position): no literal, so that a plan serves every value. */
+bpl_value *bpl_count(bpl_session *session, int64_t number);
 /* Vectors and arrays of host items, copied. */
 bpl_value *bpl_integers(bpl_session *session, const int64_t *numbers, int64_t count);
 bpl_value *bpl_string(bpl_session *session, const char *utf8, size_t length);   /* [characters]; a malformed byte is U+FFFD */
@@ -96,6 +128,12 @@ bpl_value *bpl_empty(bpl_session *session);                                     
 bpl_value *bpl_of_function(bpl_session *session, bpl_function *function);
 bpl_value *bpl_of_operator(bpl_session *session, bpl_function *function);
 
+/* rational.c */
+bpl_value *bpl_of_rational(bpl_session *session, bpl_rational *rational); /* consumes it; NULL: NULL */
+/* Its double nearest, and where it is an integer of 64 bits (*exact) that. */
+bool bpl_rational_read(bpl_session *session, const bpl_rational *rational, double *number, int64_t *integer, bool *exact);
+void bpl_rational_free(bpl_session *session, bpl_rational *rational);
+
 /* A host array of `volume` items, to be filled with owned references (NULL until then): `items->at`. NULL and LIMIT beyond the limit of items. */
 bpl_items *bpl_items_new(bpl_session *session, uint32_t rank, const int64_t *shape);
 /* Frees items and what they hold. */
@@ -103,6 +141,9 @@ void bpl_items_free(bpl_session *session, bpl_items *items);
 /* The value of a host array in canonical form; consumes items. Number atoms of one class and kind become one NUMBERS array (pending ones in one
  * call; under a level they are stacked). Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
 bpl_value *bpl_collect(bpl_session *session, bpl_items *items);
+/* The value of a strand or a bracket list: widths of floats (weak ones give way), of complex numbers and of fixed integers are joined, and every
+ * other item keeps its kind; then bpl_collect. */
+bpl_value *bpl_collect_strand(bpl_session *session, bpl_items *items);
 /* The same, but nothing is made compact (`mixed` is asked for, or the caller knows). */
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items);
 /* ⊂value: a rank-0 array that holds it; an atom gives a rank-0 array of its kind. */
@@ -136,6 +177,8 @@ wg_kind bpl_kind(const bpl_value *value);  /* of simple ones */
 bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t position);
 /* Major cell `position`, owned. */
 bpl_value *bpl_cell(bpl_session *session, const bpl_value *value, int64_t position);
+/* What fills an array of this item: every number in it is 0 of its kind, every character ' '. Owned. */
+bpl_value *bpl_prototype_of(bpl_session *session, const bpl_value *item);
 /* What an empty array's first item would be: 0 of its kind, $f, ' ', the prototype. Owned. */
 bpl_value *bpl_fill(bpl_session *session, const bpl_value *value);
 /* The host items of a simple value, row-major and dense, borrowed until the value is released. */
@@ -148,8 +191,12 @@ bool bpl_to_truth(bpl_session *session, const bpl_value *value, const char *what
 /* A unit or vector of whole numbers: *numbers is allocated (bpl_free_integers), ∞ and ¯∞ as INT64_MAX and INT64_MIN where `infinite` allows them. */
 bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *what, bool infinite, int64_t **numbers, int64_t *count);
 void bpl_free_integers(bpl_session *session, int64_t *numbers, int64_t count);
+/* A number that is whole within the tolerance of comparisons, and fits. */
+bool bpl_whole(const bpl_session *session, double number, int64_t *whole);
 /* A character vector (or atom) as UTF-8, NUL-terminated, allocated: base_free(.., length + 1). */
 bool bpl_to_text(bpl_session *session, const bpl_value *value, const char *what, char **text, size_t *length);
+/* Whether two character vectors (or any two values) are the same texts. Nothing but characters are texts. */
+bool bpl_same_text(bpl_session *session, const bpl_value *a, const bpl_value *b);
 /* The same number kinds aside: ≡ of the language, tolerant. */
 bool bpl_match(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same);
 /* The order of ⍋: negative, 0, positive. */

@@ -242,6 +242,11 @@ bool wg_array_is_pending(const wg_array *array)
     return alive(array) && ((array->state == LAZY_PENDING && !array->submitted) || array->state == LAZY_DEFERRED);
 }
 
+bool wg_array_is_carried(const wg_array *array)
+{
+    return alive(array) && array->state == LAZY_CARRIED && array->as.carried.level->open;
+}
+
 /* The same content in a node of its own. */
 static wg_array *stored_again(const wg_array *array)
 {
