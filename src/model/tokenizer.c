@@ -155,11 +155,37 @@ static bool index_added(wg_tokenizer *t, bool normalised, wg_error *error)
     return true;
 }
 
+/* The first place behind the start of a text where a space, or its mark, follows something else; the length where there is none. */
+static size_t word_end(const wg_tokenizer *t, const char *text, size_t length)
+{
+    const char *mark = t->marks_spaces ? TOKENIZER_SPACE : " ";
+    size_t width = strlen(mark);
+    bool inside = false;
+    for (size_t at = 0; at < length;) {
+        bool here = length - at >= width && !memcmp(text + at, mark, width);
+        if (here && inside) return at;
+        inside = !here;
+        at += here ? width : 1;
+    }
+    return length;
+}
+
+/* Words can be encoded by themselves where no token reaches into the next one. */
+static void look_for_words(wg_tokenizer *t)
+{
+    const char *mark = t->marks_spaces ? TOKENIZER_SPACE : " ";
+    if (t->byte_level || t->split != TOKENIZER_WHOLE || tokenizer_find(t, mark, strlen(mark)) < 0) return;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (!t->tokens[i].added && word_end(t, t->tokens[i].text, t->tokens[i].length) < t->tokens[i].length) return;
+    t->split = TOKENIZER_WORDS;
+}
+
 bool tokenizer_finish(wg_tokenizer *t, wg_error *error)
 {
     if (!index_tokens(t, error)) return false;
     find_bytes(t);
     find_scores(t);
+    look_for_words(t);
     return index_added(t, false, error) && index_added(t, true, error);
 }
 
@@ -359,7 +385,7 @@ static bool encode_pieces(encoding *e, const char *text, size_t length)
         return true;
     }
     for (size_t at = 0, bytes; at < length; at += bytes) {
-        bytes = tokenizer_piece(t->split, text + at, length - at);
+        bytes = t->split == TOKENIZER_WORDS ? word_end(t, text + at, length - at) : tokenizer_piece(t->split, text + at, length - at);
         if (!tokenizer_encode_piece(t, text + at, bytes, &e->ids, e->error)) return false;
     }
     return true;

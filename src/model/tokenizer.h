@@ -16,7 +16,8 @@
 #define TOKENIZER_SPACE "\xe2\x96\x81"
 
 typedef enum tokenizer_form { TOKENIZER_RANKED, TOKENIZER_SCORED, TOKENIZER_UNIGRAM, TOKENIZER_BYTES } tokenizer_form;
-typedef enum tokenizer_split { TOKENIZER_WHOLE, TOKENIZER_GPT2, TOKENIZER_LLAMA3, TOKENIZER_QWEN, TOKENIZER_SMOLLM } tokenizer_split;
+/* WORDS: before a space (its mark) that follows something else; where no token goes beyond such a place, so that words are encoded by themselves. */
+typedef enum tokenizer_split { TOKENIZER_WHOLE, TOKENIZER_WORDS, TOKENIZER_GPT2, TOKENIZER_LLAMA3, TOKENIZER_QWEN, TOKENIZER_SMOLLM } tokenizer_split;
 /* A space put before the text: before every part that is not empty, or before the first part only, and only where none is there. */
 typedef enum tokenizer_prefix { TOKENIZER_PREFIX_NO, TOKENIZER_PREFIX_PARTS, TOKENIZER_PREFIX_FIRST } tokenizer_prefix;
 typedef enum tokenizer_type { /* SentencePiece's and GGUF's numbers */
