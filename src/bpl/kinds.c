@@ -76,17 +76,17 @@ static wg_kind wider_float(wg_kind a, wg_kind b)
     return wg_kind_bytes(a) >= wg_kind_bytes(b) ? a : b;
 }
 
-/* The kind that floats and complex numbers meet in: weak ones give way; integers have no say. */
-bool bpl_join_floats(bpl_number a, bpl_number b, wg_kind *kind)
+bpl_form bpl_join_floats(bpl_form a, bpl_form b)
 {
     bool complex = a.class == BPL_CLASS_COMPLEX || b.class == BPL_CLASS_COMPLEX;
-    wg_kind left = part_kind(bpl_number_kind(a)), right = part_kind(bpl_number_kind(b)), part;
+    wg_kind left = part_kind(a.kind), right = part_kind(b.kind), part;
     if (a.class < BPL_CLASS_FLOAT) part = right;
     else if (b.class < BPL_CLASS_FLOAT) part = left;
     else if (a.weak != b.weak) part = a.weak ? right : left;
     else part = wider_float(left, right);
-    *kind = !complex ? part : part == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64;
-    return true;
+    bool weak = (a.weak || a.class < BPL_CLASS_FIXED) && (b.weak || b.class < BPL_CLASS_FIXED);
+    if (!complex) return (bpl_form){BPL_CLASS_FLOAT, weak, part};
+    return (bpl_form){BPL_CLASS_COMPLEX, weak, part == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64};
 }
 
 static bool fits(wg_kind kind, int64_t number)
@@ -112,10 +112,9 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
 
 static bool both(bpl_number *a, bpl_number *b, bpl_class class, wg_kind kind)
 {
-    bool weak = class >= BPL_CLASS_FLOAT && (a->weak || a->class < BPL_CLASS_FIXED) && (b->weak || b->class < BPL_CLASS_FIXED);
     *a = bpl_convert(*a, class, kind);
     *b = bpl_convert(*b, class, kind);
-    a->weak = b->weak = weak;
+    a->weak = b->weak = false;
     return a->array && b->array;
 }
 
@@ -136,9 +135,10 @@ bool bpl_join(bpl_session *session, bpl_number *a, bpl_number *b)
     uint8_t class = a->class > b->class ? a->class : b->class;
     if (class <= BPL_CLASS_ORDINARY) return both(a, b, BPL_CLASS_ORDINARY, WG_KIND_I64);
     if (class == BPL_CLASS_FIXED) return a->class == BPL_CLASS_FIXED ? join_fixed(session, a, b) : join_fixed(session, b, a);
-    wg_kind kind;
-    bpl_join_floats(*a, *b, &kind);
-    return both(a, b, class, kind);
+    bpl_form form = bpl_join_floats(bpl_form_of(*a), bpl_form_of(*b));
+    bool good = both(a, b, form.class, form.kind);
+    a->weak = b->weak = form.weak;
+    return good;
 }
 
 bool bpl_join_compared(bpl_session *session, bpl_number *a, bpl_number *b)

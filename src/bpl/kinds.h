@@ -41,8 +41,15 @@ bool bpl_real(bpl_session *session, bpl_number *a);
 bool bpl_join(bpl_session *session, bpl_number *a, bpl_number *b);
 /* Both in a kind in which they can be compared: integers of any two kinds as 64 bits, Booleans as they are. */
 bool bpl_join_compared(bpl_session *session, bpl_number *a, bpl_number *b);
-/* The kind that a strand or a fold joins two classes and kinds of numbers in, without reading either. False: they stay apart. */
-bool bpl_join_floats(bpl_number a, bpl_number b, wg_kind *kind);
+/* What a number is of, without its items. */
+typedef struct bpl_form {
+    uint8_t class;
+    bool weak;
+    wg_kind kind;
+} bpl_form;
+static inline bpl_form bpl_form_of(bpl_number a) { return (bpl_form){a.class, a.weak, bpl_number_kind(a)}; }
+/* What floats and complex numbers meet in: weak ones give way, integers have no say. */
+bpl_form bpl_join_floats(bpl_form a, bpl_form b);
 
 bpl_number bpl_convert(bpl_number a, bpl_class class, wg_kind kind);
 /* Booleans as ordinary integers; other kinds as they are. */

@@ -239,7 +239,7 @@ wg_bpl *wg_bpl_new(const wg_bpl_options *options, wg_error *error)
     session->context = wg_lazy_context(session->lazy);
     session->preferences = (bpl_preferences){.mathish = true, .digits = 10, .limit = 1000000000, .float_kind = WG_KIND_F64};
     session->preferences.width = options ? options->width : 0;
-    if (!intern_fixed(session)) {
+    if (!intern_fixed(session) || !bpl_runs_new(session)) {
         base_fail_memory(error);
         wg_bpl_free(&session);
     }
@@ -267,6 +267,7 @@ void wg_bpl_free(wg_bpl **bpl)
     *bpl = NULL;
     bpl_error_clear(session);
     bpl_release(session->caught);
+    bpl_runs_free(session);
     free_symbols(session);
     for (uint32_t row = 0; row < BPL_GLYPH_COUNT; row++) bpl_release(session->primitives[row]);
     wg_generator_free(&session->generator);

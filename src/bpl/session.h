@@ -49,6 +49,9 @@ typedef struct bpl_frame {
     const bpl_function *function;
     bpl_value *alpha, *omega; /* borrowed; alpha NULL: absent */
     bpl_value *left_operand, *right_operand; /* ⍶ ⍹ */
+    bpl_value *self;          /* ∇ as a value, owned; NULL: nobody asked for it */
+    bool record;              /* the keys of a record as names (T.(e)): no call */
+    bool closures;            /* dfns were made in it */
     uint32_t count, capacity;
     bpl_slot *slots;
     bpl_slot inline_slots[6];
@@ -96,13 +99,14 @@ struct wg_bpl {
     bpl_value absent;       /* what ⍺ is in a call with one argument: known by its address, never seen outside the evaluator */
     /* stack.c */
     uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
-    struct bpl_stack *stack;/* the one in use beyond the first, and those kept for later */
-    struct bpl_tail *tail;  /* dfn.c */
-    /* Modifiers. levels: derivatives and maps under way, so that a value may be carried by one: its items are taken by nodes (an index), never
-     * read one by one, which would cut what moves. trials: maps that are tried on all cells at once, and give way to calls cell by cell where
-     * the body asks for more than arrays: see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking
-     * outside an array answers its fill in them. */
-    uint32_t levels, trials, prototypes;
+    struct bpl_stack *stack, *spare_stacks; /* the one in use beyond the first; one kept for later */
+    uint32_t dfns;          /* under way */
+    struct bpl_trace *trace;/* public.c: the calls that the error under way came through */
+    struct bpl_runs *runs;  /* public.c: the texts of the last outcome, and sources of texts that were run before */
+    /* Modifiers. trials: maps that are tried on all cells at once, and give way to calls cell by cell where the body asks for more than arrays:
+     * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
+     * them. */
+    uint32_t trials, prototypes;
 };
 
 /* Asked by everything that does more than compute, before it does it: output, a write outside the frame under way, a draw, a clock or a file, an
@@ -137,6 +141,10 @@ bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value);
 /* Runs the statements of a source; the value of the last one, NULL with no_result where it has none (or was an assignment: *shy). evaluate.c */
 bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy);
 bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node);
+
+/* public.c: what a session has beside session.c's, at its beginning and its end. */
+bool bpl_runs_new(bpl_session *session);
+void bpl_runs_free(bpl_session *session);
 
 /* display.c: the lines that the REPL shows; •literal⁻: source that reads back with the same kinds. */
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out);
