@@ -76,7 +76,8 @@ bpl_value *bpl_derive(bpl_session *session, bpl_value *operator, bpl_value *left
 /* cells.c: RANKED (a numeric superscript), and f⍤ranks. derived_axis.c: AXIS, and f⍠axes. derived_bitwise.c: fᵇ (MARKED by ᵇ). call->function->left
  * is f. inverse.c: INVERSE of left. */
 bpl_value *bpl_call_ranked(bpl_session *session, const bpl_call *call);
-bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);
+bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);    /* call->function itself along call->axes, a value */
+bpl_value *bpl_derived_axis(bpl_session *session, const bpl_call *call); /* call->function->left along ->right */
 bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call);
 /* recording.c */

@@ -140,43 +140,12 @@ static bool gather(bpl_session *session, const bpl_node *node, uint32_t first, b
     return true;
 }
 
-/* The kind that number atoms of one class are joined to: -1 where nothing is to be done. Weak ones count only among themselves. */
-static int joined_kind(bpl_value *const *values, uint32_t count)
-{
-    int kind = -1, weak = -1;
-    bool differ = false;
-    for (uint32_t i = 0; i < count; i++) {
-        const bpl_value *value = values[i];
-        if (value->type != BPL_NUMBERS || !value->atom || value->class != values[0]->class) return -1;
-        wg_kind own = bpl_kind(value);
-        if (value->weak) weak = (int)own;
-        else if (kind < 0) kind = (int)own;
-        else if (kind != (int)own) differ = true, kind = (int)wg_kind_promoted((wg_kind)kind, own);
-    }
-    if (values[0]->class != BPL_CLASS_FLOAT && values[0]->class != BPL_CLASS_FIXED) return -1;
-    return differ || (kind >= 0 && weak >= 0 && kind != weak) ? kind : -1;
-}
-
-static bpl_value *joined_item(bpl_session *session, bpl_value *value, int kind)
-{
-    if (kind < 0 || (int)bpl_kind(value) == kind) return bpl_keep(value);
-    wg_scope_open(session->lazy);
-    bpl_value *joined = bpl_own_array(session, wg_array_convert(value->array, (wg_kind)kind), value->class, true, false);
-    wg_scope_close(session->lazy);
-    return joined;
-}
-
 bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t count)
 {
-    int kind = count > 1 ? joined_kind(values, count) : -1;
     bpl_items *items = bpl_items_new(session, 1, &(int64_t){count});
     if (!items) return NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        if ((items->at[i] = joined_item(session, values[i], kind))) continue;
-        bpl_items_free(session, items);
-        return NULL;
-    }
-    return bpl_collect(session, items);
+    for (uint32_t i = 0; i < count; i++) items->at[i] = bpl_keep(values[i]);
+    return bpl_collect_strand(session, items);
 }
 
 static bool calls(const bpl_value *value) { return bpl_is_function(value) || bpl_holds_function(value); }

@@ -1,10 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Where items of an array are: the recipe that reading (index.c) and writing (write.c) share. */
+ * Where items of an array are: the recipe that reading (index.c) and writing (write.c) share. recipe.c makes it. */
 #ifndef BPL_WRITE_H
 #define BPL_WRITE_H
 
 #include "bpl/evaluate.h"
+
+/* Some axes of the source, and what is selected of them: every position, some positions (as a row-major position in those axes), or nothing of
+ * no axis (a new one). Its dimensions stand together in the result. */
+typedef struct bpl_group {
+    uint32_t axis_count, axes[WG_MAX_RANK];
+    bool whole, fills;     /* fills: a position is -1, which reads as the fill and is not written */
+    int64_t extent;        /* of the axes together */
+    int64_t count, *at;    /* [count]; NULL of whole ones and new axes */
+    uint32_t rank;
+    int64_t shape[WG_MAX_RANK];
+    bpl_keys *names;       /* of the positions: borrowed from `positions`; NULL: none */
+    bpl_value *positions;  /* owned; NULL: none */
+} bpl_group;
+
+typedef struct bpl_recipe {
+    uint32_t count;
+    bpl_group groups[2 * WG_MAX_RANK];
+    uint32_t rank;         /* of the result */
+    int64_t shape[WG_MAX_RANK];
+    int64_t volume;
+    bool drops;            /* every axis has one position, none of them an array: the result is an item */
+} bpl_recipe;
+
+/* Selectors [count] of a bracket or of ⌷; arrays pair (x.[..]) or cross (⌷). Everything is checked. False: an error. Free it in each case. */
+bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *const *selectors, uint32_t count, bool pair, bpl_recipe *recipe);
+void bpl_recipe_free(bpl_session *session, bpl_recipe *recipe);
+/* Positions in the source [volume], row-major over the result, -1: fill. Allocated: base_free of volume * 8 bytes. */
+int64_t *bpl_recipe_positions(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe);
+
+bpl_value *bpl_recipe_read(bpl_session *session, bpl_value *value, const bpl_recipe *recipe);
+
+/* Does a selector enter the items of its array: coordinates longer than its axes, or with keys in them? */
+bool bpl_is_deep(const bpl_value *value, const bpl_value *selector);
+/* The item at a coordinate (a vector of positions and keys), entering items. Owned. */
+bpl_value *bpl_deep_item(bpl_session *session, const bpl_value *value, const bpl_value *coordinate);
 
 /* assign.c: the nearest binding of a name gets a value (borrowed); bound in the innermost frame where there is none. */
 bool bpl_place_set(bpl_session *session, bpl_symbol name, bpl_value *value);
