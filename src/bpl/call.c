@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The one entry that calls functions. */
-#include "bpl/bpl.h"
+#include "bpl/cells.h"
 
 /* ---- primitives ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -12,6 +12,7 @@ static bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
     bpl_service service = call->left ? row->dyadic : row->monadic;
     if (service == BPL_SERVICE_PERVASIVE && !call->axes) return bpl_pervade(session, at, call->left, call->right);
     if (service == BPL_SERVICE_PERVASIVE) return bpl_call_axis(session, call);
+    if (service == BPL_SERVICE_WHOLE && call->axes && !bpl_has_own_axes(at, call->left)) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE) return (call->left ? row->two.code : row->one.code)(session, call);
     if (service == BPL_SERVICE_ABSENT)
         return bpl_fail(session, BPL_UNSUPPORTED, "%s with %s is not supported", row->glyph, call->left ? "two arguments" : "one argument");
@@ -60,6 +61,9 @@ static bpl_value *call_marked(bpl_session *session, const bpl_call *call)
 {
     const bpl_function *marked = call->function;
     if (marked->row == BPL_MARK_BITWISE) return bpl_call_bitwise(session, call);
+    const bpl_function *of = marked->left->type == BPL_FUNCTION ? marked->left->function : NULL;
+    const bpl_pervasive *rule = of && of->form == BPL_PRIMITIVE ? bpl_marked_rule(marked->row, of->row, call->left != NULL) : NULL;
+    if (rule) return bpl_pervade_by(session, rule, call->left, call->right);
     uint16_t before = mark_of_arguments(marked);
     bpl_value *left = NULL, *right = NULL, *result = NULL;
     if (before == BPL_MARK_COUNT) {
@@ -113,7 +117,7 @@ static bpl_value *call_form(bpl_session *session, const bpl_call *call)
     case BPL_MARKED: return call_marked(session, call);
     case BPL_RANKED: return bpl_call_ranked(session, call);
     case BPL_INVERSE: return bpl_call_inverse(session, call);
-    case BPL_AXIS: return bpl_apply_axes(session, function->left, call->left, call->right, function->right);
+    case BPL_AXIS: return bpl_derived_axis(session, call);
     case BPL_PATH: return bpl_call_path(session, call);
     case BPL_NATIVE: return function->native(session, call);
     case BPL_OPERATOR_ROW:

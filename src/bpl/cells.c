@@ -79,7 +79,7 @@ static bpl_value *cell_by_node(bpl_cells *cells, int64_t index, bool atom)
 static bpl_value *cell_of_numbers(bpl_cells *cells, int64_t index)
 {
     bpl_session *session = cells->session;
-    if (session->levels) return cell_by_node(cells, index, cells->rank == 0);
+    if (wg_array_is_carried(cells->value->array)) return cell_by_node(cells, index, cells->rank == 0);
     if (cells->rank == 0) return bpl_item(session, cells->value, index);
     if (!view_items(cells)) return NULL;
     const char *items = (const char *)cells->view.data + (size_t)(index * cells->volume) * wg_kind_bytes(cells->view.kind);
@@ -134,6 +134,78 @@ bpl_value *bpl_cells_at(bpl_cells *cells, int64_t index)
     if (!cells->frame_rank) return cells->rank ? bpl_keep(value) : bpl_with_atom(cells->session, value, true);
     bpl_value *cell = bpl_is_simple(value) ? cell_of_numbers(cells, index) : cell_of_items(cells, index);
     return cell && cells->keys ? bpl_settle_keys(cells->session, cell, bpl_keys_keep(cells->keys)) : cell;
+}
+
+/* ---- the same items in another form ------------------------------------------------------------------------------------------------------------ */
+
+bpl_value *bpl_with_shape(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape, bpl_keys *keys)
+{
+    bpl_value *result = NULL;
+    if (bpl_is_simple(value)) {
+        wg_scope_open(session->lazy);
+        result = bpl_leave(session, wg_array_reshape(value->array, rank, shape), value->class, false);
+    } else {
+        bpl_items *items = bpl_items_new(session, rank, shape);
+        for (int64_t i = 0; items && i < items->volume; i++) items->at[i] = bpl_keep(value->type == BPL_ITEMS ? value->items->at[i] : value);
+        if (items && !items->volume) items->prototype = bpl_fill(session, value);
+        result = items ? bpl_of_items(session, items) : NULL;
+    }
+    return bpl_settle_keys(session, result, keys);
+}
+
+bpl_value *bpl_merge_last(bpl_session *session, bpl_value *value, uint32_t count)
+{
+    uint32_t rank = bpl_rank(value), frame = rank - count;
+    int64_t shape[WG_MAX_RANK + 1], merged = 1;
+    if (frame + 1 > WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "an array of rank %u: %d is the most", frame + 1, WG_MAX_RANK);
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        if (axis < frame) shape[axis] = bpl_shape(value)[axis];
+        else merged *= bpl_shape(value)[axis];
+    }
+    shape[frame] = merged;
+    bpl_keys *keys = NULL;
+    if (value->keys && frame) {
+        if (!(keys = bpl_keys_new(session, frame + 1, shape))) return NULL;
+        for (uint32_t axis = 0; axis < frame; axis++)
+            if (!bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, axis))) return bpl_keys_release(session, keys), NULL;
+    }
+    return bpl_with_shape(session, value, frame + 1, shape, keys);
+}
+
+/* The class and kind that two numbers have in common. */
+static void join_kind(uint8_t *class, wg_kind *kind, const bpl_value *value)
+{
+    bool fixed = *class == BPL_CLASS_FIXED || value->class == BPL_CLASS_FIXED;
+    uint8_t greater = *class > value->class ? *class : value->class;
+    wg_kind own = bpl_kind(value);
+    if (*class == value->class) *kind = wg_kind_promoted(*kind, own);
+    else if (greater == BPL_CLASS_FIXED) *kind = *class == BPL_CLASS_FIXED ? *kind : own;
+    else if (greater == BPL_CLASS_FLOAT && fixed) *kind = WG_KIND_F64;
+    else if (greater == BPL_CLASS_COMPLEX) *kind = wg_kind_promoted(*kind, own);
+    else *kind = *class == greater ? *kind : own;
+    *class = greater;
+}
+
+bpl_value *bpl_collect_joined(bpl_session *session, bpl_items *items)
+{
+    uint8_t class = 0;
+    wg_kind kind = WG_KIND_COUNT;
+    bool same = true;
+    for (int64_t i = 0; i < items->volume; i++) {
+        bpl_value *item = items->at[i];
+        if (item->type != BPL_NUMBERS || !item->atom) return bpl_collect(session, items);
+        if (i) same = same && item->class == class && bpl_kind(item) == kind;
+        if (!i) class = item->class, kind = bpl_kind(item);
+        else join_kind(&class, &kind, item);
+    }
+    for (int64_t i = 0; i < items->volume && !same; i++) {
+        wg_scope_open(session->lazy);
+        bpl_value *converted = bpl_leave(session, wg_array_convert(items->at[i]->array, kind), class, true);
+        if (!converted) return bpl_items_free(session, items), NULL;
+        bpl_release(items->at[i]);
+        items->at[i] = converted;
+    }
+    return bpl_collect(session, items);
 }
 
 /* ---- results put together: the form they have in common ------------------------------------------------------------------------------------ */
@@ -258,11 +330,18 @@ static wg_array *stack_all(bpl_session *session, bpl_value **results, int64_t co
     return stacked ? wg_array_reshape(stacked, rank, shape) : NULL;
 }
 
+static bool any_carried(bpl_value **results, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (wg_array_is_carried(results[i]->array)) return true;
+    return false;
+}
+
 static bpl_value *mix_numbers(bpl_session *session, bpl_value **results, int64_t count, const common *c, uint32_t rank, const int64_t *shape)
 {
     uint8_t class = results[0]->class;
     wg_scope_open(session->lazy);
-    wg_array *array = c->equal && !session->levels ? copy_all(session, results, count, rank, shape) : stack_all(session, results, count, c, rank, shape);
+    wg_array *array = c->equal && !any_carried(results, count) ? copy_all(session, results, count, rank, shape) : stack_all(session, results, count, c, rank, shape);
     return bpl_leave(session, array, class, false);
 }
 
@@ -385,7 +464,7 @@ bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bp
     bpl_items *items = bpl_items_new(session, rank + cell_rank, shape);
     if (!items) return NULL;
     bool whole = assembly == BPL_ASSEMBLE_ITEMS || result->atom;
-    items->prototype = whole ? bpl_keep(result) : bpl_volume(result) && !session->levels ? bpl_item(session, result, 0) : bpl_fill(session, result);
+    items->prototype = whole ? bpl_keep(result) : bpl_fill(session, result);
     if (!items->prototype) {
         bpl_items_free(session, items);
         return NULL;

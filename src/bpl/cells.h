@@ -28,8 +28,8 @@ typedef struct bpl_frames {
 
 /* Frames of the leading axes of arguments (left NULL: one argument). False and LENGTH where they do not agree. */
 bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames);
-/* The outer product's: all axes of left, then all of right. */
-bool bpl_frames_outer(bpl_session *session, const bpl_value *left, const bpl_value *right, bpl_frames *frames);
+/* The outer product's: the leading axes of left, then those of right. */
+bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames);
 void bpl_frames_free(bpl_session *session, bpl_frames *frames);
 
 /* ---- cells.c -------------------------------------------------------------------------------------------------------------------------------- */
@@ -63,6 +63,12 @@ bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t f
 /* Closes the scope that is open and answers the value of what it owns. */
 bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 
+/* The same items with other axes; consumes keys. */
+bpl_value *bpl_with_shape(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape, bpl_keys *keys);
+/* The last axes [count] as one; none: one of extent 1 more. */
+bpl_value *bpl_merge_last(bpl_session *session, bpl_value *value, uint32_t count);
+/* bpl_collect of number atoms in the one kind that holds them all; of other items bpl_collect itself. */
+bpl_value *bpl_collect_joined(bpl_session *session, bpl_items *items);
 /* Results [frames->volume], at least one, as one value; consumes them, on failure too. */
 bpl_value *bpl_assemble(bpl_session *session, const bpl_frames *frames, bpl_assembly assembly, bpl_value **results);
 /* What a call on prototypes (session->prototypes) says of the results over an empty frame: 0 where it failed, ⍬ where it gave none. */
@@ -98,5 +104,17 @@ bpl_value *bpl_each(bpl_session *session, bpl_value *function, bpl_value *left, 
 bpl_value *bpl_at_rank(bpl_session *session, bpl_value *function, bpl_value *left, int64_t left_rank, bpl_value *right, int64_t right_rank);
 /* A right operand that is a value, or a function that computes it from the arguments. Owned. */
 bpl_value *bpl_operand_value(bpl_session *session, bpl_value *operand, const bpl_call *call);
+
+/* ---- derived_axis.c ------------------------------------------------------------------------------------------------------------------------- */
+
+/* A primitive whose code takes call->axes; any other one is called on cells of them. */
+bool bpl_has_own_axes(uint16_t glyph, bool dyadic);
+
+/* ---- derived_repeat.c ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Computes what a loop has built, every so many steps (counted from 1), by the plan of the time before; what a level carries waits. */
+bool bpl_settle_step(bpl_session *session, bpl_value *value, int64_t step);
+/* f⍣counts of call->function->left. */
+bpl_value *bpl_repeat(bpl_session *session, const bpl_call *call, const bpl_value *counts);
 
 #endif

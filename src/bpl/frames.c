@@ -260,10 +260,10 @@ bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_
     return finish(&p, frames, good);
 }
 
-bool bpl_frames_outer(bpl_session *session, const bpl_value *left, const bpl_value *right, bpl_frames *frames)
+bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames)
 {
     memset(frames, 0, sizeof *frames);
-    pairing p = {.session = session, .left = left, .right = right, .left_rank = bpl_rank(left), .right_rank = bpl_rank(right)};
+    pairing p = {.session = session, .left = left, .right = right, .left_rank = left_rank, .right_rank = right_rank};
     for (uint32_t a = 0; a < p.left_rank; a++) p.axes[p.count++] = (paired_axis){.left = a, .right = NO_AXIS, .extent = bpl_shape(left)[a]};
     for (uint32_t b = 0; b < p.right_rank; b++) p.axes[p.count++] = (paired_axis){.left = NO_AXIS, .right = b, .extent = bpl_shape(right)[b]};
     return finish(&p, frames, true);

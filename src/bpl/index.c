@@ -135,7 +135,7 @@ static wg_array *read_array(bpl_session *session, const bpl_value *value, const 
 
 static bpl_value *read_numbers(bpl_session *session, bpl_value *value, const bpl_recipe *recipe)
 {
-    bool here = !session->levels && !wg_array_is_pending(value->array);
+    bool here = !wg_array_is_carried(value->array) && !wg_array_is_pending(value->array);
     bool atom = recipe->drops;
     if (here && atom) {
         int64_t *position = bpl_recipe_positions(session, value, recipe);

@@ -145,10 +145,8 @@ static bpl_value *run_trial(trial *t, wg_array **inputs, uint32_t input_count, c
     wg_array *whole = NULL;
     wg_function function = {call_trial, t, input_count, 1};
     session->trials++;
-    session->levels++;
     bool good = input_count && wg_function_map(session->lazy, &function, inputs, NULL, NULL, &whole);
     session->trials--;
-    session->levels--;
     if (!good) return bpl_leave(session, NULL, 0, false);
     bpl_value *value = frame_back(session, whole, t, frames);
     if (!value || t->map->assembly == BPL_ASSEMBLE_MIXED || t->atom) return value;
@@ -191,7 +189,7 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
 
 static bool settle_result(bpl_session *session, bpl_value *result, int64_t index)
 {
-    if (index < WAITING || session->levels || !bpl_is_simple(result) || !wg_array_is_pending(result->array)) return true;
+    if (index < WAITING || !bpl_is_simple(result) || !wg_array_is_pending(result->array) || wg_array_is_carried(result->array)) return true;
     return wg_array_run(&result->array, 1) || (bpl_fail_lazy(session), false);
 }
 

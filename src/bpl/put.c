@@ -138,7 +138,7 @@ static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places
 {
     bool one = places->item || spreads(value), good;
     wg_scope_open(session->lazy);
-    if (session->levels) { /* a derivative or a map may carry what is written: no item is looked at */
+    if (wg_array_is_carried((*root)->array) || wg_array_is_carried(value->array)) { /* a derivative or a map goes on: no item is looked at */
         bpl_value *made = bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false);
         bpl_value *keyed = made && (*root)->keys ? bpl_with_keys(session, made, (*root)->keys) : bpl_keep(made);
         bpl_release(made);

@@ -35,7 +35,7 @@ static int infinity_of(bpl_session *session, const bpl_value *value)
 {
     double number;
     if (value->type != BPL_NUMBERS || !value->atom || value->class != BPL_CLASS_FLOAT) return 0;
-    if (!wg_array_double(value->array, &number)) return wg_lazy_error_clear(session->lazy), 0;
+    if (wg_array_is_carried(value->array) || !wg_array_double(value->array, &number)) return wg_lazy_error_clear(session->lazy), 0;
     return isinf(number) ? number > 0 ? 1 : -1 : 0;
 }
 

@@ -103,11 +103,10 @@ struct wg_bpl {
     uint32_t dfns;          /* under way */
     struct bpl_trace *trace;/* public.c: the calls that the error under way came through */
     struct bpl_runs *runs;  /* public.c: the texts of the last outcome, and sources of texts that were run before */
-    /* Modifiers. levels: derivatives and maps under way, so that a value may be carried by one: its items are taken by nodes (an index), never
-     * read one by one, which would cut what moves. trials: maps that are tried on all cells at once, and give way to calls cell by cell where
-     * the body asks for more than arrays: see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking
-     * outside an array answers its fill in them. */
-    uint32_t levels, trials, prototypes;
+    /* Modifiers. trials: maps that are tried on all cells at once, and give way to calls cell by cell where the body asks for more than arrays:
+     * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
+     * them. */
+    uint32_t trials, prototypes;
 };
 
 /* Asked by everything that does more than compute, before it does it: output, a write outside the frame under way, a draw, a clock or a file, an

@@ -3,7 +3,7 @@
  * Text, tokens, and what the binder makes of them: trees, a statement at a time.
  *
  *   reader.c   text to tokens           binder.c   tokens of a statement to a tree (51-language-grammar's rules, section by section)
- *   print.c    a tree as an s-expression, and as source again
+ *   print.c    a tree as an s-expression
  *
  * A name's role decides how a statement groups, and roles may change while a program runs. So a statement keeps its tokens and the trees that
  * it was bound to so far, each with the names that the binder asked for and the roles that they had; running it looks for the tree whose
@@ -136,8 +136,10 @@ void bpl_source_release(bpl_source *source);
  * before anything runs. NULL and SYNTAX (or no memory). */
 const bpl_node *bpl_bind(bpl_session *session, bpl_source *source, bpl_statement *statement, bpl_roles roles);
 
-/* Appends the s-expression of section 8, and the source of a tree as a person would write it. */
+/* Appends the s-expression of section 8. */
 void bpl_print_tree(base_string *out, const bpl_node *node);
-void bpl_print_source(base_string *out, const bpl_node *node);
+/* The exponents of a superscript (several in parentheses where that is told) and the position of a subscript, in small digits. */
+void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool parentheses);
+void bpl_print_position(base_string *out, const bpl_value *position);
 
 #endif
