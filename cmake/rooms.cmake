@@ -3,7 +3,7 @@
 # The rooms of the library in the order in which they link, and one static library room_<name> for each that has sources. text stands above
 # exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy is a library of its own, which
 # stands on libwengert, and bpl one above it.
-set(wengert_rooms bpl lazy nn exec plan text grad batch compose interp graph base)
+set(wengert_rooms bpl model lazy nn exec plan text grad batch compose interp graph base)
 
 # Kernels for one level of x86-64 carry the level at the end of their file's name; who calls them asks the processor first. GNU
 # vector extensions are allowed there and nowhere else.

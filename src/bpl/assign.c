@@ -17,32 +17,34 @@ bpl_value **bpl_place(bpl_session *session, bpl_symbol name)
     return session->globals[name] ? &session->globals[name] : NULL;
 }
 
-/* Is the nearest binding of a name one of the innermost frame? */
-static bool is_own(const bpl_session *session, bpl_symbol name)
+static bool frame_has(const bpl_frame *frame, bpl_symbol name)
 {
-    const bpl_frame *frame = session->frame;
-    for (uint32_t i = 0; frame && i < frame->count; i++) {
+    for (uint32_t i = 0; i < frame->count; i++) {
         if (frame->slots[i].name == name) return true;
     }
-    return !frame;
+    return false;
 }
 
-bool bpl_place_set(bpl_session *session, bpl_symbol name, bpl_value *value)
+bool bpl_may_write(bpl_session *session, bpl_symbol name)
 {
-    if (!is_own(session, name)) {
-        if (!bpl_act(session, "a write outside the function")) return false;
-        for (bpl_frame *frame = session->frame; frame; frame = frame->parent) {
-            bool own = false;
-            for (uint32_t i = 0; i < frame->count; i++) own |= frame->slots[i].name == name;
-            if (own) break;
-            if (frame->closures && bpl_holds_closure(value, frame)) {
-                bpl_fail(session, BPL_DOMAIN, "%s would hold a dfn of a call that ends before it", bpl_symbol_text(session, name));
-                return false;
-            }
-        }
+    return !session->frame || frame_has(session->frame, name) || bpl_act(session, "a write outside the function");
+}
+
+bool bpl_closure_may_leave(bpl_session *session, bpl_symbol name, const bpl_value *value)
+{
+    for (const bpl_frame *frame = session->frame; frame && !frame_has(frame, name); frame = frame->parent) {
+        if (!frame->closures || !bpl_holds_closure(value, frame)) continue;
+        bpl_fail(session, BPL_DOMAIN, "%s would hold a dfn of a call that ends before it", bpl_symbol_text(session, name));
+        return false;
     }
+    return true;
+}
+
+bool bpl_set_nearest(bpl_session *session, bpl_symbol name, bpl_value *value)
+{
     bpl_value **place = bpl_place(session, name);
     if (!place) return bpl_define(session, name, value);
+    if (!bpl_may_write(session, name) || !bpl_closure_may_leave(session, name, value)) return false;
     bpl_value *old = *place;
     *place = bpl_keep(value);
     bpl_release(old);
@@ -90,8 +92,6 @@ static bool set_name(bpl_session *session, bpl_symbol name, bpl_value *value)
     return false;
 }
 
-static bool assign(bpl_session *session, const bpl_node *target, bpl_value *value, bpl_value *function);
-
 /* ---- patterns ---------------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *pattern_key(bpl_session *session, const bpl_node *key, const bpl_value *value)
@@ -134,7 +134,7 @@ static bool assign_pattern(bpl_session *session, const bpl_node *pattern, bpl_va
     for (uint32_t i = 0; i < pattern->count; i++) {
         const bpl_node *target = pattern->children[i];
         bpl_value *part = pattern_part(session, target, value, i);
-        bool good = part && assign(session, target->kind == BPL_NODE_KEY ? target->children[1] : target, part, function);
+        bool good = part && bpl_assign_to(session, target->kind == BPL_NODE_KEY ? target->children[1] : target, part, function);
         bpl_release(part);
         if (!good) return false;
     }
@@ -162,7 +162,7 @@ static bool attach(bpl_session *session, const bpl_node *target, bpl_value *valu
     function->scope = from->scope, function->native = from->native;
     function->inverse = bpl_keep(inverse ? value : from->inverse), function->slope = bpl_keep(inverse ? from->slope : value);
     bpl_value *made = bpl_of_function(session, function);
-    bool good = made && bpl_place_set(session, name, made);
+    bool good = made && bpl_set_nearest(session, name, made);
     bpl_release(made);
     return good;
 }
@@ -184,12 +184,12 @@ static bool update_name(bpl_session *session, const bpl_node *target, bpl_value 
     bpl_release(old);
     if (!changed && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
     bool argument = target->symbol <= BPL_SYMBOL_OMEGA;
-    bool good = changed && (argument ? set_argument(session, target->symbol, changed) : bpl_place_set(session, target->symbol, changed));
+    bool good = changed && (argument ? set_argument(session, target->symbol, changed) : bpl_set_nearest(session, target->symbol, changed));
     bpl_release(changed);
     return good;
 }
 
-static bool assign(bpl_session *session, const bpl_node *target, bpl_value *value, bpl_value *function)
+bool bpl_assign_to(bpl_session *session, const bpl_node *target, bpl_value *value, bpl_value *function)
 {
     session->at = target;
     switch ((bpl_node_kind)target->kind) {
@@ -218,7 +218,7 @@ bpl_value *bpl_assign(bpl_session *session, const bpl_node *node)
     bpl_value *value = NULL, *function = NULL;
     if (node->count > 1u + update && !(value = bpl_evaluate_value(session, node->children[1 + update]))) return NULL;
     bool good = !update || (function = bpl_evaluate_value(session, node->children[1]));
-    good = good && assign(session, node->children[0], value, function);
+    good = good && bpl_assign_to(session, node->children[0], value, function);
     bpl_release(function);
     if (!good) return bpl_release(value), NULL;
     if (!value) session->no_result = true;

@@ -61,6 +61,9 @@ static bpl_value *call_marked(bpl_session *session, const bpl_call *call)
 {
     const bpl_function *marked = call->function;
     if (marked->row == BPL_MARK_BITWISE) return bpl_call_bitwise(session, call);
+    const bpl_function *of = marked->left->type == BPL_FUNCTION ? marked->left->function : NULL;
+    const bpl_pervasive *rule = of && of->form == BPL_PRIMITIVE ? bpl_marked_rule(marked->row, of->row, call->left != NULL) : NULL;
+    if (rule) return bpl_pervade_by(session, rule, call->left, call->right);
     uint16_t before = mark_of_arguments(marked);
     bpl_value *left = NULL, *right = NULL, *result = NULL;
     if (before == BPL_MARK_COUNT) {

@@ -82,6 +82,8 @@ bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call);
 /* recording.c */
 void bpl_recording_release(bpl_session *session, struct bpl_recording *recording);
+/* marks.c: f with a mark for which f has a rule of its own (√ₐ); NULL: it has none. */
+const struct bpl_pervasive *bpl_marked_rule(uint16_t mark, uint16_t row, bool dyadic);
 /* marks.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */
 bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value);
 bpl_value *bpl_join_values(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
@@ -106,6 +108,23 @@ typedef bpl_number (*bpl_dyadic_rule)(bpl_session *session, bpl_number a, bpl_nu
 
 /* Applies a rule item by item, at every depth. A rational atom calls rational.c by the glyph's row instead. */
 bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+/* rational.c: the same of atoms, one of them RATIONAL; left NULL: one argument. */
+bpl_value *bpl_rational_call(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+
+/* A mark after a RATIONAL, and ⱼ between atoms one of which is one. */
+bpl_value *bpl_rational_mark(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+/* ᵣ after a value: its numbers as unbounded integers and rationals, exactly. */
+bpl_value *bpl_rational_of(bpl_session *session, bpl_value *value);
+
+/* A pervasive function that need not be a glyph: marks are, too. */
+typedef struct bpl_pervasive {
+    const char *text;
+    bpl_monadic_rule one;
+    bpl_dyadic_rule two;
+    bpl_value *(*unbounded)(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right); /* of atoms, one of them RATIONAL */
+    uint16_t row;
+} bpl_pervasive;
+bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right);
 
 /* ---- tables ----------------------------------------------------------------------------------------------------------------------------- */
 

@@ -110,4 +110,11 @@ bpl_value *bpl_operand_value(bpl_session *session, bpl_value *operand, const bpl
 /* A primitive whose code takes call->axes; any other one is called on cells of them. */
 bool bpl_has_own_axes(uint16_t glyph, bool dyadic);
 
+/* ---- derived_repeat.c ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Computes what a loop has built, every so many steps (counted from 1), by the plan of the time before; what a level carries waits. */
+bool bpl_settle_step(bpl_session *session, bpl_value *value, int64_t step);
+/* f⍣counts of call->function->left. */
+bpl_value *bpl_repeat(bpl_session *session, const bpl_call *call, const bpl_value *counts);
+
 #endif

@@ -182,7 +182,7 @@ static bool align(bpl_session *session, const join_side *left, join_side *right,
         bool good = positions != NULL;
         if (!good) bpl_fail_memory(session);
         for (int64_t p = 0; good && p < a->extent; p++) {
-            positions[p] = a->labels[p] ? bpl_label_position(session, b, a->labels[p]) : b->labels[p] ? -1 : p;
+            positions[p] = a->labels[p] ? bpl_axis_find(session, b, a->labels[p]) : b->labels[p] ? -1 : p;
             if (positions[p] < 0) good = bpl_fail(session, BPL_LENGTH, "the keys of axis %u do not agree", i) != NULL;
         }
         bpl_value *picked = good ? bpl_pick_cells(session, right->value, (uint32_t)right->from[i], positions, a->extent) : NULL;

@@ -348,7 +348,7 @@ static bool position_of(bpl_session *session, const bpl_value *value, const bpl_
 {
     if (given->type == BPL_CHARACTERS) {
         const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
-        *position = bpl_label_position(session, axis, given);
+        *position = bpl_axis_find(session, axis, given);
         if (*position >= 0) return true;
         char *text;
         size_t length;

@@ -404,8 +404,7 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
     bpl_class class;
     wg_kind kind;
     if (!bpl_query_frame(session, "⍸", bounds, value, &frame)) return NULL;
-    bool simple = bpl_rank(bounds) == 1 && bpl_is_simple(bounds) && bpl_is_simple(value) && bounds->type == value->type &&
-                  bpl_joined_kind(session, (bpl_value *[]){bounds, value}, 2, &class, &kind) && class != BPL_CLASS_COMPLEX;
+    bool simple = bpl_rank(bounds) == 1 && bpl_compared_kind(session, bounds, value, &class, &kind) && class != BPL_CLASS_COMPLEX;
     if (bpl_failed(session)) return NULL;
     if (simple) {
         wg_scope_open(session->lazy);

@@ -202,15 +202,6 @@ typedef struct lane_call {
     int32_t glyph;
 } lane_call;
 
-/* So many steps may wait before they are computed. */
-#define STEPS 4096
-
-static bool settle_step(bpl_session *session, bpl_value *value, int64_t step)
-{
-    if (step % STEPS || !bpl_is_simple(value) || !wg_array_is_pending(value->array) || wg_array_is_carried(value->array)) return true;
-    return wg_array_run(&value->array, 1) || (bpl_fail_lazy(session), false);
-}
-
 static bpl_value *identity_of(bpl_session *session, int32_t glyph, bpl_value *value)
 {
     bpl_value *like = bpl_fill(session, value), *identity = like ? identity_like(session, glyph, like) : NULL;
@@ -232,7 +223,7 @@ static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, b
         result = item ? bpl_wanted(session, bpl_apply(session, call->function, item, old)) : NULL;
         bpl_release(item);
         bpl_release(old);
-        if (result && !settle_step(session, result, i)) bpl_release(result), result = NULL;
+        if (result && !bpl_settle_step(session, result, i)) bpl_release(result), result = NULL;
     }
     bpl_cells_close(&cells);
     return result;
@@ -251,7 +242,7 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         bpl_value *item = bpl_cells_at(&cells, i), *state = i ? states->at[i - 1] : call->seed;
         states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
         bpl_release(item);
-        good = states->at[i] && settle_step(session, states->at[i], i);
+        good = states->at[i] && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
     if (good) return bpl_settle_keys(session, bpl_collect_joined(session, states), bpl_keys_keep(lane->keys));

@@ -77,21 +77,22 @@ static void let_go(void *user) { bpl_release(user); }
 /* A stored array's items where they are: one stride a dimension. NULL without an error where that cannot be. */
 static wg_array *borrowed(bpl_session *session, bpl_value *value, const bpl_recipe *recipe)
 {
-    int64_t strides[WG_MAX_RANK], own[WG_MAX_RANK], stride = 1, offset = 0, step;
+    wg_kind kind = bpl_kind(value);
+    int64_t strides[WG_MAX_RANK], own[WG_MAX_RANK], stride = (int64_t)wg_kind_bytes(kind), offset = 0, step;
     uint32_t axis = 0;
     wg_view view;
-    if (!recipe->rank || !recipe->volume) return NULL;
+    if (!recipe->rank || !recipe->volume || kind == WG_KIND_BOOL) return NULL;
     for (uint32_t k = bpl_rank(value); k-- > 0;) own[k] = stride, stride *= bpl_shape(value)[k];
     for (uint32_t g = 0; g < recipe->count; g++) {
         const bpl_group *group = &recipe->groups[g];
-        if (!group->axis_count) strides[axis] = 1;
+        if (!group->axis_count) strides[axis] = stride;
         else if (group->whole) strides[axis] = own[group->axes[0]];
         else if (group->axis_count != 1 || group->rank > 1 || !even_steps(group, &step)) return NULL;
         else strides[axis] = step * own[group->axes[0]], offset += group->at[0] * own[group->axes[0]];
         axis += group->rank;
     }
     if (!bpl_read(session, value, &view)) return NULL;
-    wg_view part = {(char *)view.data + offset * (int64_t)base_kinds[view.kind].bytes, view.kind, recipe->rank, recipe->shape, strides};
+    wg_view part = {(char *)view.data + offset, kind, recipe->rank, recipe->shape, strides};
     return wg_array_borrow(session->lazy, &part, let_go, bpl_keep(value));
 }
 
@@ -134,7 +135,7 @@ static wg_array *read_array(bpl_session *session, const bpl_value *value, const 
 
 static bpl_value *read_numbers(bpl_session *session, bpl_value *value, const bpl_recipe *recipe)
 {
-    bool here = !wg_array_is_pending(value->array);
+    bool here = !wg_array_is_carried(value->array) && !wg_array_is_pending(value->array);
     bool atom = recipe->drops;
     if (here && atom) {
         int64_t *position = bpl_recipe_positions(session, value, recipe);

@@ -3,7 +3,7 @@
  * Host arrays: nested and mixed items, what becomes one array of numbers, and parts of any array. */
 #include <string.h>
 
-#include "bpl/bpl.h"
+#include "bpl/kinds.h"
 
 /* ---- making ------------------------------------------------------------------------------------------------------------------------------ */
 
@@ -104,6 +104,51 @@ bpl_value *bpl_collect(bpl_session *session, bpl_items *items)
     bpl_value *result = collect_uniform(session, items);
     bpl_items_free(session, items);
     return result;
+}
+
+/* ---- strands -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Of one sort: fixed integers, or floats and complex numbers. */
+static bool is_of(const bpl_value *item, bool fixed)
+{
+    if (item->type != BPL_NUMBERS || !item->atom) return false;
+    return fixed ? item->class == BPL_CLASS_FIXED : item->class == BPL_CLASS_FLOAT || item->class == BPL_CLASS_COMPLEX;
+}
+
+static bpl_form joined_form(bpl_form a, bpl_form b, bool fixed)
+{
+    if (!fixed) return bpl_join_floats(a, b);
+    return wg_kind_bytes(a.kind) >= wg_kind_bytes(b.kind) ? a : b;
+}
+
+/* Items of one sort in the kind that they join in. */
+static bool join_items(bpl_session *session, bpl_items *items, bool fixed)
+{
+    bpl_form form = {.kind = WG_KIND_COUNT};
+    bool good = true;
+    for (int64_t i = 0; i < items->volume; i++) {
+        const bpl_value *item = items->at[i];
+        if (!is_of(item, fixed)) continue;
+        bpl_form own = {item->class, item->weak, bpl_kind(item)};
+        form = form.kind == WG_KIND_COUNT ? own : joined_form(form, own, fixed);
+    }
+    for (int64_t i = 0; i < items->volume && good; i++) {
+        bpl_value *item = items->at[i];
+        if (!is_of(item, fixed) || bpl_kind(item) == form.kind) continue;
+        wg_scope_open(session->lazy);
+        items->at[i] = bpl_own_array(session, wg_array_convert(item->array, form.kind), form.class, true, false);
+        wg_scope_close(session->lazy);
+        bpl_release(item);
+        good = items->at[i] != NULL;
+    }
+    return good;
+}
+
+bpl_value *bpl_collect_strand(bpl_session *session, bpl_items *items)
+{
+    if (!items) return NULL;
+    if (!join_items(session, items, false) || !join_items(session, items, true)) return bpl_items_free(session, items), NULL;
+    return bpl_collect(session, items);
 }
 
 /* ---- parts --------------------------------------------------------------------------------------------------------------------------------- */

@@ -132,6 +132,9 @@ bpl_value *bpl_of_operator(bpl_session *session, bpl_function *function);
 bpl_value *bpl_of_rational(bpl_session *session, bpl_rational *rational); /* consumes it; NULL: NULL */
 /* Its double nearest, and where it is an integer of 64 bits (*exact) that. */
 bool bpl_rational_read(bpl_session *session, const bpl_rational *rational, double *number, int64_t *integer, bool *exact);
+/* ≡ and the order of ⍋, of number atoms one of which is RATIONAL. */
+bool bpl_rational_match(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same);
+bool bpl_rational_compare(bpl_session *session, const bpl_value *a, const bpl_value *b, int *order);
 void bpl_rational_free(bpl_session *session, bpl_rational *rational);
 
 /* A host array of `volume` items, to be filled with owned references (NULL until then): `items->at`. NULL and LIMIT beyond the limit of items. */

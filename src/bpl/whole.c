@@ -177,14 +177,6 @@ static bool label_hash(bpl_session *session, const bpl_value *label, uint64_t *h
     return true;
 }
 
-static bool labels_equal(bpl_session *session, const bpl_value *a, const bpl_value *b)
-{
-    wg_view left, right;
-    int64_t count = bpl_volume(a);
-    return count == bpl_volume(b) && bpl_read(session, a, &left) && bpl_read(session, b, &right) &&
-           !memcmp(left.data, right.data, (size_t)count * sizeof(uint32_t));
-}
-
 static bool labels_distinct(bpl_session *session, const bpl_axis *axis, label_entry *table, uint64_t mask)
 {
     for (int64_t i = 0; i < axis->extent; i++) {
@@ -193,7 +185,7 @@ static bool labels_distinct(bpl_session *session, const bpl_axis *axis, label_en
         if (!label_hash(session, axis->labels[i], &hash)) return false;
         uint64_t slot = hash & mask;
         for (; table[slot].position; slot = (slot + 1) & mask) {
-            if (table[slot].hash != hash || !labels_equal(session, axis->labels[table[slot].position - 1], axis->labels[i])) continue;
+            if (table[slot].hash != hash || !bpl_same_text(session, axis->labels[table[slot].position - 1], axis->labels[i])) continue;
             char *text;
             size_t length;
             if (!bpl_to_text(session, axis->labels[i], "a key", &text, &length)) return false;
@@ -218,13 +210,6 @@ bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis)
     return good;
 }
 
-int64_t bpl_label_position(bpl_session *session, const bpl_axis *axis, const bpl_value *label)
-{
-    for (int64_t i = 0; axis && axis->labels && i < axis->extent; i++)
-        if (axis->labels[i] && labels_equal(session, axis->labels[i], label)) return i;
-    return -1;
-}
-
 static void drop_labels(bpl_session *session, bpl_axis *axis)
 {
     for (int64_t i = 0; axis->labels && i < axis->extent; i++) bpl_release(axis->labels[i]);
@@ -244,7 +229,7 @@ bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bp
         for (int64_t i = 0; i < to->extent && !agreement->labels_lost; i++) {
             bpl_value *label = i < from->extent ? from->labels[i] : NULL;
             if (fresh && !bpl_axis_set_label(session, to, i, label)) return false;
-            if (!fresh) agreement->labels_lost = !to->labels[i] != !label || (label && !labels_equal(session, label, to->labels[i]));
+            if (!fresh) agreement->labels_lost = !to->labels[i] != !label || (label && !bpl_same_text(session, label, to->labels[i]));
         }
         if (agreement->labels_lost) drop_labels(session, to);
     }

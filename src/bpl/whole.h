@@ -49,8 +49,6 @@ typedef struct bpl_agreement {
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement);
 /* Keys of an axis, each once? DOMAIN. */
 bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
-/* The position of a key of an axis; -1: there is none (or an error). */
-int64_t bpl_label_position(bpl_session *session, const bpl_axis *axis, const bpl_value *label);
 
 /* LIMIT where a shape has too many axes or items. */
 bool bpl_shape_allowed(bpl_session *session, uint32_t rank, const int64_t *shape);
@@ -73,6 +71,15 @@ bpl_value *bpl_integers_as(bpl_session *session, bpl_class class, wg_kind kind, 
 bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right));
 /* How many leading axes of a value are those of cells that are looked for among the major cells of `searched`. RANK, LENGTH. */
 bool bpl_query_frame(bpl_session *session, const char *name, const bpl_value *searched, const bpl_value *value, uint32_t *frame);
+
+/* identify.c. Cells as numbers that are equal where the cells match (tolerant, whatever their kinds): of the major cells of `a`, [n], and, where b is
+ * given, of its cells behind `frame` axes, flat. The scope is open. False and an error. */
+bool bpl_identify(bpl_session *session, bpl_value *a, bpl_value *b, uint32_t frame, wg_array **left, wg_array **right);
+/* The kind in which simple values (b NULL: one) are compared: integers of any width meet in 64 bits. False (no error): they are not simple, or numbers and
+ * characters. */
+bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class *class, wg_kind *kind);
+/* The major cells at which a mask [n] (of the open scope) holds. */
+bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask);
 
 /* Functions of glyphs.def that others are made of. */
 bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call);

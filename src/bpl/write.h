@@ -42,7 +42,13 @@ bool bpl_is_deep(const bpl_value *value, const bpl_value *selector);
 bpl_value *bpl_deep_item(bpl_session *session, const bpl_value *value, const bpl_value *coordinate);
 
 /* assign.c: the nearest binding of a name gets a value (borrowed); bound in the innermost frame where there is none. */
-bool bpl_place_set(bpl_session *session, bpl_symbol name, bpl_value *value);
+bool bpl_set_nearest(bpl_session *session, bpl_symbol name, bpl_value *value);
+/* May the nearest binding of a name be changed from here (a map that is tried may not change what is outside)? */
+bool bpl_may_write(bpl_session *session, bpl_symbol name);
+/* May a value go where the nearest binding of a name is: does it hold no dfn of a frame that ends before? */
+bool bpl_closure_may_leave(bpl_session *session, bpl_symbol name, const bpl_value *value);
+/* target←value, target function←value, target function← (value NULL). */
+bool bpl_assign_to(bpl_session *session, const bpl_node *target, bpl_value *value, bpl_value *function);
 
 /* path←value, path function←value, or path function← (value NULL). Everything borrowed. */
 bool bpl_write_path(bpl_session *session, const bpl_node *target, bpl_value *value, bpl_value *function);
