@@ -66,7 +66,8 @@ static bool add_cell(grid *g, size_t start, bool plain)
 /* The item in a table of keys: a text bare, a vector without its brackets, a character in quotes. */
 static bool put_table_item(grid *g, const bpl_value *item)
 {
-    bool bare = !bpl_is_function(item) && item->type != BPL_RATIONAL && bpl_rank(item) == 1 && !item->keys && bpl_volume(item) > 1;
+    bool array = !bpl_is_function(item) && item->type != BPL_RATIONAL && bpl_rank(item) == 1 && !item->keys;
+    bool bare = array && bpl_volume(item) >= (item->type == BPL_CHARACTERS ? 1 : 2);
     return bare ? bpl_put_display(g->session, &g->text, item, g->style) : bpl_put_inline(g->session, &g->text, item, g->style);
 }
 
