@@ -87,7 +87,7 @@ static bool set_name(bpl_session *session, bpl_symbol name, bpl_value *value)
     default: break;
     }
     const char *text = bpl_symbol_text(session, name);
-    if (name > BPL_SYMBOL_FIXED && strncmp(text, "•", strlen("•"))) return bpl_define(session, name, value);
+    if (name >= BPL_SYMBOL_FIXED && strncmp(text, "•", strlen("•"))) return bpl_define(session, name, value);
     bpl_fail(session, BPL_SYNTAX, "%s cannot be assigned", text);
     return false;
 }
