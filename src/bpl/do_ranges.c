@@ -17,8 +17,11 @@ bpl_value *bpl_integers_as(bpl_session *session, bpl_class class, wg_kind kind, 
 }
 
 /* The class and kind of the positions that a length of this kind has: Booleans count in ordinary integers. */
-static bool counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class *class, wg_kind *kind)
+bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class *class, wg_kind *kind)
 {
+    const bpl_value *first = lengths;
+    while (first->type == BPL_ITEMS && !first->items->volume) first = first->items->prototype; /* of nothing */
+    lengths = first;
     bool found = bpl_is_simple(lengths) ? (*class = lengths->class, *kind = bpl_kind(lengths), true)
                  : lengths->type == BPL_ITEMS && bpl_joined_kind(session, lengths->items->at, lengths->items->volume, class, kind);
     if (!found && bpl_failed(session)) return false;
@@ -132,7 +135,7 @@ bpl_value *bpl_do_positions(bpl_session *session, const bpl_call *call)
     int64_t *numbers, count;
     if (call->axes) return selectors(session, lengths, call->axes);
     if (bpl_rank(lengths) > 1) return bpl_by_rows(session, call, bpl_do_positions);
-    if (!counting_kind(session, lengths, &class, &kind) || !bpl_to_integers(session, lengths, "⍳: a length", false, &numbers, &count)) return NULL;
+    if (!bpl_counting_kind(session, lengths, &class, &kind) || !bpl_to_integers(session, lengths, "⍳: a length", false, &numbers, &count)) return NULL;
     bool small = true;
     for (int64_t i = 0; i < count; i++) small = small && numbers[i] != INT64_MIN;
     bpl_value *result = !small       ? bpl_fail(session, BPL_LIMIT, "⍳: an array has at most %lld items", (long long)session->preferences.limit)
@@ -164,7 +167,7 @@ static bpl_value *one_range(bpl_session *session, bpl_value *last)
     bpl_class class;
     wg_kind kind;
     if (!is_real(last)) return bpl_fail(session, BPL_DOMAIN, "↦: the end of a range is a real number");
-    if (!bpl_to_double(session, last, "↦: the end", &end) || !whole_steps(session, fabs(end), &count) || !counting_kind(session, last, &class, &kind))
+    if (!bpl_to_double(session, last, "↦: the end", &end) || !whole_steps(session, fabs(end), &count) || !bpl_counting_kind(session, last, &class, &kind))
         return NULL;
     wg_scope_open(session->lazy);
     wg_array *array = wg_array_iota(session->lazy, kind, 1, &count, 0);
@@ -216,7 +219,7 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
         if (items) items->at[i] = results[i];
         else bpl_release(results[i]);
     }
-    if (items && !items->volume) items->prototype = bpl_fill(session, right);
+    if (items && !items->volume) items->prototype = right->type == BPL_NUMBERS ? bpl_fill(session, right) : bpl_float(session, 0);
     if (items) nested = bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames.keys));
     if (nested) mixed = bpl_mix(session, nested);
     if (mixed && !frames.rank && nested && bpl_rank(mixed) == 0) mixed = bpl_settle_keys(session, mixed, NULL);
@@ -396,6 +399,20 @@ bool bpl_query_frame(bpl_session *session, const char *name, const bpl_value *se
     return true;
 }
 
+/* Whether the bounds are in order, as the row asks; others are halved step by step all the same. */
+static bool ascending(bpl_session *session, const bpl_value *bounds, bool *answer)
+{
+    wg_scope_open(session->lazy);
+    int64_t count = bpl_volume(bounds), good = 1;
+    wg_array *lower = count > 1 ? wg_array_narrow(bounds->array, 0, 0, count - 1, 1) : NULL;
+    wg_array *upper = count > 1 ? wg_array_narrow(bounds->array, 0, 1, count - 1, 1) : NULL;
+    wg_array *all = count > 1 ? wg_array_all(wg_array_less_equal(lower, upper), NULL, 0, false) : NULL;
+    bool read = count < 2 || (all && wg_array_int64(all, &good));
+    if (!read) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    return *answer = good, read;
+}
+
 bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
 {
     static const int32_t same[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -406,6 +423,7 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
     if (!bpl_query_frame(session, "⍸", bounds, value, &frame)) return NULL;
     bool simple = bpl_rank(bounds) == 1 && bpl_compared_kind(session, bounds, value, &class, &kind) && class != BPL_CLASS_COMPLEX;
     if (bpl_failed(session)) return NULL;
+    if (simple && !ascending(session, bounds, &simple)) return NULL;
     if (simple) {
         wg_scope_open(session->lazy);
         wg_array *sorted = wg_array_convert(bounds->array, kind), *items = wg_array_convert(value->array, kind);

@@ -163,28 +163,26 @@ bpl_value *bpl_do_groups(bpl_session *session, const bpl_call *call)
 
 /* ---- of two ---- */
 
-/* Cells of `value` of the shape that those of `searched` have; LENGTH, RANK. */
-static bool sets_agree(bpl_session *session, const char *name, const bpl_value *value, const bpl_value *searched)
-{
-    if (!bpl_rank(searched)) return bpl_fail(session, BPL_RANK, "%s: a value without axes has no members", name), false;
-    bool same = bpl_rank(value) == bpl_rank(searched);
-    for (uint32_t axis = 1; same && axis < bpl_rank(value); axis++) same = bpl_shape(value)[axis] == bpl_shape(searched)[axis];
-    return same || bpl_fail(session, BPL_LENGTH, "%s: the cells of the two sides have different shapes", name);
-}
-
-/* Cells of `value` that are (or are not) among those of `searched`. */
+/* Cells of `value` that are (or are not) among those of `searched`. A value of fewer axes is one cell. */
 static bpl_value *filter(bpl_session *session, const char *name, bpl_value *given, bpl_value *searched, bool among)
 {
-    bpl_value *value = bpl_as_vector(session, given), *result = NULL;
+    uint32_t frame;
     wg_array *left, *right, *mask = NULL;
-    if (!value || !sets_agree(session, name, value, searched)) return bpl_release(value), NULL;
+    bpl_value *value = bpl_is_unit(given) && bpl_rank(searched) < 2 ? bpl_as_vector(session, given) : bpl_keep(given), *result = NULL;
+    if (!value || !bpl_query_frame(session, name, searched, value, &frame)) return bpl_release(value), NULL;
+    if (frame > 1) {
+        bpl_release(value);
+        return bpl_fail(session, BPL_RANK, "%s: cells of %u axes on one side, of %u on the other", name, bpl_rank(given) - 1, bpl_rank(searched) - 1);
+    }
     wg_scope_open(session->lazy);
-    if (bpl_identify(session, searched, value, 1, &left, &right)) {
+    if (bpl_identify(session, searched, value, frame, &left, &right)) {
         wg_array *places = wg_array_first_index(left, right);
         double none = (double)bpl_tally(searched);
         mask = among ? wg_array_not_equal_scalar(places, none) : wg_array_equal_scalar(places, none);
     }
-    if (mask) result = bpl_keep_cells(session, value, mask);
+    int64_t held = 0;
+    if (mask && frame) result = bpl_keep_cells(session, value, mask);
+    else if (mask && wg_array_int64(mask, &held)) result = held ? bpl_keep(value) : bpl_pick_range(session, value, 0, 0, 0);
     else if (!bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
     bpl_release(value);
@@ -196,8 +194,9 @@ bpl_value *bpl_do_intersection(bpl_session *session, const bpl_call *call) { ret
 
 bpl_value *bpl_do_union(bpl_session *session, const bpl_call *call)
 {
-    bpl_value *added = filter(session, "∪", call->right, call->left, false);
-    bpl_value *result = added ? bpl_dyad(session, BPL_GLYPH_TABLE, call->left, added) : NULL;
+    bpl_value *added = filter(session, "∪", call->right, call->left, false), *result = NULL;
+    if (added && bpl_rank(added) < bpl_rank(call->left) && !bpl_tally(added)) result = bpl_keep(call->left);
+    else if (added) result = bpl_dyad(session, BPL_GLYPH_TABLE, call->left, added);
     bpl_release(added);
     return result;
 }

@@ -70,22 +70,26 @@ static bool near(double a, double b)
     return a == b || (isnan(a) && isnan(b)) || (isfinite(a) && isfinite(b) && fabs(a - b) <= TOLERANCE * fmax(fabs(a), fabs(b)));
 }
 
-/* For each number the place of the first one met that it matches. */
-static bool identify_floats(bpl_session *session, const double *numbers, int64_t count, int64_t *ids)
+/* For each number the place of the first one met that it matches, or that one of those matches which were met. Behind `split` (0: nowhere) numbers
+ * look only among those before it, which are then told apart exactly; -1: there is none. */
+static bool identify_floats(bpl_session *session, const double *numbers, int64_t count, int64_t split, int64_t *ids)
 {
     met_table table;
     if (!table_new(session, count, &table)) return false;
     for (int64_t i = 0; i < count; i++) {
-        int64_t bucket = ordered_bits(numbers[i]) >> BUCKET_BITS, found = i;
-        for (int64_t beside = -1; beside <= 1; beside++) {
+        int64_t bits = ordered_bits(numbers[i]), bucket = bits >> BUCKET_BITS, found = INT64_MAX;
+        bool met = false, exact = split && i < split;
+        for (int64_t beside = exact ? 0 : -1; beside <= !exact; beside++) {
             uint64_t hash = mixed((uint64_t)(bucket + beside));
             for (uint64_t at = hash & table.mask; table.slots[at].number; at = (at + 1) & table.mask) {
                 int64_t other = table.slots[at].number - 1;
-                if (table.slots[at].hash == hash && other < found && near(numbers[other], numbers[i])) found = other;
+                bool same = table.slots[at].hash == hash && ordered_bits(numbers[other]) == bits;
+                met = met || same;
+                if (table.slots[at].hash == hash && (same || (!exact && near(numbers[other], numbers[i]))) && ids[other] < found) found = ids[other];
             }
         }
-        ids[i] = found;
-        if (found == i) table_add(&table, mixed((uint64_t)bucket), i);
+        ids[i] = found != INT64_MAX ? found : split && !exact ? -1 : i;
+        if (!met && (!split || exact)) table_add(&table, mixed((uint64_t)bucket), i);
     }
     table_free(session, &table);
     return true;
@@ -119,11 +123,11 @@ typedef struct key_list {
     int64_t count, capacity; /* capacity: as allocated */
 } key_list;
 
-static bool keys_of_floats(bpl_session *session, const wg_view *view, int64_t count, bool tolerant, int64_t *keys)
+static bool keys_of_floats(bpl_session *session, const wg_view *view, int64_t count, int64_t split, bool tolerant, int64_t *keys)
 {
     const double *numbers = view->data;
     for (int64_t i = 0; !tolerant && i < count; i++) keys[i] = ordered_bits(numbers[i]);
-    return !tolerant || identify_floats(session, numbers, count, keys);
+    return !tolerant || identify_floats(session, numbers, count, split, keys);
 }
 
 /* Everything in one array [left, right] of i64, f64 or c128. */
@@ -138,6 +142,7 @@ static wg_array *both_flat(bpl_value *a, bpl_value *b, wg_kind kind)
 
 static bool simple_keys(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class class, wg_kind kind, key_list *list)
 {
+    int64_t split = b && bpl_rank(a) == 1 ? bpl_volume(a) : 0; /* single numbers: within the tolerance of each, not of what that one matches */
     bool complex = class == BPL_CLASS_COMPLEX, real = class == BPL_CLASS_FLOAT || complex;
     bool tolerant = session->preferences.mathish && (kind == WG_KIND_F64 || kind == WG_KIND_C128);
     wg_array *flat = both_flat(a, b, complex ? WG_KIND_C128 : real ? WG_KIND_F64 : WG_KIND_I64);
@@ -147,7 +152,7 @@ static bool simple_keys(bpl_session *session, bpl_value *a, bpl_value *b, bpl_cl
     list->capacity = list->count ? list->count : 1;
     list->keys = base_allocate(session->allocator, (size_t)list->capacity * sizeof *list->keys);
     if (!list->keys) return bpl_fail_memory(session), false;
-    if (real) return keys_of_floats(session, &view, list->count, tolerant, list->keys);
+    if (real) return keys_of_floats(session, &view, list->count, complex ? 0 : split, tolerant, list->keys);
     memcpy(list->keys, view.data, (size_t)list->count * sizeof *list->keys);
     return true;
 }

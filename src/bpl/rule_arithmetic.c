@@ -9,6 +9,7 @@
 
 bpl_number bpl_rule_conjugate(bpl_session *session, bpl_number a)
 {
+    if (a.class == BPL_CLASS_CHARACTER) return a;
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     return a.class == BPL_CLASS_COMPLEX ? bpl_like(a, wg_array_conj(a.array)) : bpl_counted(a);
 }

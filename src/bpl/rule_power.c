@@ -14,13 +14,15 @@ static bool any_negative(bpl_session *session, bpl_number a, bool *any)
     return true;
 }
 
-/* Complex, where a real function of some item would have no value. Static kinds never change for a value. */
+/* Floats; complex, where a real function of some item would have no value. Static kinds never change for a value. */
 static bool widen_negative(bpl_session *session, bpl_number *a)
 {
+    bpl_number before = *a;
     bool any;
-    if (a->class == BPL_CLASS_COMPLEX || session->preferences.static_kinds) return true;
+    *a = bpl_floats(session, before);
+    if (a->class == BPL_CLASS_COMPLEX || session->preferences.static_kinds) return a->array != NULL;
     if (!any_negative(session, *a, &any)) return false;
-    if (any) *a = bpl_complexes(*a);
+    if (any) *a = before.class == BPL_CLASS_FIXED ? bpl_convert(before, BPL_CLASS_COMPLEX, WG_KIND_C128) : bpl_complexes(*a);
     return a->array != NULL;
 }
 
@@ -35,7 +37,6 @@ bpl_number bpl_rule_exponential(bpl_session *session, bpl_number a)
 
 static bpl_number logarithm(bpl_session *session, bpl_number a)
 {
-    a = bpl_floats(session, a);
     return widen_negative(session, &a) ? bpl_like(a, wg_array_ln(a.array)) : bpl_nothing();
 }
 
@@ -123,14 +124,27 @@ static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool 
     return bpl_any(session, wg_array_and(mask, few), leaves);
 }
 
+/* The principal value of real numbers: |a|^b turned by b half turns where a is negative. Quarters of a turn are exact. */
+static bpl_number turned_power(bpl_number a, bpl_number b)
+{
+    if (bpl_number_kind(a) == WG_KIND_F16) {
+        a = bpl_convert(a, BPL_CLASS_FLOAT, WG_KIND_F32);
+        b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F32);
+    }
+    wg_array *two = wg_array_full_like(b.array, 2), *turn = wg_array_residue(b.array, two), *angle = wg_array_mul_scalar(turn, PI);
+    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half), *whole = wg_array_equal(wg_array_round(turn), turn);
+    wg_array *zero = wg_array_zeros_like(turn), *odd = wg_array_not(whole), *upright = wg_array_and(quarter, odd);
+    wg_array *cosine = wg_array_select(upright, zero, wg_array_cos(angle)), *sine = wg_array_select(whole, zero, wg_array_sin(angle));
+    wg_array *size = wg_array_powf(wg_array_abs(a.array), b.array), *negative = wg_array_less_scalar(a.array, 0);
+    wg_array *re = wg_array_select(negative, wg_array_mul(size, cosine), size), *im = wg_array_mul(size, sine);
+    return (bpl_number){wg_array_complex(re, wg_array_select(negative, im, zero)), BPL_CLASS_COMPLEX, a.weak};
+}
+
 static bpl_number float_power(bpl_session *session, bpl_number a, bpl_number b)
 {
     bool leaves = false;
     if (a.class == BPL_CLASS_FLOAT && !leaves_reals(session, a, b, &leaves)) return bpl_nothing();
-    if (leaves) {
-        a = bpl_complexes(a);
-        b = bpl_complexes(b);
-    }
+    if (leaves) return bpl_settled(session, turned_power(a, b));
     return bpl_settled(session, bpl_like(a, wg_array_powf(a.array, b.array)));
 }
 
@@ -145,7 +159,6 @@ bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
 bpl_number bpl_rule_square_root(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
-    a = bpl_floats(session, a);
     return widen_negative(session, &a) ? bpl_settled(session, bpl_like(a, wg_array_sqrt(a.array))) : bpl_nothing();
 }
 

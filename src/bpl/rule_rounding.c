@@ -26,7 +26,7 @@ bpl_number bpl_floor_complex(bpl_session *session, bpl_number a)
     wg_array *rest_x = wg_array_sub(re, x), *rest_y = wg_array_sub(im, y), *rests = wg_array_add(rest_x, rest_y);
     wg_array *one = wg_array_ones_like(rests), *beyond = wg_array_greater_equal(rests, one);
     if (bpl_is_tolerant(session, bpl_number_kind(a))) beyond = wg_array_or(beyond, bpl_near(rests, one));
-    wg_array *along_x = wg_array_greater_equal(rest_x, rest_y), *step_x = wg_array_and(beyond, along_x);
+    wg_array *along_x = wg_array_greater(rest_x, rest_y), *step_x = wg_array_and(beyond, along_x);
     wg_array *other = wg_array_not(along_x), *step_y = wg_array_and(beyond, other);
     wg_array *further_x = wg_array_select(step_x, wg_array_add_scalar(x, 1), x), *further_y = wg_array_select(step_y, wg_array_add_scalar(y, 1), y);
     return bpl_like(a, wg_array_complex(further_x, further_y));

@@ -8,6 +8,11 @@
 
 bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class class)
 {
+    if (class == BPL_CLASS_COMPLEX && array && !wg_array_volume(array)) { /* nothing has no imaginary part */
+        wg_kind kind = wg_array_kind(array) == WG_KIND_C64 ? WG_KIND_F32 : WG_KIND_F64;
+        array = wg_array_zeros(session->lazy, kind, wg_array_rank(array), wg_array_shape(array));
+        class = BPL_CLASS_FLOAT;
+    }
     if (array) wg_array_keep(array);
     wg_scope_close(session->lazy);
     return bpl_of_array(session, array, class, false, false);

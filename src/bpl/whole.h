@@ -65,6 +65,8 @@ bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t cou
 /* ⊃ of an array of cells (host items), the axes of cells behind those of the frame. */
 bpl_value *bpl_mix(bpl_session *session, bpl_value *value);
 
+/* The class and kind of positions counted in a length's kind: Booleans count in ordinary integers. */
+bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class *class, wg_kind *kind);
 /* Whole numbers as an array of any kind of numbers. */
 bpl_value *bpl_integers_as(bpl_session *session, bpl_class class, wg_kind kind, uint32_t rank, const int64_t *shape, const int64_t *numbers);
 /* Each item (left NULL) or pair of items on its own; the results are mixed. */
