@@ -229,12 +229,54 @@ static bool selectors_of(bpl_session *session, bpl_value *left, bpl_value **sele
     return true;
 }
 
+/* The axis that one of ⍠'s operands names: a position, a name, or an index with a name. */
+static bool axis_of(bpl_session *session, const bpl_value *value, bpl_value *axes, int64_t i, uint32_t *axis)
+{
+    int64_t rank = bpl_rank(value), number;
+    const bpl_axis *known = bpl_rank(axes) == 1 ? bpl_axis_of(axes, 0) : NULL;
+    bpl_value *one = axes->type == BPL_CHARACTERS ? bpl_keep(axes) : bpl_item(session, axes, i);
+    char *text = NULL;
+    size_t length = 0;
+    bool good = one, named = good && (one->type == BPL_CHARACTERS || (known && known->name));
+    if (good && named && one->type == BPL_CHARACTERS) good = bpl_to_text(session, one, "the name of an axis", &text, &length);
+    const char *name = text ? text : known ? known->name : NULL;
+    if (good && named) {
+        for (*axis = 0; *axis < rank && (!bpl_axis_of(value, *axis) || !bpl_axis_of(value, *axis)->name || strcmp(bpl_axis_of(value, *axis)->name, name));) ++*axis;
+        if (*axis == rank) good = bpl_fail(session, BPL_INDEX, "no axis is named %s", name);
+    } else if (good && (good = bpl_to_integer(session, one, "an axis", &number))) {
+        if (number < 0) number += rank;
+        if (number < 0 || number >= rank) good = bpl_fail(session, BPL_DOMAIN, "there is no such axis");
+        *axis = (uint32_t)number;
+    }
+    if (text) base_free(session->allocator, text, length + 1);
+    bpl_release(one);
+    return good;
+}
+
+/* Selectors for chosen axes, whole ones for the others. */
+static bpl_value *select_axes(bpl_session *session, const bpl_call *call, bpl_value *const *given, uint32_t count)
+{
+    bpl_value *selectors[WG_MAX_RANK], *axes = call->axes;
+    const bpl_axis *known = bpl_rank(axes) == 1 ? bpl_axis_of(axes, 0) : NULL;
+    int64_t chosen = axes->type == BPL_CHARACTERS || (known && known->name) ? 1 : bpl_volume(axes);
+    uint32_t rank = bpl_rank(call->right), axis;
+    if (count != chosen) return bpl_fail(session, count > chosen ? BPL_INDEX : BPL_LENGTH, "%u axis selectors for %lld axes", count, (long long)chosen);
+    for (uint32_t k = 0; k < rank; k++) selectors[k] = bpl_primitive(session, BPL_GLYPH_KEYS);
+    for (uint32_t k = 0; k < count; k++) {
+        if (!axis_of(session, call->right, axes, k, &axis)) return NULL;
+        if (selectors[axis] != bpl_primitive(session, BPL_GLYPH_KEYS)) return bpl_fail(session, BPL_DOMAIN, "an axis is chosen twice");
+        selectors[axis] = given[k];
+    }
+    return select(session, call->right, selectors, rank, false);
+}
+
 bpl_value *bpl_do_select(bpl_session *session, const bpl_call *call)
 {
     bpl_value *selectors[2 * WG_MAX_RANK], *result = NULL;
     uint32_t count;
-    if (call->axes) return bpl_fail(session, BPL_UNSUPPORTED, "⌷ along chosen axes is not supported");
-    if (selectors_of(session, call->left, selectors, &count)) result = select(session, call->right, selectors, count, false);
+    if (selectors_of(session, call->left, selectors, &count)) {
+        result = call->axes ? select_axes(session, call, selectors, count) : select(session, call->right, selectors, count, false);
+    }
     for (uint32_t i = 0; i < count; i++) bpl_release(selectors[i]);
     return result;
 }
