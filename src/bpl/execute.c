@@ -140,7 +140,7 @@ static bpl_value *run_module(bpl_session *session, const char *path, const base_
     bpl_value *value = NULL, *record = NULL;
     bool shy;
     struct bpl_module *module = module_new(session, path);
-    bpl_source *source = module ? bpl_source_new(session, path, file->bytes, file->length) : NULL;
+    bpl_source *source = module ? bpl_source_new(session, path, (const char *)file->bytes, file->length) : NULL;
     if (source) {
         module->loading = true;
         module->frame.caller = around;
