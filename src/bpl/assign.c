@@ -13,6 +13,7 @@ bpl_value **bpl_place(bpl_session *session, bpl_symbol name)
         for (uint32_t i = 0; i < frame->count; i++) {
             if (frame->slots[i].name == name) return &frame->slots[i].value;
         }
+        if (frame->module) return NULL;
     }
     return session->globals[name] ? &session->globals[name] : NULL;
 }
@@ -87,7 +88,7 @@ static bool set_name(bpl_session *session, bpl_symbol name, bpl_value *value)
     default: break;
     }
     const char *text = bpl_symbol_text(session, name);
-    if (name > BPL_SYMBOL_FIXED && strncmp(text, "•", strlen("•"))) return bpl_define(session, name, value);
+    if (name >= BPL_SYMBOL_FIXED && strncmp(text, "•", strlen("•"))) return bpl_define(session, name, value);
     bpl_fail(session, BPL_SYNTAX, "%s cannot be assigned", text);
     return false;
 }
