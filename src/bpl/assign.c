@@ -13,6 +13,7 @@ bpl_value **bpl_place(bpl_session *session, bpl_symbol name)
         for (uint32_t i = 0; i < frame->count; i++) {
             if (frame->slots[i].name == name) return &frame->slots[i].value;
         }
+        if (frame->module) return NULL;
     }
     return session->globals[name] ? &session->globals[name] : NULL;
 }

@@ -25,6 +25,7 @@ typedef struct bpl_recipe {
     uint32_t rank;         /* of the result */
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
+    bpl_value *fill;       /* what -1 reads as, borrowed; NULL: the array's own fill */
     bool drops;            /* every axis has one position, none of them an array: the result is an item */
 } bpl_recipe;
 
