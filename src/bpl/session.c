@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Sessions: their beginning and end, errors, symbols and the values of names. */
+#define _GNU_SOURCE /* getrandom */
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "bpl/bpl.h"
@@ -220,6 +223,16 @@ bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value)
     *place = bpl_keep(value);
     bpl_release(before);
     return true;
+}
+
+/* ---- draws ---------------------------------------------------------------------------------------------------------------------------------------- */
+
+wg_generator *bpl_generator(bpl_session *session)
+{
+    if (session->generator) return session->generator;
+    if (getrandom(&session->seed, sizeof session->seed, 0) != sizeof session->seed) session->seed = (uint64_t)time(NULL);
+    session->generator = wg_generator_new(session->lazy, session->seed);
+    return session->generator ? session->generator : bpl_fail_memory(session);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------------------------------------ */

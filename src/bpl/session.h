@@ -132,6 +132,8 @@ void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
 
+/* Where draws take their keys: seeded by •prefs, or by the system at the first draw. NULL: an error. */
+wg_generator *bpl_generator(bpl_session *session);
 /* The kind of an error as a word. */
 const char *bpl_error_word(bpl_error_kind kind);
 
