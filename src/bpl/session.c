@@ -182,9 +182,11 @@ const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol)
 
 bpl_value *bpl_lookup(bpl_session *session, bpl_symbol symbol)
 {
-    for (const bpl_frame *frame = session->frame; frame; frame = frame->parent)
+    for (const bpl_frame *frame = session->frame; frame; frame = frame->parent) {
         for (uint32_t i = 0; i < frame->count; i++)
             if (frame->slots[i].name == symbol) return frame->slots[i].value;
+        if (frame->module) return NULL;
+    }
     return session->globals[symbol];
 }
 
@@ -281,6 +283,7 @@ void wg_bpl_free(wg_bpl **bpl)
     bpl_error_clear(session);
     bpl_release(session->caught);
     bpl_runs_free(session);
+    bpl_modules_free(session);
     free_symbols(session);
     for (uint32_t row = 0; row < BPL_GLYPH_COUNT; row++) bpl_release(session->primitives[row]);
     wg_generator_free(&session->generator);
