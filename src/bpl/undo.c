@@ -380,7 +380,8 @@ static bpl_value *undo_where(bpl_session *session, bpl_value *fixed, bpl_value *
     for (int64_t i = 0; i < count && good; i++) {
         bpl_value *item = bpl_item(session, y, i);
         int64_t *place = NULL;
-        good = item && bpl_to_integers(session, item, "a position", false, &place, &used);
+        bool read = item && bpl_to_integers(session, item, "a position", false, &place, &used);
+        good = read;
         if (good && (used > WG_MAX_RANK || (i && used != rank))) good = bpl_fail(session, BPL_LENGTH, "positions have as many coordinates, each of them") != NULL;
         rank = used;
         for (int64_t axis = 0; axis < used && good; axis++) {
@@ -388,7 +389,7 @@ static bpl_value *undo_where(bpl_session *session, bpl_value *fixed, bpl_value *
             if (place[axis] < 0) good = bpl_fail(session, BPL_DOMAIN, "a position is not negative") != NULL;
             else if (place[axis] >= shape[axis]) shape[axis] = place[axis] + 1;
         }
-        if (place) bpl_free_integers(session, place, used);
+        if (read) bpl_free_integers(session, place, used);
         bpl_release(item);
     }
     bpl_value *result = NULL;
