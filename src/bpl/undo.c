@@ -440,7 +440,7 @@ static bpl_value *undo_runs(bpl_session *session, bpl_value *fixed, bpl_value *y
     return dyad(session, BPL_GLYPH_REPLICATE, counts, values);
 }
 
-/* Where each item came from: positions of the first of each run, -1 elsewhere; 0 takes a fill, a negative count passes fills over. */
+/* Where each item came from: the first of each run; a fill where the count was 0 or, passing over as many fills, negative. */
 static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     int64_t *counts, count, used = 0;
@@ -453,7 +453,7 @@ static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_val
     if (cells && !positions) bpl_fail_memory(session);
     for (int64_t i = 0; positions && i < places; i++) {
         int64_t times = counts[unit ? 0 : i];
-        if (times >= 0) positions[kept++] = times ? one ? 0 : used : -1;
+        positions[kept++] = times > 0 ? one ? 0 : used : -1;
         used += times < 0 ? -times : times;
     }
     if (positions && !one && used != length) bpl_fail(session, BPL_LENGTH, "the counts use %lld cells to invert #, of %lld", (long long)used, (long long)length);
