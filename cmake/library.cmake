@@ -50,6 +50,7 @@ if(TARGET room_model)
     foreach(kind shared static)
         set_target_properties(wengert_model_${kind} PROPERTIES OUTPUT_NAME wengert-model LINKER_LANGUAGE C EXPORT_NAME wengert_model_${kind})
         target_link_libraries(wengert_model_${kind} PUBLIC wengert_${kind})
+        target_link_libraries(wengert_model_${kind} PRIVATE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:room_model,LINK_LIBRARIES>>")
         target_include_directories(wengert_model_${kind} INTERFACE
             "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     endforeach()

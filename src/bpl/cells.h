@@ -15,6 +15,29 @@ bool bpl_is_callable(const bpl_value *value);
 
 /* ---- frames.c ------------------------------------------------------------------------------------------------------------------------------- */
 
+/* An axis of a result, and which axes of the arguments it is. For each of its positions the argument's own, -1 its fill: NULL: the same;
+ * `stretched`: always the first. */
+#define BPL_NO_AXIS UINT32_MAX /* the argument has none there, and stays where it is */
+typedef struct bpl_paired_axis {
+    uint32_t left, right;
+    int64_t extent;
+    int64_t *left_at, *right_at; /* [extent], owned */
+    bool left_stretched, right_stretched;
+} bpl_paired_axis;
+
+typedef struct bpl_pairing {
+    bpl_session *session;
+    const bpl_value *left, *right;
+    uint32_t left_rank, right_rank, count;
+    bpl_paired_axis axes[2 * WG_MAX_RANK];
+    int64_t shape[WG_MAX_RANK], volume;
+    bpl_keys *keys; /* owned; NULL: none */
+} bpl_pairing;
+
+/* Leading axes of arguments (left NULL: one argument), paired as below. False and LENGTH where they do not agree. */
+bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_pairing *pairing);
+void bpl_pairing_free(bpl_pairing *pairing);
+
 /* The frames of one or two arguments, paired: leading axes pair, length 1 stretches, keyed axes pair by key (the union, what is missing reads as
  * fill), named ones by name. */
 typedef struct bpl_frames {

@@ -24,7 +24,7 @@ static void frame_open(bpl_session *session, bpl_frame *frame, const bpl_call *c
     frame->left_operand = derived ? function->left : NULL;
     frame->right_operand = derived ? function->right : NULL;
     frame->self = NULL;
-    frame->record = frame->closures = false;
+    frame->record = frame->module = frame->closures = false;
     frame->count = 0, frame->capacity = sizeof frame->inline_slots / sizeof *frame->inline_slots, frame->slots = frame->inline_slots;
     session->frame = frame;
 }
@@ -79,7 +79,7 @@ bool bpl_holds_closure(const bpl_value *value, const bpl_frame *frame)
     }
     if (value->type != BPL_FUNCTION && value->type != BPL_OPERATOR) return false;
     const bpl_function *function = value->function;
-    if (function->scope && function->scope == frame) return true;
+    if (function->scope == frame) return true;
     return bpl_holds_closure(function->left, frame) || bpl_holds_closure(function->right, frame) || bpl_holds_closure(function->third, frame) ||
            bpl_holds_closure(function->inverse, frame) || bpl_holds_closure(function->slope, frame);
 }

@@ -492,15 +492,15 @@ static bool open_record(bpl_session *session, const bpl_value *record, bpl_frame
     const bpl_frame *around = session->frame;
     frame->parent = frame->caller = session->frame, frame->record = true;
     frame->function = NULL, frame->alpha = frame->omega = frame->left_operand = frame->right_operand = frame->self = NULL;
-    frame->closures = false, frame->count = 0;
+    frame->closures = frame->module = false, frame->count = 0;
     if (around) {
         frame->function = around->function, frame->alpha = around->alpha, frame->omega = around->omega;
         frame->left_operand = around->left_operand, frame->right_operand = around->right_operand;
     }
     frame->slots = frame->inline_slots, frame->capacity = sizeof frame->inline_slots / sizeof *frame->inline_slots;
     session->frame = frame;
-    if (!record->keys || bpl_rank(record) != 1) return bpl_fail(session, BPL_DOMAIN, ".( ) and ⍎ with a left argument read the names of a record"), false;
-    const bpl_axis *axis = &record->keys->axes[0];
+    const bpl_axis *axis = bpl_rank(record) ? bpl_axis_of(record, 0) : NULL;
+    if (!axis || !axis->labels) return bpl_fail(session, BPL_DOMAIN, "the names of a record are its keys: there are none on the first axis"), false;
     for (int64_t i = 0; axis->labels && i < axis->extent; i++) {
         if (!axis->labels[i]) continue;
         char *text;
@@ -508,7 +508,7 @@ static bool open_record(bpl_session *session, const bpl_value *record, bpl_frame
         if (!bpl_to_text(session, axis->labels[i], "a key", &text, &length)) return false;
         bpl_symbol name = bpl_intern(session, text, length);
         base_free(session->allocator, text, length + 1);
-        bpl_value *value = name ? bpl_item(session, record, i) : NULL;
+        bpl_value *value = !name ? NULL : bpl_rank(record) == 1 ? bpl_item(session, record, i) : bpl_cell(session, record, i);
         bool good = value && bpl_define(session, name, value);
         bpl_release(value);
         if (!good) return false;
@@ -644,7 +644,9 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         const bpl_node *tree = bpl_go_on(session) ? bpl_statement_tree(session, source, &source->body.statements[i]) : NULL;
         if (!tree) break;
         *shy = tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE;
+        session->shy = false;
         value = bpl_evaluate(session, tree);
+        *shy |= tree->kind == BPL_NODE_CALL && tree->children[tree->count - 2]->kind == BPL_NODE_SYSTEM && session->shy;
         if (!value && !session->no_result) break;
     }
     bpl_source_release(source);

@@ -5,23 +5,7 @@
 
 #include "bpl/cells.h"
 
-#define NO_AXIS UINT32_MAX
-
-/* An axis of the result, and which axes of the arguments it is (NO_AXIS: the argument has none there, and stays where it is). For each position
- * the argument's own: NULL: the same; `stretched`: always the first. */
-typedef struct paired_axis {
-    uint32_t left, right;
-    int64_t extent;
-    int64_t *left_at, *right_at; /* [extent], owned */
-    bool left_stretched, right_stretched;
-} paired_axis;
-
-typedef struct pairing {
-    bpl_session *session;
-    const bpl_value *left, *right;
-    uint32_t left_rank, right_rank, count;
-    paired_axis axes[2 * WG_MAX_RANK];
-} pairing;
+#define NO_AXIS BPL_NO_AXIS
 
 static const bpl_axis *axis_of(const bpl_value *value, uint32_t axis)
 {
@@ -37,7 +21,7 @@ static const char *name_of(const bpl_value *value, uint32_t axis)
 /* ---- which axes ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Named axes by name; the others in order, but never two of different names. */
-static void match_axes(const pairing *p, uint32_t *partner, uint32_t *back)
+static void match_axes(const bpl_pairing *p, uint32_t *partner, uint32_t *back)
 {
     for (uint32_t a = 0; a < p->left_rank; a++) partner[a] = NO_AXIS;
     for (uint32_t b = 0; b < p->right_rank; b++) back[b] = NO_AXIS;
@@ -57,15 +41,15 @@ static void match_axes(const pairing *p, uint32_t *partner, uint32_t *back)
 }
 
 /* The left's axes and what the right has beyond them; the right's order where every axis of the left pairs and the right has more. */
-static void order_axes(pairing *p)
+static void order_axes(bpl_pairing *p)
 {
     uint32_t partner[WG_MAX_RANK], back[WG_MAX_RANK], paired = 0;
     match_axes(p, partner, back);
     for (uint32_t a = 0; a < p->left_rank; a++) paired += partner[a] != NO_AXIS;
     bool by_right = paired == p->left_rank && p->right_rank > p->left_rank;
-    for (uint32_t a = 0; a < p->left_rank && !by_right; a++) p->axes[p->count++] = (paired_axis){.left = a, .right = partner[a]};
+    for (uint32_t a = 0; a < p->left_rank && !by_right; a++) p->axes[p->count++] = (bpl_paired_axis){.left = a, .right = partner[a]};
     for (uint32_t b = 0; b < p->right_rank; b++)
-        if (by_right || back[b] == NO_AXIS) p->axes[p->count++] = (paired_axis){.left = back[b], .right = b};
+        if (by_right || back[b] == NO_AXIS) p->axes[p->count++] = (bpl_paired_axis){.left = back[b], .right = b};
 }
 
 /* ---- which positions ---------------------------------------------------------------------------------------------------------------------- */
@@ -105,11 +89,21 @@ static bool same_labels(bpl_session *session, const bpl_axis *a, const bpl_axis 
     return same;
 }
 
+static int64_t unlabelled(const bpl_axis *axis)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < axis->extent; i++) count += !axis->labels[i];
+    return count;
+}
+
 /* The union of the keys: the left's positions, then those that the right alone has. */
-static bool unite_labels(pairing *p, paired_axis *axis, const bpl_axis *left, const bpl_axis *right)
+static bool unite_labels(bpl_pairing *p, bpl_paired_axis *axis, const bpl_axis *left, const bpl_axis *right)
 {
     if (same_labels(p->session, left, right)) return axis->extent = left->extent, true;
     if (bpl_failed(p->session)) return false;
+    int64_t plain[2] = {unlabelled(left), unlabelled(right)};
+    if (plain[0] != plain[1])
+        return bpl_fail(p->session, BPL_LENGTH, "%lld and %lld positions without keys don't agree", (long long)plain[0], (long long)plain[1]), false;
     int64_t room = left->extent + right->extent;
     size_t taken_bytes = (size_t)right->extent + 1;
     bool *taken = base_allocate_zeroed(p->session->allocator, taken_bytes);
@@ -142,7 +136,7 @@ static bool unite_labels(pairing *p, paired_axis *axis, const bpl_axis *left, co
     return !bpl_failed(p->session);
 }
 
-static bool pair_axis(pairing *p, paired_axis *axis)
+static bool pair_axis(bpl_pairing *p, bpl_paired_axis *axis)
 {
     if (axis->left == NO_AXIS || axis->right == NO_AXIS) {
         axis->extent = axis->left == NO_AXIS ? bpl_shape(p->right)[axis->right] : bpl_shape(p->left)[axis->left];
@@ -161,7 +155,7 @@ static bool pair_axis(pairing *p, paired_axis *axis)
 /* ---- which cells ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* For each place of the frame the argument's cell. */
-static bool cells_of(pairing *p, const bpl_frames *frames, bool is_left, int64_t **cells, bool *shared)
+static bool cells_of(bpl_pairing *p, const bpl_frames *frames, bool is_left, int64_t **cells, bool *shared)
 {
     const bpl_value *value = is_left ? p->left : p->right;
     uint32_t own_rank = is_left ? p->left_rank : p->right_rank;
@@ -171,7 +165,7 @@ static bool cells_of(pairing *p, const bpl_frames *frames, bool is_left, int64_t
     bool plain = own_rank == p->count;
     *shared = own_volume == 1;
     for (uint32_t i = 0; i < p->count; i++) {
-        paired_axis *axis = &p->axes[i];
+        bpl_paired_axis *axis = &p->axes[i];
         int64_t *at = is_left ? axis->left_at : axis->right_at;
         uint32_t own = is_left ? axis->left : axis->right;
         plain = plain && own == i && !at && !(is_left ? axis->left_stretched : axis->right_stretched);
@@ -184,7 +178,7 @@ static bool cells_of(pairing *p, const bpl_frames *frames, bool is_left, int64_t
     for (int64_t cell = 0; cell < frames->volume; cell++) {
         int64_t at = 0;
         for (uint32_t i = 0; i < p->count && at >= 0; i++) {
-            paired_axis *axis = &p->axes[i];
+            bpl_paired_axis *axis = &p->axes[i];
             uint32_t own = is_left ? axis->left : axis->right;
             int64_t *positions = is_left ? axis->left_at : axis->right_at;
             if (own == NO_AXIS || (is_left ? axis->left_stretched : axis->right_stretched)) continue;
@@ -201,14 +195,14 @@ static bool cells_of(pairing *p, const bpl_frames *frames, bool is_left, int64_t
 }
 
 /* What the result's axes are known by: the left's name and keys, and where it has none the right's. */
-static bool frame_keys(pairing *p, bpl_frames *frames)
+static bool frame_keys(bpl_pairing *p)
 {
     if (!(p->left && p->left->keys) && !p->right->keys) return true;
-    if (!(frames->keys = bpl_keys_new(p->session, p->count, frames->shape))) return false;
+    if (!(p->keys = bpl_keys_new(p->session, p->count, p->shape))) return false;
     bool good = true;
     for (uint32_t i = 0; i < p->count && good; i++) {
-        paired_axis *axis = &p->axes[i];
-        bpl_axis *to = &frames->keys->axes[i];
+        bpl_paired_axis *axis = &p->axes[i];
+        bpl_axis *to = &p->keys->axes[i];
         const bpl_axis *left = axis_of(p->left, axis->left), *right = axis_of(p->right, axis->right);
         bool left_whole = left && (left->extent == axis->extent || axis->left_at), right_whole = right && (right->extent == axis->extent || axis->right_at);
         if (right_whole && right->labels) good = bpl_axis_pick(p->session, to, right, axis->right_at);
@@ -216,36 +210,59 @@ static bool frame_keys(pairing *p, bpl_frames *frames)
         const char *name = left && left->name ? left->name : right ? right->name : NULL;
         good = good && bpl_axis_set_name(p->session, to, name);
     }
-    if (good && !bpl_keys_any(frames->keys)) {
-        bpl_keys_release(p->session, frames->keys);
-        frames->keys = NULL;
+    if (good && !bpl_keys_any(p->keys)) {
+        bpl_keys_release(p->session, p->keys);
+        p->keys = NULL;
     }
     return good;
 }
 
-static bool settle(pairing *p, bpl_frames *frames)
+/* Shape and keys of the result. */
+static bool settle(bpl_pairing *p)
 {
-    bool good = true;
-    frames->rank = p->count;
-    frames->volume = 1;
+    p->volume = 1;
     if (p->count > WG_MAX_RANK) return bpl_fail(p->session, BPL_LIMIT, "a result of rank %u: %d is the most", p->count, WG_MAX_RANK), false;
-    for (uint32_t i = 0; i < p->count && good; i++) {
-        int64_t extent = frames->shape[i] = p->axes[i].extent;
-        if (extent && frames->volume > p->session->preferences.limit / extent)
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t extent = p->shape[i] = p->axes[i].extent;
+        if (extent && p->volume > p->session->preferences.limit / extent)
             return bpl_fail(p->session, BPL_LIMIT, "more than %lld cells", (long long)p->session->preferences.limit), false;
-        frames->volume *= extent;
+        p->volume *= extent;
     }
-    if (p->left) good = cells_of(p, frames, true, &frames->left, &frames->left_shared);
-    return good && cells_of(p, frames, false, &frames->right, &frames->right_shared) && frame_keys(p, frames);
+    return frame_keys(p);
 }
 
-static bool finish(pairing *p, bpl_frames *frames, bool good)
+bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_pairing *pairing)
 {
-    good = good && settle(p, frames);
+    *pairing = (bpl_pairing){.session = session, .left = left, .right = right, .left_rank = left ? left_rank : 0, .right_rank = right_rank};
+    order_axes(pairing);
+    bool good = true;
+    for (uint32_t i = 0; i < pairing->count && good; i++) good = pair_axis(pairing, &pairing->axes[i]);
+    good = good && settle(pairing);
+    if (!good) bpl_pairing_free(pairing);
+    return good;
+}
+
+void bpl_pairing_free(bpl_pairing *p)
+{
     for (uint32_t i = 0; i < p->count; i++) {
         positions_free(p->session, p->axes[i].left_at, p->axes[i].extent);
         positions_free(p->session, p->axes[i].right_at, p->axes[i].extent);
     }
+    bpl_keys_release(p->session, p->keys);
+    p->count = 0;
+    p->keys = NULL;
+}
+
+/* The cells of a pairing, which is freed; its keys go along. */
+static bool finish(bpl_pairing *p, bpl_frames *frames)
+{
+    frames->rank = p->count;
+    frames->volume = p->volume;
+    memcpy(frames->shape, p->shape, p->count * sizeof *p->shape);
+    bool good = !p->left || cells_of(p, frames, true, &frames->left, &frames->left_shared);
+    good = good && cells_of(p, frames, false, &frames->right, &frames->right_shared);
+    frames->keys = bpl_keys_keep(p->keys);
+    bpl_pairing_free(p);
     if (!good) bpl_frames_free(p->session, frames);
     return good;
 }
@@ -253,20 +270,19 @@ static bool finish(pairing *p, bpl_frames *frames, bool good)
 bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames)
 {
     memset(frames, 0, sizeof *frames);
-    pairing p = {.session = session, .left = left, .right = right, .left_rank = left ? left_rank : 0, .right_rank = right_rank};
-    order_axes(&p);
-    bool good = true;
-    for (uint32_t i = 0; i < p.count && good; i++) good = pair_axis(&p, &p.axes[i]);
-    return finish(&p, frames, good);
+    bpl_pairing p;
+    return bpl_pairing_new(session, left, left_rank, right, right_rank, &p) && finish(&p, frames);
 }
 
 bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames)
 {
     memset(frames, 0, sizeof *frames);
-    pairing p = {.session = session, .left = left, .right = right, .left_rank = left_rank, .right_rank = right_rank};
-    for (uint32_t a = 0; a < p.left_rank; a++) p.axes[p.count++] = (paired_axis){.left = a, .right = NO_AXIS, .extent = bpl_shape(left)[a]};
-    for (uint32_t b = 0; b < p.right_rank; b++) p.axes[p.count++] = (paired_axis){.left = NO_AXIS, .right = b, .extent = bpl_shape(right)[b]};
-    return finish(&p, frames, true);
+    bpl_pairing p = {.session = session, .left = left, .right = right, .left_rank = left_rank, .right_rank = right_rank};
+    for (uint32_t a = 0; a < p.left_rank; a++) p.axes[p.count++] = (bpl_paired_axis){.left = a, .right = NO_AXIS, .extent = bpl_shape(left)[a]};
+    for (uint32_t b = 0; b < p.right_rank; b++) p.axes[p.count++] = (bpl_paired_axis){.left = NO_AXIS, .right = b, .extent = bpl_shape(right)[b]};
+    if (settle(&p)) return finish(&p, frames);
+    bpl_pairing_free(&p);
+    return false;
 }
 
 void bpl_frames_free(bpl_session *session, bpl_frames *frames)

@@ -21,8 +21,7 @@ static bool group_keys(bpl_session *session, const bpl_value *value, const bpl_g
     return true;
 }
 
-/* *keys NULL where there are none. */
-static bool recipe_keys(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe, bpl_keys **keys)
+bool bpl_recipe_keys(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe, bpl_keys **keys)
 {
     bool any = value->keys;
     for (uint32_t g = 0; g < recipe->count; g++) any |= recipe->groups[g].names != NULL;
@@ -43,7 +42,7 @@ static bool recipe_keys(bpl_session *session, const bpl_value *value, const bpl_
 static bpl_value *read_items(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe)
 {
     int64_t *positions = bpl_recipe_positions(session, value, recipe);
-    bpl_value *fill = NULL, *result = NULL;
+    bpl_value *fill = bpl_keep(recipe->fill), *result = NULL;
     bpl_items *items = positions ? bpl_items_new(session, recipe->rank, recipe->shape) : NULL;
     for (int64_t i = 0; items && i < recipe->volume; i++) {
         if (positions[i] < 0 && !fill) fill = bpl_fill(session, value);
@@ -57,6 +56,17 @@ static bpl_value *read_items(bpl_session *session, const bpl_value *value, const
     bpl_release(fill);
     if (positions) base_free(session->allocator, positions, (size_t)(recipe->volume ? recipe->volume : 1) * sizeof *positions);
     return result;
+}
+
+/* The one item of a recipe that drops every axis. */
+static bpl_value *read_item(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe)
+{
+    int64_t *position = bpl_recipe_positions(session, value, recipe);
+    if (!position) return NULL;
+    bpl_value *fill = position[0] < 0 && recipe->fill ? bpl_keep(recipe->fill) : NULL;
+    bpl_value *item = fill ? fill : position[0] < 0 ? bpl_fill(session, value) : bpl_item(session, value, position[0]);
+    base_free(session->allocator, position, sizeof *position);
+    return item;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------------------------- */
@@ -137,12 +147,7 @@ static bpl_value *read_numbers(bpl_session *session, bpl_value *value, const bpl
 {
     bool here = !wg_array_is_carried(value->array) && !wg_array_is_pending(value->array);
     bool atom = recipe->drops;
-    if (here && atom) {
-        int64_t *position = bpl_recipe_positions(session, value, recipe);
-        bpl_value *item = position ? position[0] < 0 ? bpl_fill(session, value) : bpl_item(session, value, position[0]) : NULL;
-        if (position) base_free(session->allocator, position, sizeof *position);
-        return item;
-    }
+    if (here && atom) return read_item(session, value, recipe);
     wg_scope_open(session->lazy);
     wg_array *array = here ? borrowed(session, value, recipe) : NULL;
     if (!array && !bpl_failed(session)) array = read_array(session, value, recipe);
@@ -157,17 +162,16 @@ bpl_value *bpl_recipe_read(bpl_session *session, bpl_value *value, const bpl_rec
 {
     bpl_keys *keys;
     bpl_value *result;
-    if (bpl_is_simple(value)) {
+    bool filled = false;
+    for (uint32_t g = 0; recipe->fill && g < recipe->count; g++) filled |= recipe->groups[g].fills;
+    if (bpl_is_simple(value) && !filled) {
         result = read_numbers(session, value, recipe);
-    } else if (recipe->drops && value->type == BPL_ITEMS) {
-        int64_t *position = bpl_recipe_positions(session, value, recipe);
-        result = position ? position[0] < 0 ? bpl_fill(session, value) : bpl_item(session, value, position[0]) : NULL;
-        if (position) base_free(session->allocator, position, sizeof *position);
-        return result;
+    } else if (recipe->drops && (value->type == BPL_ITEMS || filled)) {
+        return read_item(session, value, recipe);
     } else {
         result = read_items(session, value, recipe);
     }
-    if (!result || !recipe_keys(session, value, recipe, &keys)) return bpl_release(result), NULL;
+    if (!result || !bpl_recipe_keys(session, value, recipe, &keys)) return bpl_release(result), NULL;
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }
 
@@ -194,23 +198,57 @@ static bpl_value *select(bpl_session *session, bpl_value *value, bpl_value *cons
     return result;
 }
 
+/* A vector of the keys of an axis, as a selector; `:` where it has none. Owned. */
+static bpl_value *labels_of(bpl_session *session, const bpl_axis *axis)
+{
+    if (!axis->labels) return bpl_keep(bpl_primitive(session, BPL_GLYPH_KEYS));
+    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
+    for (int64_t i = 0; items && i < axis->extent; i++) {
+        if ((items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_count(session, i))) continue;
+        bpl_items_free(session, items);
+        return NULL;
+    }
+    return items ? bpl_collect(session, items) : NULL;
+}
+
+bpl_value *bpl_align(bpl_session *session, const bpl_keys *keys, bpl_value *value)
+{
+    bpl_value *selectors[WG_MAX_RANK], *aligned = NULL;
+    bool any = false, good = true;
+    uint32_t count = 0, rank = bpl_rank(value);
+    for (uint32_t axis = 0; keys && keys->rank == rank && axis < rank; axis++) any |= keys->axes[axis].labels && bpl_axis_of(value, axis) && bpl_axis_of(value, axis)->labels;
+    if (!any) return bpl_keep(value);
+    for (uint32_t axis = 0; good && axis < rank; axis++) {
+        const bpl_axis *own = bpl_axis_of(value, axis);
+        bpl_axis none = {NULL, NULL, 0};
+        good = (selectors[count] = labels_of(session, own && own->labels ? &keys->axes[axis] : &none));
+        count += good;
+    }
+    if (good) aligned = select(session, value, selectors, count, false);
+    for (uint32_t i = 0; i < count; i++) bpl_release(selectors[i]);
+    return aligned;
+}
+
 bpl_value *bpl_index(bpl_session *session, bpl_value *value, bpl_value *const *items, uint32_t count)
 {
     return select(session, value, items, count, true);
 }
 
+bpl_value *bpl_at_key(bpl_session *session, const bpl_value *value, const bpl_value *key)
+{
+    const bpl_axis *axis = bpl_rank(value) == 1 ? bpl_axis_of(value, 0) : NULL;
+    int64_t position = axis && axis->labels ? bpl_axis_find(session, axis, key) : -1;
+    return position >= 0 ? bpl_item(session, value, position) : NULL;
+}
+
 bpl_value *bpl_field(bpl_session *session, bpl_value *value, bpl_symbol name)
 {
     const char *text = bpl_symbol_text(session, name);
-    const bpl_axis *axis = bpl_rank(value) == 1 ? bpl_axis_of(value, 0) : NULL;
-    if (!axis || !axis->labels) return bpl_fail(session, BPL_INDEX, "there is no key %s: this is no record", text);
     bpl_value *label = bpl_string(session, text, strlen(text));
-    if (!label) return NULL;
-    int64_t position = bpl_axis_find(session, axis, label);
+    bpl_value *item = label ? bpl_at_key(session, value, label) : NULL;
     bpl_release(label);
-    if (position >= 0) return bpl_item(session, value, position);
-    if (session->prototypes) return bpl_fill(session, value);
-    return bpl_fail(session, BPL_INDEX, "there is no key %s", text);
+    if (item || bpl_failed(session)) return item;
+    return session->prototypes ? bpl_fill(session, value) : bpl_fail(session, BPL_INDEX, "there is no key %s", text);
 }
 
 /* The selectors of ⌷: a unit and a string are one, a vector's items are one each. Owned. */
@@ -229,12 +267,80 @@ static bool selectors_of(bpl_session *session, bpl_value *left, bpl_value **sele
     return true;
 }
 
+/* The axis that one of ⍠'s operands names: a position, a name, or an index with a name. */
+static bool axis_of(bpl_session *session, const bpl_value *value, bpl_value *axes, int64_t i, uint32_t *axis)
+{
+    int64_t rank = bpl_rank(value), number;
+    const bpl_axis *known = bpl_rank(axes) == 1 ? bpl_axis_of(axes, 0) : NULL;
+    bpl_value *one = axes->type == BPL_CHARACTERS ? bpl_keep(axes) : bpl_item(session, axes, i);
+    char *text = NULL;
+    size_t length = 0;
+    bool good = one, named = good && (one->type == BPL_CHARACTERS || (known && known->name));
+    if (good && named && one->type == BPL_CHARACTERS) good = bpl_to_text(session, one, "the name of an axis", &text, &length);
+    const char *name = text ? text : known ? known->name : NULL;
+    if (good && named) {
+        for (*axis = 0; *axis < rank && (!bpl_axis_of(value, *axis) || !bpl_axis_of(value, *axis)->name || strcmp(bpl_axis_of(value, *axis)->name, name));) ++*axis;
+        if (*axis == rank) good = bpl_fail(session, BPL_INDEX, "no axis is named %s", name);
+    } else if (good && (good = bpl_to_integer(session, one, "an axis", &number))) {
+        if (number < 0) number += rank;
+        if (number < 0 || number >= rank) good = bpl_fail(session, BPL_DOMAIN, "there is no such axis");
+        *axis = (uint32_t)number;
+    }
+    if (text) base_free(session->allocator, text, length + 1);
+    bpl_release(one);
+    return good;
+}
+
+/* Selectors for chosen axes, whole ones for the others. */
+static bpl_value *select_axes(bpl_session *session, const bpl_call *call, bpl_value *const *given, uint32_t count)
+{
+    bpl_value *selectors[WG_MAX_RANK], *axes = call->axes;
+    const bpl_axis *known = bpl_rank(axes) == 1 ? bpl_axis_of(axes, 0) : NULL;
+    int64_t chosen = axes->type == BPL_CHARACTERS || (known && known->name) ? 1 : bpl_volume(axes);
+    uint32_t rank = bpl_rank(call->right), axis;
+    if (count != chosen) return bpl_fail(session, count > chosen ? BPL_INDEX : BPL_LENGTH, "%u axis selectors for %lld axes", count, (long long)chosen);
+    for (uint32_t k = 0; k < rank; k++) selectors[k] = bpl_primitive(session, BPL_GLYPH_KEYS);
+    for (uint32_t k = 0; k < count; k++) {
+        if (!axis_of(session, call->right, axes, k, &axis)) return NULL;
+        if (selectors[axis] != bpl_primitive(session, BPL_GLYPH_KEYS)) return bpl_fail(session, BPL_DOMAIN, "an axis is chosen twice");
+        selectors[axis] = given[k];
+    }
+    return select(session, call->right, selectors, rank, false);
+}
+
+/* ⌷⍠["fill":v]: positions outside, and NaN, read v. Owned; NULL: axes is no such record, or an error. */
+static bpl_value *chosen_fill(bpl_session *session, const bpl_value *axes)
+{
+    const bpl_axis *axis = axes && axes->type != BPL_CHARACTERS && bpl_rank(axes) == 1 ? bpl_axis_of(axes, 0) : NULL;
+    if (!axis || !axis->labels || bpl_volume(axes) != 1) return NULL;
+    bpl_value *label = bpl_string(session, "fill", 4);
+    bool fill = label && bpl_axis_find(session, axis, label) == 0;
+    bpl_release(label);
+    return fill ? bpl_item(session, axes, 0) : NULL;
+}
+
+static bpl_value *select_filled(bpl_session *session, bpl_value *value, bpl_value *const *selectors, uint32_t count, bpl_value *fill)
+{
+    bpl_recipe recipe;
+    session->prototypes++; /* a position outside is one that nothing is at */
+    bool good = bpl_recipe_make(session, value, selectors, count, false, &recipe);
+    session->prototypes--;
+    recipe.fill = fill;
+    bpl_value *result = good ? bpl_recipe_read(session, value, &recipe) : NULL;
+    bpl_recipe_free(session, &recipe);
+    return result;
+}
+
 bpl_value *bpl_do_select(bpl_session *session, const bpl_call *call)
 {
     bpl_value *selectors[2 * WG_MAX_RANK], *result = NULL;
     uint32_t count;
-    if (call->axes) return bpl_fail(session, BPL_UNSUPPORTED, "⌷ along chosen axes is not supported");
-    if (selectors_of(session, call->left, selectors, &count)) result = select(session, call->right, selectors, count, false);
+    if (selectors_of(session, call->left, selectors, &count)) {
+        bpl_value *fill = chosen_fill(session, call->axes);
+        if (fill) result = select_filled(session, call->right, selectors, count, fill);
+        else if (!bpl_failed(session)) result = call->axes ? select_axes(session, call, selectors, count) : select(session, call->right, selectors, count, false);
+        bpl_release(fill);
+    }
     for (uint32_t i = 0; i < count; i++) bpl_release(selectors[i]);
     return result;
 }

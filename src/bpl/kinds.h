@@ -79,6 +79,8 @@ bpl_number bpl_quotient(bpl_session *session, bpl_number a, bpl_number b);
 wg_array *bpl_floor_floats(bpl_session *session, wg_array *a);
 /* The Gaussian integer below a complex number. */
 bpl_number bpl_floor_complex(bpl_session *session, bpl_number a);
+/* e to a complex power, exact at quarter turns. */
+bpl_number bpl_complex_exponential(bpl_number a);
 /* bool: equality of two numbers of one kind, tolerant where the kind is. */
 wg_array *bpl_equal_numbers(bpl_session *session, bpl_number a, bpl_number b);
 

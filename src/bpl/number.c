@@ -85,10 +85,11 @@ static bool float_of(bpl_session *session, const char *text, part number, wg_kin
     base_string spelled = base_string_new(session->allocator);
     for (uint32_t at = number.start; at < number.end;) {
         uint32_t minus = starts(text + at, "¯"), infinite = starts(text + at, "∞"), power = starts(text + at, "ₑ");
+        bool bare = text[at] == '.' && (at == number.start || !is_digit(text[at - 1]));
         if (minus) base_string_puts(&spelled, "-");
         else if (infinite) base_string_puts(&spelled, "inf");
         else if (power) base_string_puts(&spelled, "e");
-        else base_string_put(&spelled, text + at, 1);
+        else base_string_put(&spelled, bare ? "0." : text + at, bare ? 2 : 1);
         uint32_t bytes = minus + infinite + power;
         at += bytes ? bytes : 1;
     }

@@ -4,6 +4,7 @@
  * of numbers from one or two. */
 #include <string.h>
 
+#include "bpl/cells.h"
 #include "bpl/kinds.h"
 
 static bpl_number number_of(const bpl_value *value)
@@ -193,11 +194,85 @@ static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bp
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }
 
+/* ---- names and keys on both sides ------------------------------------------------------------------------------------------------------------------- */
+
+/* An argument as the result has it: positions by their keys, axes in the result's order, of length 1 where it has none. */
+static wg_array *laid(const bpl_pairing *p, bool is_left)
+{
+    const bpl_value *value = is_left ? p->left : p->right;
+    wg_array *array = value->array;
+    int32_t order[WG_MAX_RANK];
+    int64_t shape[WG_MAX_RANK];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->count && array; i++) {
+        const bpl_paired_axis *axis = &p->axes[i];
+        uint32_t own = is_left ? axis->left : axis->right;
+        const int64_t *at = is_left ? axis->left_at : axis->right_at;
+        shape[i] = 1;
+        if (own == BPL_NO_AXIS) continue;
+        order[count++] = (int32_t)own;
+        shape[i] = at ? axis->extent : wg_array_shape(array)[own];
+        if (!at) continue;
+        wg_array *positions = wg_array_from(p->session->lazy, WG_KIND_I64, 1, &axis->extent, at);
+        array = wg_array_gather(array, positions, (int32_t)own, 0, "fill", value->type == BPL_CHARACTERS ? ' ' : 0);
+    }
+    wg_array *turned = wg_array_permute(array, order, count);
+    return turned ? wg_array_reshape(turned, p->count, shape) : NULL;
+}
+
+static bpl_value *keyed_numbers(const bpl_pervasive *of, const bpl_pairing *p)
+{
+    bpl_session *session = p->session;
+    wg_scope_open(session->lazy);
+    bpl_number a = number_of(p->left), b = number_of(p->right);
+    a.array = laid(p, true);
+    b.array = laid(p, false);
+    return settle(session, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false);
+}
+
+/* Item by item; -1 is the fill. */
+static bpl_value *keyed_item(bpl_session *session, const bpl_value *value, const int64_t *at, bool shared, int64_t i)
+{
+    int64_t position = shared ? 0 : at ? at[i] : i;
+    return position < 0 ? bpl_fill(session, value) : bpl_item(session, value, position);
+}
+
+static bpl_value *keyed_items(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
+{
+    bpl_frames frames;
+    if (!bpl_frames_pair(session, left, bpl_rank(left), right, bpl_rank(right), &frames)) return NULL;
+    bpl_items *items = bpl_items_new(session, frames.rank, frames.shape);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < items->volume; i++) {
+        bpl_value *l = keyed_item(session, left, frames.left, frames.left_shared, i), *r = keyed_item(session, right, frames.right, frames.right_shared, i);
+        if (l && r) items->at[i] = bpl_pervade_by(session, of, l, r);
+        good = items->at[i] != NULL;
+        bpl_release(l);
+        bpl_release(r);
+    }
+    if (good && !items->volume) good = (items->prototype = fill_of_result(session, of, left, right)) != NULL;
+    bpl_value *result = good ? bpl_collect(session, items) : NULL;
+    if (!good) bpl_items_free(session, items);
+    result = bpl_settle_keys(session, result, bpl_keys_keep(frames.keys));
+    bpl_frames_free(session, &frames);
+    return result;
+}
+
+static bpl_value *dyadic_keyed(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
+{
+    if (!bpl_is_simple(left) || !bpl_is_simple(right)) return keyed_items(session, of, left, right);
+    bpl_pairing pairing;
+    if (!bpl_pairing_new(session, left, bpl_rank(left), right, bpl_rank(right), &pairing)) return NULL;
+    bpl_value *result = bpl_settle_keys(session, keyed_numbers(of, &pairing), bpl_keys_keep(pairing.keys));
+    bpl_pairing_free(&pairing);
+    return result;
+}
+
 bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
 {
     if (!left) return monadic(session, of, right);
     if (!left->keys || !right->keys || left->keys == right->keys) return dyadic_plain(session, of, left, right);
-    return bpl_fail(session, BPL_UNSUPPORTED, "keyed");
+    return dyadic_keyed(session, of, left, right);
 }
 
 bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)

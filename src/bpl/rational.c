@@ -48,3 +48,9 @@ bool bpl_rational_compare(bpl_session *session, const bpl_value *a, const bpl_va
     (void)a, (void)b, (void)order;
     return refuse(session), false;
 }
+
+bool bpl_rational_print(bpl_session *session, const bpl_rational *rational, base_string *out)
+{
+    (void)rational, (void)out;
+    return refuse(session), false;
+}

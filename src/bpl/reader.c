@@ -21,6 +21,8 @@ static bool fail(reader *r, uint32_t start, uint32_t end, const char *message)
     return bpl_fail_at(r->session, r->source, start, end, BPL_SYNTAX, "%s", message);
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 static uint32_t starts(const reader *r, const char *sign)
 {
     size_t bytes = strlen(sign);
@@ -99,6 +101,9 @@ static bool read_constant(reader *r)
 {
     char letter = r->text[r->at + 1];
     bpl_value *value = NULL;
+    uint32_t bytes;
+    if (letter && (is_digit(r->text[r->at + 2]) || bpl_is_letter(bpl_code_point(r->text + r->at + 2, &bytes))))
+        return fail(r, r->at, r->at + 3, "$ and one letter are a constant; put a space behind it");
     if (letter == 't' || letter == 'f') value = bpl_boolean(r->session, letter == 't');
     else if (letter == 'n') value = bpl_float(r->session, (double)__builtin_nanf(""));
     else if (letter == 'm') value = bpl_float(r->session, r->session->preferences.float_kind == WG_KIND_F64 ? 0x1p-52 : 0x1p-23);

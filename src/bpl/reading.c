@@ -106,12 +106,16 @@ bool bpl_to_truth(bpl_session *session, const bpl_value *value, const char *what
 
 bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *what, bool infinite, int64_t **numbers, int64_t *count)
 {
+    *numbers = NULL;
     if (bpl_rank(value) > 1) return bpl_fail(session, BPL_RANK, "%s must be a number or a vector of numbers", what), false;
     *count = bpl_volume(value);
     *numbers = base_allocate(session->allocator, ((size_t)*count + 1) * sizeof **numbers);
     if (!*numbers) return bpl_fail_memory(session), false;
     for (int64_t i = 0; i < *count; i++)
-        if (!whole_at(session, value, i, what, infinite, &(*numbers)[i])) return bpl_free_integers(session, *numbers, *count), false;
+        if (!whole_at(session, value, i, what, infinite, &(*numbers)[i])) {
+            bpl_free_integers(session, *numbers, *count);
+            return *numbers = NULL, false; /* callers may free what there is in any case */
+        }
     return true;
 }
 

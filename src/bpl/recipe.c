@@ -344,7 +344,7 @@ static bool make_groups(bpl_session *session, const bpl_value *value, const sele
 bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *const *items, uint32_t count, bool pair, bpl_recipe *recipe)
 {
     selector selectors[2 * WG_MAX_RANK];
-    recipe->count = recipe->rank = 0, recipe->volume = 1, recipe->drops = true;
+    recipe->count = recipe->rank = 0, recipe->volume = 1, recipe->drops = true, recipe->fill = NULL;
     if (count > 2 * WG_MAX_RANK) return too_many(session);
     for (uint32_t i = 0; i < count; i++) {
         if (!selector_of(session, items[i], &selectors[i])) return false;

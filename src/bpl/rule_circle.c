@@ -3,6 +3,28 @@
  * The rules of ○: circular and hyperbolic functions by code, and cis. */
 #include "bpl/kinds.h"
 
+#define QUARTER_TURN 1.57079632679489661923132169163975144
+#define QUARTERS 65536.0 /* angles that are so many quarter turns as numbers of their kind are taken for them */
+
+/* The cosine and sine of angles, exactly 0 at quarter turns. */
+static void turn(wg_array *angle, wg_array **cosine, wg_array **sine)
+{
+    wg_array *quarters = wg_array_round(wg_array_mul_scalar(angle, 1 / QUARTER_TURN)), *back = wg_array_mul_scalar(quarters, QUARTER_TURN);
+    wg_array *exact = wg_array_equal(back, angle), *few = wg_array_less_scalar(wg_array_abs(quarters), QUARTERS), *met = wg_array_and(exact, few);
+    wg_array *half = wg_array_mul_scalar(quarters, 0.5), *even = wg_array_equal(wg_array_round(half), half), *odd = wg_array_not(even);
+    wg_array *upright = wg_array_and(met, odd), *level = wg_array_and(met, even), *zero = wg_array_zeros_like(angle);
+    *cosine = wg_array_select(upright, zero, wg_array_cos(angle));
+    *sine = wg_array_select(level, zero, wg_array_sin(angle));
+}
+
+bpl_number bpl_complex_exponential(bpl_number a)
+{
+    wg_array *cosine, *sine, *size = wg_array_exp(wg_array_real(a.array));
+    turn(wg_array_imag(a.array), &cosine, &sine);
+    wg_array *re = wg_array_mul(size, cosine), *im = wg_array_mul(size, sine);
+    return bpl_like(a, wg_array_complex(re, im));
+}
+
 /* e to the power i y. Real numbers by their cosine and sine, complex ones by the exponential. */
 bpl_number bpl_rule_cis(bpl_session *session, bpl_number a)
 {
@@ -12,10 +34,11 @@ bpl_number bpl_rule_cis(bpl_session *session, bpl_number a)
     if (!wg_array_volume(a.array)) return a;
     if (a.class == BPL_CLASS_COMPLEX) {
         wg_array *re = wg_array_real(a.array), *im = wg_array_neg(wg_array_imag(a.array)), *turned = wg_array_complex(im, re);
-        return bpl_settled(session, bpl_like(a, wg_array_exp(turned)));
+        return bpl_settled(session, bpl_complex_exponential(bpl_like(a, turned)));
     }
     if (bpl_number_kind(a) == WG_KIND_F16) a = bpl_convert(a, BPL_CLASS_FLOAT, WG_KIND_F32);
-    wg_array *cosine = wg_array_cos(a.array), *sine = wg_array_sin(a.array);
+    wg_array *cosine, *sine;
+    turn(a.array, &cosine, &sine);
     return bpl_settled(session, (bpl_number){wg_array_complex(cosine, sine), BPL_CLASS_COMPLEX, a.weak});
 }
 

@@ -32,7 +32,8 @@ bpl_number bpl_rule_exponential(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_floats(session, a);
-    return bpl_settled(session, bpl_like(a, wg_array_exp(a.array)));
+    if (a.class == BPL_CLASS_COMPLEX) return bpl_settled(session, bpl_complex_exponential(a));
+    return bpl_like(a, wg_array_exp(a.array));
 }
 
 static bpl_number logarithm(bpl_session *session, bpl_number a)

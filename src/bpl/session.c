@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Sessions: their beginning and end, errors, symbols and the values of names. */
+#define _GNU_SOURCE /* getrandom */
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "bpl/bpl.h"
@@ -179,9 +182,11 @@ const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol)
 
 bpl_value *bpl_lookup(bpl_session *session, bpl_symbol symbol)
 {
-    for (const bpl_frame *frame = session->frame; frame; frame = frame->parent)
+    for (const bpl_frame *frame = session->frame; frame; frame = frame->parent) {
         for (uint32_t i = 0; i < frame->count; i++)
             if (frame->slots[i].name == symbol) return frame->slots[i].value;
+        if (frame->module) return NULL;
+    }
     return session->globals[symbol];
 }
 
@@ -218,6 +223,16 @@ bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value)
     *place = bpl_keep(value);
     bpl_release(before);
     return true;
+}
+
+/* ---- draws ---------------------------------------------------------------------------------------------------------------------------------------- */
+
+wg_generator *bpl_generator(bpl_session *session)
+{
+    if (session->generator) return session->generator;
+    if (getrandom(&session->seed, sizeof session->seed, 0) != sizeof session->seed) session->seed = (uint64_t)time(NULL);
+    session->generator = wg_generator_new(session->lazy, session->seed);
+    return session->generator ? session->generator : bpl_fail_memory(session);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------------------------------------ */
@@ -268,6 +283,7 @@ void wg_bpl_free(wg_bpl **bpl)
     bpl_error_clear(session);
     bpl_release(session->caught);
     bpl_runs_free(session);
+    bpl_modules_free(session);
     free_symbols(session);
     for (uint32_t row = 0; row < BPL_GLYPH_COUNT; row++) bpl_release(session->primitives[row]);
     wg_generator_free(&session->generator);

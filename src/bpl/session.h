@@ -51,6 +51,7 @@ typedef struct bpl_frame {
     bpl_value *left_operand, *right_operand; /* ⍶ ⍹ */
     bpl_value *self;          /* ∇ as a value, owned; NULL: nobody asked for it */
     bool record;              /* the keys of a record as names (T.(e)): no call */
+    bool module;              /* the names of a file (•load): nothing is looked up beyond it */
     bool closures;            /* dfns were made in it */
     uint32_t count, capacity;
     bpl_slot *slots;
@@ -101,6 +102,9 @@ struct wg_bpl {
     uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
     struct bpl_stack *stack, *spare_stacks; /* the one in use beyond the first; one kept for later */
     uint32_t dfns;          /* under way */
+    uint64_t serial;        /* of names that •index made */
+    bool shy;               /* the value just answered is not shown, as that of an assignment */
+    struct bpl_module *modules; /* execute.c: files that were loaded */
     struct bpl_trace *trace;/* public.c: the calls that the error under way came through */
     struct bpl_runs *runs;  /* public.c: the texts of the last outcome, and sources of texts that were run before */
     /* Modifiers. trials: maps that are tried on all cells at once, and give way to calls cell by cell where the body asks for more than arrays:
@@ -128,6 +132,8 @@ void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
 
+/* Where draws take their keys: seeded by •prefs, or by the system at the first draw. NULL: an error. */
+wg_generator *bpl_generator(bpl_session *session);
 /* The kind of an error as a word. */
 const char *bpl_error_word(bpl_error_kind kind);
 
@@ -143,6 +149,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy);
 bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node);
 
 /* public.c: what a session has beside session.c's, at its beginning and its end. */
+void bpl_modules_free(bpl_session *session); /* execute.c */
 bool bpl_runs_new(bpl_session *session);
 void bpl_runs_free(bpl_session *session);
 

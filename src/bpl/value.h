@@ -136,6 +136,7 @@ bool bpl_rational_read(bpl_session *session, const bpl_rational *rational, doubl
 bool bpl_rational_match(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same);
 bool bpl_rational_compare(bpl_session *session, const bpl_value *a, const bpl_value *b, int *order);
 void bpl_rational_free(bpl_session *session, bpl_rational *rational);
+bool bpl_rational_print(bpl_session *session, const bpl_rational *rational, base_string *out); /* ¯1ᵣ3, and 3ᵣ of whole ones */
 
 /* A host array of `volume` items, to be filled with owned references (NULL until then): `items->at`. NULL and LIMIT beyond the limit of items. */
 bpl_items *bpl_items_new(bpl_session *session, uint32_t rank, const int64_t *shape);

@@ -25,6 +25,7 @@ typedef struct bpl_recipe {
     uint32_t rank;         /* of the result */
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
+    bpl_value *fill;       /* what -1 reads as, borrowed; NULL: the array's own fill */
     bool drops;            /* every axis has one position, none of them an array: the result is an item */
 } bpl_recipe;
 
@@ -35,6 +36,13 @@ void bpl_recipe_free(bpl_session *session, bpl_recipe *recipe);
 int64_t *bpl_recipe_positions(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe);
 
 bpl_value *bpl_recipe_read(bpl_session *session, bpl_value *value, const bpl_recipe *recipe);
+
+/* The keys of what a recipe selects; *keys NULL where there are none. index.c */
+bool bpl_recipe_keys(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe, bpl_keys **keys);
+/* Values for places with these keys (NULL: none) in their order; INDEX where a key has no value. Owned. index.c */
+bpl_value *bpl_align(bpl_session *session, const bpl_keys *keys, bpl_value *value);
+/* The item of a key of a record, owned; NULL (and no error) where there is none. index.c */
+bpl_value *bpl_at_key(bpl_session *session, const bpl_value *value, const bpl_value *key);
 
 /* Does a selector enter the items of its array: coordinates longer than its axes, or with keys in them? */
 bool bpl_is_deep(const bpl_value *value, const bpl_value *selector);
