@@ -140,20 +140,16 @@ static bool line_up(bpl_session *session, bpl_value *left, bpl_choices *choices)
 
 bool bpl_choices_make(bpl_session *session, bpl_value *selector, bpl_value *left, bpl_value *right, int64_t case_count, bpl_choices *choices)
 {
-    uint32_t axes[WG_MAX_RANK];
     memset(choices, 0, sizeof *choices);
+    uint32_t *axes = choices->axes;
     choices->frame_rank = bpl_rank(selector);
     if (!find_axes(session, selector, right, axes)) return false;
     for (uint32_t axis = 0; axis < bpl_rank(right); axis++) {
         bool used = false;
         for (uint32_t i = 0; i < choices->frame_rank; i++) used = used || axes[i] == axis;
-        if (!used) choices->rest[choices->rest_count++] = axis;
+        if (!used) axes[choices->frame_rank + choices->rest_count++] = axis;
     }
-    /* The rest behind, and before it the chosen ones in the selector's order. */
-    uint32_t order[WG_MAX_RANK];
-    memcpy(order, axes, choices->frame_rank * sizeof *order);
-    memcpy(order + choices->frame_rank, choices->rest, choices->rest_count * sizeof *order);
-    if (!(choices->value = bpl_axes_last(session, right, order, bpl_rank(right)))) return false;
+    if (!(choices->value = bpl_axes_last(session, right, axes, bpl_rank(right)))) return false;
     choices->count = 1;
     for (uint32_t i = 0; i < choices->frame_rank; i++) choices->count *= bpl_shape(choices->value)[i];
     if (!(choices->at = base_allocate(session->allocator, (size_t)(choices->count + 1) * sizeof(int64_t)))) return bpl_fail_memory(session), false;

@@ -8,8 +8,8 @@
 
 typedef struct bpl_choices {
     bpl_value *value;       /* the argument with the chosen axes first, owned */
-    uint32_t frame_rank;
-    uint32_t rest[WG_MAX_RANK], rest_count; /* axes of the argument behind the frame */
+    uint32_t frame_rank, rest_count;
+    uint32_t axes[WG_MAX_RANK]; /* of the argument: those of the frame, then rest_count others */
     int64_t count, *at;     /* [count] cells, row-major: the number of a case, -1: none. Owned */
     int64_t *left_at;       /* [count]: the left argument's cell, -1: fill; NULL: the left argument is whole or absent */
     bpl_value *cells;       /* value with the frame as one axis, owned */

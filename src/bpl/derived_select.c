@@ -118,8 +118,13 @@ static bpl_value *together(bpl_session *session, const bpl_choices *choices, out
 /* One item in the argument's cell shape. */
 static bpl_value *filled_cell(bpl_session *session, const bpl_choices *choices, const bpl_value *value)
 {
-    bpl_value *item = bpl_item(session, value, 0);
-    if (!item || !choices->rest_count) return item;
+    bpl_value *item = bpl_item(session, value, 0), *whole = NULL;
+    if (!item || (!choices->rest_count && item->atom)) return item;
+    if (!choices->rest_count) {
+        whole = bpl_enclose(session, item);
+        bpl_release(item);
+        return whole;
+    }
     bpl_items *items = bpl_items_new(session, choices->rest_count, bpl_shape(choices->value) + choices->frame_rank);
     for (int64_t i = 0; items && i < items->volume; i++) items->at[i] = bpl_keep(item);
     bpl_release(item);
@@ -160,11 +165,11 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_choices *choices, o
     return value;
 }
 
-/* The selector's axes at the places of the argument's, where cells have as many axes as its cells. */
+/* All axes at the places of the argument's, where cells have as many axes as its cells. */
 static bpl_value *axes_back(bpl_session *session, bpl_value *result, const bpl_choices *choices)
 {
     bpl_value *placed = result;
-    if (result && bpl_rank(result) == choices->frame_rank + choices->rest_count) placed = bpl_axes_back(session, result, choices->rest, choices->rest_count);
+    if (result && bpl_rank(result) == choices->frame_rank + choices->rest_count) placed = bpl_axes_back(session, result, choices->axes, bpl_rank(result));
     else bpl_keep(placed);
     bpl_release(result);
     return placed;
