@@ -185,9 +185,10 @@ static bpl_value *left_cells(bpl_session *session, const bpl_choices *choices, b
     int64_t *at = base_allocate(session->allocator, bytes);
     if (!at) return bpl_fail_memory(session);
     for (int64_t i = 0; i < count; i++) at[i] = choices->left_at[positions[i]];
-    bpl_value *cells = bpl_pick_cells(session, choices->lefts, 0, at, count);
+    bpl_value *cells = bpl_pick_cells(session, choices->lefts, 0, at, count), *plain = cells ? bpl_with_keys(session, cells, NULL) : NULL; /* they are paired */
     base_free(session->allocator, at, bytes);
-    return cells;
+    bpl_release(cells);
+    return plain;
 }
 
 bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bpl_value *function, bpl_value *left, const int64_t *positions, int64_t count,

@@ -116,7 +116,10 @@ bpl_value *bpl_do_polynomial(bpl_session *session, const bpl_call *call)
     bpl_value *left = call->left;
     if (left->type != BPL_ITEMS || (bpl_volume(left) && left->items->at[0]->atom && (bpl_volume(left) != 2 || left->items->at[1]->atom))) {
         if (left->type == BPL_CHARACTERS && bpl_volume(left)) return bpl_fail(session, BPL_DOMAIN, "⌻: coefficients are numbers");
-        return bpl_rank(left) > 1 ? bpl_by_rows(session, call, bpl_do_polynomial) : by_coefficients(session, left, call->right);
+        if (bpl_rank(left) > 1) return bpl_by_rows(session, call, bpl_do_polynomial);
+        bpl_value *coefficients = bpl_as_vector(session, left), *answer = coefficients ? by_coefficients(session, coefficients, call->right) : NULL;
+        bpl_release(coefficients);
+        return answer;
     }
     int64_t count = bpl_volume(left);
     bpl_value *last = count ? left->items->at[count - 1] : NULL;

@@ -124,7 +124,7 @@ static bool call_moving(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_a
 {
     (void)lazy;
     moving *m = user;
-    bpl_value *y = bpl_of_array(m->session, wg_array_keep(inputs[0]), BPL_CLASS_FLOAT, m->y->atom, false);
+    bpl_value *y = bpl_of_array(m->session, wg_array_keep(inputs[0]), BPL_CLASS_FLOAT, m->y->atom, false); /* characters: their code points */
     if (y && m->y->keys) y = bpl_settle_keys(m->session, y, bpl_keys_keep(m->y->keys));
     bpl_value *selected = y ? bpl_apply(m->session, m->g, NULL, y) : NULL;
     bool good = selected && selected->type == BPL_NUMBERS && selected->class == BPL_CLASS_FLOAT;
@@ -155,8 +155,8 @@ static int compare_known(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The ids that tangents stand for, as an array like them; NULL where one is no item's. */
-static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents, const bpl_value *ids, bool atom)
+/* The ids that tangents stand for, as an array like them; NULL where one is no item's. What does not move is a fill: 0 (of characters: a space). */
+static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents, const double *values, double fill, const bpl_value *ids, bool atom)
 {
     int64_t count = bpl_volume(ids), volume = 1;
     for (uint32_t axis = 0; axis < tangents->rank; axis++) volume *= tangents->shape[axis];
@@ -170,7 +170,7 @@ static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents,
     for (int64_t i = 0; i < volume && good; i++) {
         known key = {((const double *)tangents->data)[i], 0}, *at = count ? bsearch(&key, table, (size_t)count, sizeof *table, compare_known) : NULL;
         found[i] = at ? ((const int64_t *)view.data)[at->position] : 0;
-        good = at || key.tangent == 0;
+        good = at || (key.tangent == 0 && values[i] == fill);
     }
     bpl_value *selected = good ? bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, tangents->rank, tangents->shape, found) : NULL;
     if (selected && atom) {
@@ -191,6 +191,13 @@ static bool is_dense(const wg_view *view)
     return true;
 }
 
+/* Numbers or code points in f64; inside a scope. */
+static wg_array *as_floats(const bpl_value *value)
+{
+    wg_array *array = value->type == BPL_CHARACTERS ? wg_array_bitcast(value->array, WG_KIND_U32) : value->array;
+    return array ? wg_array_convert(array, WG_KIND_F64) : NULL;
+}
+
 static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y, bpl_value *v, selection *s)
 {
     int64_t count = bpl_volume(y);
@@ -201,30 +208,32 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
     moving m = {session, g, y, false};
     wg_function function = {call_moving, &m, 1, 1};
     wg_array *value = NULL, *moved = NULL;
-    wg_view view;
+    wg_view view, values;
     uint64_t next = 1;
     wg_scope_open(session->lazy);
-    wg_array *input = wg_array_convert(y->array, WG_KIND_F64), *seeds = wg_array_from(session->lazy, WG_KIND_F64, bpl_rank(y), bpl_shape(y), tangents);
+    wg_array *input = as_floats(y), *wanted = bpl_is_simple(v) ? as_floats(v) : NULL, *seeds = wg_array_from(session->lazy, WG_KIND_F64, bpl_rank(y), bpl_shape(y), tangents);
     base_free(session->allocator, tangents, bytes);
-    bool good = input && seeds && wg_function_jvp(session->lazy, &function, &input, &seeds, &value, &moved) && wg_array_read(moved, &view) && is_dense(&view);
+    bool good = input && wanted && seeds && wg_function_jvp(session->lazy, &function, &input, &seeds, &value, &moved) && wg_array_read(moved, &view) && is_dense(&view);
     bpl_value *found = good ? bpl_own_array(session, value, BPL_CLASS_FLOAT, m.atom, false) : NULL;
-    good = found && bpl_match(session, found, v, &good) && good;
+    bpl_value *expected = found ? bpl_own_array(session, wanted, BPL_CLASS_FLOAT, m.atom, false) : NULL;
+    good = expected && m.atom == v->atom && bpl_match(session, found, expected, &good) && good && bpl_read(session, found, &values);
     if (good && !s->ids) s->ids = bpl_ids_like(session, y, &next), s->count = next - 1;
-    if (good && s->ids) s->selected = ids_of_tangents(session, &view, s->ids, m.atom);
+    if (good && s->ids) s->selected = ids_of_tangents(session, &view, values.data, y->type == BPL_CHARACTERS ? ' ' : 0, s->ids, m.atom);
     wg_scope_close(session->lazy);
     bpl_release(found);
+    bpl_release(expected);
 }
 
 static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl_value *v, selection *s)
 {
-    bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, carried = bpl_is_simple(y) && wg_array_is_carried(y->array);
+    bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) && wg_array_is_carried(y->array);
     if (real && !carried) select_by_tangents(session, g, y, v, s);
     if (!s->selected && forgive(session)) {
         bpl_release(s->ids);
         s->ids = NULL;
         select_by_ids(session, g, y, v, s);
     }
-    if (!s->selected && real && carried && forgive(session)) select_by_tangents(session, g, y, v, s);
+    if (!s->selected && ((real && carried) || characters) && forgive(session)) select_by_tangents(session, g, y, v, s);
     return s->selected || forgive(session);
 }
 
@@ -261,8 +270,9 @@ static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
     int64_t *at = base_allocate(session->allocator, bytes);
     if (!at) return bpl_fail_memory(session);
     for (int64_t i = 0; i < count; i++) at[i] = !keyed ? 0 : axis->labels[i] ? bpl_axis_find(session, keys, axis->labels[i]) : -1;
-    bpl_value *lined = bpl_failed(session) ? NULL : bpl_pick_cells(session, left, 0, at, count);
+    bpl_value *picked = bpl_failed(session) ? NULL : bpl_pick_cells(session, left, 0, at, count), *lined = picked ? bpl_with_keys(session, picked, NULL) : NULL;
     base_free(session->allocator, at, bytes);
+    bpl_release(picked);
     return lined;
 }
 
