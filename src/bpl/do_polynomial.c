@@ -114,6 +114,7 @@ static bpl_value *by_table(bpl_session *session, const bpl_value *table, bpl_val
 bpl_value *bpl_do_polynomial(bpl_session *session, const bpl_call *call)
 {
     bpl_value *left = call->left;
+    if (call->right->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "⌻: a polynomial is of numbers, not of characters");
     if (left->type != BPL_ITEMS || (bpl_volume(left) && left->items->at[0]->atom && (bpl_volume(left) != 2 || left->items->at[1]->atom))) {
         if (left->type == BPL_CHARACTERS && bpl_volume(left)) return bpl_fail(session, BPL_DOMAIN, "⌻: coefficients are numbers");
         if (bpl_rank(left) > 1) return bpl_by_rows(session, call, bpl_do_polynomial);
