@@ -183,6 +183,10 @@ static void quadratic_roots(const number *coefficients, number *roots)
 static void find_roots(const number *coefficients, int64_t degree, number *roots)
 {
     double bound = 0;
+    if (degree == 1) {
+        roots[0] = cimag(coefficients[0]) == 0 && cimag(coefficients[1]) == 0 ? -creal(coefficients[0]) / creal(coefficients[1]) : -coefficients[0] / coefficients[1];
+        return;
+    }
     if (degree == 2) {
         quadratic_roots(coefficients, roots);
         return;
@@ -242,7 +246,7 @@ static bool read_coefficients(bpl_session *session, const bpl_value *value, numb
     const wg_complex128 *from = good ? view.data : NULL;
     for (int64_t i = 0; good && i < bpl_volume(value); i++) {
         to[i] = from[i].re + I * from[i].im;
-        if (!isfinite(from[i].re) || !isfinite(from[i].im)) good = bpl_fail(session, BPL_DOMAIN, "⌻: a coefficient is not finite") != NULL;
+        if (bpl_volume(value) > 2 && (!isfinite(from[i].re) || !isfinite(from[i].im))) good = bpl_fail(session, BPL_DOMAIN, "⌻: a coefficient is not finite") != NULL;
     }
     if (!good && !bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
