@@ -98,16 +98,12 @@ static bool set_name(bpl_session *session, bpl_symbol name, bpl_value *value)
 static bpl_value *pattern_key(bpl_session *session, const bpl_node *key, const bpl_value *value)
 {
     session->at = key;
-    if (key->kind == BPL_NODE_NAME) return bpl_field(session, (bpl_value *)value, key->symbol);
-    bpl_value *name = bpl_evaluate_value(session, key), *part = NULL;
-    char *text;
-    size_t length;
-    if (name && bpl_to_text(session, name, "a key of a pattern", &text, &length)) {
-        bpl_symbol symbol = bpl_intern(session, text, length);
-        base_free(session->allocator, text, length + 1);
-        part = symbol ? bpl_field(session, (bpl_value *)value, symbol) : NULL;
-    }
-    bpl_release(name);
+    bool name = key->kind == BPL_NODE_NAME;
+    const char *text = name ? bpl_symbol_text(session, key->symbol) : "";
+    bpl_value *label = name ? bpl_string(session, text, strlen(text)) : bpl_evaluate_value(session, key);
+    bpl_value *part = label ? bpl_at_key(session, value, label) : NULL;
+    bpl_release(label);
+    if (!part && !bpl_failed(session)) bpl_fail(session, BPL_VALUE, "no value has the key %s", name ? text : "of this pattern");
     return part;
 }
 

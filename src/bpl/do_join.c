@@ -317,7 +317,10 @@ static bpl_value *join(bpl_session *session, const bpl_call *call, bool first)
 {
     bpl_value *wide = bpl_rank(call->left) > bpl_rank(call->right) ? call->left : call->right;
     uint32_t rank = bpl_rank(wide) ? bpl_rank(wide) : 1, axis;
-    if (!bpl_axis_given(session, bpl_rank(wide) ? call->axes : NULL, wide, first ? 0 : rank - 1, &axis)) return NULL;
+    bpl_value *counted = bpl_as_vector(session, wide);
+    bool given = counted && bpl_axis_given(session, call->axes, counted, first ? 0 : rank - 1, &axis);
+    bpl_release(counted);
+    if (!given) return NULL;
     join_side sides[2] = {{.value = bpl_keep(call->left)}, {.value = bpl_keep(call->right)}};
     bool good = true;
     for (uint32_t i = 0; good && i < 2; i++) good = extend(session, &sides[i], sides[!i].value, rank, axis);

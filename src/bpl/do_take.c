@@ -103,7 +103,7 @@ static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
     uint32_t rank = bpl_rank(value);
     rotate_plan plan = {0};
     bool single = bpl_is_unit(call->left) || (bpl_rank(call->left) == 1 && bpl_volume(call->left) == 1);
-    if (rank && !bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &plan.axis)) return NULL;
+    if ((rank || call->axes) && !bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &plan.axis)) return NULL;
     if (single && !bpl_to_integer(session, call->left, "⌽: the count", &plan.count)) return NULL;
     if (!rank && single) return bpl_keep(value);
     int64_t extent = rank ? bpl_shape(value)[plan.axis] : 1;

@@ -21,8 +21,7 @@ static bool group_keys(bpl_session *session, const bpl_value *value, const bpl_g
     return true;
 }
 
-/* *keys NULL where there are none. */
-static bool recipe_keys(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe, bpl_keys **keys)
+bool bpl_recipe_keys(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe, bpl_keys **keys)
 {
     bool any = value->keys;
     for (uint32_t g = 0; g < recipe->count; g++) any |= recipe->groups[g].names != NULL;
@@ -172,7 +171,7 @@ bpl_value *bpl_recipe_read(bpl_session *session, bpl_value *value, const bpl_rec
     } else {
         result = read_items(session, value, recipe);
     }
-    if (!result || !recipe_keys(session, value, recipe, &keys)) return bpl_release(result), NULL;
+    if (!result || !bpl_recipe_keys(session, value, recipe, &keys)) return bpl_release(result), NULL;
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }
 
@@ -199,23 +198,57 @@ static bpl_value *select(bpl_session *session, bpl_value *value, bpl_value *cons
     return result;
 }
 
+/* A vector of the keys of an axis, as a selector; `:` where it has none. Owned. */
+static bpl_value *labels_of(bpl_session *session, const bpl_axis *axis)
+{
+    if (!axis->labels) return bpl_keep(bpl_primitive(session, BPL_GLYPH_KEYS));
+    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
+    for (int64_t i = 0; items && i < axis->extent; i++) {
+        if ((items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_count(session, i))) continue;
+        bpl_items_free(session, items);
+        return NULL;
+    }
+    return items ? bpl_collect(session, items) : NULL;
+}
+
+bpl_value *bpl_align(bpl_session *session, const bpl_keys *keys, bpl_value *value)
+{
+    bpl_value *selectors[WG_MAX_RANK], *aligned = NULL;
+    bool any = false, good = true;
+    uint32_t count = 0, rank = bpl_rank(value);
+    for (uint32_t axis = 0; keys && keys->rank == rank && axis < rank; axis++) any |= keys->axes[axis].labels && bpl_axis_of(value, axis) && bpl_axis_of(value, axis)->labels;
+    if (!any) return bpl_keep(value);
+    for (uint32_t axis = 0; good && axis < rank; axis++) {
+        const bpl_axis *own = bpl_axis_of(value, axis);
+        bpl_axis none = {NULL, NULL, 0};
+        good = (selectors[count] = labels_of(session, own && own->labels ? &keys->axes[axis] : &none));
+        count += good;
+    }
+    if (good) aligned = select(session, value, selectors, count, false);
+    for (uint32_t i = 0; i < count; i++) bpl_release(selectors[i]);
+    return aligned;
+}
+
 bpl_value *bpl_index(bpl_session *session, bpl_value *value, bpl_value *const *items, uint32_t count)
 {
     return select(session, value, items, count, true);
 }
 
+bpl_value *bpl_at_key(bpl_session *session, const bpl_value *value, const bpl_value *key)
+{
+    const bpl_axis *axis = bpl_rank(value) == 1 ? bpl_axis_of(value, 0) : NULL;
+    int64_t position = axis && axis->labels ? bpl_axis_find(session, axis, key) : -1;
+    return position >= 0 ? bpl_item(session, value, position) : NULL;
+}
+
 bpl_value *bpl_field(bpl_session *session, bpl_value *value, bpl_symbol name)
 {
     const char *text = bpl_symbol_text(session, name);
-    const bpl_axis *axis = bpl_rank(value) == 1 ? bpl_axis_of(value, 0) : NULL;
-    if (!axis || !axis->labels) return bpl_fail(session, BPL_INDEX, "there is no key %s: this is no record", text);
     bpl_value *label = bpl_string(session, text, strlen(text));
-    if (!label) return NULL;
-    int64_t position = bpl_axis_find(session, axis, label);
+    bpl_value *item = label ? bpl_at_key(session, value, label) : NULL;
     bpl_release(label);
-    if (position >= 0) return bpl_item(session, value, position);
-    if (session->prototypes) return bpl_fill(session, value);
-    return bpl_fail(session, BPL_INDEX, "there is no key %s", text);
+    if (item || bpl_failed(session)) return item;
+    return session->prototypes ? bpl_fill(session, value) : bpl_fail(session, BPL_INDEX, "there is no key %s", text);
 }
 
 /* The selectors of ⌷: a unit and a string are one, a vector's items are one each. Owned. */

@@ -181,6 +181,17 @@ static bpl_value *steps_read(bpl_session *session, bpl_value *root, const step *
 
 static bool deep_write(bpl_session *session, bpl_value **root, const bpl_value *coordinate, int64_t first, bpl_value *value);
 
+/* Values with keys go to the places with those keys. Owned. */
+static bpl_value *align(bpl_session *session, const bpl_value *array, const bpl_recipe *recipe, bpl_value *value)
+{
+    bpl_keys *keys = NULL;
+    if (!value || !value->keys || !array->keys || recipe->drops) return bpl_keep(value);
+    if (!bpl_recipe_keys(session, array, recipe, &keys)) return NULL;
+    bpl_value *aligned = bpl_align(session, keys, value);
+    bpl_keys_release(session, keys);
+    return aligned;
+}
+
 /* Puts a value at what a step selects of *root. */
 static bool step_write(bpl_session *session, bpl_value **root, const step *at, bpl_value *value)
 {
@@ -201,10 +212,13 @@ static bool step_write(bpl_session *session, bpl_value **root, const step *at, b
         return good;
     }
     bpl_recipe recipe;
+    bpl_value *aligned = NULL;
     int64_t *positions = NULL;
     if (!append_keys(session, root, at)) return false;
     bool good = bpl_recipe_make(session, *root, at->selectors, at->count, true, &recipe) && (positions = bpl_recipe_positions(session, *root, &recipe));
-    good = good && bpl_put(session, root, &(bpl_places){positions, recipe.volume, recipe.rank, recipe.shape, recipe.drops}, value);
+    good = good && (aligned = align(session, *root, &recipe, value));
+    good = good && bpl_put(session, root, &(bpl_places){positions, recipe.volume, recipe.rank, recipe.shape, recipe.drops}, aligned);
+    bpl_release(aligned);
     if (positions) base_free(session->allocator, positions, (size_t)(recipe.volume ? recipe.volume : 1) * sizeof *positions);
     bpl_recipe_free(session, &recipe);
     return good;
@@ -276,7 +290,9 @@ static bpl_value *modified(bpl_session *session, bpl_value *root, const path *wa
         int64_t *positions = NULL;
         if (bpl_recipe_make(session, inner, last->selectors, last->count, true, &recipe)) positions = bpl_recipe_positions(session, inner, &recipe);
         bpl_places places = {positions, recipe.volume, recipe.rank, recipe.shape, recipe.drops};
-        if (positions) result = bpl_modify(session, inner, &places, value, function);
+        bpl_value *aligned = positions ? align(session, inner, &recipe, value) : NULL;
+        if (positions && (aligned || !value)) result = bpl_modify(session, inner, &places, aligned, function);
+        bpl_release(aligned);
         if (positions) base_free(session->allocator, positions, (size_t)(recipe.volume ? recipe.volume : 1) * sizeof *positions);
         bpl_recipe_free(session, &recipe);
     }
@@ -556,10 +572,12 @@ static bool select_simple(bpl_session *session, bpl_value **source, uint64_t cou
         positions[i] = (int64_t)number - 1;
     }
     bpl_places places = {positions, volume, bpl_rank(selected), bpl_shape(selected), selected->atom};
-    bpl_value *made = good && function ? bpl_modify(session, *source, &places, value, function) : NULL;
+    bpl_value *aligned = good && value ? bpl_align(session, selected->keys, value) : NULL;
+    if (value && !aligned) good = false;
+    bpl_value *made = good && function ? bpl_modify(session, *source, &places, aligned, function) : NULL;
     if (good && function && !made) good = false;
-    good = good && bpl_put(session, source, &places, made ? made : value);
-    bpl_release(made);
+    good = good && bpl_put(session, source, &places, made ? made : aligned);
+    bpl_release(made), bpl_release(aligned);
     base_free(session->allocator, positions, (size_t)(volume ? volume : 1) * sizeof *positions);
     return good;
 }

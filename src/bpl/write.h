@@ -37,6 +37,13 @@ int64_t *bpl_recipe_positions(bpl_session *session, const bpl_value *value, cons
 
 bpl_value *bpl_recipe_read(bpl_session *session, bpl_value *value, const bpl_recipe *recipe);
 
+/* The keys of what a recipe selects; *keys NULL where there are none. index.c */
+bool bpl_recipe_keys(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe, bpl_keys **keys);
+/* Values for places with these keys (NULL: none) in their order; INDEX where a key has no value. Owned. index.c */
+bpl_value *bpl_align(bpl_session *session, const bpl_keys *keys, bpl_value *value);
+/* The item of a key of a record, owned; NULL (and no error) where there is none. index.c */
+bpl_value *bpl_at_key(bpl_session *session, const bpl_value *value, const bpl_value *key);
+
 /* Does a selector enter the items of its array: coordinates longer than its axes, or with keys in them? */
 bool bpl_is_deep(const bpl_value *value, const bpl_value *selector);
 /* The item at a coordinate (a vector of positions and keys), entering items. Owned. */

@@ -15,7 +15,7 @@ import tempfile
 from house import BUILD, ROOT, Report, run
 
 # The libraries: their public headers (libwengert: every other one), and what they may need beside libc and threads.
-HEADERS = {"wengert-lazy": {"array.h", "array_sites.h", "lazy.h"}, "wengert-bpl": {"bpl.h"}, "wengert-model": {"model.h", "tokenizer.h"}}
+HEADERS = {"wengert-lazy": {"array.h", "array_sites.h", "lazy.h"}, "wengert-bpl": {"bpl.h"}, "wengert-model": {"model.h", "tokenizer.h", "generate.h"}}
 OWN = r"|^libwengert\.so\.\d+(\.\d+)?$"
 LAZY = r"|^libwengert-lazy\.so\.\d+(\.\d+)?$"
 OTHERS = {"wengert": "", "wengert-lazy": OWN, "wengert-bpl": OWN + LAZY + r"|^lib(gmp|pcre2-8|utf8proc)\.so\.\d+$",

@@ -4,6 +4,9 @@
 #ifndef TESTS_MODEL_WORLD_H
 #define TESTS_MODEL_WORLD_H
 
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
