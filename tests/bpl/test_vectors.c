@@ -20,7 +20,7 @@ typedef struct comparison {
 
 static bool differ(comparison *c, const char *what)
 {
-    if (!c->why[0]) snprintf(c->why, sizeof c->why, "%s differs", what);
+    if (!c->why[0]) snprintf(c->why, sizeof c->why, "%.300s differs", what);
     return false;
 }
 
@@ -153,6 +153,24 @@ static void tell(comparison *c, bpl_session *session, const bpl_value *value)
     base_string_free(&shown);
 }
 
+/* Whether •literal⁻ of a value reads back as it is. Functions have no such text. */
+static bool reads_back(comparison *c, bpl_session *session, bpl_session *other, const bpl_value *value)
+{
+    base_string text = base_string_new(session->allocator);
+    bool same = true;
+    if (bpl_literal(session, value, &text)) {
+        bpl_value *again = run(other, text.text);
+        comparison exact = {.approximate = false, .why = ""};
+        same = again && same_value(&exact, value, again);
+        if (!same) snprintf(c->why, sizeof c->why, "its literal %.200s reads back otherwise (%.100s%.60s)", text.text, exact.why, other->error.message);
+        bpl_release(again);
+        bpl_error_clear(other);
+    } else if (strcmp(session->error.kind, "DOMAIN")) same = differ(c, session->error.message);
+    bpl_error_clear(session);
+    base_string_free(&text);
+    return same;
+}
+
 static bool judge(comparison *c, bpl_session *session, bpl_session *other, const char *expression, const char *expected)
 {
     bpl_value *value = run(session, expression);
@@ -168,7 +186,7 @@ static bool judge(comparison *c, bpl_session *session, bpl_session *other, const
     } else if (value) {
         bpl_value *wanted = run(other, expected);
         if (!wanted) tell(c, other, NULL), differ(c, "what is expected cannot be read, and");
-        holds = wanted && same_value(c, value, wanted);
+        holds = wanted && same_value(c, value, wanted) && reads_back(c, session, other, value);
         bpl_release(wanted);
         bpl_error_clear(other);
     }
