@@ -144,7 +144,7 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     bool good = value && bpl_axis_given(session, call->axes, value, 0, &axis);
     int64_t extent = good ? bpl_shape(value)[axis] : 0;
     if (!good || !marks_of(session, call, "⊂", extent, true, &marks, &count)) return bpl_release(value), NULL;
-    bool spread = count == 1 && (extent || bpl_is_unit(call->left)); /* one mark for every position */
+    bool spread = bpl_is_unit(call->left); /* one mark for every position */
     for (int64_t i = 0; good && i <= extent; i++) {
         int64_t mark = spread ? (i < extent ? marks[0] : 0) : i < count ? marks[i] : 0;
         if (!mark) continue;
