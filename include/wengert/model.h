@@ -35,6 +35,9 @@ typedef struct wg_model_facts {
 } wg_model_facts;
 WG_API bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts);
 
+/* Bytes of all weights in the files; 0: there are none. */
+WG_API uint64_t wg_model_spec_bytes(const wg_model_spec *spec);
+
 /* ---- cuts ---- */
 
 typedef enum wg_model_form { WG_MODEL_DECODE, WG_MODEL_PREFILL, WG_MODEL_BATCH, WG_MODEL_TRAIN } wg_model_form;

@@ -182,12 +182,13 @@ bool bpl_has_own_axes(uint16_t glyph, bool dyadic)
     case BPL_GLYPH_NEST:
     case BPL_GLYPH_REVERSE:
     case BPL_GLYPH_REVERSE_FIRST:
+    case BPL_GLYPH_DROP:
     case BPL_GLYPH_RAVEL: return true;
     case BPL_GLYPH_PICK:
     case BPL_GLYPH_IOTA: return !dyadic;
     case BPL_GLYPH_TABLE:
     case BPL_GLYPH_TAKE:
-    case BPL_GLYPH_DROP:
+    case BPL_GLYPH_REPLICATE:
     case BPL_GLYPH_KEYS:
     case BPL_GLYPH_INDEX: return dyadic;
     default: return false;

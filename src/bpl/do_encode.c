@@ -9,7 +9,8 @@ static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 /* DOMAIN where something is no number: characters, functions, nested items. */
 static bool numeric(bpl_session *session, const char *name, const bpl_value *value)
 {
-    bool good = bpl_is_number(value) || !bpl_volume(value) || value->type == BPL_ITEMS;
+    bool good = bpl_is_number(value) || value->type == BPL_ITEMS;
+    if (value->type == BPL_ITEMS && !value->items->volume) good = value->items->prototype->atom && bpl_is_number(value->items->prototype);
     for (int64_t i = 0; good && value->type == BPL_ITEMS && i < value->items->volume; i++)
         good = value->items->at[i]->atom && bpl_is_number(value->items->at[i]);
     return good || bpl_fail(session, BPL_DOMAIN, "%s: numbers are expected", name);
@@ -35,6 +36,7 @@ static wg_array *last_slice(wg_array *array, double fill, const void *user)
 /* Position `position` of the last axis; a unit is the same at every position. */
 static bpl_value *slice(bpl_session *session, bpl_value *value, int64_t position)
 {
+    if (!bpl_rank(value) && value->weak) return bpl_of_array(session, wg_array_keep(value->array), value->class, true, false); /* as of an array */
     if (!bpl_rank(value)) return bpl_keep(value);
     if (bpl_rank(value) == 1) return bpl_item(session, value, position);
     return bpl_carry(session, bpl_lay(session, value, last_slice, &(slice_plan){position}), value, same_axes, NULL);
@@ -122,7 +124,7 @@ static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, 
     if (!*digit || last) return *digit != NULL;
     bpl_value *less = bpl_dyad(session, BPL_GLYPH_MINUS, *rest, *digit);
     double number;
-    bool zero = less && bpl_to_double(session, base, "⊤: a base", &number) && number == 0;
+    bool zero = less && base->atom && base->type == BPL_NUMBERS && base->class != BPL_CLASS_COMPLEX && bpl_to_double(session, base, "⊤: a base", &number) && number == 0;
     bpl_value *next = less && !zero && !bpl_failed(session) ? bpl_dyad(session, BPL_GLYPH_DIVIDE, less, base) : zero ? bpl_keep(less) : NULL;
     bpl_release(less);
     bpl_release(*rest);
@@ -132,12 +134,12 @@ static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, 
 
 static bpl_value *encode_vector(bpl_session *session, bpl_value *bases, bpl_value *value)
 {
-    int64_t count = bpl_volume(bases);
+    int64_t count = digits_of(bases);
     bpl_items *items = bpl_items_new(session, 1, &count);
     bpl_value *rest = bpl_keep(value);
     bool good = items != NULL;
     for (int64_t i = count; good && i-- > 0;) {
-        bpl_value *base = bpl_item(session, bases, i);
+        bpl_value *base = slice(session, bases, i);
         good = base && take_digit(session, base, &rest, &items->at[i], i == 0);
         bpl_release(base);
     }
@@ -158,17 +160,16 @@ static bpl_value *encode_vector(bpl_session *session, bpl_value *bases, bpl_valu
 
 bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
 {
-    if (bpl_rank(call->left) > 1) return bpl_by_rows(session, call, bpl_do_encode);
     if (!numeric(session, "⊤", call->left) || !numeric(session, "⊤", call->right)) return NULL;
     if (!bpl_rank(call->left)) {
-        bpl_value *base = bpl_item(session, call->left, 0), *result = base ? bpl_dyad(session, BPL_GLYPH_RESIDUE, base, call->right) : NULL;
+        bpl_value *base = slice(session, call->left, 0), *result = base ? bpl_dyad(session, BPL_GLYPH_RESIDUE, base, call->right) : NULL;
         bpl_release(base);
         return result;
     }
     bpl_value *bases = call->left;
     bpl_value *result = encode_vector(session, bases, call->right);
     const bpl_axis *names = bpl_axis_of(bases, 0);
-    if (!result || !names || bpl_rank(call->right) || !bpl_volume(result)) return result;
+    if (!result || !names || bpl_rank(bases) > 1 || bpl_rank(call->right) || !bpl_volume(result)) return result;
     return bpl_carry(session, result, bases, (int32_t[]){0}, NULL);
 }
 
@@ -225,7 +226,7 @@ static bpl_value *in_two(bpl_session *session, const char *name, bpl_value *valu
 {
     if (bpl_rank(value) == WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "%s: an array has at most %d axes", name, WG_MAX_RANK);
     if (value->type == BPL_NUMBERS) return bpl_carry(session, code(session, NULL, value), value, same_axes, NULL);
-    if (bpl_volume(value) && (value->type == BPL_CHARACTERS || bpl_is_function(value))) return bpl_fail(session, BPL_DOMAIN, "%s: numbers are expected", name);
+    if (!numeric(session, name, value)) return NULL;
     if (bpl_volume(value)) return bpl_by_items(session, NULL, value, code);
     int64_t shape[WG_MAX_RANK];
     for (uint32_t axis = 0; axis < bpl_rank(value); axis++) shape[axis] = bpl_shape(value)[axis];
@@ -295,7 +296,7 @@ static bpl_value *polar_of(bpl_session *session, bpl_value *left, bpl_value *val
         bpl_items *items = bpl_items_new(session, bpl_rank(value) + 1, shape);
         bool good = items != NULL;
         for (int64_t i = 0; good && i < 2 * volume; i++) good = (items->at[i] = bpl_item(session, i % 2 ? angle : magnitude, i / 2)) != NULL;
-        if (good && !items->volume) good = (items->prototype = bpl_float(session, 0)) != NULL;
+        if (good && !items->volume) good = (items->prototype = bpl_fill(session, magnitude)) != NULL;
         if (good) result = bpl_collect(session, items);
         else if (items) bpl_items_free(session, items);
     }

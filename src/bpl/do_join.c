@@ -254,6 +254,9 @@ static wg_array *extend_alone(wg_array *array, double fill, const void *user)
 
 static bpl_value *join_values(bpl_session *session, const join_side sides[2], uint32_t rank, uint32_t axis)
 {
+    int64_t shape[WG_MAX_RANK], volume = 1;
+    for (uint32_t i = 0; i < rank; i++) volume *= shape[i] = sides[0].shape[i] + (i == axis ? sides[1].shape[i] : 0);
+    if (!volume) return bpl_nothing_of(session, sides[0].value, rank, shape);
     bpl_class class;
     wg_kind kind;
     for (uint32_t i = 0; i < 2; i++) /* nothing on one side: its kind does not count */
@@ -317,7 +320,10 @@ static bpl_value *join(bpl_session *session, const bpl_call *call, bool first)
 {
     bpl_value *wide = bpl_rank(call->left) > bpl_rank(call->right) ? call->left : call->right;
     uint32_t rank = bpl_rank(wide) ? bpl_rank(wide) : 1, axis;
-    if (!bpl_axis_given(session, bpl_rank(wide) ? call->axes : NULL, wide, first ? 0 : rank - 1, &axis)) return NULL;
+    bpl_value *counted = bpl_as_vector(session, wide);
+    bool given = counted && bpl_axis_given(session, call->axes, counted, first ? 0 : rank - 1, &axis);
+    bpl_release(counted);
+    if (!given) return NULL;
     join_side sides[2] = {{.value = bpl_keep(call->left)}, {.value = bpl_keep(call->right)}};
     bool good = true;
     for (uint32_t i = 0; good && i < 2; i++) good = extend(session, &sides[i], sides[!i].value, rank, axis);

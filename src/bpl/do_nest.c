@@ -144,8 +144,9 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     bool good = value && bpl_axis_given(session, call->axes, value, 0, &axis);
     int64_t extent = good ? bpl_shape(value)[axis] : 0;
     if (!good || !marks_of(session, call, "⊂", extent, true, &marks, &count)) return bpl_release(value), NULL;
+    bool spread = bpl_is_unit(call->left); /* one mark for every position */
     for (int64_t i = 0; good && i <= extent; i++) {
-        int64_t mark = count == 1 && i < extent ? marks[0] : count > 1 && i < count ? marks[i] : 0;
+        int64_t mark = spread ? (i < extent ? marks[0] : 0) : i < count ? marks[i] : 0;
         if (!mark) continue;
         if (open >= 0) good = add_part(session, &list, open, i);
         for (int64_t more = 1; good && more < mark; more++) good = add_part(session, &list, i, i);
@@ -165,7 +166,7 @@ bpl_value *bpl_do_partition(bpl_session *session, const bpl_call *call)
     uint32_t axis;
     int64_t *marks, count, open = -1, last = 0;
     parts list = {0};
-    if (!bpl_rank(value)) return bpl_fail(session, BPL_RANK, "⊆: a value without axes has no parts");
+    if (!bpl_rank(value) && !call->axes) return bpl_fail(session, BPL_RANK, "⊆: a value without axes has no parts");
     if (!bpl_axis_given(session, call->axes, value, 0, &axis)) return NULL;
     int64_t extent = bpl_shape(value)[axis];
     if (!marks_of(session, call, "⊆", extent, false, &marks, &count)) return NULL;
@@ -184,6 +185,7 @@ bpl_value *bpl_do_partition(bpl_session *session, const bpl_call *call)
 
 /* What the cells of a mix become: their common rank and extents. */
 typedef struct mix_plan {
+    bool met; /* a cell */
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
     bool numbers, characters, other;
@@ -192,11 +194,14 @@ typedef struct mix_plan {
 static void measure(mix_plan *plan, const bpl_value *item)
 {
     uint32_t rank = bpl_rank(item);
-    if (rank > plan->rank) { /* axes are added in front */
+    if (rank > plan->rank) { /* axes of length 1 are added in front */
         for (uint32_t i = plan->rank; i-- > 0;) plan->shape[i + rank - plan->rank] = plan->shape[i];
-        for (uint32_t i = 0; i < rank - plan->rank; i++) plan->shape[i] = 1;
+        for (uint32_t i = 0; i < rank - plan->rank; i++) plan->shape[i] = plan->met;
         plan->rank = rank;
     }
+    plan->met = true;
+    for (uint32_t i = 0; i < plan->rank - rank; i++)
+        if (!plan->shape[i]) plan->shape[i] = 1;
     for (uint32_t i = 0; i < rank; i++) {
         int64_t *extent = &plan->shape[plan->rank - rank + i];
         if (bpl_shape(item)[i] > *extent) *extent = bpl_shape(item)[i];

@@ -19,6 +19,7 @@ bpl_value *bpl_integers_as(bpl_session *session, bpl_class class, wg_kind kind, 
 /* The class and kind of the positions that a length of this kind has: Booleans count in ordinary integers. */
 bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class *class, wg_kind *kind)
 {
+    if (lengths->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "numbers are expected, not characters"), false;
     const bpl_value *first = lengths;
     while (first->type == BPL_ITEMS && !first->items->volume) first = first->items->prototype; /* of nothing */
     lengths = first;
@@ -158,7 +159,7 @@ static bool whole_steps(bpl_session *session, double distance, int64_t *steps)
     return *steps = (int64_t)nearest, true;
 }
 
-static bool is_real(const bpl_value *value) { return bpl_is_number(value) && (value->type != BPL_NUMBERS || value->class != BPL_CLASS_COMPLEX); }
+static bool is_real(const bpl_value *value) { return bpl_is_number(value) && bpl_volume(value) == 1 && (value->type != BPL_NUMBERS || value->class != BPL_CLASS_COMPLEX); }
 
 static bpl_value *one_range(bpl_session *session, bpl_value *last)
 {
@@ -198,6 +199,19 @@ static bpl_value *range_between(bpl_session *session, bpl_value *first, bpl_valu
     return result;
 }
 
+/* What a function makes of fills: the prototype of its results; 0 where it fails. */
+static bpl_value *result_of_fills(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right))
+{
+    bpl_value *a = !left ? NULL : bpl_volume(left) ? bpl_item(session, left, 0) : bpl_fill(session, left);
+    bpl_value *b = bpl_volume(right) ? bpl_item(session, right, 0) : bpl_fill(session, right), *result = NULL;
+    if (b && (a || !left)) result = code(session, a, b);
+    bpl_release(a);
+    bpl_release(b);
+    if (result || !a != !left || !b) return result;
+    bpl_error_clear(session);
+    return bpl_float(session, 0);
+}
+
 /* Each item of an array (or each pair of items) on its own; the results are mixed. */
 bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right))
 {
@@ -219,7 +233,7 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
         if (items) items->at[i] = results[i];
         else bpl_release(results[i]);
     }
-    if (items && !items->volume) items->prototype = right->type == BPL_NUMBERS ? bpl_fill(session, right) : bpl_float(session, 0);
+    if (items && !items->volume) items->prototype = result_of_fills(session, left, right, code);
     if (items) nested = bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames.keys));
     if (nested) mixed = bpl_mix(session, nested);
     if (mixed && !frames.rank && nested && bpl_rank(mixed) == 0) mixed = bpl_settle_keys(session, mixed, NULL);
@@ -325,6 +339,7 @@ bpl_value *bpl_do_where(bpl_session *session, const bpl_call *call)
     bpl_value *value = call->right;
     int64_t *counts, count;
     bool plain = !value->keys || !value->keys->axes[0].labels;
+    if (value->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "⍸: counts are numbers, not characters");
     if (value->type == BPL_NUMBERS && value->class == BPL_CLASS_BOOLEAN && bpl_rank(value) == 1 && plain) return where_true(session, value);
     bpl_value *row = bpl_rank(value) > 1 ? bpl_monad(session, BPL_GLYPH_RAVEL, value) : bpl_keep(value);
     bool good = row && bpl_to_integers(session, row, "⍸: a count", false, &counts, &count);
@@ -430,6 +445,12 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
         result = bpl_scope_atom(session, wg_array_bins(items, sorted, "right"), BPL_CLASS_ORDINARY);
     } else {
         result = interval_cells(session, bounds, value, frame);
+    }
+    const bpl_axis *axis = bpl_axis_of(bounds, 0);
+    if (result && axis && axis->labels) {
+        bpl_value *labels = bpl_labels_of(session, result, axis, 1);
+        bpl_release(result);
+        result = labels;
     }
     return bpl_carry(session, result, value, same, NULL);
 }

@@ -18,8 +18,7 @@ static wg_array *first_places(bpl_session *session, bpl_value *searched, bpl_val
     return wg_array_reshape(places, frame, bpl_shape(value));
 }
 
-/* Positions as the keys of an axis, where it has them. */
-static bpl_value *by_labels(bpl_session *session, bpl_value *places, const bpl_axis *axis)
+bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis *axis, int64_t first)
 {
     wg_view view;
     if (!bpl_read(session, places, &view)) return NULL;
@@ -27,7 +26,8 @@ static bpl_value *by_labels(bpl_session *session, bpl_value *places, const bpl_a
     bpl_items *items = bpl_items_new(session, bpl_rank(places), bpl_shape(places));
     bool good = items != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
-        bpl_value *label = numbers[i] < axis->extent ? axis->labels[numbers[i]] : NULL;
+        int64_t at = numbers[i] - first;
+        bpl_value *label = at >= 0 && at < axis->extent ? axis->labels[at] : NULL;
         good = (items->at[i] = label ? bpl_keep(label) : bpl_integer(session, numbers[i])) != NULL;
     }
     if (good && places->atom) {
@@ -48,7 +48,7 @@ bpl_value *bpl_do_index_of(bpl_session *session, const bpl_call *call)
     bpl_value *places = bpl_scope_atom(session, first_places(session, call->left, call->right, frame), BPL_CLASS_ORDINARY);
     const bpl_axis *axis = bpl_axis_of(call->left, 0);
     if (places && axis && axis->labels) {
-        bpl_value *labels = by_labels(session, places, axis);
+        bpl_value *labels = bpl_labels_of(session, places, axis, 0);
         bpl_release(places);
         places = labels;
     }
@@ -205,7 +205,11 @@ static bpl_value *leaf_fill(bpl_session *session, const bpl_value *value)
 bpl_value *bpl_do_enlist(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = call->right;
-    if (value->type != BPL_ITEMS) return bpl_monad(session, BPL_GLYPH_RAVEL, value);
+    if (value->type != BPL_ITEMS) {
+        bpl_value *row = bpl_monad(session, BPL_GLYPH_RAVEL, value), *plain = row ? bpl_with_keys(session, row, NULL) : NULL;
+        bpl_release(row);
+        return plain;
+    }
     leaves list = {.session = session};
     if (!add_leaves(&list, value)) return NULL;
     list.items = bpl_items_new(session, 1, &list.count);

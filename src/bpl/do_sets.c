@@ -196,7 +196,7 @@ bpl_value *bpl_do_union(bpl_session *session, const bpl_call *call)
 {
     bpl_value *added = filter(session, "∪", call->right, call->left, false), *result = NULL;
     if (added && bpl_rank(added) < bpl_rank(call->left) && !bpl_tally(added)) result = bpl_keep(call->left);
-    else if (added) result = bpl_dyad(session, BPL_GLYPH_TABLE, call->left, added);
+    else if (added) result = bpl_dyad(session, BPL_GLYPH_TABLE, call->left, bpl_is_unit(call->right) && bpl_volume(added) ? call->right : added);
     bpl_release(added);
     return result;
 }

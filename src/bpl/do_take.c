@@ -97,13 +97,28 @@ static bool counts_for_lines(bpl_session *session, const bpl_value *counts, cons
     return whole || bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers");
 }
 
+/* Whether all counts turn an axis alike, so that its keys go along. */
+static bool one_count(bpl_session *session, const bpl_value *counts, int64_t extent, int64_t *count)
+{
+    bool same = true;
+    for (int64_t i = 0; same && i < bpl_volume(counts); i++) {
+        int64_t number;
+        bpl_value *item = bpl_item(session, counts, i);
+        same = item && bpl_to_integer(session, item, "⌽: the count", &number);
+        bpl_release(item);
+        if (same && i) same = (number - *count) % extent == 0;
+        else if (same) *count = number % extent;
+    }
+    return same && bpl_volume(counts);
+}
+
 static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
 {
     bpl_value *value = call->right;
     uint32_t rank = bpl_rank(value);
     rotate_plan plan = {0};
     bool single = bpl_is_unit(call->left) || (bpl_rank(call->left) == 1 && bpl_volume(call->left) == 1);
-    if (rank && !bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &plan.axis)) return NULL;
+    if ((rank || call->axes) && !bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &plan.axis)) return NULL;
     if (single && !bpl_to_integer(session, call->left, "⌽: the count", &plan.count)) return NULL;
     if (!rank && single) return bpl_keep(value);
     int64_t extent = rank ? bpl_shape(value)[plan.axis] : 1;
@@ -114,6 +129,12 @@ static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
     if (!rank || !counts_for_lines(session, call->left, value, plan.axis))
         return rank ? NULL : bpl_fail(session, BPL_LENGTH, "⌽: several counts for a value without axes");
     plan.counts = call->left;
+    const bpl_axis *labels = bpl_axis_of(value, plan.axis);
+    if (labels && labels->labels && extent && one_count(session, call->left, extent, &plan.count)) {
+        plan.counts = NULL;
+        return carry_stepped(session, bpl_lay(session, value, rotated, &plan), value, plan.axis, plan.count, 1);
+    }
+    if (bpl_failed(session)) return NULL;
     bpl_value *result = bpl_lay(session, value, rotated, &plan);
     if (!result || !value->keys) return result;
     bpl_keys *keys = bpl_keys_new(session, rank, bpl_shape(value)); /* the keys of the axis no longer hold for every line */

@@ -172,6 +172,15 @@ bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t positi
     if (wg_array_is_carried(value->array)) item = part_of(value, bpl_rank(value), position);
     else if (bpl_read(session, value, &view))
         item = wg_array_from(session->lazy, view.kind, 0, NULL, (const char *)view.data + (size_t)position * wg_kind_bytes(view.kind));
+    if (item && value->class == BPL_CLASS_COMPLEX && !wg_array_is_carried(item)) { /* real at once where nothing imaginary is left */
+        wg_array *imaginary = wg_array_imag(item);
+        double number = 0;
+        if (imaginary && wg_array_double(imaginary, &number) && number == 0) {
+            bpl_value *real = bpl_own_array(session, wg_array_real(item), BPL_CLASS_FLOAT, true, false);
+            wg_scope_close(session->lazy);
+            return real;
+        }
+    }
     bpl_value *result = bpl_own_array(session, item, value->class, true, false);
     wg_scope_close(session->lazy);
     return result;
@@ -243,7 +252,7 @@ static bpl_value *simple_prototype(bpl_session *session, const bpl_value *item)
     bpl_value *result = bpl_own_array(session, filled, zero->class, false, false);
     wg_scope_close(session->lazy);
     bpl_release(zero);
-    return result;
+    return item->keys ? bpl_settle_keys(session, result, bpl_keys_keep(item->keys)) : result;
 }
 
 static bpl_value *prototype_further(bpl_session *session, void *item)

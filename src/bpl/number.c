@@ -142,14 +142,10 @@ static bpl_value *rational(const literal *number)
         return bpl_release(exact), result;
     }
     if (!number->first.whole) return fail(number, BPL_SYNTAX, "ᵣ stands between whole numbers, written in digits alone");
-    int64_t above, below = 1;
-    if (!integer_of(text, number->first, &above) || (number->joiner != BPL_MARK_COUNT && !integer_of(text, number->second, &below)))
-        return fail(number, BPL_LIMIT, "the parts of a literal quotient have 64 bits; write larger ones as ⍎ of products");
-    if (!below) return fail(number, BPL_DOMAIN, "a quotient by 0");
-    bpl_value *numerator = bpl_integer(session, above), *denominator = bpl_integer(session, below);
-    bpl_value *result = numerator && denominator ? bpl_join_values(session, BPL_MARK_RATIONAL, numerator, denominator) : NULL;
-    bpl_release(numerator);
-    bpl_release(denominator);
+    bool quotient = number->joiner != BPL_MARK_COUNT;
+    part above = number->first, below = number->second;
+    bpl_value *result = bpl_rational_parse(session, text + above.start, above.end - above.start, quotient ? text + below.start : NULL,
+                                           quotient ? below.end - below.start : 0);
     if (!result || number->mark == BPL_MARK_COUNT || number->mark == BPL_MARK_RATIONAL) return result;
     bpl_value *marked = bpl_mark_value(session, number->mark, result);
     return bpl_release(result), marked;

@@ -140,6 +140,7 @@ static size_t put_code_point(char *to, uint32_t point)
 bool bpl_to_text(bpl_session *session, const bpl_value *value, const char *what, char **text, size_t *length)
 {
     bool none = bpl_volume(value) == 0 && bpl_rank(value) == 1;
+    *text = NULL;
     if (bpl_rank(value) > 1 || (value->type != BPL_CHARACTERS && !none))
         return bpl_fail(session, bpl_rank(value) > 1 ? BPL_RANK : BPL_DOMAIN, "%s must be text", what), false;
     wg_view view = {.data = NULL};

@@ -130,6 +130,8 @@ bpl_value *bpl_of_operator(bpl_session *session, bpl_function *function);
 
 /* rational.c */
 bpl_value *bpl_of_rational(bpl_session *session, bpl_rational *rational); /* consumes it; NULL: NULL */
+/* Of decimal digits, ¯ before negative ones; below NULL: whole. DOMAIN: a quotient by 0. */
+bpl_value *bpl_rational_parse(bpl_session *session, const char *above, size_t above_length, const char *below, size_t below_length);
 /* Its double nearest, and where it is an integer of 64 bits (*exact) that. */
 bool bpl_rational_read(bpl_session *session, const bpl_rational *rational, double *number, int64_t *integer, bool *exact);
 /* ≡ and the order of ⍋, of number atoms one of which is RATIONAL. */

@@ -80,6 +80,8 @@ bool bpl_identify(bpl_session *session, bpl_value *a, bpl_value *b, uint32_t fra
 /* The kind in which simple values (b NULL: one) are compared: integers of any width meet in 64 bits. False (no error): they are not simple, or numbers and
  * characters. */
 bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class *class, wg_kind *kind);
+/* Positions (counted from `first`) as the keys of an axis, where it has them. */
+bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis *axis, int64_t first);
 /* The major cells at which a mask [n] (of the open scope) holds. */
 bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask);
 

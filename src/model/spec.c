@@ -305,3 +305,10 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
                               c->head_width, c->positions, c->begin, c->end};
     return true;
 }
+
+uint64_t wg_model_spec_bytes(const wg_model_spec *spec)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; spec && i < spec->tensor_count; i++) bytes += spec->tensors[i].bytes;
+    return bytes;
+}
