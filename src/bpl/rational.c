@@ -336,14 +336,14 @@ static bpl_value *as_floats(bpl_session *session, uint16_t row, bpl_value *left,
 
 bpl_value *bpl_rational_call(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
 {
-    if (!is_exact(right) || (left && !is_exact(left))) return as_floats(session, row, left, right);
+    if (!is_exact(right) || (left && !is_exact(left) && row != BPL_GLYPH_PRIME)) return as_floats(session, row, left, right);
     mpq_t a, b;
     mpq_inits(a, b, NULL);
     bool served = true, good = load(session, right, b) && (!left || load(session, left, a));
     bpl_value *result = NULL;
     if (good) result = left ? of_two(session, row, a, b, &served) : of_one(session, row, b, &served);
     mpq_clears(a, b, NULL);
-    return good && !served ? as_floats(session, row, left, right) : result;
+    return (good && served) || bpl_failed(session) ? result : as_floats(session, row, left, right);
 }
 
 /* ---- marks ------------------------------------------------------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
  *
  * The rules of comparisons and of logic. Comparisons of f64 are tolerant: a number that is known makes a bound of its own, so that one
  * comparison with it serves. */
+#include <string.h>
+
 #include "bpl/kinds.h"
 
 static bpl_number truth(wg_array *array)
@@ -20,29 +22,38 @@ static bpl_number constant(bpl_session *session, wg_array *a, wg_array *b, bool 
 
 /* ---- bounds of what is near a number ----------------------------------------------------------------------------------------------------------- */
 
-/* The number furthest from c, up or down, that is still near it. */
-static double last_near(double c, bool up)
+/* The neighbour of a positive finite number, up or down. */
+static double neighbour(double size, bool up)
 {
-    if (c == 0 || c != c || c == __builtin_inf() || c == -__builtin_inf()) return c;
-    double size = c < 0 ? -c : c, room = size * BPL_TOLERANCE, good = c, bad = up ? c + 2 * room : c - 2 * room;
-    if (bpl_near_numbers(c, bad)) return bad; /* beyond the range of numbers: nothing is further */
-    for (;;) {
-        double middle = good + (bad - good) / 2;
-        if (middle == good || middle == bad) return good;
-        if (bpl_near_numbers(c, middle)) good = middle;
-        else bad = middle;
-    }
+    int64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    bits += up ? 1 : -1;
+    memcpy(&size, &bits, sizeof size);
+    return size;
 }
 
-/* A bound of c's own: a literal where c is one, so that plans are keyed as they were. */
+/* The number furthest from c, up or down, that is still near it: at c / (1 - tolerance) or c × (1 - tolerance), but for the last bits. */
+static double last_near(double c, bool up)
+{
+    double size = c < 0 ? -c : c;
+    if (!(size >= 0x1p-900 && size <= 0x1p1000)) return c; /* 0, infinite ones, and where the tolerance is no number of full precision */
+    bool out = up == (c > 0); /* away from 0 */
+    double last = out ? size / (1 - BPL_TOLERANCE) : size * (1 - BPL_TOLERANCE);
+    while (!bpl_near_numbers(size, last)) last = neighbour(last, !out);
+    while (bpl_near_numbers(size, neighbour(last, out))) last = neighbour(last, out);
+    return c < 0 ? -last : last;
+}
+
+/* As a stored number: a literal would have plans made for its value. */
 static wg_array *bound(bpl_session *session, double c, bool up)
 {
-    return wg_array_number(session->lazy, WG_KIND_F64, last_near(c, up));
+    double last = last_near(c, up);
+    return wg_array_from(session->lazy, WG_KIND_F64, 0, NULL, &last);
 }
 
 static wg_array *equal_to_known(bpl_session *session, wg_array *a, double c)
 {
-    if (last_near(c, true) == c) return wg_array_equal_scalar(a, c);
+    if (c == 0) return wg_array_equal_scalar(a, c);
     wg_array *low = bound(session, c, false), *high = bound(session, c, true);
     wg_array *from = wg_array_greater_equal(a, low), *to = wg_array_less_equal(a, high);
     return wg_array_and(from, to);
@@ -127,12 +138,15 @@ bpl_number bpl_rule_not(bpl_session *session, bpl_number a)
     return boolean(session, &a) ? truth(wg_array_not(a.array)) : bpl_nothing();
 }
 
-bpl_number bpl_rule_nand(bpl_session *session, bpl_number a, bpl_number b)
+/* Not both, or not either; of no pairs nothing is looked at. */
+static bpl_number denied(bpl_session *session, bpl_number a, bpl_number b, bool either)
 {
-    return boolean(session, &a) && boolean(session, &b) ? truth(wg_array_not(wg_array_and(a.array, b.array))) : bpl_nothing();
+    if (!bpl_numeric(session, &a) || !bpl_numeric(session, &b)) return bpl_nothing();
+    bpl_number none = constant(session, a.array, b.array, false);
+    if (!none.array || !wg_array_volume(none.array)) return none;
+    if (!boolean(session, &a) || !boolean(session, &b)) return bpl_nothing();
+    return truth(wg_array_not(either ? wg_array_or(a.array, b.array) : wg_array_and(a.array, b.array)));
 }
 
-bpl_number bpl_rule_nor(bpl_session *session, bpl_number a, bpl_number b)
-{
-    return boolean(session, &a) && boolean(session, &b) ? truth(wg_array_not(wg_array_or(a.array, b.array))) : bpl_nothing();
-}
+bpl_number bpl_rule_nand(bpl_session *session, bpl_number a, bpl_number b) { return denied(session, a, b, false); }
+bpl_number bpl_rule_nor(bpl_session *session, bpl_number a, bpl_number b) { return denied(session, a, b, true); }

@@ -69,7 +69,8 @@ static wg_array *power_by_squares(wg_array *a, wg_array *exponent, uint32_t bits
     return result;
 }
 
-/* The same of one exponent. */
+/* The same of one small exponent. Greater ones share the plans of all that have as many bits. */
+#define SMALL_EXPONENT 4
 static wg_array *power_of_known(wg_array *a, uint64_t exponent)
 {
     if (!exponent) return wg_array_ones_like(a);
@@ -106,7 +107,7 @@ static bpl_number integer_power(bpl_session *session, bpl_number a, bpl_number b
         bpl_number base = bpl_floats(session, a), exponent = bpl_floats(session, b);
         return float_power(session, base, exponent);
     }
-    if (wg_array_rank(b.array) == 0) return bpl_like(a, power_of_known(a.array, (uint64_t)greatest));
+    if (wg_array_rank(b.array) == 0 && greatest <= SMALL_EXPONENT) return bpl_like(a, power_of_known(a.array, (uint64_t)greatest));
     return bpl_like(a, power_by_squares(a.array, b.array, bits_of((uint64_t)greatest)));
 }
 

@@ -5,13 +5,15 @@
 
 /* ---- one argument --------------------------------------------------------------------------------------------------------------------------- */
 
-/* The whole number below (up: above), or the nearest one where that is within the tolerance. */
+/* The whole number below (up: above), or the nearest one where that is within the tolerance: the number is moved by as much, but by less than
+ * a half, as from 2^52 on all are whole. */
 static wg_array *rounded(bpl_session *session, wg_array *a, bool up)
 {
-    wg_array *exact = up ? wg_array_ceil(a) : wg_array_floor(a);
-    if (!bpl_is_tolerant(session, wg_array_kind(a))) return exact;
-    wg_array *nearest = wg_array_round(a), *near = bpl_near(a, nearest);
-    return wg_array_select(near, nearest, exact);
+    if (bpl_is_tolerant(session, wg_array_kind(a))) {
+        wg_array *room = wg_array_minimum_scalar(wg_array_mul_scalar(wg_array_abs(a), BPL_TOLERANCE), 0.4999);
+        a = up ? wg_array_sub(a, room) : wg_array_add(a, room);
+    }
+    return up ? wg_array_ceil(a) : wg_array_floor(a);
 }
 
 wg_array *bpl_floor_floats(bpl_session *session, wg_array *a)
