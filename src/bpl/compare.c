@@ -245,10 +245,11 @@ static bpl_value *compare_further(bpl_session *session, void *data)
     return bpl_compare(session, of->a, of->b, of->order) ? bpl_boolean(session, false) : NULL;
 }
 
-/* Arrays by their items in row-major order, the shorter one first; then by their axes. */
+/* Arrays of fewer axes first; then by their items in row-major order, the shorter one first; then by their lengths. */
 static bool compare_arrays(bpl_session *session, const bpl_value *a, const bpl_value *b, int *order)
 {
     int64_t m = bpl_volume(a), n = bpl_volume(b);
+    *order = (bpl_rank(a) > bpl_rank(b)) - (bpl_rank(a) < bpl_rank(b));
     for (int64_t i = 0; i < m && i < n && !*order; i++) {
         bpl_value *left = bpl_item(session, a, i), *right = left ? bpl_item(session, b, i) : NULL;
         bool good = right && bpl_compare(session, left, right, order);
@@ -257,7 +258,6 @@ static bool compare_arrays(bpl_session *session, const bpl_value *a, const bpl_v
         if (!good) return false;
     }
     if (!*order) *order = (m > n) - (m < n);
-    if (!*order) *order = (bpl_rank(a) > bpl_rank(b)) - (bpl_rank(a) < bpl_rank(b));
     for (uint32_t axis = 0; axis < bpl_rank(a) && !*order; axis++)
         *order = (bpl_shape(a)[axis] > bpl_shape(b)[axis]) - (bpl_shape(a)[axis] < bpl_shape(b)[axis]);
     return true;

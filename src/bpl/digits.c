@@ -127,6 +127,11 @@ const char *bpl_kind_mark(bpl_class class, wg_kind kind, bool exact)
     }
 }
 
+const char *bpl_mark_in(const bpl_value *value, const bpl_style *style)
+{
+    return value->type == BPL_NUMBERS && !style->unmarked ? bpl_kind_mark((bpl_class)value->class, bpl_kind(value), style->exact) : "";
+}
+
 void bpl_put_code_point(base_string *out, uint32_t code)
 {
     unsigned char text[4];

@@ -98,7 +98,7 @@ static bool add_item(grid *g, int64_t index)
     bool plain = value->type == BPL_NUMBERS;
     if (value->type == BPL_ITEMS) {
         const bpl_value *item = value->items->at[index];
-        plain = is_plain(item) && !*bpl_kind_mark((bpl_class)item->class, bpl_kind(item), false);
+        plain = is_plain(item) && !*bpl_mark_in(item, g->style);
         if (!put_grid_item(g, item)) return false;
     } else if (value->type == BPL_CHARACTERS) {
         if (g->table) base_string_puts(&g->text, "'");
@@ -256,7 +256,7 @@ static void brackets(base_string *out, const char *bracket, uint32_t count)
 static bool put_planes(grid *g, base_string *out)
 {
     const bpl_value *value = g->value;
-    const char *mark = value->type == BPL_NUMBERS ? bpl_kind_mark((bpl_class)value->class, bpl_kind(value), g->style->exact) : "";
+    const char *mark = bpl_mark_in(value, g->style);
     uint32_t rank = bpl_rank(value), opens;
     planes all = planes_of(value, g->style);
     int64_t positions[WG_MAX_RANK], rows;
@@ -335,7 +335,7 @@ static bool put_table_plane(grid *g, base_string *out, int64_t plane)
     uint32_t rank = bpl_rank(value);
     bpl_edges down = bpl_edges_of(value, rank - 2, g->style), across = bpl_edges_of(value, rank - 1, g->style);
     const bpl_axis *rows = bpl_axis_of(value, rank - 2), *columns = bpl_axis_of(value, rank - 1);
-    const char *mark = value->type == BPL_NUMBERS ? bpl_kind_mark((bpl_class)value->class, bpl_kind(value), g->style->exact) : "";
+    const char *mark = bpl_mark_in(value, g->style);
     bool heads = columns && columns->labels, side = (rows && rows->labels) || (*mark && heads);
     if (heads) {
         if (side && !add_text(g, mark)) return false;
@@ -394,10 +394,10 @@ static bool has_names(const bpl_value *value)
 }
 
 /* A vector whose items stand side by side without brackets: atoms and texts, two or more. */
-static bool stands_bare(const bpl_value *value)
+static bool stands_bare(const bpl_value *value, const bpl_style *style)
 {
     if (bpl_rank(value) != 1 || bpl_volume(value) < 2 || has_labels(value) || has_names(value)) return false;
-    if (value->type == BPL_NUMBERS) return !*bpl_kind_mark((bpl_class)value->class, bpl_kind(value), false);
+    if (value->type == BPL_NUMBERS) return !*bpl_mark_in(value, style);
     for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) {
         const bpl_value *item = value->items->at[i];
         bool text = item->type == BPL_CHARACTERS && bpl_rank(item) == 1;
@@ -450,7 +450,7 @@ bool bpl_put_display(bpl_session *session, base_string *out, const bpl_value *va
     if (array && bpl_volume(value) && bpl_rank(value) > 1) done = put_matrix(session, out, value, style);
     else if (array && value->type == BPL_CHARACTERS && bpl_volume(value) && bpl_rank(value) == 1 && !has_labels(value) && !has_names(value))
         done = put_characters(session, out, value, style);
-    else if (array && stands_bare(value)) done = put_bare(session, out, value, style);
+    else if (array && stands_bare(value, style)) done = put_bare(session, out, value, style);
     else done = bpl_put_inline(session, out, value, style);
     return done && (!out->failed || bpl_fail_memory(session));
 }

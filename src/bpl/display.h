@@ -10,6 +10,7 @@ typedef struct bpl_style {
     bool full;     /* all digits; else those of the preferences, where a number has 64 bits */
     bool exact;    /* every number's kind is marked, and functions are refused: reads back as it was */
     bool shortens; /* large arrays show their edges */
+    bool unmarked; /* kinds of numbers are not told */
 } bpl_style;
 
 /* How large an array may be to be shown whole, and how many positions each edge of an axis shows else. */
@@ -28,6 +29,8 @@ int64_t bpl_edges_at(bpl_edges edges, int64_t place);
 
 /* The mark of a kind of number: "ₓ", "ₛ"..; "" of Booleans, characters, and where it is not exact of floats and complex numbers of 64 bits a part. */
 const char *bpl_kind_mark(bpl_class class, wg_kind kind, bool exact);
+/* That of a value as a style writes it; "" of what is not NUMBERS. */
+const char *bpl_mark_in(const bpl_value *value, const bpl_style *style);
 /* A double in so many significant digits at most; 0: the fewest that read back in that kind of float. */
 void bpl_put_float(base_string *out, wg_kind kind, double number, int digits);
 /* Item `index` of numbers without its mark. */
@@ -47,5 +50,8 @@ int64_t bpl_columns(const char *text, size_t length);
 
 /* The lines of a value, each with its end but the last. */
 bool bpl_put_display(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style);
+
+/* ⍕: an array of characters. Not marked: kinds of numbers are not told. */
+bpl_value *bpl_format_value(bpl_session *session, bpl_value *value, bool marked);
 
 #endif

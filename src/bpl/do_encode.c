@@ -162,7 +162,7 @@ bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
 {
     if (!numeric(session, "⊤", call->left) || !numeric(session, "⊤", call->right)) return NULL;
     if (!bpl_rank(call->left)) {
-        bpl_value *base = bpl_item(session, call->left, 0), *result = base ? bpl_dyad(session, BPL_GLYPH_RESIDUE, base, call->right) : NULL;
+        bpl_value *base = slice(session, call->left, 0), *result = base ? bpl_dyad(session, BPL_GLYPH_RESIDUE, base, call->right) : NULL;
         bpl_release(base);
         return result;
     }

@@ -254,6 +254,9 @@ static wg_array *extend_alone(wg_array *array, double fill, const void *user)
 
 static bpl_value *join_values(bpl_session *session, const join_side sides[2], uint32_t rank, uint32_t axis)
 {
+    int64_t shape[WG_MAX_RANK], volume = 1;
+    for (uint32_t i = 0; i < rank; i++) volume *= shape[i] = sides[0].shape[i] + (i == axis ? sides[1].shape[i] : 0);
+    if (!volume) return bpl_nothing_of(session, sides[0].value, rank, shape);
     bpl_class class;
     wg_kind kind;
     for (uint32_t i = 0; i < 2; i++) /* nothing on one side: its kind does not count */

@@ -144,7 +144,7 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     bool good = value && bpl_axis_given(session, call->axes, value, 0, &axis);
     int64_t extent = good ? bpl_shape(value)[axis] : 0;
     if (!good || !marks_of(session, call, "⊂", extent, true, &marks, &count)) return bpl_release(value), NULL;
-    bool spread = count == 1 && (extent || bpl_is_unit(call->left)); /* one mark for every position */
+    bool spread = bpl_is_unit(call->left); /* one mark for every position */
     for (int64_t i = 0; good && i <= extent; i++) {
         int64_t mark = spread ? (i < extent ? marks[0] : 0) : i < count ? marks[i] : 0;
         if (!mark) continue;
@@ -366,6 +366,7 @@ static bool position_of(bpl_session *session, const bpl_value *value, const bpl_
     if (!bpl_to_integer(session, given, "⊃: a position", position)) return false;
     int64_t extent = bpl_tally(value);
     if (!extent && (!*position || *position == -1)) return *position = -1, true;
+    if (session->prototypes && (*position < -extent || *position >= extent)) return *position = -1, true;
     if (*position < -extent || *position >= extent)
         return bpl_fail(session, BPL_INDEX, "position %lld is outside an axis of length %lld", (long long)*position, (long long)extent), false;
     if (*position < 0) *position += extent;
@@ -377,6 +378,7 @@ static bpl_value *step_into(bpl_session *session, bpl_value *value, const bpl_va
 {
     int64_t position;
     if (!position_of(session, value, given, &position)) return NULL;
+    if (position < 0 && bpl_volume(value) && bpl_rank(value) < 2) return bpl_fill(session, value);
     if (position < 0) return bpl_do_first(session, &(bpl_call){.right = value});
     return bpl_rank(value) ? bpl_cell(session, value, position) : bpl_item(session, value, 0);
 }

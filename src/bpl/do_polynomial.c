@@ -114,6 +114,7 @@ static bpl_value *by_table(bpl_session *session, const bpl_value *table, bpl_val
 bpl_value *bpl_do_polynomial(bpl_session *session, const bpl_call *call)
 {
     bpl_value *left = call->left;
+    if (call->right->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "⌻: a polynomial is of numbers, not of characters");
     if (left->type != BPL_ITEMS || (bpl_volume(left) && left->items->at[0]->atom && (bpl_volume(left) != 2 || left->items->at[1]->atom))) {
         if (left->type == BPL_CHARACTERS && bpl_volume(left)) return bpl_fail(session, BPL_DOMAIN, "⌻: coefficients are numbers");
         if (bpl_rank(left) > 1) return bpl_by_rows(session, call, bpl_do_polynomial);
@@ -182,6 +183,10 @@ static void quadratic_roots(const number *coefficients, number *roots)
 static void find_roots(const number *coefficients, int64_t degree, number *roots)
 {
     double bound = 0;
+    if (degree == 1) {
+        roots[0] = cimag(coefficients[0]) == 0 && cimag(coefficients[1]) == 0 ? -creal(coefficients[0]) / creal(coefficients[1]) : -coefficients[0] / coefficients[1];
+        return;
+    }
     if (degree == 2) {
         quadratic_roots(coefficients, roots);
         return;
@@ -241,7 +246,7 @@ static bool read_coefficients(bpl_session *session, const bpl_value *value, numb
     const wg_complex128 *from = good ? view.data : NULL;
     for (int64_t i = 0; good && i < bpl_volume(value); i++) {
         to[i] = from[i].re + I * from[i].im;
-        if (!isfinite(from[i].re) || !isfinite(from[i].im)) good = bpl_fail(session, BPL_DOMAIN, "⌻: a coefficient is not finite") != NULL;
+        if (bpl_volume(value) > 2 && (!isfinite(from[i].re) || !isfinite(from[i].im))) good = bpl_fail(session, BPL_DOMAIN, "⌻: a coefficient is not finite") != NULL;
     }
     if (!good && !bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);

@@ -205,7 +205,11 @@ static bpl_value *leaf_fill(bpl_session *session, const bpl_value *value)
 bpl_value *bpl_do_enlist(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = call->right;
-    if (value->type != BPL_ITEMS) return bpl_monad(session, BPL_GLYPH_RAVEL, value);
+    if (value->type != BPL_ITEMS) {
+        bpl_value *row = bpl_monad(session, BPL_GLYPH_RAVEL, value), *plain = row ? bpl_with_keys(session, row, NULL) : NULL;
+        bpl_release(row);
+        return plain;
+    }
     leaves list = {.session = session};
     if (!add_leaves(&list, value)) return NULL;
     list.items = bpl_items_new(session, 1, &list.count);

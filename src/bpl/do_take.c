@@ -97,6 +97,21 @@ static bool counts_for_lines(bpl_session *session, const bpl_value *counts, cons
     return whole || bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers");
 }
 
+/* Whether all counts turn an axis alike, so that its keys go along. */
+static bool one_count(bpl_session *session, const bpl_value *counts, int64_t extent, int64_t *count)
+{
+    bool same = true;
+    for (int64_t i = 0; same && i < bpl_volume(counts); i++) {
+        int64_t number;
+        bpl_value *item = bpl_item(session, counts, i);
+        same = item && bpl_to_integer(session, item, "⌽: the count", &number);
+        bpl_release(item);
+        if (same && i) same = (number - *count) % extent == 0;
+        else if (same) *count = number % extent;
+    }
+    return same && bpl_volume(counts);
+}
+
 static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
 {
     bpl_value *value = call->right;
@@ -114,6 +129,12 @@ static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
     if (!rank || !counts_for_lines(session, call->left, value, plan.axis))
         return rank ? NULL : bpl_fail(session, BPL_LENGTH, "⌽: several counts for a value without axes");
     plan.counts = call->left;
+    const bpl_axis *labels = bpl_axis_of(value, plan.axis);
+    if (labels && labels->labels && extent && one_count(session, call->left, extent, &plan.count)) {
+        plan.counts = NULL;
+        return carry_stepped(session, bpl_lay(session, value, rotated, &plan), value, plan.axis, plan.count, 1);
+    }
+    if (bpl_failed(session)) return NULL;
     bpl_value *result = bpl_lay(session, value, rotated, &plan);
     if (!result || !value->keys) return result;
     bpl_keys *keys = bpl_keys_new(session, rank, bpl_shape(value)); /* the keys of the axis no longer hold for every line */

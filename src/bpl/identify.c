@@ -281,6 +281,7 @@ static bool identify_by_table(bpl_session *session, bpl_value *a, bpl_value *b, 
     key_list list = {0};
     bool good = ids || bpl_fail_memory(session);
     if (good && !class) good = identify_items(session, a, b, count, width, ids);
+    for (int64_t i = rows[0]; good && !class && !width && b && b->type != a->type && i < count; i++) ids[i] = -1; /* no numbers are no text */
     if (good && class) good = simple_keys(session, a, b, *class, kind, &list);
     if (good && class) good = identify_rows(session, list.keys, count, count ? list.count / count : 0, ids);
     if (good) good = (*left = of_ids(session, ids, rows[0])) != NULL || bpl_fail_lazy(session);

@@ -252,7 +252,7 @@ static bpl_value *simple_prototype(bpl_session *session, const bpl_value *item)
     bpl_value *result = bpl_own_array(session, filled, zero->class, false, false);
     wg_scope_close(session->lazy);
     bpl_release(zero);
-    return result;
+    return item->keys ? bpl_settle_keys(session, result, bpl_keys_keep(item->keys)) : result;
 }
 
 static bpl_value *prototype_further(bpl_session *session, void *item)

@@ -86,11 +86,7 @@ static bool put_at(writer *w, const contents *of, int64_t index)
     return true;
 }
 
-/* The mark that stands behind all items of an array. */
-static const char *mark_of(const writer *w, const bpl_value *value)
-{
-    return value->type == BPL_NUMBERS ? bpl_kind_mark((bpl_class)value->class, bpl_kind(value), w->style->exact) : "";
-}
+static const char *mark_of(const writer *w, const bpl_value *value) { return bpl_mark_in(value, w->style); }
 
 /* ---- keys ------------------------------------------------------------------------------------------------------------------------------------- */
 

@@ -341,7 +341,9 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
 {
     bpl_value *argument = call->left ? call->left : call->right;
     bpl_items *items = bpl_items_new(session, bpl_rank(argument) - 1, bpl_shape(argument));
-    bpl_value *rows = items ? bpl_lay(session, argument, to_rows, NULL) : NULL;
+    int32_t from[WG_MAX_RANK] = {-1, (int32_t)bpl_rank(argument) - 1}, frame[WG_MAX_RANK];
+    for (uint32_t axis = 0; axis < WG_MAX_RANK; axis++) frame[axis] = (int32_t)axis;
+    bpl_value *rows = items ? bpl_carry(session, bpl_lay(session, argument, to_rows, NULL), argument, from, NULL) : NULL;
     bool good = rows != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
         bpl_value *row = bpl_cell(session, rows, i);
@@ -356,7 +358,7 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
         if (items) bpl_items_free(session, items);
         return NULL;
     }
-    bpl_value *nested = bpl_collect(session, items), *result = nested ? bpl_mix(session, nested) : NULL;
+    bpl_value *nested = bpl_carry(session, bpl_collect(session, items), argument, frame, NULL), *result = nested ? bpl_mix(session, nested) : NULL;
     bpl_release(nested);
     return result;
 }
