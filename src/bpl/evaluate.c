@@ -673,6 +673,7 @@ bpl_value *bpl_evaluate_value(bpl_session *session, const bpl_node *node)
 bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
 {
     bpl_value *value = NULL;
+    const bpl_node *at = session->at;
     *shy = false, session->no_result = true;
     bpl_source_keep(source);
     for (uint32_t i = 0; i < source->body.count; i++) {
@@ -686,6 +687,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         *shy |= tree->kind == BPL_NODE_CALL && tree->children[tree->count - 2]->kind == BPL_NODE_SYSTEM && session->shy;
         if (!value && !session->no_result) break;
     }
+    session->at = at; /* nodes of a source that is gone are the place of nothing */
     bpl_source_release(source);
     return value;
 }
