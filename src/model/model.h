@@ -132,6 +132,9 @@ const char *model_path(wg_model_spec *spec, const char *file);
 /* The tensor of a name; NULL: there is none. */
 const model_tensor *model_find_tensor(const wg_model_spec *spec, const char *name);
 
+/* Fills a spec from a checkpoint of llama2.c (llama2c.c), of file number 0. */
+bool model_llama2c_open(wg_model_spec *spec, const char *path, wg_error *error);
+
 /* ---- the structure: weights.c, attention.c, mlp.c, author.c ---- */
 
 typedef enum model_role {
