@@ -146,7 +146,7 @@ bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t c
     bpl_items *items = bpl_items_new(session, 1, &(int64_t){count});
     if (!items) return NULL;
     for (uint32_t i = 0; i < count; i++) items->at[i] = bpl_keep(values[i]);
-    return bpl_collect_strand(session, items);
+    return bpl_collect(session, items);
 }
 
 static bool calls(const bpl_value *value) { return bpl_is_function(value) || bpl_holds_function(value); }
