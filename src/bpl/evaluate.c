@@ -146,7 +146,7 @@ bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t c
     bpl_items *items = bpl_items_new(session, 1, &(int64_t){count});
     if (!items) return NULL;
     for (uint32_t i = 0; i < count; i++) items->at[i] = bpl_keep(values[i]);
-    return bpl_collect_strand(session, items);
+    return bpl_collect(session, items);
 }
 
 static bool calls(const bpl_value *value) { return bpl_is_function(value) || bpl_holds_function(value); }
@@ -673,6 +673,7 @@ bpl_value *bpl_evaluate_value(bpl_session *session, const bpl_node *node)
 bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
 {
     bpl_value *value = NULL;
+    const bpl_node *at = session->at;
     *shy = source->first > 0, session->no_result = true;
     bpl_source_keep(source);
     for (uint32_t i = source->first; i < source->body.count; i++) {
@@ -686,6 +687,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         *shy |= tree->kind == BPL_NODE_CALL && tree->children[tree->count - 2]->kind == BPL_NODE_SYSTEM && session->shy;
         if (!value && !session->no_result) break;
     }
+    session->at = at; /* nodes of a source that is gone are the place of nothing */
     bpl_source_release(source);
     return value;
 }

@@ -10,7 +10,7 @@ bool bpl_numeric(bpl_session *session, bpl_number *a)
     if (a->class != BPL_CLASS_CHARACTER) return a->array != NULL;
     if (wg_array_volume(a->array)) return bpl_fail(session, BPL_DOMAIN, "numbers are expected, not characters"), false;
     wg_kind kind = session->preferences.float_kind;
-    *a = bpl_number_of(wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT);
+    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, true};
     return a->array != NULL;
 }
 
@@ -160,10 +160,12 @@ bool bpl_known(bpl_number a, double *number)
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any)
 {
     int64_t number;
-    wg_array *one = mask && wg_array_rank(mask) == 0 ? mask : wg_array_any(mask, WG_ALL_AXES, false);
+    wg_array *whole = mask && wg_array_is_carried(mask) ? wg_array_whole(mask) : mask;
+    wg_array *one = whole && wg_array_rank(whole) == 0 ? whole : wg_array_any(whole, WG_ALL_AXES, false);
     if (!one || !wg_array_int64(one, &number)) return bpl_failed(session) ? false : (bpl_fail_lazy(session), false);
     *any = number != 0;
-    return true;
+    if (!*any || wg_array_rank(whole) == wg_array_rank(mask)) return true;
+    return bpl_fail(session, BPL_UNSUPPORTED, "cells of which some differ, all at once"), false; /* they are called one by one */
 }
 
 /* ---- tolerance -------------------------------------------------------------------------------------------------------------------------------- */
