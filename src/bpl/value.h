@@ -96,6 +96,9 @@ bool bpl_axis_copy(bpl_session *session, bpl_axis *axis, const bpl_axis *from);
 /* The value with these keys, or with none where they say nothing. Consumes both (each may be NULL: a NULL value stays NULL). */
 bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *keys);
 
+/* A record of values [count] (owned, NULL where one failed) by names. */
+bpl_value *bpl_record(bpl_session *session, const char *const *names, bpl_value **values, int64_t count);
+
 /* ---- making -------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_value *bpl_keep(bpl_value *value); /* one more reference; NULL stays NULL */
