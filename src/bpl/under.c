@@ -257,7 +257,7 @@ static bpl_value *under_function(bpl_session *session, const bpl_call *call, bpl
 
 /* ---- under positions -------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The left argument with one cell for each of y's, by position, key, or its one cell for all; itself where it is a unit. */
+/* The left argument with one cell for each of y's and y's keys, by position, key, or its one cell for all; itself where it is a unit. */
 static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
 {
     if (bpl_is_unit(left)) return bpl_keep(left);
@@ -270,10 +270,12 @@ static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
     int64_t *at = base_allocate(session->allocator, bytes);
     if (!at) return bpl_fail_memory(session);
     for (int64_t i = 0; i < count; i++) at[i] = !keyed ? 0 : axis->labels[i] ? bpl_axis_find(session, keys, axis->labels[i]) : -1;
-    bpl_value *picked = bpl_failed(session) ? NULL : bpl_pick_cells(session, left, 0, at, count), *lined = picked ? bpl_with_keys(session, picked, NULL) : NULL;
+    bpl_value *lined = bpl_failed(session) ? NULL : bpl_pick_cells(session, left, 0, at, count);
     base_free(session->allocator, at, bytes);
-    bpl_release(picked);
-    return lined;
+    if (!lined || !axis || !axis->labels) return lined;
+    bpl_keys *names = bpl_keys_new(session, bpl_rank(lined), bpl_shape(lined));
+    if (names) bpl_axis_copy(session, &names->axes[0], axis);
+    return bpl_settle_keys(session, lined, names);
 }
 
 /* A replacement whose keys are those of the cells comes in their order. */
