@@ -376,7 +376,11 @@ static int64_t *item_positions(bpl_session *session, const bpl_choices *choices,
     *volume = count * cell;
     int64_t *positions = base_allocate(session->allocator, (size_t)(*volume + 1) * sizeof *positions), at = 0;
     if (!positions) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < count; i++)
+    bool in_order = true;
+    for (uint32_t axis = 0; axis < rank; axis++) in_order = in_order && choices->axes[axis] == axis;
+    for (int64_t i = 0; i < count && in_order; i++)
+        for (int64_t j = 0; j < cell; j++) positions[at++] = cells[i] * cell + j;
+    for (int64_t i = 0; i < count && !in_order; i++)
         for (int64_t j = 0; j < cell; j++) {
             int64_t flat = cells[i] * cell + j, position = 0;
             for (uint32_t axis = rank; axis-- > 0; flat /= bpl_shape(choices->value)[axis]) position += flat % bpl_shape(choices->value)[axis] * strides[choices->axes[axis]];
@@ -400,11 +404,21 @@ static bpl_value *put_cells(bpl_session *session, const bpl_call *call, const bp
     return changed;
 }
 
+/* By a select of lazy/, where nothing has to be read and the kind stays. */
+static bpl_value *masked(bpl_session *session, const bpl_call *call, const bpl_value *mask)
+{
+    bpl_value *same = bpl_primitive(session, BPL_GLYPH_RIGHT), *result = same ? bpl_choose_masked(session, mask, call->left, call->right, same, call->function->left) : NULL;
+    if (!result || (result->class == call->right->class && bpl_kind(result) == bpl_kind(call->right))) return result;
+    bpl_release(result);
+    return NULL;
+}
+
 static bpl_value *under_mask(bpl_session *session, const bpl_call *call, bpl_value *predicate)
 {
     bpl_value *mask = bpl_wanted(session, bpl_apply(session, predicate, NULL, call->right)), *result = NULL, *made = NULL;
     bpl_choices choices = {.count = 0};
     if (!mask) return NULL;
+    if ((result = masked(session, call, mask)) || bpl_failed(session)) return bpl_release(mask), result;
     if (mask->type != BPL_NUMBERS) bpl_fail(session, BPL_DOMAIN, "a mask is made of numbers");
     bool good = !bpl_failed(session) && bpl_choices_make(session, mask, call->left, call->right, 2, &choices), one = false;
     int64_t count = 0, *cells = good ? bpl_choices_of(session, &choices, 1, &count) : NULL;
