@@ -6,6 +6,7 @@
 #define WENGERT_GENERATE_H
 
 #include "wengert/model.h"
+#include "wengert/tokenizer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,20 @@ WG_API int64_t wg_sampler_candidates(const wg_sampler *sampler, const float *log
 /* The token of step `step` (from 0): a function of its arguments alone; -1 and an error as above. */
 WG_API int32_t wg_sampler_next(const wg_sampler *sampler, const float *logits, int64_t vocabulary, const int32_t *history,
                                size_t history_count, uint64_t step, wg_error *error);
+
+/* ---- chat ---- */
+
+/* The chat template of a model: chat_template of tokenizer_config.json, chat_template.jinja in its folder, or the key of a .gguf file; owned
+ * (wg_text_free). NULL: there is none, and error->code stays WG_OK; or an error. */
+WG_API char *wg_chat_template(wg_context *context, const char *path, wg_error *error);
+/* The prompt of messages, a JSON list of {"role": .., "content": ..} [length bytes], by a template; owned (wg_text_free). add_prompt: the
+ * template begins the answer too. NULL and an error with the line of the template: what it refuses, and what is not supported. */
+WG_API char *wg_chat_prompt(wg_context *context, const char *chat_template, const char *messages, size_t length, bool add_prompt,
+                            const char *begin, const char *end, wg_error *error);
+/* The ids of that prompt. A special token spelled out in a message is text there, so that no message can end its own turn. *ids is owned:
+ * wg_deallocate(context, ids, count * 4). */
+WG_API bool wg_chat_encode(wg_tokenizer *tokenizer, const char *chat_template, const char *messages, size_t length, bool add_prompt,
+                           int32_t **ids, size_t *count, wg_error *error);
 
 /* ---- runners ---- */
 

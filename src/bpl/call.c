@@ -2,6 +2,7 @@
  *
  * The one entry that calls functions. */
 #include "bpl/cells.h"
+#include "bpl/derivative.h"
 
 /* ---- primitives ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -12,7 +13,7 @@ static bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
     bpl_service service = call->left ? row->dyadic : row->monadic;
     if (service == BPL_SERVICE_PERVASIVE && !call->axes) return bpl_pervade(session, at, call->left, call->right);
     if (service == BPL_SERVICE_PERVASIVE) return bpl_call_axis(session, call);
-    if (service == BPL_SERVICE_WHOLE && call->axes && !bpl_has_own_axes(at, call->left)) return bpl_call_axis(session, call);
+    if (service == BPL_SERVICE_WHOLE && call->axes && !bpl_has_own_axes(at, call->left, call->axes)) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE) return (call->left ? row->two.code : row->one.code)(session, call);
     if (service == BPL_SERVICE_ABSENT)
         return bpl_fail(session, BPL_UNSUPPORTED, "%s with %s is not supported", row->glyph, call->left ? "two arguments" : "one argument");
@@ -102,7 +103,7 @@ static bpl_value *call_array(bpl_session *session, bpl_value *array, bpl_value *
 
 /* ---- the entry ---------------------------------------------------------------------------------------------------------------------------------- */
 
-static bpl_value *call_form(bpl_session *session, const bpl_call *call)
+bpl_value *bpl_call_plain(bpl_session *session, const bpl_call *call)
 {
     const bpl_function *function = call->function;
     switch ((bpl_function_form)function->form) {
@@ -151,7 +152,7 @@ bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *
     if (function->type != BPL_FUNCTION) return call_array(session, function, left, right);
     bpl_call call = {.function = function->function, .left = left, .right = right, .axes = axes};
     if (axes && call.function->form != BPL_PRIMITIVE) return bpl_call_axis(session, &call);
-    return call_form(session, &call);
+    return call.function->slope ? bpl_call_with_slope(session, &call) : bpl_call_plain(session, &call);
 }
 
 bpl_value *bpl_apply(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right)

@@ -131,7 +131,7 @@ bpl_value *bpl_operand_value(bpl_session *session, bpl_value *operand, const bpl
 /* ---- derived_axis.c ------------------------------------------------------------------------------------------------------------------------- */
 
 /* A primitive whose code takes call->axes; any other one is called on cells of them. */
-bool bpl_has_own_axes(uint16_t glyph, bool dyadic);
+bool bpl_has_own_axes(uint16_t glyph, bool dyadic, const bpl_value *axes);
 
 /* ---- derived_repeat.c ----------------------------------------------------------------------------------------------------------------------- */
 

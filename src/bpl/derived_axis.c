@@ -175,7 +175,7 @@ bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call)
 
 /* ---- the modifier --------------------------------------------------------------------------------------------------------------------------------- */
 
-bool bpl_has_own_axes(uint16_t glyph, bool dyadic)
+bool bpl_has_own_axes(uint16_t glyph, bool dyadic, const bpl_value *axes)
 {
     switch (glyph) {
     case BPL_GLYPH_ENCLOSE:
@@ -189,8 +189,8 @@ bool bpl_has_own_axes(uint16_t glyph, bool dyadic)
     case BPL_GLYPH_TABLE:
     case BPL_GLYPH_TAKE:
     case BPL_GLYPH_REPLICATE:
-    case BPL_GLYPH_KEYS:
-    case BPL_GLYPH_INDEX: return dyadic;
+    case BPL_GLYPH_KEYS: return dyadic;
+    case BPL_GLYPH_INDEX: return dyadic && axes->keys; /* ["fill": v] */
     default: return false;
     }
 }

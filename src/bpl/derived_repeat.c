@@ -103,8 +103,11 @@ static bool collect_counts(bpl_session *session, const bpl_value *counts, states
     for (int64_t i = 0; i < bpl_volume(counts); i++) {
         bpl_value *item = bpl_item(session, counts, i);
         int64_t *number = NULL, one;
-        bool good = item && bpl_to_integers(session, item, "a count of ⍣", true, &number, &one) && states_add(session, s, number[0]);
-        if (number) bpl_free_integers(session, number, one);
+        bool good = item && bpl_to_integers(session, item, "a count of ⍣", true, &number, &one);
+        if (good) {
+            good = states_add(session, s, number[0]);
+            bpl_free_integers(session, number, one);
+        }
         bpl_release(item);
         if (!good) return false;
     }

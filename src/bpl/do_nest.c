@@ -366,6 +366,7 @@ static bool position_of(bpl_session *session, const bpl_value *value, const bpl_
     if (!bpl_to_integer(session, given, "⊃: a position", position)) return false;
     int64_t extent = bpl_tally(value);
     if (!extent && (!*position || *position == -1)) return *position = -1, true;
+    if (session->prototypes && (*position < -extent || *position >= extent)) return *position = -1, true;
     if (*position < -extent || *position >= extent)
         return bpl_fail(session, BPL_INDEX, "position %lld is outside an axis of length %lld", (long long)*position, (long long)extent), false;
     if (*position < 0) *position += extent;
@@ -377,6 +378,7 @@ static bpl_value *step_into(bpl_session *session, bpl_value *value, const bpl_va
 {
     int64_t position;
     if (!position_of(session, value, given, &position)) return NULL;
+    if (position < 0 && bpl_volume(value) && bpl_rank(value) < 2) return bpl_fill(session, value);
     if (position < 0) return bpl_do_first(session, &(bpl_call){.right = value});
     return bpl_rank(value) ? bpl_cell(session, value, position) : bpl_item(session, value, 0);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bpl/evaluate.h"
+#include "bpl/reader.h"
 
 #define FEW 8u
 
@@ -187,6 +188,19 @@ static bpl_value *call_in_strand(bpl_session *session, gathering *all)
     return as_one(session, all->at, end);
 }
 
+/* What literals alone make is made once. Answers value. */
+static bpl_value *keep_constant(bpl_session *session, const bpl_node *node, bpl_value *value)
+{
+    for (uint32_t i = 0; value && i < node->count; i++) {
+        uint8_t kind = node->children[i]->kind;
+        bool bracket = kind == BPL_NODE_STRAND || kind == BPL_NODE_LIST || kind == BPL_NODE_CELLS || kind == BPL_NODE_ROWS || kind == BPL_NODE_ROW;
+        if (kind != BPL_NODE_LITERAL && (!bracket || !node->children[i]->value)) return value;
+    }
+    if (value && node->count && bpl_source_value(session, node->source, bpl_keep(value))) ((bpl_node *)node)->value = value;
+    else bpl_error_clear(session);
+    return value;
+}
+
 static bpl_value *strand(bpl_session *session, const bpl_node *node)
 {
     gathering all;
@@ -197,7 +211,7 @@ static bpl_value *strand(bpl_session *session, const bpl_node *node)
         else value = strand_calls(&all) ? call_in_strand(session, &all) : as_one(session, all.at, all.count);
     }
     gathering_close(session, &all);
-    return value;
+    return keep_constant(session, node, value);
 }
 
 /* ---- brackets --------------------------------------------------------------------------------------------------------------------------- */
@@ -264,7 +278,7 @@ static bpl_value *list(bpl_session *session, const bpl_node *node)
         value = bpl_strand(session, all.at, all.count);
     }
     gathering_close(session, &all);
-    return value;
+    return keep_constant(session, node, value);
 }
 
 /* A row of a bracket: several items are a vector, one is itself where `cell`. Absent where nothing is left. */
@@ -278,7 +292,7 @@ static bpl_value *row(bpl_session *session, const bpl_node *node, bool cell)
         else value = cell ? as_one(session, all.at, all.count) : bpl_strand(session, all.at, all.count);
     }
     gathering_close(session, &all);
-    return value;
+    return keep_constant(session, node, value);
 }
 
 static bpl_value *rows(bpl_session *session, const bpl_node *node)
@@ -306,7 +320,7 @@ static bpl_value *rows(bpl_session *session, const bpl_node *node)
     }
 end:
     gathering_close(session, &all);
-    return value;
+    return keep_constant(session, node, value);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------------------------------------------------- */
@@ -385,11 +399,28 @@ static bpl_value *operator_row(bpl_session *session, const bpl_node *node)
 
 /* ---- marks and superscripts -------------------------------------------------------------------------------------------------------------- */
 
+/* A mark of integers behind literals is a mistake where they are not whole, while computed numbers are floored. */
+static bool check_whole(bpl_session *session, const bpl_node *node, const bpl_value *value)
+{
+    wg_view view;
+    bool literal = node->children[0]->kind == BPL_NODE_LITERAL || node->children[0]->kind == BPL_NODE_STRAND || node->children[0]->kind == BPL_NODE_LIST ||
+                   node->children[0]->kind == BPL_NODE_CELLS;
+    if (!literal || !node->children[0]->value || node->row > BPL_MARK_I64 || value->class != BPL_CLASS_FLOAT || value->type != BPL_NUMBERS) return true;
+    if (!bpl_read(session, value, &view)) return false;
+    for (int64_t i = 0; i < bpl_volume(value); i++) {
+        double number = base_number_to_double(view.kind, base_number_load(view.kind, view.data, i));
+        if (number == __builtin_floor(number) && number - number == 0) continue;
+        return bpl_fail(session, BPL_DOMAIN, "%s marks whole numbers", bpl_marks[node->row].text), false;
+    }
+    return true;
+}
+
 static bpl_value *marked(bpl_session *session, const bpl_node *node)
 {
     bpl_value *operand = bpl_evaluate_value(session, node->children[0]);
     if (!operand) return NULL;
     session->at = node;
+    if (!check_whole(session, node, operand)) return bpl_release(operand), NULL;
     if (bpl_is_function(operand)) return function_of(session, BPL_MARKED, node->row, node, operand, NULL, NULL);
     bpl_value *value = bpl_mark_value(session, node->row, operand);
     bpl_release(operand);
@@ -585,6 +616,15 @@ static bpl_value *call(bpl_session *session, const bpl_node *node)
 
 static bpl_value *evaluate_data(bpl_session *session, void *data) { return bpl_evaluate(session, data); }
 
+/* A bracket or a strand. */
+static bpl_value *several(bpl_session *session, const bpl_node *node)
+{
+    if (node->value) return bpl_keep((bpl_value *)node->value);
+    if (node->kind == BPL_NODE_STRAND) return strand(session, node);
+    if (node->kind == BPL_NODE_LIST) return list(session, node);
+    return node->kind == BPL_NODE_ROW ? row(session, node, true) : rows(session, node);
+}
+
 bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node)
 {
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, evaluate_data, (void *)node);
@@ -594,10 +634,7 @@ bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node)
     case BPL_NODE_SYSTEM: return system_function(session, node);
     case BPL_NODE_FUNCTION: return bpl_keep(bpl_primitive(session, node->row));
     case BPL_NODE_OPERATOR: return operator_row(session, node);
-    case BPL_NODE_STRAND: return strand(session, node);
-    case BPL_NODE_LIST: return list(session, node);
-    case BPL_NODE_CELLS: case BPL_NODE_ROWS: return rows(session, node);
-    case BPL_NODE_ROW: return row(session, node, true);
+    case BPL_NODE_STRAND: case BPL_NODE_LIST: case BPL_NODE_CELLS: case BPL_NODE_ROWS: case BPL_NODE_ROW: return several(session, node);
     case BPL_NODE_CALL: return call(session, node);
     case BPL_NODE_BIND: return bind(session, node);
     case BPL_NODE_ATOP: case BPL_NODE_FORK: return train(session, node);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Text that is run: ⍎ with one argument in the scope it stands in, with two where the keys of a record are names; files as modules (•load). */
+#define _DEFAULT_SOURCE
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -86,12 +89,17 @@ void bpl_modules_free(bpl_session *session)
     }
 }
 
-/* A path that begins with ./ or ../ is one of the folder of the file whose code runs. */
+/* A path that begins with ./ or ../ is one of the folder of the file whose code runs. One file has one path, if it is there. */
 static bool put_path(const bpl_session *session, base_string *out, const char *path)
 {
     const char *file = session->at ? session->at->source->name : "", *slash = strrchr(file, '/');
     if (slash && (!strncmp(path, "./", 2) || !strncmp(path, "../", 3))) base_string_put(out, file, (size_t)(slash - file) + 1);
     base_string_puts(out, path);
+    char real[PATH_MAX];
+    if (!out->failed && realpath(out->text, real)) {
+        out->length = 0;
+        base_string_puts(out, real);
+    }
     return !out->failed;
 }
 

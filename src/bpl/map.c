@@ -175,9 +175,9 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     bpl_keys_release(session, t.left.keys);
     bpl_keys_release(session, t.right.keys);
     bpl_keys_release(session, t.keys);
+    if (!value) wg_lazy_error_clear(session->lazy); /* the session's error says more, where there is one */
     if (value || session->trials || (bpl_failed(session) && bpl_error_stops(session))) return value;
     bpl_error_clear(session);
-    wg_lazy_error_clear(session->lazy);
     session->no_result = false;
     return NULL;
 }

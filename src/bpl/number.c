@@ -160,7 +160,9 @@ static bpl_value *complex_number(const literal *number)
     if (!float_of(number->session, number->source->text, number->first, parts, &real)) return NULL;
     if (!float_of(number->session, number->source->text, number->second, parts, &imaginary)) return NULL;
     if (number->mark == BPL_MARK_REAL) return bpl_float(number->session, real);
-    return bpl_complex(number->session, narrow ? WG_KIND_C64 : WG_KIND_C128, real, imaginary);
+    bpl_value *value = bpl_complex(number->session, narrow ? WG_KIND_C64 : WG_KIND_C128, real, imaginary);
+    if (value) value->weak = number->mark == BPL_MARK_COUNT;
+    return value;
 }
 
 static bpl_value *real_number(const literal *number)

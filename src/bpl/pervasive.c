@@ -167,12 +167,24 @@ static bpl_value *each_pair(bpl_session *session, const bpl_pervasive *of, bpl_v
     return bpl_collect(session, items);
 }
 
-static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right, uint32_t rank)
+/* Nothing of a kind: what a function refuses of items it does not refuse of none. */
+static bpl_number nothing_like(bpl_number a, uint32_t rank, const int64_t *shape)
+{
+    wg_array *none = wg_array_broadcast_to(a.array, rank, shape);
+    if (a.class != BPL_CLASS_COMPLEX) return (bpl_number){none, a.class, a.weak};
+    return (bpl_number){wg_array_real(none), BPL_CLASS_FLOAT, a.weak};
+}
+
+static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right, uint32_t rank, const int64_t *shape)
 {
     wg_scope_open(session->lazy);
     bpl_number a = number_of(left), b = number_of(right);
     a.array = led(a.array, rank);
     b.array = led(b.array, rank);
+    if (a.array && b.array && rank && (!wg_array_volume(a.array) || !wg_array_volume(b.array))) {
+        a = nothing_like(a, rank, shape);
+        b = nothing_like(b, rank, shape);
+    }
     bpl_number result = a.array && b.array ? of->two(session, a, b) : bpl_nothing();
     return settle(session, result, left->atom && right->atom);
 }
@@ -181,7 +193,7 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
 static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
 {
     bool simple = bpl_is_simple(left) && bpl_is_simple(right);
-    if (simple && left->atom && right->atom) return simple_pair(session, of, left, right, 0);
+    if (simple && left->atom && right->atom) return simple_pair(session, of, left, right, 0, NULL);
     if (left->keys && right->keys && left->keys != right->keys) return bpl_pervade_by(session, of, left, right);
     if (left->type >= BPL_FUNCTION || right->type >= BPL_FUNCTION)
         return refuse_function(session, of);
@@ -190,7 +202,7 @@ static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bp
     int64_t shape[WG_MAX_RANK];
     bpl_keys *keys;
     if (!agree(session, left, right, &rank, shape) || !joined_keys(session, left, right, rank, shape, &keys)) return NULL;
-    bpl_value *result = simple ? simple_pair(session, of, left, right, rank) : each_pair(session, of, left, right, rank, shape);
+    bpl_value *result = simple ? simple_pair(session, of, left, right, rank, shape) : each_pair(session, of, left, right, rank, shape);
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }
 

@@ -107,7 +107,7 @@ static bool read_constant(reader *r)
     if (letter && (is_digit(r->text[r->at + 2]) || bpl_is_letter(bpl_code_point(r->text + r->at + 2, &bytes))))
         return fail(r, r->at, r->at + 3, "$ and one letter are a constant; put a space behind it");
     if (letter == 't' || letter == 'f') value = bpl_boolean(r->session, letter == 't');
-    else if (letter == 'n') value = bpl_float(r->session, (double)__builtin_nanf(""));
+    else if (letter == 'n') value = bpl_float_of(r->session, r->session->preferences.float_kind, (double)__builtin_nanf(""));
     else if (letter == 'm') value = bpl_float(r->session, r->session->preferences.float_kind == WG_KIND_F64 ? 0x1p-52 : 0x1p-23);
     else if (letter == 'a') value = bpl_string(r->session, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 26);
     else if (letter == 'd') value = bpl_string(r->session, "0123456789", 10);

@@ -82,7 +82,7 @@ static wg_array *divisors(bpl_session *session, bpl_number a, bpl_number b)
 {
     bool complex = a.class == BPL_CLASS_COMPLEX;
     wg_kind own = bpl_number_kind(a), kind = complex ? WG_KIND_C128 : WG_KIND_F64;
-    double room = own == WG_KIND_F16 ? 1e-3 : own == WG_KIND_F32 || own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE;
+    double room = own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE;
     wg_array *wide[2] = {wg_array_convert(a.array, kind), wg_array_convert(b.array, kind)}, *pair[2];
     wg_view views[2];
     if (!wg_array_broadcast_arrays(wide, 2, pair) || !wg_array_run(pair, 2) || !wg_array_read(pair[0], &views[0]) || !wg_array_read(pair[1], &views[1]))
@@ -95,7 +95,6 @@ static wg_array *divisors(bpl_session *session, bpl_number a, bpl_number b)
 
 static bool infinite(bpl_session *session, bpl_number a, bpl_number b)
 {
-    if (a.class != BPL_CLASS_FLOAT) return false;
     wg_array *left = wg_array_is_inf(a.array), *right = wg_array_is_inf(b.array);
     bool any;
     if (!bpl_any(session, wg_array_or(left, right), &any)) return true;

@@ -166,16 +166,31 @@ static bpl_number complex_binomial(bpl_number k, bpl_number n)
     return bpl_like(n, wg_array_div(above, product));
 }
 
-/* gamma(n+1) / (gamma(k+1) gamma(n-k+1)), by logarithms where gamma(n+1) would be infinite, and rounded where both are whole. */
+/* -1 where gamma(1 + a) is negative, else 1. */
+static wg_array *gamma_sign(wg_array *a)
+{
+    wg_array *next = wg_array_add_scalar(a, 1), *half = wg_array_mul_scalar(wg_array_floor(next), 0.5), *odd = wg_array_not_equal(wg_array_round(half), half);
+    wg_array *left = wg_array_less_scalar(next, 0), *turned = wg_array_and(left, odd), *one = wg_array_ones_like(a);
+    return wg_array_select(turned, wg_array_neg(one), one);
+}
+
+static wg_array *log_gamma(wg_array *a)
+{
+    return wg_array_lgamma(wg_array_add_scalar(a, 1));
+}
+
+/* gamma(n+1) / (gamma(k+1) gamma(n-k+1)), by logarithms where one of the three would be infinite, and rounded where both are whole. */
 static wg_array *positive_binomial(bpl_number k, bpl_number n)
 {
     wg_array *rest = wg_array_sub(n.array, k.array), *below = reciprocal_gamma(k), *other = reciprocal_gamma(bpl_like(n, rest));
     wg_array *above = gamma_of(n).array, *direct = wg_array_mul(wg_array_mul(above, below), other);
-    wg_array *log_n = wg_array_lgamma(wg_array_add_scalar(n.array, 1)), *log_k = wg_array_lgamma(wg_array_add_scalar(k.array, 1));
-    wg_array *log_rest = wg_array_lgamma(wg_array_add_scalar(rest, 1)), *exponent = wg_array_sub(wg_array_sub(log_n, log_k), log_rest);
-    wg_array *large = wg_array_greater_scalar(wg_array_abs(n.array), bpl_number_kind(n) == WG_KIND_F64 ? 160 : 30);
-    wg_array *inside = wg_array_greater_equal(n.array, k.array), *right = wg_array_greater_equal_scalar(k.array, 0);
-    wg_array *by_logarithm = wg_array_and(wg_array_and(large, inside), right), *value = wg_array_select(by_logarithm, wg_array_exp(exponent), direct);
+    wg_array *log_n = log_gamma(n.array), *log_k = log_gamma(k.array), *log_rest = log_gamma(rest);
+    wg_array *exponent = wg_array_sub(wg_array_sub(log_n, log_k), log_rest), *sign_n = gamma_sign(n.array), *sign_k = gamma_sign(k.array);
+    wg_array *sign_rest = gamma_sign(rest), *sign = wg_array_mul(wg_array_mul(sign_n, sign_k), sign_rest);
+    double most = bpl_number_kind(n) == WG_KIND_F64 ? 160 : bpl_number_kind(n) == WG_KIND_F32 ? 30 : 7;
+    wg_array *size_n = wg_array_abs(n.array), *size_k = wg_array_abs(k.array), *size_rest = wg_array_abs(rest);
+    wg_array *size = wg_array_maximum(wg_array_maximum(size_n, size_k), size_rest), *large = wg_array_greater_scalar(size, most);
+    wg_array *value = wg_array_select(large, wg_array_mul(sign, wg_array_exp(exponent)), direct);
     wg_array *whole_k = wg_array_equal(wg_array_round(k.array), k.array), *whole_n = wg_array_equal(wg_array_round(n.array), n.array);
     wg_array *whole = wg_array_and(whole_k, whole_n), *small = wg_array_less_scalar(wg_array_abs(value), 0x1p52), *rounds = wg_array_and(whole, small);
     return wg_array_select(rounds, wg_array_round(value), value);
@@ -200,9 +215,26 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
     return bpl_like(n, wg_array_select(turned, wg_array_neg(value), value));
 }
 
+#define FEW_FACTORS 32
+
+/* One small whole k at hand: the product of (n - k + i) / i, exact as long as numbers are. */
+static bpl_number product_of_factors(bpl_number n, int64_t k)
+{
+    wg_array *result = wg_array_ones_like(n.array);
+    for (int64_t i = 1; i <= k; i++) {
+        wg_array *factor = wg_array_sub_scalar(n.array, (double)(k - i));
+        result = wg_array_div_scalar(wg_array_mul(result, factor), (double)i);
+    }
+    return bpl_like(n, result);
+}
+
 bpl_number bpl_rule_binomial(bpl_session *session, bpl_number a, bpl_number b)
 {
+    double known;
+    int64_t count;
+    bool few = a.class != BPL_CLASS_CHARACTER && bpl_known(a, &known) && bpl_whole(session, known, &count) && count >= 0 && count <= FEW_FACTORS;
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return integer_binomial(session, a, b);
+    if (few) return bpl_settled(session, product_of_factors(b, count));
     return a.class == BPL_CLASS_COMPLEX ? bpl_settled(session, complex_binomial(a, b)) : float_binomial(session, a, b);
 }

@@ -46,11 +46,21 @@ bpl_number bpl_rule_logarithm(bpl_session *session, bpl_number a)
     return bpl_numeric(session, &a) ? bpl_settled(session, logarithm(session, a)) : bpl_nothing();
 }
 
+/* By parts: an infinite one harms no other. */
+static bpl_number quotient_by_real(bpl_number a, bpl_number b)
+{
+    wg_kind part = bpl_number_kind(a) == WG_KIND_C128 ? WG_KIND_F64 : WG_KIND_F32;
+    wg_array *by = wg_array_convert(b.array, part), *re = wg_array_div(wg_array_real(a.array), by), *im = wg_array_div(wg_array_imag(a.array), by);
+    return bpl_like(a, wg_array_complex(re, im));
+}
+
 bpl_number bpl_rule_logarithm_to(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     bpl_number base = logarithm(session, a), of = logarithm(session, b);
-    if (!base.array || !of.array || !bpl_join(session, &base, &of)) return bpl_nothing();
+    if (!base.array || !of.array) return bpl_nothing();
+    if (of.class == BPL_CLASS_COMPLEX && base.class == BPL_CLASS_FLOAT) return bpl_settled(session, quotient_by_real(of, base));
+    if (!bpl_join(session, &base, &of)) return bpl_nothing();
     return bpl_settled(session, bpl_quotient(session, of, base));
 }
 
@@ -121,8 +131,8 @@ static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool 
     if (session->preferences.static_kinds) return true;
     if (bpl_known(a, &base) && base >= 0) return true;
     if (bpl_known(b, &exponent) && exponent == __builtin_rint(exponent)) return true;
-    wg_array *negative = wg_array_less_scalar(a.array, 0), *broken = wg_array_not_equal(wg_array_round(b.array), b.array);
-    wg_array *mask = wg_array_and(negative, broken), *few = wg_array_is_finite(a.array);
+    wg_array *negative = wg_array_less_scalar(a.array, 0), *whole = wg_array_round(b.array), *less = wg_array_less(whole, b.array);
+    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken), *few = wg_array_is_finite(a.array);
     return bpl_any(session, wg_array_and(mask, few), leaves);
 }
 
@@ -164,23 +174,20 @@ bpl_number bpl_rule_square_root(bpl_session *session, bpl_number a)
     return widen_negative(session, &a) ? bpl_settled(session, bpl_like(a, wg_array_sqrt(a.array))) : bpl_nothing();
 }
 
-/* Reals: an odd whole degree has a real root of a negative number, too. Where other negative numbers are, complex. */
+/* Reals: an odd whole degree has a real root of a negative number, too. Where another negative number is, all are principal values. */
 static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number b)
 {
     wg_array *half = wg_array_mul_scalar(degree.array, 0.5), *even = wg_array_equal(wg_array_round(half), half);
     wg_array *whole = wg_array_equal(wg_array_round(degree.array), degree.array), *odd = wg_array_and(whole, wg_array_not(even));
     wg_array *negative = wg_array_less_scalar(b.array, 0), *complex = wg_array_and(negative, wg_array_not(odd));
+    wg_array *known = wg_array_equal(degree.array, degree.array);
     bool any = false;
-    if (!session->preferences.static_kinds && !bpl_any(session, complex, &any)) return bpl_nothing();
-    wg_array *exponent = wg_array_reciprocal(degree.array), *turned = wg_array_and(negative, odd), *size = wg_array_abs(b.array);
-    wg_array *of = wg_array_select(turned, size, b.array), *root = wg_array_powf(of, exponent);
-    wg_array *is_two = wg_array_equal_scalar(degree.array, 2);
-    root = wg_array_select(is_two, wg_array_sqrt(of), root);
-    wg_array *real = wg_array_select(turned, wg_array_neg(root), root);
-    if (!any) return bpl_like(b, real);
-    bpl_number left = bpl_complexes(bpl_like(b, exponent)), right = bpl_complexes(b), all = bpl_complexes(bpl_like(b, real));
-    wg_array *square = wg_array_sqrt(right.array), *power = wg_array_powf(right.array, left.array), *principal = wg_array_select(is_two, square, power);
-    return bpl_like(all, wg_array_select(complex, principal, all.array));
+    if (!session->preferences.static_kinds && !bpl_any(session, wg_array_and(complex, known), &any)) return bpl_nothing();
+    wg_array *exponent = wg_array_reciprocal(degree.array);
+    if (any) return turned_power(b, bpl_like(b, exponent));
+    wg_array *turned = wg_array_and(negative, odd), *size = wg_array_abs(b.array), *of = wg_array_select(turned, size, b.array);
+    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2), *root = wg_array_select(is_two, wg_array_sqrt(of), power);
+    return bpl_like(b, wg_array_select(turned, wg_array_neg(root), root));
 }
 
 bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
@@ -210,5 +217,5 @@ bpl_number bpl_rule_pi_ratio(bpl_session *session, bpl_number a, bpl_number b)
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     a = bpl_rule_pi_times(session, a);
     b = bpl_floats(session, b);
-    return a.array && b.array ? bpl_settled(session, bpl_quotient(session, a, b)) : bpl_nothing();
+    return bpl_settled(session, bpl_like(a, wg_array_div(a.array, b.array)));
 }

@@ -92,7 +92,8 @@ struct bpl_node {
     bpl_symbol symbol;     /* NAME, SYSTEM (with its •), FIELD: the name */
     uint32_t depth;        /* 1 of a leaf, one more than the deepest child; a DFN is a leaf. At most BPL_TREE_DEPTH */
     union {
-        const bpl_value *value; /* LITERAL; SUBSCRIPT: the position; SUPERSCRIPT: the exponents, an integer vector. Owned by the source */
+        const bpl_value *value; /* LITERAL; SUBSCRIPT: the position; SUPERSCRIPT: the exponents, an integer vector. Owned by the source.
+                                   STRAND, LIST, CELLS, ROWS, ROW of literals alone: what they are, once they were evaluated; NULL else */
         bpl_body *bodies;       /* DFN: [count] bodies, no children; SCOPE: one body of one statement, to be bound where the keys are names */
     };
     bpl_source *source;

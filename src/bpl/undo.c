@@ -380,7 +380,8 @@ static bpl_value *undo_where(bpl_session *session, bpl_value *fixed, bpl_value *
     for (int64_t i = 0; i < count && good; i++) {
         bpl_value *item = bpl_item(session, y, i);
         int64_t *place = NULL;
-        good = item && bpl_to_integers(session, item, "a position", false, &place, &used);
+        bool read = item && bpl_to_integers(session, item, "a position", false, &place, &used);
+        good = read;
         if (good && (used > WG_MAX_RANK || (i && used != rank))) good = bpl_fail(session, BPL_LENGTH, "positions have as many coordinates, each of them") != NULL;
         rank = used;
         for (int64_t axis = 0; axis < used && good; axis++) {
@@ -388,7 +389,7 @@ static bpl_value *undo_where(bpl_session *session, bpl_value *fixed, bpl_value *
             if (place[axis] < 0) good = bpl_fail(session, BPL_DOMAIN, "a position is not negative") != NULL;
             else if (place[axis] >= shape[axis]) shape[axis] = place[axis] + 1;
         }
-        if (place) bpl_free_integers(session, place, used);
+        if (read) bpl_free_integers(session, place, used);
         bpl_release(item);
     }
     bpl_value *result = NULL;
@@ -439,7 +440,7 @@ static bpl_value *undo_runs(bpl_session *session, bpl_value *fixed, bpl_value *y
     return dyad(session, BPL_GLYPH_REPLICATE, counts, values);
 }
 
-/* Where each item came from: positions of the first of each run, -1 elsewhere; 0 takes a fill, a negative count passes fills over. */
+/* Where each item came from: the first of each run; a fill where the count was 0 or, passing over as many fills, negative. */
 static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     int64_t *counts, count, used = 0;
@@ -452,7 +453,7 @@ static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_val
     if (cells && !positions) bpl_fail_memory(session);
     for (int64_t i = 0; positions && i < places; i++) {
         int64_t times = counts[unit ? 0 : i];
-        if (times >= 0) positions[kept++] = times ? one ? 0 : used : -1;
+        positions[kept++] = times > 0 ? one ? 0 : used : -1;
         used += times < 0 ? -times : times;
     }
     if (positions && !one && used != length) bpl_fail(session, BPL_LENGTH, "the counts use %lld cells to invert #, of %lld", (long long)used, (long long)length);

@@ -208,9 +208,24 @@ bpl_value *bpl_of_rational(bpl_session *session, bpl_rational *rational)
     return value;
 }
 
+/* An item is strong: nothing of an array takes its partner's width. */
+static bool strengthen(bpl_session *session, bpl_items *items)
+{
+    for (int64_t i = 0; i < items->volume; i++) {
+        bpl_value *item = items->at[i];
+        if (!item->weak) continue;
+        bpl_value *strong = bpl_of_array(session, wg_array_keep(item->array), item->class, true, false);
+        if (!strong) return false;
+        items->at[i] = strong;
+        bpl_release(item);
+    }
+    return true;
+}
+
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
 {
     if (!items) return NULL;
+    if (!strengthen(session, items)) return bpl_items_free(session, items), NULL;
     bpl_value *value = head_new(session, BPL_ITEMS);
     if (!value) return bpl_items_free(session, items), NULL;
     value->items = items;

@@ -115,7 +115,7 @@ bpl_value *bpl_integer(bpl_session *session, int64_t number);                   
 bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number);
 bpl_value *bpl_float(bpl_session *session, double number);                      /* of the session's width, weak */
 bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number);     /* strong */
-bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double imaginary); /* real at once where the imaginary part is 0 */
+bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double imaginary); /* strong; real at once where the imaginary part is 0 */
 bpl_value *bpl_character(bpl_session *session, uint32_t code_point);
 /* An ordinary integer that was computed (a tally, a position): no literal, so that a plan serves every value. */
 bpl_value *bpl_count(bpl_session *session, int64_t number);

@@ -179,7 +179,6 @@ static bpl_value *steps_read(bpl_session *session, bpl_value *root, const step *
 
 /* ---- writing along a path ---------------------------------------------------------------------------------------------------------------- */
 
-static bool deep_write(bpl_session *session, bpl_value **root, const bpl_value *coordinate, int64_t first, bpl_value *value);
 
 /* Values with keys go to the places with those keys. Owned. */
 static bpl_value *align(bpl_session *session, const bpl_value *array, const bpl_recipe *recipe, bpl_value *value)
@@ -204,7 +203,7 @@ static bool step_write(bpl_session *session, bpl_value **root, const step *at, b
         if (!good) bpl_fail(session, BPL_LENGTH, "%lld values for %lld places", (long long)bpl_volume(value), (long long)bpl_volume(all));
         for (int64_t i = 0; good && i < all->items->volume; i++) {
             bpl_value *one = bpl_item(session, value, bpl_volume(value) == 1 ? 0 : i);
-            good = one && deep_write(session, &grown, all->items->at[i], 0, one);
+            good = one && bpl_deep_write(session, &grown, all->items->at[i], 0, one);
             bpl_release(one);
         }
         bpl_release(good ? *root : grown);
@@ -225,7 +224,7 @@ static bool step_write(bpl_session *session, bpl_value **root, const step *at, b
 }
 
 /* One item at a coordinate that enters items. */
-static bool deep_write(bpl_session *session, bpl_value **root, const bpl_value *coordinate, int64_t first, bpl_value *value)
+bool bpl_deep_write(bpl_session *session, bpl_value **root, const bpl_value *coordinate, int64_t first, bpl_value *value)
 {
     uint32_t rank = bpl_rank(*root);
     step at = {session->at, 0, {NULL}};
@@ -234,7 +233,7 @@ static bool deep_write(bpl_session *session, bpl_value **root, const bpl_value *
     for (uint32_t k = 0; good && k < rank; k++) good = (at.selectors[at.count++] = bpl_item(session, coordinate, first + k));
     if (good && first + rank < bpl_volume(coordinate)) {
         bpl_value *inner = bpl_index(session, *root, at.selectors, at.count);
-        good = inner && deep_write(session, &inner, coordinate, first + rank, value) && step_write(session, root, &at, inner);
+        good = inner && bpl_deep_write(session, &inner, coordinate, first + rank, value) && step_write(session, root, &at, inner);
         bpl_release(inner);
     } else if (good) {
         good = step_write(session, root, &at, value);
@@ -348,7 +347,7 @@ static uint64_t inverse_of(uint64_t odd)
     return inverse;
 }
 
-static uint64_t number_of(uint64_t id)
+uint64_t bpl_id_number(uint64_t id)
 {
     uint64_t number = unshift(id, 33) * inverse_of(0x81dadef4bc2dd44du);
     number = unshift(number, 27) * inverse_of(0x7fb5d329728ea185u);
@@ -356,14 +355,14 @@ static uint64_t number_of(uint64_t id)
 }
 
 /* An array like value with ids for its innermost items, numbered from *next on. Owned. */
-static bpl_value *ids_like(bpl_session *session, const bpl_value *value, uint64_t *next)
+bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next)
 {
     bpl_value *result = NULL;
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "an array is nested too deep");
     if (value->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, value->items->rank, value->items->shape);
         bool good = items;
-        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = ids_like(session, value->items->at[i], next));
+        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_ids_like(session, value->items->at[i], next));
         if (!good && items) bpl_items_free(session, items);
         if (good) result = bpl_of_items(session, items);
     } else {
@@ -437,7 +436,7 @@ static bool no_selection(bpl_session *session)
 
 static bool write_leaf(selection *s, int64_t id, bpl_value *value)
 {
-    uint64_t number = number_of((uint64_t)id);
+    uint64_t number = bpl_id_number((uint64_t)id);
     if (!number) return true; /* a fill: no item of the array */
     if (number > s->count) return no_selection(s->session);
     bpl_value **place = &s->written[number - 1], *made = NULL;
@@ -567,7 +566,7 @@ static bool select_simple(bpl_session *session, bpl_value **source, uint64_t cou
     if (!positions) return bpl_fail_memory(session), false;
     bool good = true;
     for (int64_t i = 0; good && i < volume; i++) {
-        uint64_t number = number_of((uint64_t)((const int64_t *)view.data)[i]);
+        uint64_t number = bpl_id_number((uint64_t)((const int64_t *)view.data)[i]);
         if (number > count) good = no_selection(session);
         positions[i] = (int64_t)number - 1;
     }
@@ -582,6 +581,15 @@ static bool select_simple(bpl_session *session, bpl_value **source, uint64_t cou
     return good;
 }
 
+bpl_value *bpl_ids_write(bpl_session *session, bpl_value *source, bpl_value *ids, uint64_t count, bpl_value *selected, bpl_value *value)
+{
+    if (source->type == BPL_ITEMS) return select_nested(session, source, ids, count, selected, value, NULL);
+    bpl_value *changed = bpl_keep(source);
+    if (select_simple(session, &changed, count, selected, value, NULL)) return changed;
+    bpl_release(changed);
+    return NULL;
+}
+
 bool bpl_write_selection(bpl_session *session, const bpl_node *node, bpl_value *value, bpl_value *function)
 {
     const bpl_node *target = selection_target(session, node);
@@ -589,7 +597,7 @@ bool bpl_write_selection(bpl_session *session, const bpl_node *node, bpl_value *
     if (target == node) return bpl_assign_to(session, node, value, function);
     bpl_value *source = bpl_evaluate_value(session, target), *ids = NULL, *selected = NULL, *made = NULL;
     uint64_t next = 1;
-    bool good = source && (ids = ids_like(session, source, &next)) && (selected = evaluate_selection(session, node, target, ids));
+    bool good = source && (ids = bpl_ids_like(session, source, &next)) && (selected = evaluate_selection(session, node, target, ids));
     if (!selected && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the selection has no value");
     session->at = node;
     if (good && source->type == BPL_ITEMS) good = (made = select_nested(session, source, ids, next - 1, selected, value, function));

@@ -49,6 +49,9 @@ bool bpl_is_deep(const bpl_value *value, const bpl_value *selector);
 /* The item at a coordinate (a vector of positions and keys), entering items. Owned. */
 bpl_value *bpl_deep_item(bpl_session *session, const bpl_value *value, const bpl_value *coordinate);
 
+/* The item at a coordinate from its position `first` on becomes value. */
+bool bpl_deep_write(bpl_session *session, bpl_value **root, const bpl_value *coordinate, int64_t first, bpl_value *value);
+
 /* assign.c: the nearest binding of a name gets a value (borrowed); bound in the innermost frame where there is none. */
 bool bpl_set_nearest(bpl_session *session, bpl_symbol name, bpl_value *value);
 /* May the nearest binding of a name be changed from here (a map that is tried may not change what is outside)? */
@@ -62,5 +65,12 @@ bool bpl_assign_to(bpl_session *session, const bpl_node *target, bpl_value *valu
 bool bpl_write_path(bpl_session *session, const bpl_node *target, bpl_value *value, bpl_value *function);
 /* The same at what a selection of a name selects. */
 bool bpl_write_selection(bpl_session *session, const bpl_node *selection, bpl_value *value, bpl_value *function);
+
+/* What a selection reads, found out by calling it on ids in the place of items. An array like value with ids for its innermost items, numbered from
+ * *next (1 at first) on; the number of an id (0: a fill's; above the last one: no id of these). */
+bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next);
+uint64_t bpl_id_number(uint64_t id);
+/* The source, which `ids` (numbers 1 to count) stand for, with value where the ids `selected` are. Owned; DOMAIN: something else is there. */
+bpl_value *bpl_ids_write(bpl_session *session, bpl_value *source, bpl_value *ids, uint64_t count, bpl_value *selected, bpl_value *value);
 
 #endif

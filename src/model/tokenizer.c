@@ -361,13 +361,28 @@ typedef struct encoding {
     tokenizer_ids ids;
     base_string buffer; /* a part, normalised */
     bool plain, first;  /* first: nothing was put yet */
+    const char *origin; /* the text that was given */
+    const size_t *plain_at; /* [plain_count], ascending: places of it where no added token begins */
+    size_t plain_count;
     wg_error *error;
 } encoding;
+
+static bool is_plain(const encoding *e, const char *at)
+{
+    size_t low = 0, high = e->plain_count, place = (size_t)(at - e->origin);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (e->plain_at[middle] < place) low = middle + 1;
+        else high = middle;
+    }
+    return low < e->plain_count && e->plain_at[low] == place;
+}
 
 /* The added token at a place of the text, the longest; -1: none. */
 static int32_t added_at(const encoding *e, const char *text, size_t length, bool normalised)
 {
     const wg_tokenizer *t = e->tokenizer;
+    if (!normalised && e->plain_count && is_plain(e, text)) return -1;
     const uint32_t *starts = t->added_by_byte[normalised];
     unsigned char first = (unsigned char)text[0];
     for (uint32_t i = starts[first]; i < starts[first + 1]; i++) {
@@ -460,13 +475,26 @@ static bool raw_part(encoding *e, const char *text, size_t length)
     return cut(e, e->buffer.text, e->buffer.length, true, normal_part);
 }
 
+int32_t tokenizer_added_at(const wg_tokenizer *t, const char *text, size_t length)
+{
+    encoding e = {.tokenizer = (wg_tokenizer *)t};
+    int32_t id = added_at(&e, text, length, false);
+    return id < 0 ? added_at(&e, text, length, true) : id;
+}
+
 bool wg_tokenizer_encode(wg_tokenizer *t, const char *text, size_t length, int flags, int32_t **ids, size_t *count, wg_error *error)
+{
+    return tokenizer_encode_plain(t, text, length, flags, NULL, 0, ids, count, error);
+}
+
+bool tokenizer_encode_plain(wg_tokenizer *t, const char *text, size_t length, int flags, const size_t *plain, size_t plain_count, int32_t **ids,
+                            size_t *count, wg_error *error)
 {
     if (!t || !ids || !count || (!text && length)) return base_fail(error, WG_ARGUMENT, "encoding needs a tokenizer, a text and room for ids");
     *ids = NULL;
     *count = 0;
     encoding e = {.tokenizer = t, .ids = {.allocator = t->allocator}, .buffer = base_string_new(t->allocator), .plain = flags & WG_TOKENIZER_PLAIN,
-                  .first = true, .error = error};
+                  .first = true, .origin = text, .plain_at = plain, .plain_count = plain_count, .error = error};
     if (flags & WG_TOKENIZER_AUTOMATIC && t->begin >= 0) tokenizer_put(&e.ids, t->begin);
     bool good = cut(&e, text, length, false, raw_part);
     if (flags & WG_TOKENIZER_AUTOMATIC && t->end >= 0) tokenizer_put(&e.ids, t->end);

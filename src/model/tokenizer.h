@@ -82,6 +82,12 @@ bool tokenizer_letters_to_bytes(char *text, size_t *length);
 /* The splits that are known, by the text of their pattern; false: an unknown one. */
 bool tokenizer_split_of(const char *pattern, size_t length, tokenizer_split *split);
 
+/* wg_tokenizer_encode where no added token begins at the places [plain_count] of the text, ascending. */
+bool tokenizer_encode_plain(wg_tokenizer *tokenizer, const char *text, size_t length, int flags, const size_t *plain, size_t plain_count, int32_t **ids,
+                            size_t *count, wg_error *error);
+/* The longest added token that begins a text; -1: none does. */
+int32_t tokenizer_added_at(const wg_tokenizer *tokenizer, const char *text, size_t length);
+
 /* ---- ids, growing ---- */
 
 typedef struct tokenizer_ids {
