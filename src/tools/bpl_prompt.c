@@ -3,7 +3,6 @@
  * The prompt: lines by libedit where it is there (history, moving about, Tab for names and glyphs), plain lines else. A statement goes on over
  * lines until its brackets are closed. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,8 @@
 
 typedef struct prompt {
     bpl_console *console;
-    bool goes_on; /* the statement's first line was read */
+    bool goes_on;  /* the statement's first line was read */
+    bool given_up; /* by Ctrl-C */
     char history_path[4096];
 #ifdef HAVE_LIBEDIT
     EditLine *editor;
@@ -119,6 +119,18 @@ static unsigned char complete(EditLine *editor, int key)
     return answer;
 }
 
+/* Ctrl-C while a line is edited, where it is a key like others. */
+static unsigned char give_up(EditLine *editor, int key)
+{
+    prompt *p;
+    (void)key;
+    el_get(editor, EL_CLIENTDATA, &p);
+    p->given_up = true;
+    fputs("^C\n", stdout);
+    fflush(stdout);
+    return CC_NEWLINE;
+}
+
 static char *prompt_text(EditLine *editor)
 {
     prompt *p;
@@ -169,6 +181,9 @@ static void prompt_open(prompt *p, bpl_console *console)
     el_set(p->editor, EL_HIST, history, p->history);
     el_set(p->editor, EL_ADDFN, "complete", "names and glyphs", complete);
     el_set(p->editor, EL_BIND, "^I", "complete", NULL);
+    el_set(p->editor, EL_ADDFN, "give-up", "drops the line", give_up);
+    el_set(p->editor, EL_BIND, "^C", "give-up", NULL);
+    el_set(p->editor, EL_SETTY, "-d", "-isig", NULL);
     el_source(p->editor, NULL);
 #endif
 }
@@ -184,19 +199,15 @@ static void prompt_close(prompt *p)
     free(p->line);
 }
 
-/* One line with its end; NULL at the end of input, or where Ctrl-C gave it up: *given_up. */
-static const char *read_one(prompt *p, bool *given_up)
+/* One line with its end; NULL at the end of input. */
+static const char *read_one(prompt *p)
 {
-    *given_up = false;
-    p->console->bpl->interrupted = 0;
+    p->given_up = false;
 #ifdef HAVE_LIBEDIT
     if (p->editor) {
         int count = 0;
-        errno = 0;
         const char *line = el_gets(p->editor, &count);
-        *given_up = !line && (errno == EINTR || p->console->bpl->interrupted);
-        if (p->console->bpl->interrupted) line = NULL, *given_up = true;
-        return line && count > 0 ? line : NULL;
+        return line && count > 0 ? line : p->given_up ? "" : NULL;
     }
 #endif
     fputs(p->goes_on ? "    … " : "      ", stdout);
@@ -218,14 +229,13 @@ int bpl_prompt(bpl_console *console)
 {
     prompt p;
     base_string statement = base_string_new(tool_allocator());
-    bool leaves = false, given_up;
+    bool leaves = false;
     prompt_open(&p, console);
     printf("wengert bpl %s; ]help, and Ctrl-D to leave\n", WENGERT_VERSION);
     while (!leaves) {
-        const char *line = read_one(&p, &given_up);
-        if (!line && !given_up) break;
-        if (given_up) {
-            putchar('\n');
+        const char *line = read_one(&p);
+        if (!line) break;
+        if (p.given_up) {
             statement.length = 0, p.goes_on = false;
             continue;
         }

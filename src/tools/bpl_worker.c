@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Lines of JSON: each {"id": any, "code": "..", "timeout": seconds} is run in turn and answered by one line
- * {"id": .., "display": "..", "output": "..", "error": null or {"kind", "message", "line", "column", "report"}}. {"interrupt": true} stops what
+ * {"wengert": 1, "id": .., "display": "..", "output": "..", "error": null or {"kind", "message", "line", "column", "report"}}. {"interrupt": true} stops what
  * runs, at once. One thread runs, the other reads and keeps the deadline. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -28,6 +28,7 @@ typedef struct worker {
     pthread_cond_t more;
     request *first, *last; /* waiting */
     bool ended;            /* there will be no more */
+    bool finished;         /* all are answered */
     double deadline;       /* of the statement that runs; 0: none */
     bool running, expired;
     int wake[2];           /* a pipe: a deadline was set */
@@ -98,35 +99,50 @@ static int serve_deadline(worker *w)
     return due || left < 0 ? -1 : left > 1e6 ? 1000000000 : (int)(left * 1e3) + 1;
 }
 
+/* Complete lines of what was read so far are taken; at the end the rest is one. */
+static void take_lines(worker *w, base_string *text, bool ended)
+{
+    size_t start = 0;
+    const char *end;
+    while (text->length > start && (end = memchr(text->text + start, '\n', text->length - start))) {
+        take_line(w, text->text + start, (size_t)(end - text->text) - start);
+        start = (size_t)(end - text->text) + 1;
+    }
+    if (ended && text->length > start) take_line(w, text->text + start, text->length - start);
+    if (start) memmove(text->text, text->text + start, text->length - start), text->length -= start;
+}
+
+static bool is_finished(worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool finished = w->finished;
+    pthread_mutex_unlock(&w->lock);
+    return finished;
+}
+
 static void *read_lines(void *data)
 {
     worker *w = data;
     base_string text = base_string_new(tool_allocator());
     char part[1 << 16];
-    for (bool open = true; open && !text.failed;) {
-        struct pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {w->wake[0], POLLIN, 0}};
+    struct pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {w->wake[0], POLLIN, 0}};
+    while (!is_finished(w)) {
         int ready = poll(files, 2, serve_deadline(w));
         if (ready < 0 && errno != EINTR) break;
         if (ready > 0 && files[1].revents && read(w->wake[0], part, 1) < 0) break;
-        if (ready <= 0 || !files[0].revents) continue;
+        if (ready <= 0 || files[0].fd < 0 || !files[0].revents) continue;
         ssize_t count = read(STDIN_FILENO, part, sizeof part);
-        open = count > 0;
-        base_string_put(&text, part, open ? (size_t)count : 0);
-        size_t start = 0;
-        const char *end;
-        while (!text.failed && text.length > start && (end = memchr(text.text + start, '\n', text.length - start))) {
-            take_line(w, text.text + start, (size_t)(end - text.text) - start);
-            start = (size_t)(end - text.text) + 1;
-        }
-        if (!open && !text.failed) take_line(w, text.text + start, text.length - start);
-        else if (start) memmove(text.text, text.text + start, text.length - start), text.length -= start;
+        bool ended = count <= 0 || text.failed;
+        if (!ended) base_string_put(&text, part, (size_t)count);
+        take_lines(w, &text, ended);
+        if (!ended) continue;
+        files[0].fd = -1; /* deadlines go on */
+        pthread_mutex_lock(&w->lock);
+        w->ended = true;
+        pthread_cond_signal(&w->more);
+        pthread_mutex_unlock(&w->lock);
     }
     base_string_free(&text);
-    pthread_mutex_lock(&w->lock);
-    w->ended = true;
-    pthread_cond_signal(&w->more);
-    pthread_mutex_unlock(&w->lock);
-    while (serve_deadline(w) >= 0) nanosleep(&(struct timespec){0, 1000000}, NULL); /* the last statement keeps its deadline */
     return NULL;
 }
 
@@ -191,7 +207,7 @@ static void answer(worker *w, const request *one)
     double timeout = 0;
     const base_json *json = base_json_scan(&arena, one->text, one->length, &offset, &error), *code = json ? base_json_find(json, "code") : NULL;
     const base_json *id = json ? base_json_find(json, "id") : NULL, *limit = json ? base_json_find(json, "timeout") : NULL;
-    base_string_puts(&out, "{\"id\": ");
+    base_string_puts(&out, "{\"wengert\": 1, \"id\": ");
     if (id && id->type == BASE_JSON_STRING) base_json_put_string(&out, id->text, id->length);
     else base_string_puts(&out, id && id->type == BASE_JSON_NUMBER ? id->text : "null");
     if (!json) put_error(&out, "REQUEST", error.message, NULL);
@@ -214,7 +230,10 @@ int bpl_worker(const tool_call *call)
     bool started = !pipe(w.wake) && !pthread_create(&reader, NULL, read_lines, &w);
     if (!started) fprintf(stderr, "wengert bpl: %s\n", strerror(errno));
     for (request *one; started && (one = next_request(&w)); free(one)) answer(&w, one);
-    if (started) pthread_join(reader, NULL);
+    pthread_mutex_lock(&w.lock);
+    w.finished = true;
+    pthread_mutex_unlock(&w.lock);
+    if (started && write(w.wake[1], "", 1) == 1) pthread_join(reader, NULL);
     wg_bpl_free(&w.bpl);
     base_string_free(&w.output);
     return started ? TOOL_DONE : TOOL_FAILED;
