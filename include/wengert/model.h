@@ -18,8 +18,8 @@ extern "C" {
 /* What a model is: its configuration, and the names, kinds and shapes of its weights. Immutable; may be shared by threads. */
 typedef struct wg_model_spec wg_model_spec;
 
-/* Reads config.json of a Hugging Face folder, and the headers of its safetensors files where there are any; or the header of a .gguf file; or
- * a config.json by itself. Weights without a file are of the kind that the configuration names. NULL and an error that names the key, the
+/* Reads config.json of a Hugging Face folder, and the headers of its safetensors files where there are any; or the header of a .gguf file or of a
+ * .bin of llama2.c; or a config.json by itself. Weights without a file are of the kind that the configuration names. NULL and an error that names the key, the
  * tensor or the file: an unknown model_type or value, a key that changes the computation and is not supported, a tensor that is missing or
  * has another shape. */
 WG_API wg_model_spec *wg_model_spec_open(wg_context *context, const char *path, wg_error *error);
@@ -73,6 +73,12 @@ WG_API wg_network *wg_model_network(const wg_model_spec *spec, const wg_model_cu
 /* The weights of a program of this spec, mapped from its files, which must stay as they are. NULL and an error: a file that is gone or has
  * changed, a program of another model. */
 WG_API wg_parameters *wg_model_parameters(wg_model_spec *spec, const wg_network *network, wg_error *error);
+
+/* The weights' manifest as JSON, owned (wg_text_free): name, kind, shape, file, offset, bytes and SHA-256 of each tensor in the order of names, and
+ * the digest below. Reads all of the files. */
+WG_API char *wg_model_manifest(wg_model_spec *spec, wg_error *error);
+/* One SHA-256 of all weights: of each tensor's name, kind, shape and digest; 64 hex digits and a NUL. */
+WG_API bool wg_model_weights_digest(wg_model_spec *spec, char digest[65], wg_error *error);
 
 /* The name of a cut ("decode", "prefill.layer.3"), 64 bytes are enough. */
 WG_API void wg_model_cut_name(const wg_model_cut *cut, char name[64]);

@@ -168,6 +168,9 @@ bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call)
     bool right_lower = call->left && (named || bpl_rank(call->right) < bpl_rank(call->left));
     bool good = function && choose(session, call->axes, call->right, right_lower, &right) && (!call->left || choose(session, call->axes, call->left, left_lower, &left));
     if (good && named && call->left && left.whole && right.whole) good = bpl_fail(session, BPL_INDEX, "neither argument has all of these axes") != NULL;
+    uint32_t lower = call->left && bpl_rank(call->left) < bpl_rank(call->right) ? bpl_rank(call->left) : bpl_rank(call->right), count = right.whole ? left.count : right.count;
+    if (good && call->left && bpl_rank(call->left) != bpl_rank(call->right) && count != lower && bpl_is_pervasive(function, true))
+        good = bpl_fail(session, BPL_LENGTH, "%u axes for an argument of rank %u: an axis for each of the lower rank", count, lower) != NULL;
     if (good) result = over_axes(session, function, call->left, &left, call->right, &right);
     bpl_release(function);
     return result;

@@ -3,6 +3,7 @@
  * fᵇ: a Boolean function on each bit of integers. The function is asked once for every combination of bits, and its answers are put together from
  * the rows and, or, xor and not. */
 #include "bpl/cells.h"
+#include "bpl/kinds.h"
 
 typedef struct truth {
     bool dyadic;
@@ -41,8 +42,8 @@ static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
     b->array = value->array;
     if (value->type != BPL_NUMBERS || value->class == BPL_CLASS_COMPLEX) return bpl_fail(session, BPL_DOMAIN, "bits are of integers"), false;
     if (value->class == BPL_CLASS_BOOLEAN) return true;
+    if (value->class != BPL_CLASS_FLOAT) return true;
     b->array = wg_array_convert(value->array, WG_KIND_I64);
-    if (value->class != BPL_CLASS_FLOAT) return b->array != NULL;
     b->class = BPL_CLASS_ORDINARY;
     wg_array *back = wg_array_convert(b->array, bpl_kind(value)), *same = back ? wg_array_all(wg_array_equal(back, value->array), NULL, 0, false) : NULL;
     int64_t whole = 0;
@@ -50,19 +51,16 @@ static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
     return whole || (bpl_fail(session, BPL_DOMAIN, "bits are of whole numbers"), false);
 }
 
-/* The common class of two arguments' bits; Booleans become integers beside integers. */
+/* Both in the kind that arithmetic of them has; of Booleans alone they stay. DOMAIN where an ordinary integer does not fit a fixed kind. */
 static bool join_bits(bpl_session *session, bits *a, bits *b)
 {
-    (void)session;
-    uint8_t class = a->class > b->class ? a->class : b->class;
-    if (class == BPL_CLASS_BOOLEAN) return true;
-    if (a->class == BPL_CLASS_BOOLEAN) a->array = wg_array_convert(a->array, WG_KIND_I64);
-    if (b->class == BPL_CLASS_BOOLEAN) b->array = wg_array_convert(b->array, WG_KIND_I64);
-    if (class == BPL_CLASS_FIXED) {
-        wg_kind kind = a->class != BPL_CLASS_FIXED ? b->kind : b->class != BPL_CLASS_FIXED ? a->kind : wg_kind_promoted(a->kind, b->kind);
-        a->kind = b->kind = kind;
-    }
-    a->class = b->class = class;
+    if (a->class == BPL_CLASS_BOOLEAN && b->class == BPL_CLASS_BOOLEAN) return true;
+    bpl_number x = {.array = a->array, .class = a->class}, y = {.array = b->array, .class = b->class};
+    if (!bpl_join(session, &x, &y)) return false;
+    a->array = wg_array_convert(x.array, WG_KIND_I64);
+    b->array = wg_array_convert(y.array, WG_KIND_I64);
+    a->class = b->class = x.class;
+    a->kind = b->kind = wg_array_kind(x.array);
     return a->array && b->array;
 }
 
@@ -95,6 +93,7 @@ static bpl_value *simple_bitwise(bpl_session *session, const truth *t, bpl_value
     bits a = {NULL}, b;
     wg_scope_open(session->lazy);
     bool good = bits_of(session, right, &b) && (!left || (bits_of(session, left, &a) && join_bits(session, &a, &b)));
+    if (good && !left && b.class != BPL_CLASS_BOOLEAN) b.array = wg_array_convert(b.array, WG_KIND_I64);
     wg_array *result = good ? combine(t, a.array, b.array) : NULL;
     if (result && b.class == BPL_CLASS_FIXED) result = wg_array_convert_wrap(result, b.kind);
     return bpl_leave(session, result, b.class, right->atom && (!left || left->atom));

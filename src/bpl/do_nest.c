@@ -105,7 +105,12 @@ static bool add_part(bpl_session *session, parts *list, int64_t first, int64_t e
     }
     list->ends[2 * list->count] = first;
     list->ends[2 * list->count++ + 1] = end;
-    return list->count <= session->preferences.limit || bpl_fail(session, BPL_LIMIT, "more than %lld parts", (long long)session->preferences.limit);
+    return true;
+}
+
+static void free_parts(bpl_session *session, parts *list)
+{
+    if (list->ends) base_free(session->allocator, list->ends, (size_t)list->capacity * 2 * sizeof *list->ends);
 }
 
 static bpl_value *cut_parts(bpl_session *session, bpl_value *value, uint32_t axis, parts *list)
@@ -115,7 +120,6 @@ static bpl_value *cut_parts(bpl_session *session, bpl_value *value, uint32_t axi
     for (int64_t i = 0; good && i < list->count; i++)
         good = (items->at[i] = bpl_pick_range(session, value, axis, list->ends[2 * i], list->ends[2 * i + 1] - list->ends[2 * i])) != NULL;
     if (good && !list->count) good = (items->prototype = bpl_pick_range(session, value, axis, 0, 0)) != NULL;
-    if (list->ends) base_free(session->allocator, list->ends, (size_t)list->capacity * 2 * sizeof *list->ends);
     if (good) return bpl_collect(session, items);
     if (items) bpl_items_free(session, items);
     return NULL;
@@ -145,6 +149,11 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     int64_t extent = good ? bpl_shape(value)[axis] : 0;
     if (!good || !marks_of(session, call, "⊂", extent, true, &marks, &count)) return bpl_release(value), NULL;
     bool spread = bpl_is_unit(call->left); /* one mark for every position */
+    int64_t total = 0, limit = session->preferences.limit;
+    for (int64_t i = 0; good && i < (spread ? extent : count); i++) {
+        good = marks[spread ? 0 : i] <= limit - total || bpl_fail(session, BPL_LIMIT, "⊂: more than %lld parts", (long long)limit);
+        total += good ? marks[spread ? 0 : i] : 0;
+    }
     for (int64_t i = 0; good && i <= extent; i++) {
         int64_t mark = spread ? (i < extent ? marks[0] : 0) : i < count ? marks[i] : 0;
         if (!mark) continue;
@@ -155,6 +164,7 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     if (good && open >= 0) good = add_part(session, &list, open, extent);
     bpl_free_integers(session, marks, count);
     bpl_value *result = good ? cut_parts(session, value, axis, &list) : NULL;
+    free_parts(session, &list);
     bpl_release(value);
     return result;
 }
@@ -178,7 +188,9 @@ bpl_value *bpl_do_partition(bpl_session *session, const bpl_call *call)
         last = mark;
     }
     bpl_free_integers(session, marks, count);
-    return good ? cut_parts(session, value, axis, &list) : NULL;
+    bpl_value *result = good ? cut_parts(session, value, axis, &list) : NULL;
+    free_parts(session, &list);
+    return result;
 }
 
 /* ---- mix ---- */
@@ -380,7 +392,7 @@ static bpl_value *step_into(bpl_session *session, bpl_value *value, const bpl_va
     if (!position_of(session, value, given, &position)) return NULL;
     if (position < 0 && bpl_volume(value) && bpl_rank(value) < 2) return bpl_fill(session, value);
     if (position < 0) return bpl_do_first(session, &(bpl_call){.right = value});
-    return bpl_rank(value) ? bpl_cell(session, value, position) : bpl_item(session, value, 0);
+    return bpl_rank(value) ? bpl_cell_at(session, value, position) : bpl_item(session, value, 0);
 }
 
 /* One level of a path: a position, a key, or one of them for each of several axes. */

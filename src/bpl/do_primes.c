@@ -129,7 +129,7 @@ static bpl_value *exponent_vector(bpl_session *session, const factor_list *list,
     size_t bytes = ((size_t)capacity + 1) * sizeof(int64_t);
     int64_t *exponents = base_allocate(session->allocator, bytes);
     bool good = exponents || bpl_fail_memory(session);
-    for (uint64_t prime = 2; good && (all ? at < list->count : made < count); prime += 1 + (prime > 2)) {
+    for (uint64_t prime = 2; good && at < list->count && (all || made < count); prime += 1 + (prime > 2)) {
         if (!is_prime(prime)) continue;
         if (made == limit) good = bpl_fail(session, BPL_LIMIT, "⨸: an array has at most %lld items", (long long)limit) != NULL;
         if (good && made == capacity) {
@@ -146,6 +146,7 @@ static bpl_value *exponent_vector(bpl_session *session, const factor_list *list,
         for (; at < list->count && list->factors[at] == (int64_t)prime; at++) exponents[made]++;
         made++;
     }
+    while (good && !all && made < count) exponents[made++] = 0; /* no factor is left */
     if (good && session->interrupted) good = bpl_fail(session, BPL_INTERRUPT, "stopped") != NULL;
     bpl_value *result = good ? bpl_integers(session, exponents, made) : NULL;
     if (exponents) base_free(session->allocator, exponents, bytes);

@@ -160,10 +160,12 @@ bool bpl_known(bpl_number a, double *number)
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any)
 {
     int64_t number;
-    wg_array *one = mask && wg_array_rank(mask) == 0 ? mask : wg_array_any(mask, WG_ALL_AXES, false);
+    wg_array *whole = mask && wg_array_is_carried(mask) ? wg_array_whole(mask) : mask;
+    wg_array *one = whole && wg_array_rank(whole) == 0 ? whole : wg_array_any(whole, WG_ALL_AXES, false);
     if (!one || !wg_array_int64(one, &number)) return bpl_failed(session) ? false : (bpl_fail_lazy(session), false);
     *any = number != 0;
-    return true;
+    if (!*any || wg_array_rank(whole) == wg_array_rank(mask)) return true;
+    return bpl_fail(session, BPL_UNSUPPORTED, "cells of which some differ, all at once"), false; /* they are called one by one */
 }
 
 /* ---- tolerance -------------------------------------------------------------------------------------------------------------------------------- */

@@ -423,16 +423,16 @@ bool bpl_rational_compare(bpl_session *session, const bpl_value *a, const bpl_va
 {
     mpq_t left, right;
     mpq_inits(left, right, NULL);
-    bool first = load(session, a, left), second = load(session, b, right);
-    *order = first && second ? mpq_cmp(left, right) : 0;
+    bool first = load(session, a, left), second = load(session, b, right), exact = first && second;
+    *order = exact ? mpq_cmp(left, right) : 0;
     mpq_clears(left, right, NULL);
-    if (bpl_failed(session) || (first && second)) return !bpl_failed(session);
-    const bpl_value *other = first ? b : a; /* infinite, no number, or complex */
-    wg_view view;
-    if (!bpl_read(session, other, &view)) return false;
-    bool below = base_kind_is_float(view.kind) && base_number_to_double(view.kind, base_number_load(view.kind, view.data, 0)) < 0;
-    *order = (other == a) == below ? -1 : 1;
-    return true;
+    if (bpl_failed(session) || exact) return !bpl_failed(session);
+    /* infinite, no number, or complex: as the nearest float */
+    bool is_left = a->type == BPL_RATIONAL;
+    bpl_value *near = as_float(session, (is_left ? a : b)->rational->number);
+    bool good = near && bpl_compare(session, is_left ? near : a, is_left ? b : near, order);
+    bpl_release(near);
+    return good;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------------------------------------------------------- */

@@ -179,14 +179,32 @@ static bpl_value *arc_cosine_complex(bpl_session *session, bpl_value *y)
     return dyad(session, BPL_GLYPH_MINUS, dyad(session, BPL_GLYPH_TIMES, number(session, 0.5), pi(session)), turned(session, y, false));
 }
 
+/* Of real numbers outside of the real functions' domain: arc sine, arc cosine and arc cosine of hyperbolas are an arc of the nearest number inside
+ * and ± the hyperbola's of its magnitude. */
+static bpl_value *arc_outside(bpl_session *session, int64_t code, bpl_value *y)
+{
+    bpl_value *real = bpl_mark_value(session, BPL_MARK_REAL, y);
+    if (!real || real->type != BPL_NUMBERS) return bpl_release(real), NULL;
+    wg_scope_open(session->lazy);
+    wg_array *inside = wg_array_minimum_scalar(wg_array_maximum_scalar(real->array, -1), 1), *beyond = wg_array_acosh(wg_array_maximum_scalar(wg_array_abs(real->array), 1));
+    wg_array *circle = code == 1 ? wg_array_asin(inside) : wg_array_acos(inside);
+    wg_array *complex = code == 6 ? wg_array_complex(beyond, circle) : wg_array_complex(circle, code == 1 ? beyond : wg_array_neg(beyond));
+    bpl_value *result = bpl_own_array(session, complex, BPL_CLASS_COMPLEX, real->atom, false);
+    wg_scope_close(session->lazy);
+    if (result && real->keys) result = bpl_settle_keys(session, result, bpl_keys_keep(real->keys));
+    bpl_release(real);
+    return result;
+}
+
 static bpl_value *arc(bpl_session *session, int64_t code, bpl_value *y)
 {
     bool complex = y->type == BPL_NUMBERS && y->class == BPL_CLASS_COMPLEX, real = !complex && y->type == BPL_NUMBERS, inside = real;
     bool bounded = code == 1 || code == 2 || code == 7;
     if (real && bounded && !within(session, y, -1, 1, &inside)) return NULL;
     if (real && code == 6 && !within(session, y, 1, HUGE_VAL, &inside)) return NULL;
+    if (real && !inside && code != 7) return arc_outside(session, code, y);
     switch (code) {
-    case 0: return monad(session, BPL_GLYPH_ROOT, square_and(session, y, 1, true));
+    case 0: y = monad(session, BPL_GLYPH_ROOT, square_and(session, y, 1, true)); return real ? monad(session, BPL_GLYPH_PLUS, y) : y; /* below the cut */
     case 1: return inside ? by_arc(session, y, (wg_array_asin)) : turned(session, y, false);
     case 2: return inside ? by_arc(session, y, (wg_array_acos)) : arc_cosine_complex(session, y);
     case 3: return inside ? by_arc(session, y, (wg_array_atan)) : turned(session, y, true);
@@ -194,7 +212,7 @@ static bpl_value *arc(bpl_session *session, int64_t code, bpl_value *y)
     case 5: return inside ? by_arc(session, y, (wg_array_asinh)) : area(session, y, 1);
     case 6: return inside ? by_arc(session, y, (wg_array_acosh)) : area(session, y, -1);
     case 7: return inside ? by_arc(session, y, (wg_array_atanh)) : area_tangent(session, y);
-    case 8: return monad(session, BPL_GLYPH_ROOT, square_and(session, y, -1, true));
+    case 8: return monad(session, BPL_GLYPH_MINUS, monad(session, BPL_GLYPH_ROOT, square_and(session, y, -1, true)));
     default: return bpl_fail(session, BPL_DOMAIN, "○ has the codes 0 to 8, not %lld", (long long)code);
     }
 }
@@ -299,7 +317,7 @@ static bpl_value *undo_transpose(bpl_session *session, bpl_value *fixed, bpl_val
 static bpl_value *undo_enclose(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    if (bpl_rank(y)) return no_argument(session);
+    if (bpl_rank(y)) return bpl_volume(y) ? bpl_item(session, y, 0) : bpl_fill(session, y);
     return y->type == BPL_ITEMS ? keep(y->items->at[0]) : bpl_is_simple(y) ? bpl_with_atom(session, y, true) : keep(y);
 }
 

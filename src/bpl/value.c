@@ -213,7 +213,7 @@ static bool strengthen(bpl_session *session, bpl_items *items)
 {
     for (int64_t i = 0; i < items->volume; i++) {
         bpl_value *item = items->at[i];
-        if (!item->weak) continue;
+        if (!item->weak || !item->atom || !bpl_is_simple(item)) continue;
         bpl_value *strong = bpl_of_array(session, wg_array_keep(item->array), item->class, true, false);
         if (!strong) return false;
         items->at[i] = strong;

@@ -33,6 +33,8 @@ static inline bpl_value *bpl_item_of(const bpl_value *value, int64_t position)
 bpl_value *bpl_pick_cells(bpl_session *session, bpl_value *value, uint32_t axis, const int64_t *positions, int64_t count);
 /* `count` positions from `start` on. */
 bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis, int64_t start, int64_t count);
+/* Major cell `position`; of what is pending a call, so that nothing is read. */
+bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position);
 /* A vector of one item of a unit; any other value itself. Owned. */
 bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
 /* No items of this shape, of the value's kind or prototype. */

@@ -206,7 +206,7 @@ static bool read_alignment(cursor *c)
     const model_gguf_value *value = model_gguf_find(c->file, "general.alignment");
     int64_t alignment = 32;
     if (value && (value->type != MODEL_GGUF_U32 || !model_gguf_integer(value, &alignment) || alignment < 1 || alignment & (alignment - 1)))
-        return base_fail(c->error, WG_FORMAT, "%s: general.alignment must be a power of two (u32)", c->file->name);
+        return base_fail(c->error, WG_FORMAT, "%s: general.alignment must be a power of two (u32), not %lld", c->file->name, (long long)alignment);
     c->file->alignment = (uint32_t)alignment;
     return true;
 }
@@ -226,7 +226,7 @@ static bool read_magic(cursor *c, uint64_t *tensors, uint64_t *values)
     if (*tensors > left(c) / 24)
         return base_fail(c->error, WG_FORMAT, "%s: %llu tensors cannot be in %zu bytes", c->file->name, (unsigned long long)*tensors, c->file->length);
     if (*values > left(c) / 13)
-        return base_fail(c->error, WG_FORMAT, "%s: %llu keys cannot be in %zu bytes", c->file->name, (unsigned long long)*values, c->file->length);
+        return base_fail(c->error, WG_FORMAT, "%s: %llu key-value pairs cannot be in %zu bytes", c->file->name, (unsigned long long)*values, c->file->length);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * GGUF files, versions 2 and 3: keys with typed values, tensors, data. Everything is checked on reading: counts and lengths against the file's
- * size, names and keys for repetition, offsets for alignment and for lying within the file. docs/formats.md has the layout. */
+ * size, names and keys for repetition, offsets for alignment and for lying within the file. docs/models.md has the layout. */
 #ifndef MODEL_GGUF_H
 #define MODEL_GGUF_H
 

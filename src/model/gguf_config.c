@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The header of a GGUF file as a configuration. What a file of that form leaves out is what programs that read it assume; docs/formats.md
+ * The header of a GGUF file as a configuration. What a file of that form leaves out is what programs that read it assume; docs/models.md
  * lists those traps. */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Samplers. Chances are computed in f64 by the library's own formulas and draws come from a counter, so that a seed gives one text
- * everywhere. Candidates wait in a heap: only as many as the cuts need are sorted. docs/generation.md defines every parameter. */
+ * everywhere. Candidates wait in a heap: only as many as the cuts need are sorted. docs/models.md defines every parameter. */
 #include <string.h>
 
 #include "base/base.h"

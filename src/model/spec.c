@@ -262,6 +262,8 @@ static bool open_path(opening *o, const char *path)
     if (!spec->directory) return fail_memory(o);
     if (length > 5 && !strcmp(path + length - 5, ".gguf"))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_gguf_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
+    if (length > 4 && !strcmp(path + length - 4, ".bin"))
+        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_llama2c_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
     return read_config_file(o, path);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Chat templates: the part of Jinja that the templates of published models use. docs/chat-templates.md lists it; anything beyond is refused by
+ * Chat templates: the part of Jinja that the templates of published models use. docs/models.md lists it; anything beyond is refused by
  * name. template.c cuts a template into texts and tags and runs the tags; template_expression.c evaluates what stands in them;
  * template_call.c has filters, tests, methods and functions. Values live in one arena until the rendering ends. */
 #ifndef MODEL_TEMPLATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Text in pieces. A file gives its rule as a regular expression; the published ones are recognised by their text and written out here, each
- * alternative in its order (docs/tokenizers.md has the expressions). A byte that is no UTF-8 is a character of no class. */
+ * alternative in its order (docs/models.md has the expressions). A byte that is no UTF-8 is a character of no class. */
 #include <string.h>
 
 #include "model/tokenizer.h"

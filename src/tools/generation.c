@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/measured.h"
 #include "tools/progress.h"
 
 const char *const generation_ends[] = {"", "end", "stop", "length", "full", "interrupted", "failed"};
@@ -227,6 +228,11 @@ void generation_figures(const generation *g)
     fprintf(stderr, "prompt %zu tokens, %.1f tokens/s; generated %zu, %.1f tokens/s, %.1f GB/s of weights; %lld of %lld positions", read,
             g->prefill_seconds > 0 ? (double)read / g->prefill_seconds : 0, made, decode, decode * (double)wg_model_spec_bytes(g->spec) / 1e9,
             (long long)wg_runner_position(g->runner), (long long)wg_runner_ctx(g->runner));
+    tool_roofs roofs;
+    uint32_t threads = wg_context_default()->threads;
+    wg_error quiet = {.code = WG_OK};
+    if (made && tool_roofs_measure(threads ? threads : 1, &roofs, &quiet))
+        fprintf(stderr, "; %.0f%% of the %.1f GB/s that memory gives", 100 * decode * (double)wg_model_spec_bytes(g->spec) / roofs.bytes, roofs.bytes / 1e9);
     if (g->draft) fprintf(stderr, "; %llu of %llu guesses stood", (unsigned long long)g->taken, (unsigned long long)g->guessed);
     fputc('\n', stderr);
 }

@@ -90,8 +90,39 @@ static void a_file_goes_on(void **state)
     wg_model_spec_free(&other);
 }
 
+/* A model of llama2.c, trained on small stories: logits of an independent computation in f64, and what it says. */
+static void stories(void **state)
+{
+    (void)state;
+    char path[512];
+    wg_model_spec *spec = tiny("stories260K.bin");
+    snprintf(path, sizeof path, "%s/model/data/stories260K.expected.json", TEST_DATA_DIR);
+    expected e = expected_of(path);
+    for (const base_json *c = base_json_find(e.json, "cases")->first; c; c = c->next) {
+        int32_t prompt[64], greedy[256];
+        wg_error error = {.code = WG_OK};
+        uint32_t count = whole_numbers(base_json_find(c, "prompt"), prompt, 64), wanted = whole_numbers(base_json_find(c, "greedy"), greedy, 256), i = 0;
+        wg_runner *r = runner_of(spec, 0, 0);
+        const float *logits = wg_runner_feed(r, prompt, count, 1, &error);
+        CHECKED(logits, error);
+        for (const base_json *item = base_json_find(c, "logits_f64_hex_last")->first; item; item = item->next, i++) {
+            double off = (double)logits[i] - strtod(item->text, NULL);
+            if (!(off < 1e-4 && off > -1e-4)) fail_msg("logit %u is off by %g", i, off);
+        }
+        for (i = 0; i < wanted && wg_runner_position(r) < wg_runner_ctx(r); i++) {
+            int32_t token = greatest(logits, wg_runner_vocabulary(r));
+            if (token != greedy[i]) fail_msg("greedy token %u is %d, not %d", i, token, greedy[i]);
+            CHECKED(logits = wg_runner_feed(r, &token, 1, 1, &error), error);
+        }
+        assert_true(i > 8);
+        wg_runner_free(&r);
+    }
+    expected_free(&e);
+    wg_model_spec_free(&spec);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_chunks), cmocka_unit_test(a_file_goes_on)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_chunks), cmocka_unit_test(a_file_goes_on), cmocka_unit_test(stories)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
