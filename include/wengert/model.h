@@ -74,6 +74,12 @@ WG_API wg_network *wg_model_network(const wg_model_spec *spec, const wg_model_cu
  * changed, a program of another model. */
 WG_API wg_parameters *wg_model_parameters(wg_model_spec *spec, const wg_network *network, wg_error *error);
 
+/* The weights' manifest as JSON, owned (wg_text_free): name, kind, shape, file, offset, bytes and SHA-256 of each tensor in the order of names, and
+ * the digest below. Reads all of the files. */
+WG_API char *wg_model_manifest(wg_model_spec *spec, wg_error *error);
+/* One SHA-256 of all weights: of each tensor's name, kind, shape and digest; 64 hex digits and a NUL. */
+WG_API bool wg_model_weights_digest(wg_model_spec *spec, char digest[65], wg_error *error);
+
 /* The name of a cut ("decode", "prefill.layer.3"), 64 bytes are enough. */
 WG_API void wg_model_cut_name(const wg_model_cut *cut, char name[64]);
 

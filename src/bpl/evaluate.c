@@ -146,7 +146,7 @@ bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t c
     bpl_items *items = bpl_items_new(session, 1, &(int64_t){count});
     if (!items) return NULL;
     for (uint32_t i = 0; i < count; i++) items->at[i] = bpl_keep(values[i]);
-    return bpl_collect_strand(session, items);
+    return bpl_collect(session, items);
 }
 
 static bool calls(const bpl_value *value) { return bpl_is_function(value) || bpl_holds_function(value); }
@@ -674,9 +674,9 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
 {
     bpl_value *value = NULL;
     const bpl_node *at = session->at;
-    *shy = false, session->no_result = true;
+    *shy = source->first > 0, session->no_result = true;
     bpl_source_keep(source);
-    for (uint32_t i = 0; i < source->body.count; i++) {
+    for (uint32_t i = source->first; i < source->body.count; i++) {
         bpl_release(value), value = NULL;
         session->no_result = false;
         const bpl_node *tree = bpl_go_on(session) ? bpl_statement_tree(session, source, &source->body.statements[i]) : NULL;

@@ -73,6 +73,9 @@ wg_array *bpl_near(wg_array *a, wg_array *b);
 bool bpl_near_numbers(double a, double b);
 #define BPL_TOLERANCE 1e-14
 
+/* The parts of item i of a view: a complex number's two, any other's and 0. */
+void bpl_parts_of(const wg_view *view, int64_t i, double *re, double *im);
+
 /* Parts of rules that others are made of. Both of one kind that is no integer: a ÷ b with what Mathish makes of 0÷0. */
 bpl_number bpl_quotient(bpl_session *session, bpl_number a, bpl_number b);
 /* The whole numbers below floats, or near them within the tolerance. */

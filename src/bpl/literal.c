@@ -20,8 +20,9 @@ bpl_edges bpl_edges_of(const bpl_value *value, uint32_t axis, const bpl_style *s
 {
     int64_t extent = bpl_shape(value)[axis];
     bpl_edges edges = {extent, extent, extent, false};
-    if (!style->shortens || bpl_volume(value) <= BPL_SHOWN || extent <= 2 * BPL_EDGE) return edges;
-    return (bpl_edges){BPL_EDGE, extent - BPL_EDGE, extent, true};
+    const bpl_preferences *wanted = &value->session->preferences;
+    if (!style->shortens || bpl_volume(value) <= wanted->shown || extent <= 2 * wanted->edges) return edges;
+    return (bpl_edges){wanted->edges, extent - wanted->edges, extent, true};
 }
 
 int64_t bpl_edges_count(bpl_edges edges) { return edges.head + edges.gap + edges.extent - edges.tail; }

@@ -109,6 +109,7 @@ struct bpl_source {
     uint32_t token_capacity, statement_capacity;
     bpl_token *tokens; /* [token_count], the last one END */
     bpl_body body;     /* its statements */
+    uint32_t first;    /* the statement that it begins with: those before it ran already, as they say how the others are read */
     uint32_t value_count, value_capacity, dfn_count, dfn_capacity;
     bpl_value **values;     /* what literals, exponents and positions are, owned */
     const bpl_node **dfns;  /* those that were bound: a dfn is one node, whatever the roles around it */

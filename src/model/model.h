@@ -9,7 +9,12 @@
  *   weights.def     what tensors are called; weights.c: as parameters, products and norms by them
  *   author.c        the one decoder structure, recorded on a tape from a model_config: embedding, layers (attention.c, mlp.c), head
  *   load.c          weights from files as a program's parameters
- *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities */
+ *   manifest.c      weights as a list with their digests
+ *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities
+ *   runner.c        a sequence and its caches             sampler.def sampler.c   the next token
+ *   gguf.c gguf_config.c llama2c.c                        further files of weights
+ *   tokenizer.h     vocabularies: tokenizer.c and its neighbours
+ *   template.h      chat templates                        chat.c  prompts by them */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
