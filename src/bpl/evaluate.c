@@ -191,12 +191,13 @@ static bpl_value *call_in_strand(bpl_session *session, gathering *all)
 /* What literals alone make is made once. Answers value. */
 static bpl_value *keep_constant(bpl_session *session, const bpl_node *node, bpl_value *value)
 {
-    for (uint32_t i = 0; value && i < node->count; i++) {
+    if (!value || !node->count) return value;
+    for (uint32_t i = 0; i < node->count; i++) {
         uint8_t kind = node->children[i]->kind;
         bool bracket = kind == BPL_NODE_STRAND || kind == BPL_NODE_LIST || kind == BPL_NODE_CELLS || kind == BPL_NODE_ROWS || kind == BPL_NODE_ROW;
         if (kind != BPL_NODE_LITERAL && (!bracket || !node->children[i]->value)) return value;
     }
-    if (value && node->count && bpl_source_value(session, node->source, bpl_keep(value))) ((bpl_node *)node)->value = value;
+    if (bpl_source_value(session, node->source, bpl_keep(value))) ((bpl_node *)node)->value = value;
     else bpl_error_clear(session);
     return value;
 }
