@@ -12,9 +12,7 @@ static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 /* For each cell of `value` its first position among the major cells of `searched` (their number where there is none) [frame], in the open scope. */
 static wg_array *first_places(bpl_session *session, bpl_value *searched, bpl_value *value, uint32_t frame)
 {
-    wg_array *left, *right;
-    if (!bpl_identify(session, searched, value, frame, &left, &right)) return NULL;
-    wg_array *places = wg_array_first_index(left, right);
+    wg_array *places = bpl_places_in(session, searched, value, frame);
     return wg_array_reshape(places, frame, bpl_shape(value));
 }
 
@@ -113,20 +111,16 @@ static bpl_value *find(bpl_session *session, find_plan *plan, bool nothing)
 
 static bpl_value *find_items(bpl_session *session, bpl_value *pattern, bpl_value *value, find_plan *plan)
 {
-    wg_array *left, *right;
     wg_view items, wanted;
     bpl_value *row = bpl_monad(session, BPL_GLYPH_RAVEL, value), *result = NULL;
     wg_scope_open(session->lazy);
-    if (row && bpl_identify(session, row, pattern, bpl_rank(pattern), &left, &right)) {
-        left = wg_array_convert(left, WG_KIND_I64);
-        right = wg_array_convert(right, WG_KIND_I64);
-        if (left && right && wg_array_read(left, &items) && wg_array_read(right, &wanted)) {
-            plan->items = items.data;
-            plan->wanted = wanted.data;
-            result = find(session, plan, false);
-        } else {
-            bpl_fail_lazy(session);
-        }
+    wg_array *left = row ? bpl_first_places(session, row) : NULL, *right = left ? bpl_places_in(session, row, pattern, bpl_rank(pattern)) : NULL;
+    if (right && wg_array_read(left, &items) && wg_array_read(right, &wanted)) {
+        plan->items = items.data;
+        plan->wanted = wanted.data;
+        result = find(session, plan, false);
+    } else if (!bpl_failed(session)) {
+        bpl_fail_lazy(session);
     }
     wg_scope_close(session->lazy);
     bpl_release(row);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bpl/fold.h"
+#include "bpl/whole.h"
 
 /* ---- which primitive ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -68,7 +69,7 @@ static bpl_value *filled(bpl_session *session, bpl_value *atom, uint32_t rank, c
 static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *like)
 {
     if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN, "a fold of no items by a function without an identity");
-    if (identities[glyph].form == IDENTITY_EMPTY) return bpl_empty(session);
+    if (identities[glyph].form == IDENTITY_EMPTY) return bpl_nothing_of(session, like, 1, &(int64_t){0});
     if (like->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, like->items->rank, like->items->shape);
         bool good = items != NULL;
