@@ -63,7 +63,7 @@ static bool kind_with(bpl_session *session, const bpl_value *array, const bpl_va
     if (own == BPL_CLASS_FLOAT && other == BPL_CLASS_COMPLEX) kind->class = BPL_CLASS_COMPLEX;
     else if (own == BPL_CLASS_COMPLEX && other == BPL_CLASS_FLOAT) other = own;
     else if (own != other) return *mixed = true, true;
-    if (!value->weak) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
+    if (!value->weak || kind->class != own) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
     return true;
 }
 
