@@ -227,6 +227,7 @@ static bool frame_keys(bpl_pairing *p)
         const char *name = left && left->name ? left->name : right ? right->name : NULL;
         good = good && bpl_axis_set_name(p->session, to, name);
     }
+    if (good) bpl_names_once(p->session, p->keys);
     if (good && !bpl_keys_any(p->keys)) {
         bpl_keys_release(p->session, p->keys);
         p->keys = NULL;

@@ -141,7 +141,7 @@ static bpl_value *frame_back(bpl_session *session, wg_array *whole, const trial 
     for (uint32_t axis = 0; keys && axis < rank; axis++)
         if (!bpl_axis_copy(session, &keys->axes[axis], axis < frames->rank ? frames->keys ? &frames->keys->axes[axis] : NULL
                                                                           : t->keys ? &t->keys->axes[axis - frames->rank] : NULL)) break;
-    return bpl_settle_keys(session, value, keys);
+    return bpl_settle_keys(session, value, bpl_names_once(session, keys));
 }
 
 /* Each cell of the whole as an item of the frame. */

@@ -514,8 +514,10 @@ static bpl_value *undo_prime(bpl_session *session, bpl_value *fixed, bpl_value *
 static bpl_value *undo_factors(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    bpl_value *times = bpl_primitive(session, BPL_GLYPH_TIMES);
-    return times ? bpl_fold(session, times, NULL, y) : NULL;
+    bpl_value *times = bpl_primitive(session, BPL_GLYPH_TIMES), *whole = times ? bpl_mark_value(session, BPL_MARK_ORDINARY, y) : NULL;
+    bpl_value *product = whole ? bpl_fold(session, times, NULL, whole) : NULL;
+    bpl_release(whole);
+    return product;
 }
 
 /* [m r]: m times the product of all x - r; coefficients themselves stay. */
