@@ -124,9 +124,10 @@ static wg_array *narrowed(const row_fold *row, wg_array *array, const bpl_value 
 
 static wg_array *reduced(const row_fold *row, const bpl_value *value, int32_t axis)
 {
-    wg_array *array = row->wide ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
+    bool sum = !strcmp(row->op, "sum"), counts = sum && value->class == BPL_CLASS_BOOLEAN; /* Booleans are counted as they are */
+    wg_array *array = row->wide && !counts ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
     if (!array) return NULL;
-    if (!strcmp(row->op, "sum")) array = wg_array_sum(array, &axis, 1, false);
+    if (sum) array = wg_array_sum(array, &axis, 1, false);
     else array = row->right ? wg_array_reduce_right(array, row->op, axis) : wg_array_reduce(array, row->op, axis);
     if (row->odd && array && bpl_shape(value)[axis] % 2 == 0) array = wg_array_logical_not(array);
     return narrowed(row, array, value);
