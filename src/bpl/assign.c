@@ -64,7 +64,7 @@ bool bpl_set_nearest(bpl_session *session, bpl_symbol name, bpl_value *value)
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------------------- */
 
-static bool show(bpl_session *session, const bpl_value *value)
+bool bpl_show_line(bpl_session *session, const bpl_value *value)
 {
     if (!bpl_act(session, "output")) return false;
     base_string text = base_string_new(session->allocator);
@@ -93,7 +93,7 @@ static bool set_name(bpl_session *session, bpl_symbol name, bpl_value *value)
 {
     switch (name) {
     case BPL_SYMBOL_DISCARD: return true;
-    case BPL_SYMBOL_QUAD: return show(session, value);
+    case BPL_SYMBOL_QUAD: return bpl_show_line(session, value);
     case BPL_SYMBOL_ALPHA: case BPL_SYMBOL_OMEGA: return set_argument(session, name, value);
     default: break;
     }

@@ -23,6 +23,17 @@ bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t f
     return keys;
 }
 
+bpl_keys *bpl_names_once(bpl_session *session, bpl_keys *keys)
+{
+    bool again[WG_MAX_RANK] = {false};
+    for (uint32_t a = 0; keys && a < keys->rank; a++)
+        for (uint32_t b = 0; b < keys->rank; b++)
+            if (a != b && keys->axes[a].name && keys->axes[b].name && !strcmp(keys->axes[a].name, keys->axes[b].name)) again[a] = true;
+    for (uint32_t a = 0; keys && a < keys->rank; a++)
+        if (again[a]) bpl_axis_set_name(session, &keys->axes[a], NULL);
+    return keys;
+}
+
 /* Items are read where they are, unless a level may carry them. */
 static bool view_items(bpl_cells *cells)
 {
@@ -391,7 +402,7 @@ static bpl_keys *keys_joined(bpl_session *session, const bpl_keys *frame, uint32
     bool good = keys != NULL;
     for (uint32_t axis = 0; axis < frame_rank && frame && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &frame->axes[axis]);
     for (uint32_t axis = frame_rank; axis < rank && cell && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &cell->axes[axis - frame_rank]);
-    if (good) return keys;
+    if (good) return bpl_names_once(session, keys);
     bpl_keys_release(session, keys);
     return NULL;
 }

@@ -678,7 +678,8 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
 {
     bpl_value *value = NULL;
     const bpl_node *at = session->at;
-    *shy = source->first > 0, session->no_result = true;
+    bool shows = session->shows;
+    *shy = source->first > 0, session->no_result = true, session->shows = false;
     bpl_source_keep(source);
     for (uint32_t i = source->first; i < source->body.count; i++) {
         bpl_release(value), value = NULL;
@@ -690,7 +691,13 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         value = bpl_evaluate(session, tree);
         *shy |= tree->kind == BPL_NODE_CALL && tree->children[tree->count - 2]->kind == BPL_NODE_SYSTEM && session->shy;
         if (!value && !session->no_result) break;
+        bool last = i + 1 == source->body.count;
+        if (shows && !last && value && !*shy && !bpl_show_line(session, value)) {
+            bpl_release(value), value = NULL;
+            break;
+        }
     }
+    session->shows = shows;
     session->at = at; /* nodes of a source that is gone are the place of nothing */
     bpl_source_release(source);
     return value;

@@ -257,7 +257,7 @@ static bpl_value *under_function(bpl_session *session, const bpl_call *call, bpl
 
 /* ---- under positions -------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The left argument with one cell for each of y's, by position, key, or its one cell for all; itself where it is a unit. */
+/* The left argument with one cell for each of y's and y's keys, by position, key, or its one cell for all; itself where it is a unit. */
 static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
 {
     if (bpl_is_unit(left)) return bpl_keep(left);
@@ -270,10 +270,12 @@ static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
     int64_t *at = base_allocate(session->allocator, bytes);
     if (!at) return bpl_fail_memory(session);
     for (int64_t i = 0; i < count; i++) at[i] = !keyed ? 0 : axis->labels[i] ? bpl_axis_find(session, keys, axis->labels[i]) : -1;
-    bpl_value *picked = bpl_failed(session) ? NULL : bpl_pick_cells(session, left, 0, at, count), *lined = picked ? bpl_with_keys(session, picked, NULL) : NULL;
+    bpl_value *lined = bpl_failed(session) ? NULL : bpl_pick_cells(session, left, 0, at, count);
     base_free(session->allocator, at, bytes);
-    bpl_release(picked);
-    return lined;
+    if (!lined || !axis || !axis->labels) return lined;
+    bpl_keys *names = bpl_keys_new(session, bpl_rank(lined), bpl_shape(lined));
+    if (names) bpl_axis_copy(session, &names->axes[0], axis);
+    return bpl_settle_keys(session, lined, names);
 }
 
 /* A replacement whose keys are those of the cells comes in their order. */
@@ -374,7 +376,11 @@ static int64_t *item_positions(bpl_session *session, const bpl_choices *choices,
     *volume = count * cell;
     int64_t *positions = base_allocate(session->allocator, (size_t)(*volume + 1) * sizeof *positions), at = 0;
     if (!positions) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < count; i++)
+    bool in_order = true;
+    for (uint32_t axis = 0; axis < rank; axis++) in_order = in_order && choices->axes[axis] == axis;
+    for (int64_t i = 0; i < count && in_order; i++)
+        for (int64_t j = 0; j < cell; j++) positions[at++] = cells[i] * cell + j;
+    for (int64_t i = 0; i < count && !in_order; i++)
         for (int64_t j = 0; j < cell; j++) {
             int64_t flat = cells[i] * cell + j, position = 0;
             for (uint32_t axis = rank; axis-- > 0; flat /= bpl_shape(choices->value)[axis]) position += flat % bpl_shape(choices->value)[axis] * strides[choices->axes[axis]];
@@ -398,11 +404,21 @@ static bpl_value *put_cells(bpl_session *session, const bpl_call *call, const bp
     return changed;
 }
 
+/* By a select of lazy/, where nothing has to be read and the kind stays. */
+static bpl_value *masked(bpl_session *session, const bpl_call *call, const bpl_value *mask)
+{
+    bpl_value *same = bpl_primitive(session, BPL_GLYPH_RIGHT), *result = same ? bpl_choose_masked(session, mask, call->left, call->right, same, call->function->left) : NULL;
+    if (!result || (result->class == call->right->class && bpl_kind(result) == bpl_kind(call->right))) return result;
+    bpl_release(result);
+    return NULL;
+}
+
 static bpl_value *under_mask(bpl_session *session, const bpl_call *call, bpl_value *predicate)
 {
     bpl_value *mask = bpl_wanted(session, bpl_apply(session, predicate, NULL, call->right)), *result = NULL, *made = NULL;
     bpl_choices choices = {.count = 0};
     if (!mask) return NULL;
+    if ((result = masked(session, call, mask)) || bpl_failed(session)) return bpl_release(mask), result;
     if (mask->type != BPL_NUMBERS) bpl_fail(session, BPL_DOMAIN, "a mask is made of numbers");
     bool good = !bpl_failed(session) && bpl_choices_make(session, mask, call->left, call->right, 2, &choices), one = false;
     int64_t count = 0, *cells = good ? bpl_choices_of(session, &choices, 1, &count) : NULL;
