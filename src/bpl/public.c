@@ -153,6 +153,7 @@ bool bpl_runs_new(bpl_session *session)
     session->user = session;
     if (session->options.write) session->write = write_text;
     if (session->options.read_line) session->read_line = read_line;
+    session->shows = session->options.shows_each;
     return true;
 }
 

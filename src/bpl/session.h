@@ -76,6 +76,7 @@ struct wg_bpl {
     const wg_allocator *allocator;
     bpl_preferences preferences;
     bpl_error error;
+    bool shows;             /* the value of every statement of the source that runs is written, the last one's aside */
     bool no_result;         /* the NULL just answered is "no result", no error */
     volatile sig_atomic_t interrupted;
     /* Symbols: names by number; their values in the session, by number. */
