@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/floats.h"
+#include "base/memory.h"
 #include "base/tensor.h"
 #include "exec/session.h"
 #include "wengert/text.h"
@@ -133,6 +134,7 @@ int main(int count, char **arguments)
     wg_error error = {0};
     size_t length;
     char *text = text_of(arguments[1], &length);
+    wg_context_default()->spin = true;
     int runs = count > 3 ? atoi(arguments[3]) : 10;
     uint32_t listed = count > 4 ? (uint32_t)atoi(arguments[4]) : 0;
     wg_network *network = wg_text_parse(NULL, text, length, arguments[1], NULL, &error);

@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The thread pool. A job is published under the mutex; workers that wake while it is open join it and take tasks from a counter; the caller
+ * The thread pool. A job is published by one word; workers that see it while it is open join it and take tasks from a counter; the caller
  * takes tasks too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job
- * closed and sleeps on, so a short loop does not wait for a slow wake-up. */
+ * closed and sleeps on, so a short loop does not wait for a slow wake-up. The mutex is for sleeping alone: who spins takes no lock (under
+ * one, the caller that published and the worker that came at once met at it, and one of them slept: 1 us became 20). */
 #define _GNU_SOURCE
 #include "exec/pool.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
 #include "base/floats.h"
 
-#define SPINS 2000 /* tens of microseconds, what a wake-up costs and somewhat more */
+#define SPIN_NANOSECONDS 200000 /* some wake-ups: what a caller does alone between two loops is mostly shorter */
+#define SPINS_A_LOOK 32         /* pauses between two looks at the clock */
 #define PIECES_A_THREAD 4
+
+/* exec_pool.state: how many workers are inside, whether the job is open, whether its caller sleeps, the job's number. */
+#define INSIDE ((uint64_t)0xffff)
+#define OPEN ((uint64_t)1 << 16)
+#define AWAITED ((uint64_t)1 << 17)
+#define ONE_JOB ((uint64_t)1 << 18)
+#define NUMBER (~(ONE_JOB - 1))
 
 typedef struct worker {
     exec_pool *pool;
@@ -32,12 +42,13 @@ struct exec_pool {
     uint32_t started;         /* workers that run */
     atomic_uint generation;   /* of the process they run in */
     pthread_mutex_t owner;    /* held for the length of a loop */
-    pthread_mutex_t mutex;    /* what follows */
+    pthread_mutex_t mutex;    /* of those who sleep */
     pthread_cond_t work, done;
-    bool stop, open;
-    atomic_uint inside; /* workers in the job */
-    atomic_uint number;
-    uint32_t wanted; /* threads of the job, the caller's included */
+    atomic_bool stop;
+    _Atomic uint64_t state;
+    atomic_uint sleeping; /* workers */
+    /* the job: changed by its caller while it is closed and nobody inside */
+    uint32_t wanted; /* threads, the caller's included */
     exec_task task;
     void *data;
     int64_t tasks;
@@ -67,8 +78,8 @@ static void locks_start(exec_pool *pool)
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->started = 0;
-    pool->open = false;
-    pool->inside = 0;
+    atomic_store(&pool->state, 0);
+    atomic_store(&pool->sleeping, 0);
     atomic_store(&pool->generation, atomic_load(&process_generation));
 }
 
@@ -102,43 +113,76 @@ static void take_tasks(exec_pool *pool, uint32_t number)
     own_number = outer_number;
 }
 
-/* While `word` is `seen`, but not for long. */
-static void spin(atomic_uint *word, uint32_t seen, bool until)
+static int64_t now(void)
 {
-    for (int i = 0; i < SPINS && (atomic_load_explicit(word, memory_order_relaxed) == seen) != until; i++) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Waits while the masked state is what was seen (until: until it is), but not for long: whether that ended. */
+static bool spin(exec_pool *pool, uint64_t mask, uint64_t seen, bool until)
+{
+    for (int64_t end = 0, time = 0; time <= end; time = now(), end = end ? end : time + SPIN_NANOSECONDS)
+        for (int i = 0; i < SPINS_A_LOOK; i++) {
+            if (((atomic_load_explicit(&pool->state, memory_order_acquire) & mask) == seen) == until) return true;
 #ifdef __SSE2__
-        _mm_pause();
+            _mm_pause();
 #endif
-    }
+        }
+    return false;
+}
+
+/* Joins the job of this number, if it is still open. */
+static bool join(exec_pool *pool, uint64_t number)
+{
+    uint64_t state = atomic_load(&pool->state);
+    while ((state & (NUMBER | OPEN)) == (number | OPEN))
+        if (atomic_compare_exchange_weak(&pool->state, &state, state + 1)) return true;
+    return false;
+}
+
+static void leave(exec_pool *pool)
+{
+    uint64_t state = atomic_fetch_sub(&pool->state, 1) - 1;
+    if ((state & INSIDE) || !(state & AWAITED)) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void sleep_after(exec_pool *pool, uint64_t number)
+{
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add(&pool->sleeping, 1); /* before the state is read: who publishes reads them in the other order */
+    while (!atomic_load(&pool->stop) && (atomic_load(&pool->state) & NUMBER) == number) pthread_cond_wait(&pool->work, &pool->mutex);
+    atomic_fetch_sub(&pool->sleeping, 1);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void wake_sleepers(exec_pool *pool)
+{
+    if (!atomic_load(&pool->sleeping)) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 static void *worker_run(void *argument)
 {
     worker *self = argument;
     exec_pool *pool = self->pool;
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     base_floats_set();
-    pthread_mutex_lock(&pool->mutex);
-    while (!pool->stop) {
-        uint32_t number = atomic_load(&pool->number);
-        if (pool->open && number != seen && self->number < pool->wanted) {
+    while (!atomic_load(&pool->stop)) {
+        uint64_t number = atomic_load(&pool->state) & NUMBER;
+        if (number != seen) {
             seen = number;
-            pool->inside++;
-            pthread_mutex_unlock(&pool->mutex);
-            take_tasks(pool, self->number);
-            pthread_mutex_lock(&pool->mutex);
-            if (--pool->inside == 0) pthread_cond_signal(&pool->done);
-        } else if (pool->options.spin && (number == seen || !pool->open)) {
-            seen = number;
-            pthread_mutex_unlock(&pool->mutex);
-            spin(&pool->number, seen, false);
-            pthread_mutex_lock(&pool->mutex);
-            if (atomic_load(&pool->number) == seen && !pool->stop) pthread_cond_wait(&pool->work, &pool->mutex);
-        } else {
-            pthread_cond_wait(&pool->work, &pool->mutex);
-        }
+            if (!join(pool, number)) continue;
+            if (self->number < pool->wanted) take_tasks(pool, self->number);
+            leave(pool);
+        } else if (!pool->options.spin || !spin(pool, NUMBER, seen, false)) sleep_after(pool, seen);
     }
-    pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
@@ -182,11 +226,9 @@ void exec_pool_free(exec_pool *pool)
 {
     if (pool == NULL) return;
     if (is_of_process(pool)) {
-        pthread_mutex_lock(&pool->mutex);
-        pool->stop = true;
-        atomic_fetch_add(&pool->number, 1); /* ends spinning */
-        pthread_cond_broadcast(&pool->work);
-        pthread_mutex_unlock(&pool->mutex);
+        atomic_store(&pool->stop, true);
+        atomic_fetch_add(&pool->state, ONE_JOB); /* ends spinning */
+        wake_sleepers(pool);
         for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
         pthread_mutex_destroy(&pool->owner);
         pthread_mutex_destroy(&pool->mutex);
@@ -223,20 +265,14 @@ uint32_t exec_pool_threads(const exec_pool *pool) { return pool->options.threads
 
 static void run_job(exec_pool *pool)
 {
-    pthread_mutex_lock(&pool->mutex);
-    pool->open = true;
-    atomic_fetch_add(&pool->number, 1);
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->mutex);
+    atomic_store(&pool->state, (atomic_load(&pool->state) & NUMBER) + ONE_JOB + OPEN);
+    wake_sleepers(pool);
     take_tasks(pool, 0);
+    if (!(atomic_fetch_and(&pool->state, ~OPEN) & INSIDE)) return;
+    if (pool->options.spin && spin(pool, INSIDE, 0, true)) return;
     pthread_mutex_lock(&pool->mutex);
-    pool->open = false;
-    if (pool->options.spin && pool->inside > 0) {
-        pthread_mutex_unlock(&pool->mutex);
-        spin(&pool->inside, 0, true);
-        pthread_mutex_lock(&pool->mutex);
-    }
-    while (pool->inside > 0) pthread_cond_wait(&pool->done, &pool->mutex);
+    for (uint64_t state = atomic_fetch_or(&pool->state, AWAITED); state & INSIDE; state = atomic_load(&pool->state))
+        pthread_cond_wait(&pool->done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 

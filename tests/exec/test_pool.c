@@ -65,6 +65,30 @@ static void test_every_output_once(void **state)
     }
 }
 
+static void slow_loop(void *data, exec_range piece, uint32_t worker)
+{
+    if (worker > 0) usleep(300); /* the caller waits for it: first spinning, then asleep */
+    count_loop(data, piece, worker);
+}
+
+/* Loops after pauses in which workers still spin, or sleep, or are about to. */
+static void test_workers_that_sleep(void **state)
+{
+    (void)state;
+    static const useconds_t pauses[] = {0, 1, 60, 100, 150, 200, 400};
+    static tally t;
+    for (int spin = 0; spin < 2; spin++) {
+        exec_pool *pool = pool_of(3, spin);
+        for (int round = 0; round < 140; round++) {
+            memset(&t, 0, sizeof t);
+            if (pauses[round % 7]) usleep(pauses[round % 7]);
+            exec_parallel_for(pool, 12, 1, round % 2 ? slow_loop : count_loop, &t);
+            expect_times(&t, 12, 1);
+        }
+        exec_pool_free(pool);
+    }
+}
+
 static void grain_loop(void *data, exec_range piece, uint32_t worker)
 {
     (void)worker;
@@ -297,7 +321,7 @@ int main(void)
         cmocka_unit_test(test_every_output_once), cmocka_unit_test(test_grain),      cmocka_unit_test(test_nested_loops_run_inline),
         cmocka_unit_test(test_two_callers),       cmocka_unit_test(test_fork),       cmocka_unit_test(test_hook),
         cmocka_unit_test(test_subnormals_are_kept), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_a_busy_pool_is_not_waited_for),
-        cmocka_unit_test(test_one_pool_a_context),
+        cmocka_unit_test(test_one_pool_a_context), cmocka_unit_test(test_workers_that_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
