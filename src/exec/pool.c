@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The thread pool. A job is published by one word; workers that see it while it is open join it and take tasks from a counter; the caller
- * takes tasks too, closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job
+ * The thread pool. A job is published by one word; workers that see it while it is open join it; each thread takes its share of the
+ * tasks, in order, then what is left of the others' (so that loop after loop a thread has the same part of what it reads and writes in its
+ * caches, and counts where nobody else does); the caller closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job
  * closed and sleeps on, so a short loop does not wait for a slow wake-up. The mutex is for sleeping alone: who spins takes no lock (under
  * one, the caller that published and the worker that came at once met at it, and one of them slept: 1 us became 20). */
 #define _GNU_SOURCE
@@ -28,17 +29,25 @@
 #define ONE_JOB ((uint64_t)1 << 18)
 #define NUMBER (~(ONE_JOB - 1))
 
+#define LINES 128 /* bytes: what different threads write stands so far apart */
+
+/* Number 0 is whoever calls. taken: the job's number, then how many tasks of this thread's share of it were taken, by whomever; of an older
+ * job: none. */
 typedef struct worker {
     exec_pool *pool;
     pthread_t thread;
     uint32_t number;
+    _Atomic uint64_t taken;
+    char apart[LINES];
 } worker;
+#define TAKEN_BITS 20
+#define MOST_TASKS (((int64_t)1 << TAKEN_BITS) - 1)
 
 struct exec_pool {
     base_shared shared; /* where a context keeps it */
     const wg_allocator *allocator;
     exec_pool_options options;
-    worker *workers;          /* options.threads - 1 */
+    worker *workers;          /* options.threads */
     uint32_t started;         /* workers that run */
     atomic_uint generation;   /* of the process they run in */
     pthread_mutex_t owner;    /* held for the length of a loop */
@@ -52,7 +61,7 @@ struct exec_pool {
     exec_task task;
     void *data;
     int64_t tasks;
-    _Atomic int64_t next;
+    uint64_t job;
 };
 
 static _Thread_local bool inside_loop;
@@ -98,16 +107,28 @@ static void renew(exec_pool *pool)
 
 /* ---- workers ---------------------------------------------------------------------------------------------- */
 
+/* The next task of a thread's share of the job; -1: all are taken. */
+static int64_t take_task(exec_pool *pool, uint32_t of)
+{
+    int64_t first = pool->tasks * of / pool->wanted, end = pool->tasks * (of + 1) / pool->wanted;
+    _Atomic uint64_t *word = &pool->workers[of].taken;
+    uint64_t job = pool->job << TAKEN_BITS, seen = atomic_load(word), taken;
+    do {
+        taken = (seen & ~(uint64_t)MOST_TASKS) == job ? seen & MOST_TASKS : 0;
+        if (first + (int64_t)taken >= end) return -1;
+    } while (!atomic_compare_exchange_weak(word, &seen, job + taken + 1));
+    return first + (int64_t)taken;
+}
+
 static void take_tasks(exec_pool *pool, uint32_t number)
 {
     bool outer_inside = inside_loop;
     uint32_t outer_number = own_number;
     inside_loop = true;
     own_number = number;
-    for (;;) {
-        int64_t index = atomic_fetch_add(&pool->next, 1);
-        if (index >= pool->tasks) break;
-        pool->task(pool->data, index, number);
+    for (uint32_t ahead = 0; ahead < pool->wanted; ahead++) {
+        uint32_t of = number + ahead < pool->wanted ? number + ahead : number + ahead - pool->wanted;
+        for (int64_t index; (index = take_task(pool, of)) >= 0;) pool->task(pool->data, index, number);
     }
     inside_loop = outer_inside;
     own_number = outer_number;
@@ -193,8 +214,9 @@ static void start_workers(exec_pool *pool)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool->started + 1 < pool->options.threads) {
-        worker *next = &pool->workers[pool->started];
-        *next = (worker){.pool = pool, .number = pool->started + 1};
+        worker *next = &pool->workers[pool->started + 1];
+        next->pool = pool;
+        next->number = pool->started + 1;
         if (pthread_create(&next->thread, NULL, worker_run, next) != 0) break;
         pool->started++;
     }
@@ -211,12 +233,10 @@ exec_pool *exec_pool_new(const wg_allocator *allocator, const exec_pool_options 
     pool->allocator = allocator;
     pool->options = *options;
     if (pool->options.threads == 0) pool->options.threads = 1;
-    if (pool->options.threads > 1) {
-        pool->workers = base_allocate_zeroed(allocator, sizeof *pool->workers * (pool->options.threads - 1));
-        if (pool->workers == NULL) {
-            base_free(allocator, pool, sizeof *pool);
-            return base_fail_memory(error), NULL;
-        }
+    pool->workers = base_allocate_zeroed(allocator, sizeof *pool->workers * pool->options.threads);
+    if (pool->workers == NULL) {
+        base_free(allocator, pool, sizeof *pool);
+        return base_fail_memory(error), NULL;
     }
     locks_start(pool);
     return pool;
@@ -229,13 +249,13 @@ void exec_pool_free(exec_pool *pool)
         atomic_store(&pool->stop, true);
         atomic_fetch_add(&pool->state, ONE_JOB); /* ends spinning */
         wake_sleepers(pool);
-        for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
+        for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i + 1].thread, NULL);
         pthread_mutex_destroy(&pool->owner);
         pthread_mutex_destroy(&pool->mutex);
         pthread_cond_destroy(&pool->work);
         pthread_cond_destroy(&pool->done);
     }
-    if (pool->workers != NULL) base_free(pool->allocator, pool->workers, sizeof *pool->workers * (pool->options.threads - 1));
+    base_free(pool->allocator, pool->workers, sizeof *pool->workers * pool->options.threads);
     base_free(pool->allocator, pool, sizeof *pool);
 }
 
@@ -265,7 +285,7 @@ uint32_t exec_pool_threads(const exec_pool *pool) { return pool->options.threads
 
 static void run_job(exec_pool *pool)
 {
-    atomic_store(&pool->state, (atomic_load(&pool->state) & NUMBER) + ONE_JOB + OPEN);
+    atomic_store(&pool->state, pool->job * ONE_JOB + OPEN);
     wake_sleepers(pool);
     take_tasks(pool, 0);
     if (!(atomic_fetch_and(&pool->state, ~OPEN) & INSIDE)) return;
@@ -290,7 +310,7 @@ void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task t
     if (threads > pool->options.threads) threads = pool->options.threads;
     if (threads > tasks) threads = (uint32_t)tasks;
     renew(pool);
-    if (inside_loop || threads <= 1 || pthread_mutex_trylock(&pool->owner) != 0) {
+    if (inside_loop || threads <= 1 || tasks > MOST_TASKS || pthread_mutex_trylock(&pool->owner) != 0) {
         for (int64_t index = 0; index < tasks; index++) task(data, index, inside_loop ? own_number : 0);
         return;
     }
@@ -298,7 +318,7 @@ void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task t
     pool->task = task;
     pool->data = data;
     pool->tasks = tasks;
-    atomic_store(&pool->next, 0);
+    pool->job++;
     if (pool->options.hook != NULL) {
         pool->options.hook(pool->options.hook_user, threads, hook_task, pool);
     } else {
