@@ -2,13 +2,14 @@
  *
  * The thread pool. A job is published by one word; workers that see it while it is open join it; each thread takes its share of the
  * tasks, in order, then what is left of the others' (so that loop after loop a thread has the same part of what it reads and writes in its
- * caches, and counts where nobody else does); the caller closes the job when none are left, and waits only for the workers that joined. A worker that wakes late finds the job
- * closed and sleeps on, so a short loop does not wait for a slow wake-up. The mutex is for sleeping alone: who spins takes no lock (under
+ * caches, and counts where nobody else does); the caller closes the job when none are left, and waits only for the workers that joined. A
+ * worker that wakes late finds the job closed and sleeps on, so a short loop does not wait for a slow wake-up. The mutex is for sleeping alone: who spins takes no lock (under
  * one, the caller that published and the worker that came at once met at it, and one of them slept: 1 us became 20). */
 #define _GNU_SOURCE
 #include "exec/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -56,6 +57,7 @@ struct exec_pool {
     atomic_bool stop;
     _Atomic uint64_t state;
     atomic_uint sleeping; /* workers */
+    atomic_int processor; /* the caller's, where workers spin; -1: not known */
     /* the job: changed by its caller while it is closed and nobody inside */
     uint32_t wanted; /* threads, the caller's included */
     exec_task task;
@@ -89,6 +91,7 @@ static void locks_start(exec_pool *pool)
     pool->started = 0;
     atomic_store(&pool->state, 0);
     atomic_store(&pool->sleeping, 0);
+    atomic_store(&pool->processor, -1);
     atomic_store(&pool->generation, atomic_load(&process_generation));
 }
 
@@ -154,6 +157,32 @@ static bool spin(exec_pool *pool, uint64_t mask, uint64_t seen, bool until)
     return false;
 }
 
+static int own_processor(void)
+{
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+/* A worker that woke on the caller's processor would share it for as long as nobody sleeps, whatever the others do (50 ms where they had some
+ * work of low priority): it goes to another one that it is allowed, and is allowed all of them again. */
+static void leave_callers_processor(const exec_pool *pool)
+{
+#ifdef __linux__
+    int here = own_processor();
+    cpu_set_t allowed, others;
+    if (here < 0 || here >= CPU_SETSIZE || here != atomic_load_explicit(&pool->processor, memory_order_relaxed)) return;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+    others = allowed;
+    CPU_CLR(here, &others);
+    if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+#else
+    (void)pool;
+#endif
+}
+
 /* Joins the job of this number, if it is still open. */
 static bool join(exec_pool *pool, uint64_t number)
 {
@@ -199,6 +228,7 @@ static void *worker_run(void *argument)
         uint64_t number = atomic_load(&pool->state) & NUMBER;
         if (number != seen) {
             seen = number;
+            if (pool->options.spin) leave_callers_processor(pool);
             if (!join(pool, number)) continue;
             if (self->number < pool->wanted) take_tasks(pool, self->number);
             leave(pool);
@@ -285,6 +315,7 @@ uint32_t exec_pool_threads(const exec_pool *pool) { return pool->options.threads
 
 static void run_job(exec_pool *pool)
 {
+    if (pool->options.spin) atomic_store_explicit(&pool->processor, own_processor(), memory_order_relaxed);
     atomic_store(&pool->state, pool->job * ONE_JOB + OPEN);
     wake_sleepers(pool);
     take_tasks(pool, 0);
