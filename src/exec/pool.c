@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The thread pool. A job is published by one word; workers that see it while it is open join it; each thread takes its share of the
- * tasks, in order, then what is left of the others' (so that loop after loop a thread has the same part of what it reads and writes in its
- * caches, and counts where nobody else does); the caller closes the job when none are left, and waits only for the workers that joined. A
- * worker that wakes late finds the job closed and sleeps on, so a short loop does not wait for a slow wake-up. The mutex is for sleeping alone: who spins takes no lock (under
- * one, the caller that published and the worker that came at once met at it, and one of them slept: 1 us became 20). */
+ * The thread pool. A job is published by one word; workers that see it while it is open join it; each thread takes its share of the tasks, in
+ * order, then what is left of the others' (so that loop after loop a thread has the same part of what it reads and writes in its caches, and
+ * counts where nobody else does); the caller closes the job when none are left, and waits only for the workers that joined. A worker that
+ * wakes late finds the job closed and sleeps on, so a short loop does not wait for a slow wake-up. The mutex is for sleeping alone: who spins
+ * takes no lock (under one, the caller that published and the worker that came at once met at it, and one of them slept: 1 us became 20). */
 #define _GNU_SOURCE
 #include "exec/pool.h"
 
