@@ -93,6 +93,9 @@ WG_API int64_t wg_array_volume(const wg_array *array);
 WG_API bool wg_array_is_pending(const wg_array *array);
 /* Whether a derivative or a map under way carries it: what is made of its items by the host is no part of what the level sees. */
 WG_API bool wg_array_is_carried(const wg_array *array);
+/* What derivatives and maps under way carry: of a map all cells together, its frame in front. The array itself where none carries it, and what
+ * a recording carries. For questions that all cells answer alike; nothing made of it is a part of what the levels see. */
+WG_API wg_array *wg_array_whole(wg_array *array);
 /* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it
  * answers the array with that tag, another one where the node is shared. Consumes nothing. */
 WG_API uint32_t wg_array_tag(const wg_array *array);

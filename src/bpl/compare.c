@@ -22,8 +22,7 @@ static bool same_number(bool tolerant, double a, double b)
     return (tolerant ? bpl_near_numbers(a, b) : a == b) || (a != a && b != b);
 }
 
-/* The parts of item i: a complex number's two, any other's and 0. */
-static void parts_of(const wg_view *view, int64_t i, double *re, double *im)
+void bpl_parts_of(const wg_view *view, int64_t i, double *re, double *im)
 {
     *im = 0;
     if (view->kind == WG_KIND_C128) *re = ((const wg_complex128 *)view->data)[i].re, *im = ((const wg_complex128 *)view->data)[i].im;
@@ -49,8 +48,8 @@ static bool same_few(bpl_session *session, const bpl_value *a, const bpl_value *
             *same = base_number_load(left.kind, left.data, i).i == base_number_load(right.kind, right.data, i).i;
             continue;
         }
-        parts_of(&left, i, &re[0], &im[0]);
-        parts_of(&right, i, &re[1], &im[1]);
+        bpl_parts_of(&left, i, &re[0], &im[0]);
+        bpl_parts_of(&right, i, &re[1], &im[1]);
         *same = same_number(tolerant, re[0], re[1]) && same_number(tolerant, im[0], im[1]);
     }
     return true;
@@ -232,8 +231,8 @@ static bool compare_atoms(bpl_session *session, const bpl_value *a, const bpl_va
         return true;
     }
     double re[2], im[2];
-    parts_of(&left, 0, &re[0], &im[0]);
-    parts_of(&right, 0, &re[1], &im[1]);
+    bpl_parts_of(&left, 0, &re[0], &im[0]);
+    bpl_parts_of(&right, 0, &re[1], &im[1]);
     *order = order_of(re[0], re[1]);
     if (!*order) *order = order_of(im[0], im[1]);
     return true;

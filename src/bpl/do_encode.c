@@ -38,7 +38,7 @@ static bpl_value *slice(bpl_session *session, bpl_value *value, int64_t position
 {
     if (!bpl_rank(value) && value->weak) return bpl_of_array(session, wg_array_keep(value->array), value->class, true, false); /* as of an array */
     if (!bpl_rank(value)) return bpl_keep(value);
-    if (bpl_rank(value) == 1) return bpl_item(session, value, position);
+    if (bpl_rank(value) == 1) return bpl_cell_at(session, value, position);
     return bpl_carry(session, bpl_lay(session, value, last_slice, &(slice_plan){position}), value, same_axes, NULL);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Arrays of arrays: enclose, split, partition, nest, mix, pick. */
+#include <string.h>
+
 #include "bpl/whole.h"
 
 /* ---- enclose ---- */
@@ -32,6 +34,8 @@ static bpl_value *cells_last(bpl_session *session, bpl_value *value, const uint3
     return result;
 }
 
+#define MANY_CELLS 16
+
 /* Items [the leading axes] of the trailing `inner` axes. */
 static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t inner)
 {
@@ -45,6 +49,8 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     bpl_value *row = bpl_carry(session, bpl_lay(session, value, flat, &plan), value, cell_from, NULL);
     bpl_items *items = row ? bpl_items_new(session, frame, bpl_shape(value)) : NULL;
     bool good = items != NULL;
+    wg_view view; /* many cells of what is pending: it is computed once */
+    if (good && items->volume > MANY_CELLS && bpl_is_simple(row) && !wg_array_is_carried(row->array)) good = bpl_read(session, row, &view);
     for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_cell(session, row, i)) != NULL;
     if (good && !items->volume) good = (items->prototype = bpl_do_first(session, &(bpl_call){.right = row})) != NULL;
     bpl_release(row);
@@ -105,7 +111,12 @@ static bool add_part(bpl_session *session, parts *list, int64_t first, int64_t e
     }
     list->ends[2 * list->count] = first;
     list->ends[2 * list->count++ + 1] = end;
-    return list->count <= session->preferences.limit || bpl_fail(session, BPL_LIMIT, "more than %lld parts", (long long)session->preferences.limit);
+    return true;
+}
+
+static void free_parts(bpl_session *session, parts *list)
+{
+    if (list->ends) base_free(session->allocator, list->ends, (size_t)list->capacity * 2 * sizeof *list->ends);
 }
 
 static bpl_value *cut_parts(bpl_session *session, bpl_value *value, uint32_t axis, parts *list)
@@ -115,7 +126,6 @@ static bpl_value *cut_parts(bpl_session *session, bpl_value *value, uint32_t axi
     for (int64_t i = 0; good && i < list->count; i++)
         good = (items->at[i] = bpl_pick_range(session, value, axis, list->ends[2 * i], list->ends[2 * i + 1] - list->ends[2 * i])) != NULL;
     if (good && !list->count) good = (items->prototype = bpl_pick_range(session, value, axis, 0, 0)) != NULL;
-    if (list->ends) base_free(session->allocator, list->ends, (size_t)list->capacity * 2 * sizeof *list->ends);
     if (good) return bpl_collect(session, items);
     if (items) bpl_items_free(session, items);
     return NULL;
@@ -145,6 +155,11 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     int64_t extent = good ? bpl_shape(value)[axis] : 0;
     if (!good || !marks_of(session, call, "⊂", extent, true, &marks, &count)) return bpl_release(value), NULL;
     bool spread = bpl_is_unit(call->left); /* one mark for every position */
+    int64_t total = 0, limit = session->preferences.limit;
+    for (int64_t i = 0; good && i < (spread ? extent : count); i++) {
+        good = marks[spread ? 0 : i] <= limit - total || bpl_fail(session, BPL_LIMIT, "⊂: more than %lld parts", (long long)limit);
+        total += good ? marks[spread ? 0 : i] : 0;
+    }
     for (int64_t i = 0; good && i <= extent; i++) {
         int64_t mark = spread ? (i < extent ? marks[0] : 0) : i < count ? marks[i] : 0;
         if (!mark) continue;
@@ -155,6 +170,7 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
     if (good && open >= 0) good = add_part(session, &list, open, extent);
     bpl_free_integers(session, marks, count);
     bpl_value *result = good ? cut_parts(session, value, axis, &list) : NULL;
+    free_parts(session, &list);
     bpl_release(value);
     return result;
 }
@@ -178,7 +194,9 @@ bpl_value *bpl_do_partition(bpl_session *session, const bpl_call *call)
         last = mark;
     }
     bpl_free_integers(session, marks, count);
-    return good ? cut_parts(session, value, axis, &list) : NULL;
+    bpl_value *result = good ? cut_parts(session, value, axis, &list) : NULL;
+    free_parts(session, &list);
+    return result;
 }
 
 /* ---- mix ---- */
@@ -232,6 +250,56 @@ static uint32_t mixed_shape(const bpl_items *frame, const mix_plan *plan, int64_
     for (uint32_t i = 0; i < frame->rank; i++) shape[i] = frame->shape[i];
     for (uint32_t i = 0; i < plan->rank; i++) shape[frame->rank + i] = plan->shape[i];
     return frame->rank + plan->rank;
+}
+
+/* Whether cells are so many, and all of one kind at hand, that the host copies them: one call would have as many operands. */
+static bool many_at_hand(const bpl_items *frame, wg_kind kind)
+{
+    if (frame->volume <= 4 * MANY_CELLS) return false;
+    for (int64_t i = 0; i < frame->volume; i++)
+        if (bpl_kind(frame->at[i]) != kind || wg_array_is_carried(frame->at[i]->array)) return false;
+    return true;
+}
+
+/* Items of a cell into their places in a padded one. */
+static void place_cell(const wg_view *view, const mix_plan *plan, size_t bytes, char *to)
+{
+    int64_t rows = 1, offset[WG_MAX_RANK] = {0}, steps[WG_MAX_RANK], step = 1;
+    uint32_t added = plan->rank - view->rank;
+    if (!view->rank) {
+        memcpy(to, view->data, bytes);
+        return;
+    }
+    for (uint32_t axis = plan->rank; axis-- > 0; step *= plan->shape[axis]) steps[axis] = step;
+    int64_t run = view->shape[view->rank - 1];
+    for (uint32_t axis = 0; axis + 1 < view->rank; axis++) rows *= view->shape[axis];
+    for (int64_t row = 0; run && row < rows; row++) {
+        int64_t place = 0;
+        for (uint32_t axis = 0; axis + 1 < view->rank; axis++) place += offset[axis] * steps[added + axis];
+        memcpy(to + (size_t)place * bytes, (const char *)view->data + (size_t)(row * run) * bytes, (size_t)run * bytes);
+        for (uint32_t axis = view->rank - 1; axis-- > 0; offset[axis] = 0)
+            if (++offset[axis] < view->shape[axis]) break;
+    }
+}
+
+static bpl_value *mix_copied(bpl_session *session, const bpl_items *frame, const mix_plan *plan, bpl_class class, wg_kind kind)
+{
+    int64_t shape[2 * WG_MAX_RANK], volume = 1;
+    uint32_t rank = mixed_shape(frame, plan, shape);
+    size_t bytes = wg_kind_bytes(kind);
+    wg_tensor *tensor = wg_tensor_new(session->context, kind, rank, shape, NULL, NULL);
+    if (!tensor) return bpl_fail_memory(session);
+    char *to = wg_tensor_data(tensor);
+    for (uint32_t axis = 0; axis < plan->rank; axis++) volume *= plan->shape[axis];
+    memset(to, 0, (size_t)(volume * frame->volume) * bytes);
+    for (int64_t i = 0; class == BPL_CLASS_CHARACTER && i < volume * frame->volume; i++) ((uint32_t *)(void *)to)[i] = ' ';
+    for (int64_t i = 0; i < frame->volume; i++) {
+        wg_view view;
+        if (!bpl_read(session, frame->at[i], &view)) return wg_tensor_release(tensor), NULL;
+        place_cell(&view, plan, bytes, to + (size_t)(i * volume) * bytes);
+    }
+    wg_scope_open(session->lazy);
+    return bpl_scope_result(session, wg_array_of(session->lazy, tensor), class);
 }
 
 /* All cells of one kind, as one call. */
@@ -313,7 +381,7 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value)
     bpl_value *result;
     if (!frame->volume) result = bpl_nothing_of(session, frame->prototype, rank, shape);
     else if (!plan.other && plan.numbers != plan.characters && bpl_joined_kind(session, frame->at, frame->volume, &class, &kind))
-        result = mix_simple(session, frame, &plan, class, kind);
+        result = (many_at_hand(frame, kind) ? mix_copied : mix_simple)(session, frame, &plan, class, kind);
     else result = bpl_failed(session) ? NULL : mix_items(session, frame, &plan);
     return mix_keys(session, result, value, &plan);
 }
@@ -380,7 +448,7 @@ static bpl_value *step_into(bpl_session *session, bpl_value *value, const bpl_va
     if (!position_of(session, value, given, &position)) return NULL;
     if (position < 0 && bpl_volume(value) && bpl_rank(value) < 2) return bpl_fill(session, value);
     if (position < 0) return bpl_do_first(session, &(bpl_call){.right = value});
-    return bpl_rank(value) ? bpl_cell(session, value, position) : bpl_item(session, value, 0);
+    return bpl_rank(value) ? bpl_cell_at(session, value, position) : bpl_item(session, value, 0);
 }
 
 /* One level of a path: a position, a key, or one of them for each of several axes. */

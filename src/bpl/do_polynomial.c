@@ -236,6 +236,30 @@ static bpl_value *root_vector(bpl_session *session, const number *roots, int64_t
     return bpl_scope_result(session, wg_array_convert(array, narrow ? real ? WG_KIND_F32 : WG_KIND_C64 : real ? WG_KIND_F64 : WG_KIND_C128), class);
 }
 
+/* A step of Newton's, which moves exact roots nowhere and carries the derivatives of the coefficients: each root's is that of the implicit function. */
+static bpl_value *carried_roots(bpl_session *session, bpl_value *roots, const bpl_value *coefficients, int64_t degree)
+{
+    if (!roots || !wg_array_is_carried(coefficients->array)) return roots;
+    if (roots->class == BPL_CLASS_COMPLEX) {
+        bpl_release(roots);
+        return bpl_fail(session, BPL_UNSUPPORTED, "the derivative of complex roots is not supported");
+    }
+    wg_scope_open(session->lazy);
+    wg_array *value = NULL, *slope = NULL, *kept = wg_array_convert(coefficients->array, bpl_kind(roots));
+    for (int64_t i = degree; i >= 0; i--) {
+        wg_array *one = wg_array_narrow(kept, 0, i, 1, 1);
+        if (slope) slope = wg_array_mul(slope, roots->array);
+        if (slope) slope = wg_array_add(slope, value);
+        else if (value) slope = value;
+        if (value) value = wg_array_mul(value, roots->array);
+        value = value ? wg_array_add(value, one) : one;
+    }
+    wg_array *step = wg_array_div(value, slope), *moved = wg_array_sub(roots->array, step);
+    bpl_value *result = bpl_scope_result(session, moved, BPL_CLASS_FLOAT);
+    bpl_release(roots);
+    return result;
+}
+
 /* Coefficients as complex numbers. */
 static bool read_coefficients(bpl_session *session, const bpl_value *value, number *to)
 {
@@ -300,7 +324,8 @@ static bpl_value *roots_of(bpl_session *session, bpl_value *coefficients)
         while (numbers[zeros] == 0) zeros++;
         find_roots(numbers + zeros, degree - zeros, roots + zeros);
         tidy(numbers, degree, roots, coefficients->class != BPL_CLASS_COMPLEX);
-        result = multiplier_and_roots(session, bpl_item(session, coefficients, degree), root_vector(session, roots, degree, narrow));
+        bpl_value *found = carried_roots(session, root_vector(session, roots, degree, narrow), coefficients, degree);
+        result = multiplier_and_roots(session, bpl_item(session, coefficients, degree), found);
     }
     base_free(session->allocator, numbers, 2 * ((size_t)count + 1) * sizeof *numbers);
     return result;

@@ -220,8 +220,9 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
     bpl_value **results = base_allocate_zeroed(session->allocator, (size_t)(frames.volume ? frames.volume : 1) * sizeof *results);
     bool good = results || bpl_fail_memory(session);
     for (int64_t i = 0; good && i < frames.volume; i++) {
-        bpl_value *a = left ? frames.left && frames.left[i] < 0 ? bpl_fill(session, left) : bpl_item(session, left, frames.left_shared ? 0 : frames.left ? frames.left[i] : i) : NULL;
-        bpl_value *b = frames.right && frames.right[i] < 0 ? bpl_fill(session, right) : bpl_item(session, right, frames.right_shared ? 0 : frames.right ? frames.right[i] : i);
+        int64_t from = left ? bpl_frames_cell(&frames, true, i) : 0, to = bpl_frames_cell(&frames, false, i);
+        bpl_value *a = !left ? NULL : from < 0 ? bpl_fill(session, left) : bpl_item(session, left, from);
+        bpl_value *b = to < 0 ? bpl_fill(session, right) : bpl_item(session, right, to);
         if (b && (a || !left)) results[i] = code(session, a, b);
         good = results[i] != NULL;
         bpl_release(a);

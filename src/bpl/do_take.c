@@ -273,7 +273,7 @@ bpl_value *bpl_do_first(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = call->right;
     if (!bpl_rank(value)) return value->atom ? bpl_keep(value) : bpl_item(session, value, 0);
-    if (bpl_tally(value)) return bpl_cell(session, value, 0);
+    if (bpl_tally(value)) return bpl_cell_at(session, value, 0);
     if (bpl_rank(value) == 1) return bpl_fill(session, value);
     part_plan plan; /* a cell of fills: of the array as if it had one */
     part_of(&plan, value, 0);

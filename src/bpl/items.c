@@ -37,29 +37,57 @@ static bool is_at_hand(const wg_array *array)
     return !wg_array_is_pending(array) && !wg_array_is_carried(array);
 }
 
-/* Whether all items are simple atoms of one class and kind. */
-static bool is_uniform(const bpl_items *items)
+/* Sorts of numbers that join in one array: floats of any width with complex numbers, fixed integers of any width. */
+static bool joins(const bpl_value *a, const bpl_value *b)
 {
+    bool floats = a->class == BPL_CLASS_FLOAT || a->class == BPL_CLASS_COMPLEX;
+    if (floats) return b->class == BPL_CLASS_FLOAT || b->class == BPL_CLASS_COMPLEX;
+    return a->class == BPL_CLASS_FIXED && b->class == BPL_CLASS_FIXED;
+}
+
+/* What all items are, or join in; kind WG_KIND_COUNT where they stay items. */
+static bpl_form form_of(const bpl_items *items)
+{
+    const bpl_form none = {.kind = WG_KIND_COUNT};
     const bpl_value *first = items->volume ? items->at[0] : items->prototype;
-    if (!first || !bpl_is_simple(first) || !first->atom) return false;
+    if (!first || !bpl_is_simple(first) || !first->atom) return none;
+    bpl_form form = {first->class, first->weak, bpl_kind(first)};
     for (int64_t i = 1; i < items->volume; i++) {
         const bpl_value *item = items->at[i];
-        if (!bpl_is_simple(item) || !item->atom || item->class != first->class || bpl_kind(item) != bpl_kind(first)) return false;
+        if (!bpl_is_simple(item) || !item->atom) return none;
+        bpl_form own = {item->class, item->weak, bpl_kind(item)};
+        if (own.class == form.class && own.kind == form.kind) form.weak = form.weak && own.weak;
+        else if (!joins(first, item)) return none;
+        else if (own.class != BPL_CLASS_FIXED) form = bpl_join_floats(form, own);
+        else if (wg_kind_bytes(own.kind) > wg_kind_bytes(form.kind)) form = own;
     }
-    return true;
+    return form;
 }
 
 /* So many pending items are one call that stacks them; more are read one by one, each by a plan that the next one finds in the cache. */
 #define STACKED_ITEMS 64
 
-static wg_array *stacked(bpl_session *session, const bpl_items *items)
+static wg_array *stacked(bpl_session *session, const bpl_items *items, wg_kind kind)
 {
     wg_array **parts = base_allocate(session->allocator, (size_t)items->volume * sizeof *parts);
     if (!parts) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < items->volume; i++) parts[i] = items->at[i]->array;
+    for (int64_t i = 0; i < items->volume; i++) parts[i] = wg_array_convert(items->at[i]->array, kind);
     wg_array *row = wg_array_stack(parts, (uint32_t)items->volume, 0);
     base_free(session->allocator, parts, (size_t)items->volume * sizeof *parts);
     return row ? wg_array_reshape(row, items->rank, items->shape) : NULL;
+}
+
+/* Stores item i of another kind: each of them holds the others' parts. */
+static void put_converted(const wg_view *view, wg_kind kind, void *to, int64_t i)
+{
+    double re, im = 0;
+    if (!base_kind_is_complex(kind)) {
+        base_number_store(kind, to, i, base_number_convert(base_number_load(view->kind, view->data, 0), view->kind, kind, false));
+        return;
+    }
+    bpl_parts_of(view, 0, &re, &im);
+    if (kind == WG_KIND_C128) ((wg_complex128 *)to)[i] = (wg_complex128){re, im};
+    else ((wg_complex64 *)to)[i] = (wg_complex64){(float)re, (float)im};
 }
 
 static wg_array *copied(bpl_session *session, const bpl_items *items, wg_kind kind)
@@ -71,7 +99,8 @@ static wg_array *copied(bpl_session *session, const bpl_items *items, wg_kind ki
     for (int64_t i = 0; i < items->volume; i++) {
         wg_view view;
         if (!bpl_read(session, items->at[i], &view)) return wg_tensor_release(tensor), NULL;
-        memcpy(to + (size_t)i * bytes, view.data, bytes);
+        if (view.kind == kind) memcpy(to + (size_t)i * bytes, view.data, bytes);
+        else put_converted(&view, kind, to, i);
     }
     return wg_array_of(session->lazy, tensor);
 }
@@ -86,12 +115,11 @@ static bool wants_stacking(const bpl_items *items)
     return !at_hand && items->volume <= STACKED_ITEMS;
 }
 
-static bpl_value *collect_uniform(bpl_session *session, const bpl_items *items)
+static bpl_value *collect_joined(bpl_session *session, const bpl_items *items, bpl_form form)
 {
-    const bpl_value *first = items->volume ? items->at[0] : items->prototype;
     wg_scope_open(session->lazy);
-    wg_array *array = items->volume && wants_stacking(items) ? stacked(session, items) : copied(session, items, bpl_kind(first));
-    bpl_value *result = bpl_own_array(session, array, first->class, false, false);
+    wg_array *array = items->volume && wants_stacking(items) ? stacked(session, items, form.kind) : copied(session, items, form.kind);
+    bpl_value *result = bpl_own_array(session, array, form.class, false, false);
     wg_scope_close(session->lazy);
     return result;
 }
@@ -100,55 +128,11 @@ bpl_value *bpl_collect(bpl_session *session, bpl_items *items)
 {
     if (!items) return NULL;
     if (!items->volume && !items->prototype && !(items->prototype = bpl_float(session, 0))) return bpl_items_free(session, items), NULL;
-    if (!is_uniform(items)) return bpl_of_items(session, items);
-    bpl_value *result = collect_uniform(session, items);
+    bpl_form form = form_of(items);
+    if (form.kind == WG_KIND_COUNT) return bpl_of_items(session, items);
+    bpl_value *result = collect_joined(session, items, form);
     bpl_items_free(session, items);
     return result;
-}
-
-/* ---- strands -------------------------------------------------------------------------------------------------------------------------------- */
-
-/* Of one sort: fixed integers, or floats and complex numbers. */
-static bool is_of(const bpl_value *item, bool fixed)
-{
-    if (item->type != BPL_NUMBERS || !item->atom) return false;
-    return fixed ? item->class == BPL_CLASS_FIXED : item->class == BPL_CLASS_FLOAT || item->class == BPL_CLASS_COMPLEX;
-}
-
-static bpl_form joined_form(bpl_form a, bpl_form b, bool fixed)
-{
-    if (!fixed) return bpl_join_floats(a, b);
-    return wg_kind_bytes(a.kind) >= wg_kind_bytes(b.kind) ? a : b;
-}
-
-/* Items of one sort in the kind that they join in. */
-static bool join_items(bpl_session *session, bpl_items *items, bool fixed)
-{
-    bpl_form form = {.kind = WG_KIND_COUNT};
-    bool good = true;
-    for (int64_t i = 0; i < items->volume; i++) {
-        const bpl_value *item = items->at[i];
-        if (!is_of(item, fixed)) continue;
-        bpl_form own = {item->class, item->weak, bpl_kind(item)};
-        form = form.kind == WG_KIND_COUNT ? own : joined_form(form, own, fixed);
-    }
-    for (int64_t i = 0; i < items->volume && good; i++) {
-        bpl_value *item = items->at[i];
-        if (!is_of(item, fixed) || bpl_kind(item) == form.kind) continue;
-        wg_scope_open(session->lazy);
-        items->at[i] = bpl_own_array(session, wg_array_convert(item->array, form.kind), form.class, true, false);
-        wg_scope_close(session->lazy);
-        bpl_release(item);
-        good = items->at[i] != NULL;
-    }
-    return good;
-}
-
-bpl_value *bpl_collect_strand(bpl_session *session, bpl_items *items)
-{
-    if (!items) return NULL;
-    if (!join_items(session, items, false) || !join_items(session, items, true)) return bpl_items_free(session, items), NULL;
-    return bpl_collect(session, items);
 }
 
 /* ---- parts --------------------------------------------------------------------------------------------------------------------------------- */
@@ -201,14 +185,23 @@ static bpl_value *with_cell_keys(bpl_session *session, bpl_value *cell, const bp
     return bpl_settle_keys(session, cell, keys);
 }
 
+/* Cells of at most so many items are copied from an array that is at hand, rather than made by a call each. */
+#define COPIED_ITEMS 4096
+
 bpl_value *bpl_cell(bpl_session *session, const bpl_value *value, int64_t position)
 {
     if (bpl_rank(value) < 2) return bpl_item(session, value, position);
     uint32_t rank = bpl_rank(value) - 1;
     const int64_t *shape = bpl_shape(value) + 1;
     if (bpl_is_simple(value)) {
+        wg_view view;
+        int64_t volume = bpl_volume(value) / shape[-1];
         wg_scope_open(session->lazy);
-        bpl_value *cell = bpl_own_array(session, part_of(value, 1, position), value->class, false, false);
+        wg_array *part = NULL;
+        if (!is_at_hand(value->array) || volume > COPIED_ITEMS) part = part_of(value, 1, position);
+        else if (bpl_read(session, value, &view))
+            part = wg_array_from(session->lazy, view.kind, rank, shape, (const char *)view.data + (size_t)(position * volume) * wg_kind_bytes(view.kind));
+        bpl_value *cell = bpl_own_array(session, part, value->class, false, false);
         wg_scope_close(session->lazy);
         return with_cell_keys(session, cell, value);
     }

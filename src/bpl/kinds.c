@@ -105,7 +105,8 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
     int64_t number;
     if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
     if (!fits(kind, number))
-        return bpl_fail(session, BPL_DOMAIN, "the integer %lld does not fit in %zu bytes: mark one of the two", (long long)number, wg_kind_bytes(kind)), false;
+        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two", (long long)number,
+                        wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
     return ordinary->array != NULL;
 }
@@ -160,10 +161,12 @@ bool bpl_known(bpl_number a, double *number)
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any)
 {
     int64_t number;
-    wg_array *one = mask && wg_array_rank(mask) == 0 ? mask : wg_array_any(mask, WG_ALL_AXES, false);
+    wg_array *whole = mask && wg_array_is_carried(mask) ? wg_array_whole(mask) : mask;
+    wg_array *one = whole && wg_array_rank(whole) == 0 ? whole : wg_array_any(whole, WG_ALL_AXES, false);
     if (!one || !wg_array_int64(one, &number)) return bpl_failed(session) ? false : (bpl_fail_lazy(session), false);
     *any = number != 0;
-    return true;
+    if (!*any || wg_array_rank(whole) == wg_array_rank(mask)) return true;
+    return bpl_fail(session, BPL_UNSUPPORTED, "cells of which some differ, all at once"), false; /* they are called one by one */
 }
 
 /* ---- tolerance -------------------------------------------------------------------------------------------------------------------------------- */
@@ -173,16 +176,19 @@ bool bpl_is_tolerant(const bpl_session *session, wg_kind kind)
     return session->preferences.mathish && (kind == WG_KIND_F64 || kind == WG_KIND_C128);
 }
 
+wg_array *bpl_tolerance_of(wg_array *a)
+{
+    return wg_array_mul_scalar(wg_array_abs(a), BPL_TOLERANCE);
+}
+
 wg_array *bpl_near(wg_array *a, wg_array *b)
 {
-    wg_array *equal = wg_array_equal(a, b), *apart = wg_array_abs(wg_array_sub(a, b)), *left = wg_array_abs(a), *right = wg_array_abs(b);
-    wg_array *room = wg_array_mul_scalar(wg_array_maximum(left, right), BPL_TOLERANCE);
-    wg_array *close = wg_array_less(apart, room); /* strictly: an infinite distance is none */
-    return wg_array_or(equal, close);
+    wg_array *equal = wg_array_equal(a, b), *apart = wg_array_abs(wg_array_sub(a, b)), *room = bpl_tolerance_of(a);
+    return wg_array_or(equal, wg_array_less(apart, room)); /* strictly: an infinite distance is none */
 }
 
 bool bpl_near_numbers(double a, double b)
 {
-    double apart = a > b ? a - b : b - a, left = a < 0 ? -a : a, right = b < 0 ? -b : b;
-    return a == b || apart < (left > right ? left : right) * BPL_TOLERANCE;
+    double apart = a > b ? a - b : b - a, size = a < 0 ? -a : a;
+    return a == b || apart < size * BPL_TOLERANCE;
 }

@@ -67,11 +67,16 @@ bool bpl_known(bpl_number a, double *number);
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
 /* Whether comparisons of this kind are tolerant. */
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind);
+/* How far from a what is near it may be: relative to a, whose neighbours have the same room but for bits far below the last. */
+wg_array *bpl_tolerance_of(wg_array *a);
 /* bool: a and b within the tolerance of each other, or equal. Of one kind that is tolerant. */
 wg_array *bpl_near(wg_array *a, wg_array *b);
 /* The same of two numbers. */
 bool bpl_near_numbers(double a, double b);
 #define BPL_TOLERANCE 1e-14
+
+/* The parts of item i of a view: a complex number's two, any other's and 0. */
+void bpl_parts_of(const wg_view *view, int64_t i, double *re, double *im);
 
 /* Parts of rules that others are made of. Both of one kind that is no integer: a ÷ b with what Mathish makes of 0÷0. */
 bpl_number bpl_quotient(bpl_session *session, bpl_number a, bpl_number b);

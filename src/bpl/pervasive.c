@@ -243,9 +243,8 @@ static bpl_value *keyed_numbers(const bpl_pervasive *of, const bpl_pairing *p)
 }
 
 /* Item by item; -1 is the fill. */
-static bpl_value *keyed_item(bpl_session *session, const bpl_value *value, const int64_t *at, bool shared, int64_t i)
+static bpl_value *keyed_item(bpl_session *session, const bpl_value *value, int64_t position)
 {
-    int64_t position = shared ? 0 : at ? at[i] : i;
     return position < 0 ? bpl_fill(session, value) : bpl_item(session, value, position);
 }
 
@@ -256,7 +255,7 @@ static bpl_value *keyed_items(bpl_session *session, const bpl_pervasive *of, bpl
     bpl_items *items = bpl_items_new(session, frames.rank, frames.shape);
     bool good = items != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
-        bpl_value *l = keyed_item(session, left, frames.left, frames.left_shared, i), *r = keyed_item(session, right, frames.right, frames.right_shared, i);
+        bpl_value *l = keyed_item(session, left, bpl_frames_cell(&frames, true, i)), *r = keyed_item(session, right, bpl_frames_cell(&frames, false, i));
         if (l && r) items->at[i] = bpl_pervade_by(session, of, l, r);
         good = items->at[i] != NULL;
         bpl_release(l);

@@ -13,7 +13,7 @@
  *   OPERATOR    what a name of an operator holds; never an item
  *
  * Canonical form, kept by bpl_collect and by everything that answers ITEMS: an array with items, all of them number atoms of one class and
- * kind (or all characters), is NUMBERS (CHARACTERS), never ITEMS; an item that is weak is not stored weak. An empty ITEMS array has a
+ * kind, or floats and complex numbers of any width, or fixed integers of any width (or all characters), is NUMBERS (CHARACTERS), never ITEMS; an item that is weak is not stored weak. An empty ITEMS array has a
  * prototype, which says what its fill is. An atom is rank 0 and has no keys; rank-0 arrays that are no atoms exist in every type. */
 #ifndef BPL_VALUE_H
 #define BPL_VALUE_H
@@ -39,6 +39,7 @@ typedef struct bpl_items {
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
     bpl_value *prototype;
+    uint8_t functions; /* whether an item is a function, asked with every name that is read: 0 not looked yet, 1 no, 2 yes */
     bpl_value *at[]; /* [volume], row-major, owned */
 } bpl_items;
 
@@ -96,6 +97,9 @@ bool bpl_axis_copy(bpl_session *session, bpl_axis *axis, const bpl_axis *from);
 /* The value with these keys, or with none where they say nothing. Consumes both (each may be NULL: a NULL value stays NULL). */
 bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *keys);
 
+/* A record of values [count] (owned, NULL where one failed) by names. */
+bpl_value *bpl_record(bpl_session *session, const char *const *names, bpl_value **values, int64_t count);
+
 /* ---- making -------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_value *bpl_keep(bpl_value *value); /* one more reference; NULL stays NULL */
@@ -145,11 +149,8 @@ bpl_items *bpl_items_new(bpl_session *session, uint32_t rank, const int64_t *sha
 /* Frees items and what they hold. */
 void bpl_items_free(bpl_session *session, bpl_items *items);
 /* The value of a host array in canonical form; consumes items. Number atoms of one class and kind become one NUMBERS array (pending ones in one
- * call; under a level they are stacked). Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
+ * call; under a level they are stacked), and so do those that join: floats of any width (weak ones give way) with complex numbers, fixed integers. Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
 bpl_value *bpl_collect(bpl_session *session, bpl_items *items);
-/* The value of a strand or a bracket list: widths of floats (weak ones give way), of complex numbers and of fixed integers are joined, and every
- * other item keeps its kind; then bpl_collect. */
-bpl_value *bpl_collect_strand(bpl_session *session, bpl_items *items);
 /* The same, but nothing is made compact (`mixed` is asked for, or the caller knows). */
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items);
 /* ⊂value: a rank-0 array that holds it; an atom gives a rank-0 array of its kind. */

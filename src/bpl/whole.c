@@ -120,6 +120,15 @@ bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis,
     return bpl_settle_keys(session, result, keys);
 }
 
+bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position)
+{
+    if (bpl_rank(value) != 1 || !bpl_is_simple(value) || value->class == BPL_CLASS_COMPLEX || !wg_array_is_pending(value->array))
+        return bpl_cell(session, value, position);
+    wg_scope_open(session->lazy);
+    wg_index at = wg_index_at(position);
+    return bpl_scope_atom(session, wg_array_index(value->array, &at, 1), value->class);
+}
+
 static wg_array *to_vector(wg_array *array, double fill, const void *plan)
 {
     (void)fill, (void)plan;

@@ -33,6 +33,8 @@ static inline bpl_value *bpl_item_of(const bpl_value *value, int64_t position)
 bpl_value *bpl_pick_cells(bpl_session *session, bpl_value *value, uint32_t axis, const int64_t *positions, int64_t count);
 /* `count` positions from `start` on. */
 bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis, int64_t start, int64_t count);
+/* Major cell `position`; of what is pending a call, so that nothing is read. */
+bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position);
 /* A vector of one item of a unit; any other value itself. Owned. */
 bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
 /* No items of this shape, of the value's kind or prototype. */
@@ -74,9 +76,16 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
 /* How many leading axes of a value are those of cells that are looked for among the major cells of `searched`. RANK, LENGTH. */
 bool bpl_query_frame(bpl_session *session, const char *name, const bpl_value *searched, const bpl_value *value, uint32_t *frame);
 
-/* identify.c. Cells as numbers that are equal where the cells match (tolerant, whatever their kinds): of the major cells of `a`, [n], and, where b is
- * given, of its cells behind `frame` axes, flat. The scope is open. False and an error. */
-bool bpl_identify(bpl_session *session, bpl_value *a, bpl_value *b, uint32_t frame, wg_array **left, wg_array **right);
+/* identify.c, in the open scope; NULL and an error. For each major cell the position of the first one that it matches (within the tolerance, whatever
+ * their kinds), i64 [n]. */
+wg_array *bpl_first_places(bpl_session *session, bpl_value *value);
+/* For each cell of `value` behind `frame` axes, flat, the first position of a match among the major cells of `searched`, their number where there
+ * is none: i64. */
+wg_array *bpl_places_in(bpl_session *session, bpl_value *searched, bpl_value *value, uint32_t frame);
+/* Numbers [n] that are equal where items of a vector match; NULL (an error or none): it is not so simple. */
+wg_array *bpl_direct_keys(bpl_session *session, bpl_value *value);
+/* The first positions of distinct keys: *positions allocated for one more than there are keys. *done is false (no error) where a table would not gain. */
+bool bpl_distinct_by_range(bpl_session *session, wg_array *keys, int64_t **positions, int64_t *distinct, bool *done);
 /* The kind in which simple values (b NULL: one) are compared: integers of any width meet in 64 bits. False (no error): they are not simple, or numbers and
  * characters. */
 bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class *class, wg_kind *kind);

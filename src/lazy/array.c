@@ -254,6 +254,13 @@ bool wg_array_is_carried(const wg_array *array)
     return alive(array) && array->state == LAZY_CARRIED && array->as.carried.level->open;
 }
 
+wg_array *wg_array_whole(wg_array *array)
+{
+    if (!array || !lazy_check(array->lazy, array)) return NULL;
+    while (wg_array_is_carried(array) && array->as.carried.level->kind != LAZY_RECORDING) array = array->as.carried.inner;
+    return lazy_give(array->lazy, lazy_keep(array));
+}
+
 /* The same content in a node of its own. */
 static wg_array *stored_again(const wg_array *array)
 {

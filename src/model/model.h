@@ -9,7 +9,12 @@
  *   weights.def     what tensors are called; weights.c: as parameters, products and norms by them
  *   author.c        the one decoder structure, recorded on a tape from a model_config: embedding, layers (attention.c, mlp.c), head
  *   load.c          weights from files as a program's parameters
- *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities */
+ *   manifest.c      weights as a list with their digests
+ *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities
+ *   runner.c        a sequence and its caches             sampler.def sampler.c   the next token
+ *   gguf.c gguf_config.c llama2c.c                        further files of weights
+ *   tokenizer.h     vocabularies: tokenizer.c and its neighbours
+ *   template.h      chat templates                        chat.c  prompts by them */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -123,7 +128,10 @@ struct wg_model_spec {
     uint32_t file_count, file_capacity;
     model_tensor *tensors;    /* [tensor_count], by name */
     uint32_t tensor_count, tensor_capacity; /* count 0: no weights, every tensor is of the config's kind */
+    double adapter_scale;     /* of low-rank adapters */
 };
+
+#define MODEL_ADAPTER_SCALE 2.0 /* where a file does not say */
 
 /* Adds a tensor, its name copied; they are sorted when all are there. */
 bool model_add_tensor(wg_model_spec *spec, const model_tensor *tensor, wg_error *error);

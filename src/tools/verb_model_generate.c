@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "tools/generation.h"
+#include "tools/receipt.h"
 
 /* ---- prompts ---- */
 
@@ -100,7 +101,7 @@ int verb_model_generate(const tool_call *call)
         return code;
     }
     generation_end how = generation_run(&g, !call->json);
-    bool good = how != GENERATION_FAILED && generation_save(&g);
+    bool good = how != GENERATION_FAILED && generation_save(&g) && receipt_write(&g, how);
     if (!call->json && g.text.length && isatty(STDOUT_FILENO)) putchar('\n');
     if (good && call->json) print_json(&g, how);
     if (good && (isatty(STDERR_FILENO) || tool_value(call, "stats"))) generation_figures(&g);

@@ -12,7 +12,7 @@
 static wg_model_spec *open_spec(const tool_call *call, int *code)
 {
     wg_error error = {.code = WG_OK};
-    wg_model_spec *spec = wg_model_spec_open(NULL, call->words[0], &error);
+    wg_model_spec *spec = language_spec(call, call->words[0], &error);
     if (!spec) *code = tool_fail(call, &error);
     return spec;
 }
@@ -107,11 +107,27 @@ static void inspect_text(const wg_model_spec *spec, const wg_model_facts *f, bas
     }
 }
 
+/* With digests, which read all of the files. */
+static int print_manifest(const tool_call *call, wg_model_spec *spec)
+{
+    wg_error error = {.code = WG_OK};
+    char *text = wg_model_manifest(spec, &error);
+    if (!text) return tool_fail(call, &error);
+    fputs(text, stdout);
+    wg_text_free(text);
+    return TOOL_DONE;
+}
+
 int verb_model_inspect(const tool_call *call)
 {
     int code = TOOL_DONE;
     wg_model_spec *spec = open_spec(call, &code);
     if (!spec) return code;
+    if (tool_value(call, "manifest")) {
+        code = print_manifest(call, spec);
+        wg_model_spec_free(&spec);
+        return code;
+    }
     wg_model_facts facts = {.size = sizeof facts};
     base_string text = base_string_new(tool_allocator());
     wg_model_spec_facts(spec, &facts);
