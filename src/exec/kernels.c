@@ -155,6 +155,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 {
     int64_t block = least(depth, EXEC_DEPTH_BLOCK), packed_rows = least(rows, EXEC_PACK_ROWS);
     exec_product_room room = {.sheet_row = up_to(least(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS)};
+    if (room.sheet_row % 1024 == 0) room.sheet_row += EXEC_TILE_COLUMNS; /* a tile's rows 4 KiB apart share a set of the first cache */
     room.columns_at = up_to((packed_rows + EXEC_TILE_ROWS) * block, BASE_ALIGNMENT);
     room.sheet_at = room.columns_at + up_to(EXEC_TILE_COLUMNS * block, BASE_ALIGNMENT);
     room.end = room.sheet_at + packed_rows * room.sheet_row;

@@ -141,6 +141,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
 #define EXEC_ALONG_ITEMS 262144 /* a b of more is read along its rows by a few rows of a */
+#define EXEC_ALONG_ROWS 16      /* so few */
 
 /* One depth block of a product whose left side is read through offsets: result[to[i] + j] = (first ? +0 : what is there) + the chain over k
  * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j], and bias[j] added to that where there is one; i < rows, j <

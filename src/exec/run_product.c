@@ -16,6 +16,9 @@
 #define SHARED_ROWS 168    /* of a task that uses shared columns of b: with as many rows of a and its sums they stay in the second cache */
 #define SHARED_BYTES (8 << 20) /* of b packed at once */
 #define TASK_PRODUCTS 2.5e5    /* less is not worth a thread's waking */
+#define ROWS_A_THREAD 24       /* of fewer the tiles are slower, more than is won */
+#define ROWS_OF_PROGRAM 16     /* but where the steps of a program on parts of rows, each for itself, would cost more */
+#define LONG_PROGRAM 8         /* steps */
 #define PAUSE_COST 1e5         /* a task of less is not asked whether to go on */
 #define ROW_LEAST 64           /* items of a result's row from which a program follows rectangles */
 #define ROWS_ITEMS 2048        /* of short rows side by side */
@@ -210,7 +213,18 @@ static int64_t piece_of(int64_t extent, int64_t count, int64_t step)
     return piece < 1 ? 1 : piece;
 }
 
-/* Tiles: as large as the caches allow, and about as many for each thread. */
+/* Whether so many threads split a product's rows: then what a thread made of them stays in its caches for what comes of them row by row, and
+ * programs on the rectangles have whole rows. All of b is read by each, so not where each would pack it, or read it along its rows. */
+static bool splits_rows(const product *p, int64_t threads)
+{
+    const exec_product *call = &p->call;
+    int64_t rows = call->rows / threads, enough = p->list && p->list->step_count >= LONG_PROGRAM ? ROWS_OF_PROGRAM : ROWS_A_THREAD;
+    bool few = rows <= EXEC_ALONG_ROWS && call->depth * call->columns > EXEC_ALONG_ITEMS;
+    return rows >= enough && !few && exec_product_reads_b(call, rows);
+}
+
+/* Tiles: as large as the caches allow, and about as many for each thread. TRIED columns packed for all rows where these are fewer than
+ * EXEC_PACK_ROWS but b is not read in place: 6% slower where b is larger than the caches. */
 static void choose_tiles(product *p, int64_t threads)
 {
     const exec_product *call = &p->call;
@@ -232,7 +246,8 @@ static void choose_tiles(product *p, int64_t threads)
         int64_t wanted = pieces(threads, call->batches > 0 ? call->batches : 1);
         double most = products / TASK_PRODUCTS;
         if ((double)wanted > most) wanted = (int64_t)most;
-        if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
+        if (splits_rows(p, wanted)) down = wanted;
+        else if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
         else down = wanted;
     }
     p->tile_rows = piece_of(rows, down > 0 ? down : 1, 1);

@@ -191,7 +191,7 @@ typedef struct split {
     double unit_cost;
     exec_part_function part;
     void *work;
-    atomic_llong done; /* units */
+    atomic_llong done; /* units, where progress is told */
 } split;
 
 /* The caller's thread alone tells of progress. extra: cost done of the stage under way. */
@@ -238,6 +238,7 @@ static void run_range(split *s, int64_t index, uint32_t thread)
     if (atomic_load_explicit(s->run->stop, memory_order_relaxed)) return;
     int64_t first = index * s->each, end = s->count - first < s->each ? s->count : first + s->each;
     s->part(s->work, (exec_range){first, end}, thread);
+    if (!s->run->progress) return;
     atomic_fetch_add_explicit(&s->done, end - first, memory_order_relaxed);
     if (thread == 0) serve(s->run, (double)atomic_load_explicit(&s->done, memory_order_relaxed) * s->unit_cost);
 }
