@@ -61,7 +61,7 @@ static inline void exec_canonical(const exec_run *run, bool wanted, wg_kind kind
 }
 void exec_canonical_all(exec_run *run, bool wanted, const exec_value *result);
 
-/* A product prepared with the strides of its operands (run_product.c): a and b are [batch.., rows, depth] and [batch.., depth, columns]. */
+/* A product prepared with the kinds and strides of its operands (run_product.c): a and b are [batch.., rows, depth] and [batch.., depth, columns]. */
 typedef struct exec_matrix {
     const exec_dense *dense; /* items */
     exec_side batch, rows, columns;
@@ -73,7 +73,7 @@ exec_dense exec_dense_in_place(const exec_value *value);
 bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exec_matrix *matrix);
 /* The matrix of a value, gathered first where its batch axes have too many different strides. */
 bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
-bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
+bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const wg_kind kinds[2], wg_kind accumulate,
                           const int64_t extents[4]);
 /* The same by the kernel that reads a through offsets (run_convolution.c): f32 or f64 in its own kind, no batch, and a bias [columns] that
  * is added to each row, or NULL. extents: rows, depth, columns. */

@@ -17,7 +17,7 @@ static exec_value value_of(const exec_build *build, uint32_t node, uint32_t sour
     uint32_t at = plan->index[node];
     exec_value value = {.node = node,
                         .buffer = build->layout->buffer_of[plan->index[source]],
-                        .kind = (wg_kind)facts->kind,
+                        .kind = plan_items_kind(plan, node),
                         .rank = facts->rank,
                         .shape = build->layout->shapes[at],
                         .volume = build->layout->volumes[at],
