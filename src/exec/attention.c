@@ -477,6 +477,12 @@ static bool take_matrix(lowering *l, exec_call *call, uint32_t which, uint32_t n
     exec_value value = exec_value_of_read(l->build, l->index, at);
     if (!exec_matrix_of(call, &value, &a->sides[which], matrix)) return false;
     a->offsets[which] = matrix->offset;
+    if (which == 0) return true;
+    const plan_layout *layout = l->build->layout;
+    uint32_t root = value.buffer == WG_NONE ? WG_NONE : exec_carried_root(layout, value.buffer), *kept = &a->kept[which - 1];
+    const wg_node *carried = root == WG_NONE ? NULL : node_of(l, layout->buffers[root].node);
+    *kept = carried && carried->kind == value.kind ? root : WG_NONE;
+    if (*kept != WG_NONE) a->kept_items[which - 1] = layout->volumes[l->build->plan->index[layout->buffers[root].node]];
     return true;
 }
 

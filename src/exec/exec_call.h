@@ -39,6 +39,12 @@ typedef struct exec_dense {
 exec_dense exec_dense_of(exec_build *build, const exec_value *value);
 const char *exec_dense_items(exec_run *run, const exec_dense *dense);
 
+/* The largest magnitude among items at places [lines) of one side and [0, count) of another, or among items side by side; infinite where one
+ * is NaN. */
+double exec_largest_of(const exec_kernels *kernels, wg_kind kind, const void *items, const exec_side *side, exec_range lines,
+                       const exec_side *inner, int64_t count);
+double exec_largest_of_all(const exec_kernels *kernels, wg_kind kind, const void *items, int64_t count);
+
 /* The call copies a value of as many items, in row-major order (run_copy.c). */
 bool exec_copy_prepare(exec_call *call, const exec_value *from);
 

@@ -257,6 +257,21 @@ static void seen_part(void *context, exec_range range, uint32_t thread)
 
 /* ---- whether hidden keys may be left out ---- */
 
+/* Of the carried keys (0) or values (1): no item's magnitude is more. They are looked over once; then the runs that write into them keep it. */
+static void look_over(const attention_work *work, int which)
+{
+    const exec_attention *a = work->a;
+    double *largest = a->kept[which] == WG_NONE ? NULL : &work->run->largest[a->kept[which]];
+    if (largest && *largest < 0)
+        *largest = exec_largest_of_all(work->run->kernels, which ? a->values.b_kind : a->scores.b_kind, work->run->bases[a->kept[which]], a->kept_items[which]);
+}
+
+static double kept_largest(const attention_work *work, int which)
+{
+    uint32_t kept = work->a->kept[which];
+    return kept == WG_NONE ? INFINITY : work->run->largest[kept];
+}
+
 static bool scores_stay_finite(attention_work *work, const lines *l, int64_t rows)
 {
     known *k = l->known;
@@ -264,6 +279,7 @@ static bool scores_stay_finite(attention_work *work, const lines *l, int64_t row
     const attention_mask *mask = &a->mask;
     if (mask->form != ATTENTION_ADDED) return true;
     int64_t width = width_of(work->scores.b_kind), at;
+    if (k->largest_key < 0 && kept_largest(work, 0) < INFINITY) k->largest_key = kept_largest(work, 0);
     if (k->largest_key < 0) {
         exec_side_offsets(&work->scores.b_batch, l->batch, 1, &at);
         k->largest_key = exec_largest_of(work->run->kernels, work->scores.b_kind, (const char *)work->scores.b + at * width, &work->scores.b_columns,
@@ -289,6 +305,7 @@ static bool scores_stay_finite(attention_work *work, const lines *l, int64_t row
 
 static bool values_are_finite(attention_work *work, const lines *l, exec_range seen)
 {
+    if (kept_largest(work, 1) < INFINITY) return true;
     known *k = l->known;
     const exec_attention *a = work->a;
     int64_t width = width_of(work->values.b_kind), at;
@@ -443,6 +460,8 @@ void exec_attention_run(exec_run *run, const exec_stage *stage)
     work.values.result = exec_items(run, &a->result);
     for (int64_t piece = 0; piece < a->pieces; piece++)
         *(known *)(void *)(run->scratch + a->scratch_at + piece * a->piece_bytes + a->known_at) = (known){.batch = -1};
+    if (a->mask.form == ATTENTION_ADDED) look_over(&work, 0);
+    if (a->mask.form != ATTENTION_OPEN) look_over(&work, 1);
     if (a->mask.form != ATTENTION_OPEN)
         exec_run_split(run, (a->mask.by_batch ? a->batches : 1) * a->row_blocks, 1, a->mask_cost, seen_part, &work);
     exec_run_split(run, a->batches * a->row_blocks, 1, a->unit_cost, attend_part, &work);

@@ -41,6 +41,14 @@ exec_value exec_value_of_node(const exec_build *build, uint32_t node)
     return value_of(build, node, source, &map);
 }
 
+uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer)
+{
+    while (buffer != WG_NONE && layout->buffers[buffer].place == PLAN_PLACE_CARRIED) buffer = layout->buffers[buffer].alias;
+    for (uint32_t d = 0; buffer != WG_NONE && d < layout->donation_count; d++)
+        if (layout->donations[d].input == layout->buffers[buffer].node) return buffer;
+    return WG_NONE;
+}
+
 int64_t exec_scratch_take(exec_build *build, int64_t bytes)
 {
     int64_t at = build->scratch;
