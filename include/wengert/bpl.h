@@ -23,6 +23,9 @@ typedef struct wg_bpl_options {
     /* One line of input for ⎕, without its end, owned by the callee until the next call; NULL: there is none. NULL: ⎕ fails with IO. */
     const char *(*read_line)(void *user, size_t *length);
     void *user;
+    bool shows_each;     /* values of statements before the last one are written too, each as lines with their end */
+    const char *const *arguments; /* of •host "args", borrowed: they outlive the session */
+    uint32_t argument_count;
     int32_t width;       /* of the terminal in columns, for display; 0: lines are not folded */
 } wg_bpl_options;
 

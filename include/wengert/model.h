@@ -35,6 +35,10 @@ typedef struct wg_model_facts {
 } wg_model_facts;
 WG_API bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts);
 
+/* Adds low-rank adapters from a safetensors file (tensors NAME.lora_A.weight [r, in], NAME.lora_B.weight [out, r]; metadata "lora_scale"): every
+ * program of the spec then adds scale * (x A^T) B^T to the product by NAME (Hu et al. 2022). NULL-safe; false and an error, and nothing added:
+ * a tensor that belongs to none of the model's, another shape. */
+WG_API bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error);
 /* Bytes of all weights in the files; 0: there are none. */
 WG_API uint64_t wg_model_spec_bytes(const wg_model_spec *spec);
 
@@ -55,6 +59,7 @@ typedef struct wg_model_cut {
     int64_t asked;        /* of PREFILL: rows whose logits are wanted; -1: none, 0: 1 */
     wg_kind cache;        /* WG_KIND_F16: keys and values are kept in halves; 0: in f32 */
     bool q8_activation;   /* quantised products round their left side to 8 bits a block */
+    int64_t adapter;      /* of TRAIN: adapters of this rank are trained, and nothing else; 0: all weights are */
 } wg_model_cut;
 
 /* The canonical text at its placeholders (tokens and targets 1, all else 0), weights named by tensor alone; owned (wg_text_free). NULL and

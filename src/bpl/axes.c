@@ -103,3 +103,23 @@ bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *key
     bpl_keys_release(session, keys);
     return result;
 }
+
+/* ---- records ---------------------------------------------------------------------------------------------------------------------------------- */
+
+bpl_value *bpl_record(bpl_session *session, const char *const *names, bpl_value **values, int64_t count)
+{
+    bpl_items *items = bpl_items_new(session, 1, &count);
+    bpl_keys *keys = items ? bpl_keys_new(session, 1, &count) : NULL;
+    bool good = keys != NULL;
+    for (int64_t i = 0; i < count; i++) {
+        bpl_value *label = good && values[i] ? bpl_string(session, names[i], strlen(names[i])) : NULL;
+        good = label && bpl_axis_set_label(session, &keys->axes[0], i, label);
+        bpl_release(label);
+        if (items) items->at[i] = values[i];
+        else bpl_release(values[i]);
+    }
+    if (good) return bpl_settle_keys(session, bpl_collect(session, items), keys);
+    bpl_items_free(session, items);
+    bpl_keys_release(session, keys);
+    return NULL;
+}

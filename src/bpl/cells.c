@@ -23,6 +23,17 @@ bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t f
     return keys;
 }
 
+bpl_keys *bpl_names_once(bpl_session *session, bpl_keys *keys)
+{
+    bool again[WG_MAX_RANK] = {false};
+    for (uint32_t a = 0; keys && a < keys->rank; a++)
+        for (uint32_t b = 0; b < keys->rank; b++)
+            if (a != b && keys->axes[a].name && keys->axes[b].name && !strcmp(keys->axes[a].name, keys->axes[b].name)) again[a] = true;
+    for (uint32_t a = 0; keys && a < keys->rank; a++)
+        if (again[a]) bpl_axis_set_name(session, &keys->axes[a], NULL);
+    return keys;
+}
+
 /* Items are read where they are, unless a level may carry them. */
 static bool view_items(bpl_cells *cells)
 {
@@ -391,7 +402,7 @@ static bpl_keys *keys_joined(bpl_session *session, const bpl_keys *frame, uint32
     bool good = keys != NULL;
     for (uint32_t axis = 0; axis < frame_rank && frame && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &frame->axes[axis]);
     for (uint32_t axis = frame_rank; axis < rank && cell && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &cell->axes[axis - frame_rank]);
-    if (good) return keys;
+    if (good) return bpl_names_once(session, keys);
     bpl_keys_release(session, keys);
     return NULL;
 }
@@ -438,7 +449,17 @@ bpl_value *bpl_assemble(bpl_session *session, const bpl_frames *frames, bpl_asse
 /* Errors that no trial and no guard may swallow. */
 bool bpl_error_stops(const bpl_session *session)
 {
-    return !strcmp(session->error.kind, "INTERRUPT") || !strcmp(session->error.kind, "TIMEOUT");
+    return !strcmp(session->error.kind, "INTERRUPT") || !strcmp(session->error.kind, "TIMEOUT") || !strcmp(session->error.kind, "LIMIT");
+}
+
+bool bpl_forgive(bpl_session *session)
+{
+    session->no_result = false;
+    if (!bpl_failed(session) && wg_lazy_error(session->lazy)->code == WG_MEMORY) bpl_fail_lazy(session);
+    if (bpl_failed(session) && (session->trials || bpl_error_stops(session))) return false;
+    bpl_error_clear(session);
+    wg_lazy_error_clear(session->lazy);
+    return true;
 }
 
 bpl_value *bpl_prototype_result(bpl_session *session, bpl_value *result)
@@ -448,10 +469,7 @@ bpl_value *bpl_prototype_result(bpl_session *session, bpl_value *result)
         session->no_result = false;
         return bpl_empty(session);
     }
-    if (session->trials || bpl_error_stops(session)) return NULL;
-    bpl_error_clear(session);
-    wg_lazy_error_clear(session->lazy);
-    return bpl_float(session, 0);
+    return bpl_forgive(session) ? bpl_float(session, 0) : NULL;
 }
 
 bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bpl_assembly assembly, bpl_value *result)

@@ -45,14 +45,19 @@ typedef struct bpl_frames {
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
     bpl_keys *keys;          /* of the frame, owned; NULL: none */
-    int64_t *left, *right;   /* [volume]: which cell of the argument's own frame, row-major, -1: its fill; NULL: the same one */
+    int64_t *left, *right;   /* [volume]: which cell of the argument's own frame, row-major, -1: its fill; NULL: the rest says it (bpl_frames_cell) */
     bool left_shared, right_shared; /* the argument is one cell for all */
+    /* Whether the argument's frame has these extents along each axis of this one, 1 where it is repeated. */
+    bool left_broadcast, right_broadcast;
+    int64_t left_shape[WG_MAX_RANK], right_shape[WG_MAX_RANK];
 } bpl_frames;
 
 /* Frames of the leading axes of arguments (left NULL: one argument). False and LENGTH where they do not agree. */
 bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames);
 /* The outer product's: the leading axes of left, then those of right. */
 bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames);
+/* The argument's cell at a place of the frame, -1: its fill. */
+int64_t bpl_frames_cell(const bpl_frames *frames, bool is_left, int64_t index);
 void bpl_frames_free(bpl_session *session, bpl_frames *frames);
 
 /* ---- cells.c -------------------------------------------------------------------------------------------------------------------------------- */
@@ -83,6 +88,8 @@ bpl_value *bpl_cells_at(bpl_cells *cells, int64_t index);
 
 /* What is known of axes [first, first + count), owned; NULL: nothing (or no memory, an error). */
 bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t first, uint32_t count);
+/* Keys without the names that occur more than once; answers them. NULL passes. Nobody else may have them. */
+bpl_keys *bpl_names_once(bpl_session *session, bpl_keys *keys);
 /* Closes the scope that is open and answers the value of what it owns. */
 bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 
@@ -100,6 +107,8 @@ bpl_value *bpl_prototype_result(bpl_session *session, bpl_value *result);
 bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bpl_assembly assembly, bpl_value *result);
 /* Errors that no trial and no guard may swallow. */
 bool bpl_error_stops(const bpl_session *session);
+/* Forgets what a trial left behind. False where it may not be forgotten: a map is tried around it, or it stops everything. */
+bool bpl_forgive(bpl_session *session);
 
 /* ---- map.c ---------------------------------------------------------------------------------------------------------------------------------- */
 

@@ -47,20 +47,43 @@ static bool match_axis(bpl_session *session, const bpl_value *selector, uint32_t
 
 /* ---- cases --------------------------------------------------------------------------------------------------------------------------------------- */
 
-static bool case_of(bpl_session *session, const bpl_value *selector, int64_t position, int64_t case_count, int64_t *which)
+/* One position in the cases; NaN: none. */
+static bool case_of(bpl_session *session, double number, int64_t case_count, int64_t *which)
 {
-    bpl_value *item = bpl_item(session, selector, position);
-    double number;
-    bool good = item && bpl_is_number(item);
-    if (item && !good) bpl_fail(session, BPL_DOMAIN, "a selector is made of numbers");
-    good = good && bpl_to_double(session, item, "a position in the cases", &number);
-    bpl_release(item);
-    if (good && isnan(number)) return *which = -1, true;
-    if (good && !bpl_whole(session, number, which)) good = bpl_fail(session, BPL_DOMAIN, "a position in the cases is a whole number, not %g", number) != NULL;
-    if (good && (*which < -case_count || *which >= case_count))
-        good = bpl_fail(session, BPL_INDEX, "position %lld is outside the %lld cases", (long long)*which, (long long)case_count) != NULL;
-    if (good && *which < 0) *which += case_count;
+    if (isnan(number)) return *which = -1, true;
+    if (!bpl_whole(session, number, which)) return bpl_fail(session, BPL_DOMAIN, "a position in the cases is a whole number, not %g", number), false;
+    if (*which < -case_count || *which >= case_count)
+        return bpl_fail(session, BPL_INDEX, "position %lld is outside the %lld cases", (long long)*which, (long long)case_count), false;
+    if (*which < 0) *which += case_count;
+    return true;
+}
+
+/* All of them, read at once. cases [volume] */
+static bool cases_of(bpl_session *session, const bpl_value *selector, int64_t case_count, int64_t *cases)
+{
+    wg_view view;
+    int64_t volume = bpl_volume(selector);
+    bool good = true;
+    wg_scope_open(session->lazy);
+    wg_array *floats = selector->class == BPL_CLASS_BOOLEAN ? selector->array : wg_array_convert(selector->array, WG_KIND_F64);
+    bpl_value *numbers = selector->class == BPL_CLASS_COMPLEX ? bpl_fail(session, BPL_DOMAIN, "a selector is made of real numbers")
+                                                             : bpl_own_array(session, floats, BPL_CLASS_FLOAT, false, false);
+    wg_scope_close(session->lazy);
+    good = numbers && bpl_read(session, numbers, &view);
+    if (good && selector->class == BPL_CLASS_BOOLEAN && case_count > 1)
+        for (int64_t i = 0; i < volume; i++) cases[i] = ((const uint8_t *)view.data)[i];
+    else if (good && selector->class == BPL_CLASS_BOOLEAN)
+        for (int64_t i = 0; i < volume && good; i++) good = case_of(session, ((const uint8_t *)view.data)[i], case_count, &cases[i]);
+    else
+        for (int64_t i = 0; i < volume && good; i++) good = case_of(session, ((const double *)view.data)[i], case_count, &cases[i]);
+    bpl_release(numbers);
     return good;
+}
+
+/* The selector's positions are the argument's. */
+static bool same_places(const bpl_value *selector, const bpl_choices *choices)
+{
+    return !selector->keys && !memcmp(bpl_shape(selector), bpl_shape(choices->value), choices->frame_rank * sizeof(int64_t));
 }
 
 static bool read_cases(bpl_session *session, const bpl_value *selector, int64_t **maps, int64_t case_count, bpl_choices *choices)
@@ -69,8 +92,7 @@ static bool read_cases(bpl_session *session, const bpl_value *selector, int64_t 
     size_t bytes = (size_t)(volume + 1) * sizeof(int64_t);
     int64_t *cases = base_allocate(session->allocator, bytes);
     if (!cases) return bpl_fail_memory(session), false;
-    bool good = true;
-    for (int64_t i = 0; i < volume && good; i++) good = case_of(session, selector, i, case_count, &cases[i]);
+    bool good = cases_of(session, selector, case_count, cases);
     for (int64_t cell = 0; cell < choices->count && good; cell++) {
         int64_t at = 0;
         for (uint32_t axis = 0; axis < choices->frame_rank && at >= 0; axis++) {
@@ -92,6 +114,7 @@ static bool choose_cases(bpl_session *session, const bpl_value *selector, int64_
     int64_t *maps[WG_MAX_RANK] = {NULL};
     size_t bytes[WG_MAX_RANK];
     bool good = true;
+    if (same_places(selector, choices)) return cases_of(session, selector, case_count, choices->at);
     for (uint32_t i = 0; i < choices->frame_rank && good; i++) {
         bytes[i] = (size_t)(bpl_shape(choices->value)[i] + 1) * sizeof(int64_t);
         if (!(maps[i] = base_allocate(session->allocator, bytes[i]))) good = bpl_fail_memory(session) != NULL;
@@ -129,8 +152,8 @@ static bool line_up(bpl_session *session, bpl_value *left, bpl_choices *choices)
     if (good && !(choices->left_at = base_allocate(session->allocator, bytes))) good = bpl_fail_memory(session) != NULL;
     for (int64_t i = 0; good && i < choices->count; i++) choices->left_at[i] = -1;
     for (int64_t i = 0; good && i < frames.volume; i++) {
-        int64_t right = frames.right_shared ? 0 : frames.right ? frames.right[i] : i;
-        if (right >= 0 && right < choices->count) choices->left_at[right] = frames.left_shared ? 0 : frames.left ? frames.left[i] : i;
+        int64_t right = bpl_frames_cell(&frames, false, i);
+        if (right >= 0 && right < choices->count) choices->left_at[right] = bpl_frames_cell(&frames, true, i);
     }
     bpl_frames_free(session, &frames);
     return good && (choices->lefts = merge_first(session, left, rank)) != NULL;
@@ -204,4 +227,78 @@ bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bp
     if (*one || (!bpl_is_unit(result) && bpl_tally(result) == count)) return result;
     bpl_release(result);
     return bpl_fail(session, BPL_LENGTH, "a case gives one result for each of its %lld cells, or one item for all", (long long)count);
+}
+
+/* ---- without a look at the selector ------------------------------------------------------------------------------------------------------------------ */
+
+/* Functions that are item by item, never fail on real numbers, and whose kind the arguments' kinds decide. */
+static bool is_tame_primitive(uint16_t glyph, bool dyadic)
+{
+    switch (glyph) {
+    case BPL_GLYPH_PLUS:
+    case BPL_GLYPH_MINUS:
+    case BPL_GLYPH_FLOOR:
+    case BPL_GLYPH_CEILING: return dyadic || glyph == BPL_GLYPH_PLUS || glyph == BPL_GLYPH_MINUS;
+    case BPL_GLYPH_TIMES: return dyadic;
+    case BPL_GLYPH_POWER:
+    case BPL_GLYPH_NAND:
+    case BPL_GLYPH_NOR:
+    case BPL_GLYPH_RESIDUE: return !dyadic;
+    case BPL_GLYPH_LEFT:
+    case BPL_GLYPH_RIGHT: return true;
+    default: return false;
+    }
+}
+
+static bool is_tame(const bpl_value *function, bool dyadic)
+{
+    if (!bpl_is_function(function)) return function->type == BPL_NUMBERS && function->atom && function->class != BPL_CLASS_COMPLEX;
+    const bpl_function *f = function->function;
+    switch ((bpl_function_form)f->form) {
+    case BPL_PRIMITIVE: return is_tame_primitive(f->row, dyadic);
+    case BPL_BOUND: return !dyadic && is_tame(f->left, false) && is_tame(f->right, true);
+    case BPL_ATOP: return is_tame(f->left, false) && is_tame(f->right, dyadic);
+    case BPL_FORK: return is_tame(f->left, dyadic) && is_tame(f->right, dyadic) && is_tame(f->third, true);
+    default: return false;
+    }
+}
+
+static bool same_array(const bpl_value *a, const bpl_value *b)
+{
+    return a->type == BPL_NUMBERS && !a->keys && bpl_rank(a) == bpl_rank(b) && !memcmp(bpl_shape(a), bpl_shape(b), bpl_rank(a) * sizeof(int64_t));
+}
+
+/* Where a level carries the argument, a case is given 1 in the place of items that pick another, so that no slope of theirs gets through. */
+static bpl_value *gated(bpl_session *session, const bpl_value *mask, bool wanted, bpl_value *value)
+{
+    if (!value || value->atom || !wg_array_is_carried(value->array)) return bpl_keep(value);
+    wg_scope_open(session->lazy);
+    wg_array *ones = wg_array_ones_like(value->array);
+    wg_array *kept = wanted ? wg_array_select(mask->array, value->array, ones) : wg_array_select(mask->array, ones, value->array);
+    return bpl_leave(session, kept, value->class, false);
+}
+
+static bpl_value *masked_case(bpl_session *session, const bpl_value *mask, bool wanted, bpl_value *function, bpl_value *left, bpl_value *right)
+{
+    bpl_value *gate = gated(session, mask, wanted, right), *left_gate = gated(session, mask, wanted, left), *result = NULL;
+    if (gate && (left_gate || !left)) result = bpl_apply(session, function, left_gate, gate);
+    bpl_release(gate);
+    bpl_release(left_gate);
+    return result;
+}
+
+bpl_value *bpl_choose_masked(bpl_session *session, const bpl_value *mask, bpl_value *left, bpl_value *right, bpl_value *no, bpl_value *yes)
+{
+    bool arrays = mask->type == BPL_NUMBERS && mask->class == BPL_CLASS_BOOLEAN && bpl_rank(mask) && right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX &&
+                  same_array(mask, right) && !right->keys && (!left || (left->type == BPL_NUMBERS && left->class != BPL_CLASS_COMPLEX && (left->atom || same_array(left, right))));
+    if (!arrays || !bpl_volume(mask) || !is_tame(no, left) || !is_tame(yes, left)) return NULL;
+    bpl_value *zero = masked_case(session, mask, false, no, left, right), *one = zero ? masked_case(session, mask, true, yes, left, right) : NULL, *result = NULL;
+    bool alike = one && one->class == zero->class && (bpl_kind(one) == bpl_kind(zero)) && (one->atom || same_array(one, right)) && (zero->atom || same_array(zero, right));
+    if (alike) {
+        wg_scope_open(session->lazy);
+        result = bpl_leave(session, wg_array_select(mask->array, one->array, zero->array), one->class, false);
+    }
+    bpl_release(zero);
+    bpl_release(one);
+    return result;
 }

@@ -26,4 +26,8 @@ int64_t *bpl_choices_of(bpl_session *session, const bpl_choices *choices, int64_
 bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bpl_value *function, bpl_value *left, const int64_t *positions, int64_t count,
                             bool *one);
 
+/* Two cases by a Boolean mask of the argument's shape, both of them everywhere and then one or the other item by item: where they are arithmetic that
+ * cannot fail, of one kind. NULL without an error: they are called on the cells that picked them instead. */
+bpl_value *bpl_choose_masked(bpl_session *session, const bpl_value *mask, bpl_value *left, bpl_value *right, bpl_value *no, bpl_value *yes);
+
 #endif

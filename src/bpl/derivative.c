@@ -157,7 +157,7 @@ static bpl_value *with_both_keys(bpl_session *session, bpl_value *value, const b
         const bpl_axis *from = axis < first_rank ? first ? &first->axes[axis] : NULL : then ? &then->axes[axis - first_rank] : NULL;
         if (!bpl_axis_copy(session, &keys->axes[axis], from)) break;
     }
-    return bpl_settle_keys(session, value, keys);
+    return bpl_settle_keys(session, value, bpl_names_once(session, keys));
 }
 
 /* The gradient of each item of the result, in the nested argument's form: its items behind the result's axes. */

@@ -33,6 +33,7 @@ typedef struct bits {
     wg_array *array; /* bool or i64 */
     uint8_t class;
     wg_kind kind;    /* of a fixed class */
+    bool whole_float;/* makes ordinary integers of what it meets */
 } bits;
 
 static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
@@ -45,6 +46,7 @@ static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
     if (value->class != BPL_CLASS_FLOAT) return true;
     b->array = wg_array_convert(value->array, WG_KIND_I64);
     b->class = BPL_CLASS_ORDINARY;
+    b->whole_float = true;
     wg_array *back = wg_array_convert(b->array, bpl_kind(value)), *same = back ? wg_array_all(wg_array_equal(back, value->array), NULL, 0, false) : NULL;
     int64_t whole = 0;
     if (!same || !wg_array_int64(same, &whole)) return bpl_fail_lazy(session), false;
@@ -55,6 +57,12 @@ static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
 static bool join_bits(bpl_session *session, bits *a, bits *b)
 {
     if (a->class == BPL_CLASS_BOOLEAN && b->class == BPL_CLASS_BOOLEAN) return true;
+    if (a->whole_float || b->whole_float) {
+        a->class = b->class = BPL_CLASS_ORDINARY;
+        a->array = wg_array_convert(a->array, WG_KIND_I64);
+        b->array = wg_array_convert(b->array, WG_KIND_I64);
+        return a->array && b->array;
+    }
     bpl_number x = {.array = a->array, .class = a->class}, y = {.array = b->array, .class = b->class};
     if (!bpl_join(session, &x, &y)) return false;
     a->array = wg_array_convert(x.array, WG_KIND_I64);
@@ -90,7 +98,7 @@ static bpl_value *bitwise(bpl_session *session, void *data, bpl_value *left, bpl
 
 static bpl_value *simple_bitwise(bpl_session *session, const truth *t, bpl_value *left, bpl_value *right)
 {
-    bits a = {NULL}, b;
+    bits a = {NULL}, b = {NULL};
     wg_scope_open(session->lazy);
     bool good = bits_of(session, right, &b) && (!left || (bits_of(session, left, &a) && join_bits(session, &a, &b)));
     if (good && !left && b.class != BPL_CLASS_BOOLEAN) b.array = wg_array_convert(b.array, WG_KIND_I64);

@@ -60,7 +60,7 @@ static bpl_value *with_outer_keys(bpl_session *session, bpl_value *result, const
         const bpl_axis *from = axis < left_rank ? bpl_axis_of(left, axis) : bpl_axis_of(right, axis - left_rank + 1);
         if (!bpl_axis_copy(session, &keys->axes[axis], from)) break;
     }
-    return bpl_settle_keys(session, result, keys);
+    return bpl_settle_keys(session, result, bpl_names_once(session, keys));
 }
 
 /* +.× by the matrix product's row; NULL without an error: it does not serve. */

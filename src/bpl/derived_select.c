@@ -241,7 +241,10 @@ bpl_value *bpl_derived_select(bpl_session *session, const bpl_call *call)
     if (selector->type == BPL_ITEMS || selector->type == BPL_FUNCTION) bpl_fail(session, BPL_DOMAIN, "a selector is made of numbers");
     else if (bpl_is_unit(selector)) result = one_case(session, call, selector, cases, count);
     else if (selector->type == BPL_CHARACTERS) bpl_fail(session, BPL_DOMAIN, "a selector is made of numbers");
-    else result = case_by_cell(session, call, selector, cases, count);
+    else {
+        if (count == 2 && cases->type == BPL_ITEMS) result = bpl_choose_masked(session, selector, call->left, call->right, cases->items->at[0], cases->items->at[1]);
+        if (!result && !bpl_failed(session)) result = case_by_cell(session, call, selector, cases, count);
+    }
     bpl_release(selector);
     return result;
 }

@@ -14,8 +14,6 @@ typedef struct bpl_style {
 } bpl_style;
 
 /* How large an array may be to be shown whole, and how many positions each edge of an axis shows else. */
-#define BPL_SHOWN 1000
-#define BPL_EDGE 3
 
 /* The positions of an axis that are shown: [0, head), then a gap where there is one, then [tail, extent). */
 typedef struct bpl_edges {

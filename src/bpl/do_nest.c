@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Arrays of arrays: enclose, split, partition, nest, mix, pick. */
+#include <string.h>
+
 #include "bpl/whole.h"
 
 /* ---- enclose ---- */
@@ -32,6 +34,8 @@ static bpl_value *cells_last(bpl_session *session, bpl_value *value, const uint3
     return result;
 }
 
+#define MANY_CELLS 16
+
 /* Items [the leading axes] of the trailing `inner` axes. */
 static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t inner)
 {
@@ -41,10 +45,15 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     int32_t from[WG_MAX_RANK];
     for (uint32_t axis = 0; axis < frame; axis++) plan.shape[0] *= bpl_shape(value)[axis], from[axis] = (int32_t)axis;
     int32_t cell_from[WG_MAX_RANK] = {-1};
-    for (uint32_t axis = 0; axis < inner; axis++) plan.shape[axis + 1] = bpl_shape(value)[frame + axis], cell_from[axis + 1] = (int32_t)(frame + axis);
+    for (uint32_t axis = 0; axis < inner; axis++) {
+        plan.shape[axis + 1] = bpl_shape(value)[frame + axis];
+        cell_from[axis + 1] = (int32_t)(frame + axis);
+    }
     bpl_value *row = bpl_carry(session, bpl_lay(session, value, flat, &plan), value, cell_from, NULL);
     bpl_items *items = row ? bpl_items_new(session, frame, bpl_shape(value)) : NULL;
     bool good = items != NULL;
+    wg_view view; /* many cells of what is pending: it is computed once */
+    if (good && items->volume > MANY_CELLS && bpl_is_simple(row) && !wg_array_is_carried(row->array)) good = bpl_read(session, row, &view);
     for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_cell(session, row, i)) != NULL;
     if (good && !items->volume) good = (items->prototype = bpl_do_first(session, &(bpl_call){.right = row})) != NULL;
     bpl_release(row);
@@ -67,7 +76,7 @@ bpl_value *bpl_do_enclose(bpl_session *session, const bpl_call *call)
 bpl_value *bpl_do_split(bpl_session *session, const bpl_call *call)
 {
     uint32_t axis, rank = bpl_rank(call->right);
-    if (!rank) return bpl_enclose(session, call->right);
+    if (!rank && !call->axes) return bpl_enclose(session, call->right);
     if (!bpl_axis_given(session, call->axes, call->right, rank - 1, &axis)) return NULL;
     if (axis == rank - 1) return nest_cells(session, call->right, 1);
     bpl_value *value = cells_last(session, call->right, &axis, 1), *result = value ? nest_cells(session, value, 1) : NULL;
@@ -246,6 +255,56 @@ static uint32_t mixed_shape(const bpl_items *frame, const mix_plan *plan, int64_
     return frame->rank + plan->rank;
 }
 
+/* Whether cells are so many, and all of one kind at hand, that the host copies them: one call would have as many operands. */
+static bool many_at_hand(const bpl_items *frame, wg_kind kind)
+{
+    if (frame->volume <= 4 * MANY_CELLS) return false;
+    for (int64_t i = 0; i < frame->volume; i++)
+        if (bpl_kind(frame->at[i]) != kind || wg_array_is_carried(frame->at[i]->array)) return false;
+    return true;
+}
+
+/* Items of a cell into their places in a padded one. */
+static void place_cell(const wg_view *view, const mix_plan *plan, size_t bytes, char *to)
+{
+    int64_t rows = 1, offset[WG_MAX_RANK] = {0}, steps[WG_MAX_RANK], step = 1;
+    uint32_t added = plan->rank - view->rank;
+    if (!view->rank) {
+        memcpy(to, view->data, bytes);
+        return;
+    }
+    for (uint32_t axis = plan->rank; axis-- > 0; step *= plan->shape[axis]) steps[axis] = step;
+    int64_t run = view->shape[view->rank - 1];
+    for (uint32_t axis = 0; axis + 1 < view->rank; axis++) rows *= view->shape[axis];
+    for (int64_t row = 0; run && row < rows; row++) {
+        int64_t place = 0;
+        for (uint32_t axis = 0; axis + 1 < view->rank; axis++) place += offset[axis] * steps[added + axis];
+        memcpy(to + (size_t)place * bytes, (const char *)view->data + (size_t)(row * run) * bytes, (size_t)run * bytes);
+        for (uint32_t axis = view->rank - 1; axis-- > 0; offset[axis] = 0)
+            if (++offset[axis] < view->shape[axis]) break;
+    }
+}
+
+static bpl_value *mix_copied(bpl_session *session, const bpl_items *frame, const mix_plan *plan, bpl_class class, wg_kind kind)
+{
+    int64_t shape[2 * WG_MAX_RANK], volume = 1;
+    uint32_t rank = mixed_shape(frame, plan, shape);
+    size_t bytes = wg_kind_bytes(kind);
+    wg_tensor *tensor = wg_tensor_new(session->context, kind, rank, shape, NULL, NULL);
+    if (!tensor) return bpl_fail_memory(session);
+    char *to = wg_tensor_data(tensor);
+    for (uint32_t axis = 0; axis < plan->rank; axis++) volume *= plan->shape[axis];
+    memset(to, 0, (size_t)(volume * frame->volume) * bytes);
+    for (int64_t i = 0; class == BPL_CLASS_CHARACTER && i < volume * frame->volume; i++) ((uint32_t *)(void *)to)[i] = ' ';
+    for (int64_t i = 0; i < frame->volume; i++) {
+        wg_view view;
+        if (!bpl_read(session, frame->at[i], &view)) return wg_tensor_release(tensor), NULL;
+        place_cell(&view, plan, bytes, to + (size_t)(i * volume) * bytes);
+    }
+    wg_scope_open(session->lazy);
+    return bpl_scope_result(session, wg_array_of(session->lazy, tensor), class);
+}
+
 /* All cells of one kind, as one call. */
 static bpl_value *mix_simple(bpl_session *session, const bpl_items *frame, const mix_plan *plan, bpl_class class, wg_kind kind)
 {
@@ -325,7 +384,7 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value)
     bpl_value *result;
     if (!frame->volume) result = bpl_nothing_of(session, frame->prototype, rank, shape);
     else if (!plan.other && plan.numbers != plan.characters && bpl_joined_kind(session, frame->at, frame->volume, &class, &kind))
-        result = mix_simple(session, frame, &plan, class, kind);
+        result = (many_at_hand(frame, kind) ? mix_copied : mix_simple)(session, frame, &plan, class, kind);
     else result = bpl_failed(session) ? NULL : mix_items(session, frame, &plan);
     return mix_keys(session, result, value, &plan);
 }
@@ -352,7 +411,7 @@ static bpl_value *mix_at(bpl_session *session, bpl_value *mixed, uint32_t frame,
 bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
 {
     bpl_value *mixed = bpl_mix(session, call->right);
-    if (!mixed || !call->axes) return mixed;
+    if (!mixed || !call->axes || call->right->type != BPL_ITEMS) return mixed;
     bpl_value *result = mix_at(session, mixed, bpl_rank(call->right), call->axes);
     bpl_release(mixed);
     return result;
@@ -416,7 +475,7 @@ static bpl_value *level_into(bpl_session *session, bpl_value *value, const bpl_v
 bpl_value *bpl_do_pick(bpl_session *session, const bpl_call *call)
 {
     const bpl_value *path = call->left;
-    if (bpl_rank(path) > 1) return bpl_fail(session, BPL_RANK, "⊃: a path is one position or a vector of them");
+    if (bpl_rank(path) > 1) return bpl_by_rows(session, call, bpl_do_pick);
     if (path->type == BPL_CHARACTERS || path->atom) return level_into(session, call->right, path);
     bpl_value *at = bpl_keep(call->right);
     for (int64_t i = 0; at && i < bpl_volume(path); i++) {

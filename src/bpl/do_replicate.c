@@ -57,7 +57,9 @@ static bpl_value *replicate(bpl_session *session, const bpl_value *counts, bpl_v
     if (bpl_rank(counts) > 1) return bpl_fail(session, BPL_RANK, "#: the counts are one number or a vector");
     if (count != 1 && extent != 1 && count != extent)
         return bpl_fail(session, BPL_LENGTH, "#: %lld counts for an axis of length %lld", (long long)count, (long long)extent);
-    if (plain && counts->type == BPL_NUMBERS && counts->class == BPL_CLASS_BOOLEAN && count == extent && bpl_rank(counts) == 1)
+    bool mask = counts->type == BPL_NUMBERS && counts->class == BPL_CLASS_BOOLEAN && count == extent && bpl_rank(counts) == 1;
+    if (mask && !axis && bpl_is_simple(value) && !value->keys) return bpl_keep_cells(session, value, counts->array);
+    if (plain && mask)
         return replicate_at_once(session, value, &(repeat_plan){axis, 0, counts->array});
     if (!bpl_to_integers(session, counts, "#: a count", false, &numbers, &count)) return NULL;
     bpl_value *result;
@@ -84,15 +86,16 @@ bpl_value *bpl_do_replicate(bpl_session *session, const bpl_call *call)
 static bool find_runs(bpl_session *session, bpl_value *value, int64_t **runs, int64_t *count)
 {
     int64_t extent = bpl_tally(value);
-    wg_array *ids;
     wg_view view;
     *count = 0;
     *runs = base_allocate(session->allocator, 2 * ((size_t)extent + 1) * sizeof **runs);
     if (!*runs) return bpl_fail_memory(session), false;
     wg_scope_open(session->lazy);
-    bool good = bpl_identify(session, value, NULL, 0, &ids, NULL);
-    if (good) ids = wg_array_first_index(ids, ids);
-    if (good && !(good = ids && wg_array_read(ids, &view))) bpl_fail_lazy(session);
+    wg_array *ids = bpl_direct_keys(session, value);
+    if (ids) ids = wg_array_convert(ids, WG_KIND_I64);
+    else if (!bpl_failed(session)) ids = bpl_first_places(session, value);
+    bool good = ids && wg_array_read(ids, &view);
+    if (!good && !bpl_failed(session)) bpl_fail_lazy(session);
     const int64_t *numbers = good ? view.data : NULL;
     for (int64_t i = 0; good && i < extent; i++) {
         if (i && numbers[i] == numbers[i - 1]) {

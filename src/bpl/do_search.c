@@ -12,9 +12,7 @@ static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 /* For each cell of `value` its first position among the major cells of `searched` (their number where there is none) [frame], in the open scope. */
 static wg_array *first_places(bpl_session *session, bpl_value *searched, bpl_value *value, uint32_t frame)
 {
-    wg_array *left, *right;
-    if (!bpl_identify(session, searched, value, frame, &left, &right)) return NULL;
-    wg_array *places = wg_array_first_index(left, right);
+    wg_array *places = bpl_places_in(session, searched, value, frame);
     return wg_array_reshape(places, frame, bpl_shape(value));
 }
 
@@ -113,20 +111,16 @@ static bpl_value *find(bpl_session *session, find_plan *plan, bool nothing)
 
 static bpl_value *find_items(bpl_session *session, bpl_value *pattern, bpl_value *value, find_plan *plan)
 {
-    wg_array *left, *right;
     wg_view items, wanted;
     bpl_value *row = bpl_monad(session, BPL_GLYPH_RAVEL, value), *result = NULL;
     wg_scope_open(session->lazy);
-    if (row && bpl_identify(session, row, pattern, bpl_rank(pattern), &left, &right)) {
-        left = wg_array_convert(left, WG_KIND_I64);
-        right = wg_array_convert(right, WG_KIND_I64);
-        if (left && right && wg_array_read(left, &items) && wg_array_read(right, &wanted)) {
-            plan->items = items.data;
-            plan->wanted = wanted.data;
-            result = find(session, plan, false);
-        } else {
-            bpl_fail_lazy(session);
-        }
+    wg_array *left = row ? bpl_first_places(session, row) : NULL, *right = left ? bpl_places_in(session, row, pattern, bpl_rank(pattern)) : NULL;
+    if (right && wg_array_read(left, &items) && wg_array_read(right, &wanted)) {
+        plan->items = items.data;
+        plan->wanted = wanted.data;
+        result = find(session, plan, false);
+    } else if (!bpl_failed(session)) {
+        bpl_fail_lazy(session);
     }
     wg_scope_close(session->lazy);
     bpl_release(row);
@@ -160,38 +154,38 @@ bpl_value *bpl_do_find(bpl_session *session, const bpl_call *call)
 
 /* ---- enlist ---- */
 
-/* Leaves of a nest, in order. */
+/* A walk over the leaves of a nest, in order: counts them, or collects them. */
 typedef struct leaves {
     bpl_session *session;
-    bpl_items *items; /* NULL: they are only counted */
-    int64_t count;
-    const bpl_value *value;
+    const bpl_value **list; /* NULL: they are only counted */
+    int64_t count, volume;  /* of leaves, of their items */
+    const bpl_value *value; /* where the walk goes on upon another stack */
 } leaves;
 
-static bool add_leaves(leaves *list, const bpl_value *value);
+static bool add_leaves(leaves *all, const bpl_value *value);
 
 static bpl_value *leaves_further(bpl_session *session, void *data)
 {
-    leaves *list = data;
-    return add_leaves(list, list->value) ? bpl_boolean(session, true) : NULL;
+    leaves *all = data;
+    return add_leaves(all, all->value) ? bpl_boolean(session, true) : NULL;
 }
 
-static bool add_leaves(leaves *list, const bpl_value *value)
+static bool add_leaves(leaves *all, const bpl_value *value)
 {
-    if (bpl_stack_is_low(list->session)) {
-        list->value = value;
-        bpl_value *done = bpl_stack_more(list->session, leaves_further, list);
+    if (bpl_stack_is_low(all->session)) {
+        all->value = value;
+        bpl_value *done = bpl_stack_more(all->session, leaves_further, all);
         bpl_release(done);
         return done != NULL;
     }
     if (value->type == BPL_ITEMS) {
         for (int64_t i = 0; i < value->items->volume; i++)
-            if (!add_leaves(list, value->items->at[i])) return false;
+            if (!add_leaves(all, value->items->at[i])) return false;
         return true;
     }
-    for (int64_t i = 0; list->items && i < bpl_volume(value); i++)
-        if (!(list->items->at[list->count + i] = bpl_item(list->session, value, i))) return false;
-    list->count += bpl_volume(value);
+    if (all->list) all->list[all->count] = value;
+    all->count++;
+    all->volume += bpl_volume(value);
     return true;
 }
 
@@ -202,6 +196,50 @@ static bpl_value *leaf_fill(bpl_session *session, const bpl_value *value)
     return bpl_fill(session, value);
 }
 
+/* Leaves that are arrays of one kind: joined by one call, which leaves what carries them as it is. */
+#define JOINED_LEAVES 64
+
+static bool are_alike(const leaves *all)
+{
+    const bpl_value *first = NULL;
+    for (int64_t i = 0; i < all->count; i++) {
+        const bpl_value *leaf = all->list[i];
+        if (!bpl_is_simple(leaf)) return false;
+        if (!bpl_volume(leaf)) continue;
+        if (!first) first = leaf;
+        if (leaf->class != first->class || bpl_kind(leaf) != bpl_kind(first)) return false;
+    }
+    return first && all->count <= JOINED_LEAVES;
+}
+
+static bpl_value *join_leaves(bpl_session *session, const leaves *all)
+{
+    wg_array *parts[JOINED_LEAVES];
+    uint32_t count = 0;
+    bpl_class class = BPL_CLASS_FLOAT;
+    wg_scope_open(session->lazy);
+    for (int64_t i = 0; i < all->count; i++) {
+        if (!bpl_volume(all->list[i])) continue;
+        class = all->list[i]->class;
+        parts[count++] = wg_array_flatten(all->list[i]->array);
+    }
+    return bpl_scope_result(session, count == 1 ? parts[0] : wg_array_concat(parts, count, 0), class);
+}
+
+static bpl_value *collect_leaves(bpl_session *session, const leaves *all, const bpl_value *value)
+{
+    if (all->volume && are_alike(all)) return join_leaves(session, all);
+    bpl_items *items = bpl_items_new(session, 1, &all->volume);
+    bool good = items != NULL;
+    int64_t made = 0;
+    for (int64_t i = 0; good && i < all->count; i++)
+        for (int64_t k = 0; good && k < bpl_volume(all->list[i]); k++) good = (items->at[made++] = bpl_item(session, all->list[i], k)) != NULL;
+    if (good && !items->volume) good = (items->prototype = leaf_fill(session, value)) != NULL;
+    if (good) return bpl_collect(session, items);
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
 bpl_value *bpl_do_enlist(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = call->right;
@@ -210,13 +248,13 @@ bpl_value *bpl_do_enlist(bpl_session *session, const bpl_call *call)
         bpl_release(row);
         return plain;
     }
-    leaves list = {.session = session};
-    if (!add_leaves(&list, value)) return NULL;
-    list.items = bpl_items_new(session, 1, &list.count);
-    list.count = 0;
-    bool good = list.items && add_leaves(&list, value);
-    if (good && !list.items->volume) good = (list.items->prototype = leaf_fill(session, value)) != NULL;
-    if (good) return bpl_collect(session, list.items);
-    if (list.items) bpl_items_free(session, list.items);
-    return NULL;
+    leaves all = {.session = session};
+    if (!add_leaves(&all, value)) return NULL;
+    size_t bytes = ((size_t)all.count + 1) * sizeof *all.list;
+    all.list = base_allocate(session->allocator, bytes);
+    if (!all.list) return bpl_fail_memory(session);
+    all.count = all.volume = 0;
+    bpl_value *result = add_leaves(&all, value) ? collect_leaves(session, &all, value) : NULL;
+    base_free(session->allocator, all.list, bytes);
+    return result;
 }

@@ -5,11 +5,52 @@
 
 #include "bpl/whole.h"
 
+/* Cells of a stored array where a mask holds, without a branch an item: up to the last one held, so that what is written and not kept has a place. */
+static void copy_held(const uint8_t *held, int64_t count, const void *from, size_t bytes, void *to)
+{
+#define COPY(type) \
+    for (int64_t i = 0, at = 0; i < count; at += held[i++]) ((type *)to)[at] = ((const type *)from)[i];
+    if (bytes == 8) {
+        COPY(int64_t)
+    } else if (bytes == 4) {
+        COPY(int32_t)
+    } else if (bytes == 1) {
+        COPY(uint8_t)
+    } else {
+        for (int64_t i = 0, at = 0; i < count; i++)
+            if (held[i]) memcpy((char *)to + (size_t)at++ * bytes, (const char *)from + (size_t)i * bytes, bytes);
+    }
+#undef COPY
+}
+
+/* The same where the array is stored and nothing carries either; NULL without an error: the row serves. */
+static bpl_value *held_at_hand(bpl_session *session, bpl_value *value, wg_array *mask)
+{
+    wg_view items, held;
+    int64_t shape[WG_MAX_RANK + 1], extent = bpl_shape(value)[0], count = 0, width = 1;
+    if (wg_array_is_pending(value->array) || wg_array_is_carried(value->array) || wg_array_is_carried(mask) || !extent) return NULL;
+    if (wg_array_kind(mask) != WG_KIND_BOOL || wg_array_volume(mask) != extent) return NULL;
+    if (!wg_array_read(mask, &held)) return bpl_fail_lazy(session);
+    if (!bpl_read(session, value, &items)) return NULL;
+    const uint8_t *flags = held.data;
+    for (int64_t i = 0; i < extent; i++) count += flags[i];
+    shape[0] = count;
+    while (extent && !flags[extent - 1]) extent--;
+    for (uint32_t axis = 1; axis < items.rank; axis++) width *= shape[axis] = items.shape[axis];
+    wg_tensor *tensor = wg_tensor_new(session->context, items.kind, items.rank, shape, NULL, NULL);
+    if (!tensor) return bpl_fail_memory(session);
+    copy_held(flags, extent, items.data, wg_kind_bytes(items.kind) * (size_t)width, wg_tensor_data(tensor));
+    wg_scope_open(session->lazy);
+    return bpl_scope_result(session, wg_array_of(session->lazy, tensor), value->class);
+}
+
 bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask)
 {
     wg_view view;
     bool plain = bpl_is_simple(value) && !value->keys;
-    if (plain) {
+    if (plain && mask) {
+        bpl_value *result = held_at_hand(session, value, mask);
+        if (result || bpl_failed(session)) return result;
         wg_scope_open(session->lazy);
         return bpl_scope_result(session, wg_array_compress(mask, value->array, 0), value->class);
     }
@@ -27,21 +68,41 @@ bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask
 
 /* ---- of one argument ---- */
 
-/* For each major cell the first position of the cell that it matches, [n] i64. */
-static wg_array *first_of_each(bpl_session *session, bpl_value *value)
-{
-    wg_array *ids;
-    if (!bpl_identify(session, value, NULL, 0, &ids, NULL)) return NULL;
-    return wg_array_first_index(ids, ids);
-}
-
 static wg_array *numbered(bpl_session *session, int64_t count) { return wg_array_iota(session->lazy, WG_KIND_I64, 1, &count, 0); }
 
 /* Whether a cell is the first of those that match it, [n]. */
 static wg_array *first_mask(bpl_session *session, bpl_value *value)
 {
-    wg_array *first = first_of_each(session, value), *own = first ? numbered(session, bpl_tally(value)) : NULL;
+    wg_array *first = bpl_first_places(session, value), *own = first ? numbered(session, bpl_tally(value)) : NULL;
     return wg_array_equal(first, own);
+}
+
+/* The cells that are their own first ones. */
+static bpl_value *distinct_cells(bpl_session *session, bpl_value *value, const int64_t *first, int64_t count)
+{
+    int64_t distinct = 0;
+    for (int64_t i = 0; i < count; i++) distinct += first[i] == i;
+    if (distinct == count) return bpl_keep(value);
+    int64_t *positions = base_allocate(session->allocator, ((size_t)count + 1) * sizeof *positions), filled = 0;
+    if (!positions) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < count; i++) {
+        positions[filled] = i;
+        filled += first[i] == i;
+    }
+    bpl_value *result = bpl_pick_cells(session, value, 0, positions, distinct);
+    base_free(session->allocator, positions, ((size_t)count + 1) * sizeof *positions);
+    return result;
+}
+
+/* Stored integers at positions, or cells of any array. */
+static bpl_value *distinct_at(bpl_session *session, bpl_value *value, int64_t *positions, int64_t count)
+{
+    wg_view view;
+    if (value->keys || bpl_kind(value) != WG_KIND_I64 || wg_array_is_carried(value->array))
+        return bpl_pick_cells(session, value, 0, positions, count);
+    if (!bpl_read(session, value, &view)) return NULL;
+    for (int64_t i = 0; i < count; i++) positions[i] = ((const int64_t *)view.data)[positions[i]];
+    return bpl_numbers(session, value->class, WG_KIND_I64, 1, &count, positions);
 }
 
 bpl_value *bpl_do_unique(bpl_session *session, const bpl_call *call)
@@ -49,9 +110,18 @@ bpl_value *bpl_do_unique(bpl_session *session, const bpl_call *call)
     bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
     if (!value) return NULL;
     wg_scope_open(session->lazy);
-    wg_array *mask = first_mask(session, value);
-    if (mask) result = bpl_keep_cells(session, value, mask);
-    else if (!bpl_failed(session)) bpl_fail_lazy(session);
+    wg_array *keys = bpl_direct_keys(session, value), *first = NULL;
+    wg_view view;
+    int64_t *positions, distinct;
+    bool done = false, good = !bpl_failed(session) && (!keys || bpl_distinct_by_range(session, keys, &positions, &distinct, &done));
+    if (done) {
+        result = distinct_at(session, value, positions, distinct);
+        base_free(session->allocator, positions, ((size_t)bpl_tally(value) + 1) * sizeof *positions);
+    } else if (good) {
+        first = bpl_first_places(session, value);
+    }
+    if (first && wg_array_read(first, &view)) result = distinct_cells(session, value, view.data, view.shape[0]);
+    else if (!done && !bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
     bpl_release(value);
     return result;
@@ -68,18 +138,28 @@ bpl_value *bpl_do_firsts(bpl_session *session, const bpl_call *call)
     return result;
 }
 
-/* First cells that occur again. */
+/* First cells that occur again, of first places [count]. */
+static bpl_value *repeated_cells(bpl_session *session, bpl_value *value, const int64_t *first, int64_t count)
+{
+    size_t bytes = (2 * (size_t)count + 1) * sizeof(int64_t);
+    int64_t *times = base_allocate_zeroed(session->allocator, bytes), *positions = times + count, found = 0;
+    if (!times) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < count; i++) times[first[i]]++;
+    for (int64_t i = 0; i < count; i++)
+        if (times[i] > 1) positions[found++] = i;
+    bpl_value *result = bpl_pick_cells(session, value, 0, positions, found);
+    base_free(session->allocator, times, bytes);
+    return result;
+}
+
 bpl_value *bpl_do_duplicates(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
+    wg_view view;
     if (!value) return NULL;
-    int64_t count = bpl_tally(value);
     wg_scope_open(session->lazy);
-    wg_array *first = first_of_each(session, value), *own = first ? numbered(session, count) : NULL;
-    wg_array *isfirst = wg_array_equal(first, own), *times = first && count ? wg_array_bincount(first, NULL, count) : NULL;
-    wg_array *again = times ? wg_array_greater_scalar(times, 1) : isfirst;
-    wg_array *mask = wg_array_and(isfirst, again);
-    if (mask) result = bpl_keep_cells(session, value, mask);
+    wg_array *first = bpl_first_places(session, value);
+    if (first && wg_array_read(first, &view)) result = repeated_cells(session, value, view.data, bpl_tally(value));
     else if (!bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
     bpl_release(value);
@@ -93,7 +173,7 @@ bpl_value *bpl_do_classify(bpl_session *session, const bpl_call *call)
     if (!value) return NULL;
     int64_t count = bpl_tally(value);
     wg_scope_open(session->lazy);
-    wg_array *first = first_of_each(session, value), *own = first ? numbered(session, count) : NULL;
+    wg_array *first = bpl_first_places(session, value), *own = first ? numbered(session, count) : NULL;
     wg_array *mask = wg_array_equal(first, own), *distinct = mask ? wg_array_compress(mask, own, 0) : NULL;
     if (distinct) {
         int64_t rows = wg_array_shape(distinct)[0];
@@ -130,15 +210,18 @@ static bpl_value *group(bpl_session *session, const bpl_value *value, const int6
     return NULL;
 }
 
-static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const int64_t *first, const int64_t *order, int64_t count)
+/* `order` [count]: positions by groups, which end at `ends` [count], numbered at the first position of each. */
+static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const int64_t *first, const int64_t *order, const int64_t *ends,
+                             int64_t count)
 {
-    int64_t groups = 0, made = 0;
+    int64_t groups = 0, made = 0, at = 0;
     for (int64_t i = 0; i < count; i++) groups += first[i] == i;
     bpl_items *items = bpl_items_new(session, 1, &groups);
     bool good = items != NULL;
-    for (int64_t at = 0, end; good && at < count; at = end) {
-        for (end = at + 1; end < count && first[order[end]] == first[order[at]]; end++) {}
-        good = (items->at[made++] = group(session, value, order + at, end - at)) != NULL;
+    for (int64_t i = 0; good && i < count; i++) {
+        if (first[i] != i) continue;
+        good = (items->at[made++] = group(session, value, order + at, ends[i] - at)) != NULL;
+        at = ends[i];
     }
     if (good && !groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
     if (good) return bpl_of_items(session, items);
@@ -146,15 +229,33 @@ static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const
     return NULL;
 }
 
+/* Counts by group, then where each begins, then the positions in their places. */
+static bpl_value *group_places(bpl_session *session, const bpl_value *value, const int64_t *first, int64_t count)
+{
+    size_t bytes = (2 * (size_t)count + 1) * sizeof(int64_t);
+    int64_t *ends = base_allocate_zeroed(session->allocator, bytes), *order = ends + count, total = 0;
+    if (!ends) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < count; i++) ends[first[i]]++;
+    for (int64_t i = 0; i < count; i++) {
+        if (first[i] != i) continue;
+        int64_t size = ends[i];
+        ends[i] = total;
+        total += size;
+    }
+    for (int64_t i = 0; i < count; i++) order[ends[first[i]]++] = i;
+    bpl_value *result = cut_groups(session, value, first, order, ends, count);
+    base_free(session->allocator, ends, bytes);
+    return result;
+}
+
 bpl_value *bpl_do_groups(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
-    wg_view first, order;
+    wg_view view;
     if (!value) return NULL;
     wg_scope_open(session->lazy);
-    wg_array *places = first_of_each(session, value), *grade = places ? wg_array_grade(places, 0, false) : NULL;
-    if (grade && wg_array_run((wg_array *[]){places, grade}, 2) && wg_array_read(places, &first) && wg_array_read(grade, &order))
-        result = cut_groups(session, value, first.data, order.data, bpl_tally(value));
+    wg_array *places = bpl_first_places(session, value);
+    if (places && wg_array_read(places, &view)) result = group_places(session, value, view.data, bpl_tally(value));
     else if (!bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
     bpl_release(value);
@@ -167,7 +268,7 @@ bpl_value *bpl_do_groups(bpl_session *session, const bpl_call *call)
 static bpl_value *filter(bpl_session *session, const char *name, bpl_value *given, bpl_value *searched, bool among)
 {
     uint32_t frame;
-    wg_array *left, *right, *mask = NULL;
+    wg_array *mask = NULL;
     bpl_value *value = bpl_is_unit(given) && bpl_rank(searched) < 2 ? bpl_as_vector(session, given) : bpl_keep(given), *result = NULL;
     if (!value || !bpl_query_frame(session, name, searched, value, &frame)) return bpl_release(value), NULL;
     if (frame > 1) {
@@ -175,11 +276,10 @@ static bpl_value *filter(bpl_session *session, const char *name, bpl_value *give
         return bpl_fail(session, BPL_RANK, "%s: cells of %u axes on one side, of %u on the other", name, bpl_rank(given) - 1, bpl_rank(searched) - 1);
     }
     wg_scope_open(session->lazy);
-    if (bpl_identify(session, searched, value, frame, &left, &right)) {
-        wg_array *places = wg_array_first_index(left, right);
-        double none = (double)bpl_tally(searched);
-        mask = among ? wg_array_not_equal_scalar(places, none) : wg_array_equal_scalar(places, none);
-    }
+    wg_array *places = bpl_places_in(session, searched, value, frame);
+    double none = (double)bpl_tally(searched);
+    if (places && !frame) places = wg_array_reshape(places, 0, NULL);
+    if (places) mask = among ? wg_array_not_equal_scalar(places, none) : wg_array_equal_scalar(places, none);
     int64_t held = 0;
     if (mask && frame) result = bpl_keep_cells(session, value, mask);
     else if (mask && wg_array_int64(mask, &held)) result = held ? bpl_keep(value) : bpl_pick_range(session, value, 0, 0, 0);

@@ -44,7 +44,10 @@ static void merge_sort(order_of *order, int64_t *positions, int64_t *spare, int6
     merge_sort(order, positions, spare, half);
     merge_sort(order, positions + half, spare, count - half);
     memcpy(spare, positions, (size_t)half * sizeof *spare);
-    while (left < half && right < count) positions[at++] = compare_rows(order, spare[left], positions[right]) <= 0 ? spare[left++] : positions[right++];
+    while (left < half && right < count) {
+        bool stays = compare_rows(order, spare[left], positions[right]) <= 0;
+        positions[at++] = stays ? spare[left++] : positions[right++];
+    }
     while (left < half) positions[at++] = spare[left++];
 }
 
@@ -95,6 +98,32 @@ static bool is_plain(const bpl_value *value)
     return bpl_rank(value) == 1 && bpl_is_simple(value) && value->class != BPL_CLASS_COMPLEX;
 }
 
+/* Cells of at most so many items are put in order column by column, the last one first: each grade is stable. */
+#define FEW_COLUMNS 16
+
+static bool has_few_columns(const bpl_value *value)
+{
+    int64_t width = 1;
+    for (uint32_t axis = 1; axis < bpl_rank(value); axis++) width *= bpl_shape(value)[axis];
+    return bpl_is_simple(value) && width >= 1 && width <= FEW_COLUMNS;
+}
+
+static wg_array *grade_columns(const bpl_value *value, bool descending)
+{
+    bool complex = value->class == BPL_CLASS_COMPLEX;
+    wg_array *rows = wg_array_reshape(value->array, 2, (int64_t[]){bpl_tally(value), -1}), *order = NULL;
+    if (!rows) return NULL;
+    for (int64_t i = wg_array_shape(rows)[1] * (complex ? 2 : 1); i-- > 0;) {
+        wg_array *column = wg_array_narrow(rows, 1, complex ? i / 2 : i, 1, 1);
+        column = wg_array_flatten(column);
+        if (complex) column = i % 2 ? wg_array_imag(column) : wg_array_real(column);
+        if (order) column = wg_array_take(column, order, 0);
+        wg_array *next = wg_array_grade(column, 0, descending);
+        order = order ? wg_array_take(order, next, 0) : next;
+    }
+    return order;
+}
+
 /* Positions along an axis of that name; keys in their place where the axis has them. */
 static bpl_value *grade_result(bpl_session *session, bpl_value *positions, const bpl_value *value)
 {
@@ -125,6 +154,10 @@ static bpl_value *grade(bpl_session *session, bpl_value *value, bool descending)
         wg_scope_open(session->lazy);
         return grade_result(session, bpl_scope_result(session, wg_array_grade(value->array, 0, descending), BPL_CLASS_ORDINARY), value);
     }
+    if (has_few_columns(value) && count) {
+        wg_scope_open(session->lazy);
+        return grade_result(session, bpl_scope_result(session, grade_columns(value, descending), BPL_CLASS_ORDINARY), value);
+    }
     if (!graded(session, value, descending, &positions)) return NULL;
     bpl_value *result = bpl_integers(session, positions, count);
     base_free(session->allocator, positions, (size_t)(count + 1) * sizeof *positions);
@@ -144,6 +177,12 @@ static bpl_value *sort(bpl_session *session, bpl_value *value, bool descending)
         bpl_value *result = bpl_scope_result(session, wg_array_sort(value->array, 0, descending), value->class);
         return bpl_carry(session, result, value, (int32_t[]){0}, NULL);
     }
+    if (has_few_columns(value) && count && !(axis && axis->labels)) {
+        wg_scope_open(session->lazy);
+        wg_array *order = grade_columns(value, descending);
+        bpl_value *result = bpl_scope_result(session, wg_array_take(value->array, order, 0), value->class);
+        return bpl_carry(session, result, value, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, NULL);
+    }
     if (!graded(session, value, descending, &positions)) return NULL;
     bpl_value *result = bpl_pick_cells(session, value, 0, positions, count);
     base_free(session->allocator, positions, (size_t)(count + 1) * sizeof *positions);
@@ -161,7 +200,8 @@ static bpl_value *grade_by(bpl_session *session, const bpl_call *call, bool desc
     bpl_value *collation = call->left, *value = call->right;
     if (collation->type != BPL_CHARACTERS || value->type != BPL_CHARACTERS)
         return bpl_fail(session, BPL_DOMAIN, "%s: a collation orders characters", descending ? "⍒" : "⍋");
-    if (bpl_rank(collation) != 1) return bpl_fail(session, BPL_UNSUPPORTED, "collations of %u axes are not supported: give a vector", bpl_rank(collation));
+    if (bpl_rank(collation) != 1)
+        return bpl_fail(session, BPL_UNSUPPORTED, "collations of %u axes are not supported: give a vector", bpl_rank(collation));
     bpl_value *places = bpl_dyad(session, BPL_GLYPH_IOTA, collation, value), *result = places ? grade(session, places, descending) : NULL;
     bpl_release(places);
     return result;

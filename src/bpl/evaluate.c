@@ -69,8 +69,11 @@ static bpl_value *name_value(bpl_session *session, const bpl_node *node)
         return session->caught ? bpl_keep(session->caught) : bpl_fail(session, BPL_VALUE, "$e has a value in the handler of an error guard only");
     }
     bpl_value *value = bpl_lookup(session, node->symbol);
-    if (!value) bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
-    return bpl_keep(value);
+    if (!value) return bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
+    bool function = value->type == BPL_FUNCTION || value->type == BPL_OPERATOR, bound = node->role >= BPL_ROLE_FUNCTION;
+    if (function == bound) return bpl_keep(value);
+    return bpl_fail(session, BPL_VALUE, "%s was %s when this statement was read, and is %s now", bpl_symbol_text(session, node->symbol),
+                    bound ? "a function" : "no function", function ? "one" : "none");
 }
 
 bpl_role bpl_role_now(bpl_session *session, bpl_symbol name)
@@ -191,12 +194,13 @@ static bpl_value *call_in_strand(bpl_session *session, gathering *all)
 /* What literals alone make is made once. Answers value. */
 static bpl_value *keep_constant(bpl_session *session, const bpl_node *node, bpl_value *value)
 {
-    for (uint32_t i = 0; value && i < node->count; i++) {
+    if (!value || !node->count) return value;
+    for (uint32_t i = 0; i < node->count; i++) {
         uint8_t kind = node->children[i]->kind;
         bool bracket = kind == BPL_NODE_STRAND || kind == BPL_NODE_LIST || kind == BPL_NODE_CELLS || kind == BPL_NODE_ROWS || kind == BPL_NODE_ROW;
         if (kind != BPL_NODE_LITERAL && (!bracket || !node->children[i]->value)) return value;
     }
-    if (value && node->count && bpl_source_value(session, node->source, bpl_keep(value))) ((bpl_node *)node)->value = value;
+    if (bpl_source_value(session, node->source, bpl_keep(value))) ((bpl_node *)node)->value = value;
     else bpl_error_clear(session);
     return value;
 }
@@ -674,9 +678,10 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
 {
     bpl_value *value = NULL;
     const bpl_node *at = session->at;
-    *shy = false, session->no_result = true;
+    bool shows = session->shows;
+    *shy = source->first > 0, session->no_result = true, session->shows = false;
     bpl_source_keep(source);
-    for (uint32_t i = 0; i < source->body.count; i++) {
+    for (uint32_t i = source->first; i < source->body.count; i++) {
         bpl_release(value), value = NULL;
         session->no_result = false;
         const bpl_node *tree = bpl_go_on(session) ? bpl_statement_tree(session, source, &source->body.statements[i]) : NULL;
@@ -686,7 +691,13 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         value = bpl_evaluate(session, tree);
         *shy |= tree->kind == BPL_NODE_CALL && tree->children[tree->count - 2]->kind == BPL_NODE_SYSTEM && session->shy;
         if (!value && !session->no_result) break;
+        bool last = i + 1 == source->body.count;
+        if (shows && !last && value && !*shy && !bpl_show_line(session, value)) {
+            bpl_release(value), value = NULL;
+            break;
+        }
     }
+    session->shows = shows;
     session->at = at; /* nodes of a source that is gone are the place of nothing */
     bpl_source_release(source);
     return value;

@@ -9,6 +9,42 @@
 #include "base/file.h"
 #include "bpl/evaluate.h"
 
+/* ---- settings that a text begins with ---------------------------------------------------------------------------------------------------- */
+
+static bool is_literal(const bpl_node *node)
+{
+    if (node->kind != BPL_NODE_LITERAL && node->kind != BPL_NODE_LIST && node->kind != BPL_NODE_KEY && node->kind != BPL_NODE_STRAND) return false;
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (!is_literal(node->children[i])) return false;
+    }
+    return true;
+}
+
+/* Does a statement begin with •prefs? Asked of the tokens, as most do not. */
+static bool names_settings(const bpl_source *source, const bpl_statement *statement)
+{
+    const bpl_token *token = &source->tokens[statement->first];
+    return token->kind == BPL_TOKEN_NAME && token->end - token->start == strlen("•prefs") && !memcmp(source->text + token->start, "•prefs", strlen("•prefs"));
+}
+
+bpl_source *bpl_read_source(bpl_session *session, const char *name, const char *text, size_t length)
+{
+    bpl_source *source = bpl_source_new(session, name, text, length);
+    uint32_t first = 0;
+    while (source && first < source->body.count && names_settings(source, &source->body.statements[first])) {
+        const bpl_node *tree = bpl_statement_tree(session, source, &source->body.statements[first]);
+        if (tree && (tree->kind != BPL_NODE_CALL || tree->count != 2 || tree->children[1]->kind != BPL_NODE_LIST || !is_literal(tree->children[1]))) break;
+        bpl_value *value = tree ? bpl_evaluate(session, tree) : NULL;
+        bpl_source_release(source);
+        session->at = NULL;
+        source = value ? bpl_source_new(session, name, text, length) : NULL;
+        bpl_release(value);
+        first++;
+    }
+    if (source) source->first = first;
+    return source;
+}
+
 /* ---- ⍎ ------------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct executed {
@@ -21,7 +57,7 @@ static bpl_value *run_text(bpl_session *session, void *data)
     const executed *run = data;
     const bpl_node *at = session->at;
     bool shy;
-    bpl_source *source = bpl_source_new(session, "⍎", run->text, run->length);
+    bpl_source *source = bpl_read_source(session, "⍎", run->text, run->length);
     bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
     if (!value && bpl_failed(session)) bpl_trace(session, at);
     session->at = at;
@@ -148,7 +184,7 @@ static bpl_value *run_module(bpl_session *session, const char *path, const base_
     bpl_value *value = NULL, *record = NULL;
     bool shy;
     struct bpl_module *module = module_new(session, path);
-    bpl_source *source = module ? bpl_source_new(session, path, (const char *)file->bytes, file->length) : NULL;
+    bpl_source *source = module ? bpl_read_source(session, path, (const char *)file->bytes, file->length) : NULL;
     if (source) {
         module->loading = true;
         module->frame.caller = around;

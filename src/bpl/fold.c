@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bpl/fold.h"
+#include "bpl/whole.h"
 
 /* ---- which primitive ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -68,7 +69,7 @@ static bpl_value *filled(bpl_session *session, bpl_value *atom, uint32_t rank, c
 static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *like)
 {
     if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN, "a fold of no items by a function without an identity");
-    if (identities[glyph].form == IDENTITY_EMPTY) return bpl_empty(session);
+    if (identities[glyph].form == IDENTITY_EMPTY) return bpl_nothing_of(session, like, 1, &(int64_t){0});
     if (like->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, like->items->rank, like->items->shape);
         bool good = items != NULL;
@@ -123,9 +124,10 @@ static wg_array *narrowed(const row_fold *row, wg_array *array, const bpl_value 
 
 static wg_array *reduced(const row_fold *row, const bpl_value *value, int32_t axis)
 {
-    wg_array *array = row->wide ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
+    bool sum = !strcmp(row->op, "sum"), counts = sum && value->class == BPL_CLASS_BOOLEAN; /* Booleans are counted as they are */
+    wg_array *array = row->wide && !counts ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
     if (!array) return NULL;
-    if (!strcmp(row->op, "sum")) array = wg_array_sum(array, &axis, 1, false);
+    if (sum) array = wg_array_sum(array, &axis, 1, false);
     else array = row->right ? wg_array_reduce_right(array, row->op, axis) : wg_array_reduce(array, row->op, axis);
     if (row->odd && array && bpl_shape(value)[axis] % 2 == 0) array = wg_array_logical_not(array);
     return narrowed(row, array, value);

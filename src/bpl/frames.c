@@ -154,8 +154,23 @@ static bool pair_axis(bpl_pairing *p, bpl_paired_axis *axis)
 
 /* ---- which cells ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* Whether the argument's axes are those of the frame, in order, each whole or repeated. */
+static void note_broadcast(const bpl_pairing *p, bpl_frames *frames, bool is_left)
+{
+    int64_t *shape = is_left ? frames->left_shape : frames->right_shape;
+    bool *broadcast = is_left ? &frames->left_broadcast : &frames->right_broadcast;
+    uint32_t next = 0;
+    *broadcast = true;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const bpl_paired_axis *axis = &p->axes[i];
+        uint32_t own = is_left ? axis->left : axis->right;
+        shape[i] = own == NO_AXIS ? 1 : bpl_shape(is_left ? p->left : p->right)[own];
+        if (own != NO_AXIS) *broadcast = *broadcast && own == next++ && !(is_left ? axis->left_at : axis->right_at);
+    }
+}
+
 /* For each place of the frame the argument's cell. */
-static bool cells_of(bpl_pairing *p, const bpl_frames *frames, bool is_left, int64_t **cells, bool *shared)
+static bool cells_of(bpl_pairing *p, bpl_frames *frames, bool is_left, int64_t **cells, bool *shared)
 {
     const bpl_value *value = is_left ? p->left : p->right;
     uint32_t own_rank = is_left ? p->left_rank : p->right_rank;
@@ -173,6 +188,8 @@ static bool cells_of(bpl_pairing *p, const bpl_frames *frames, bool is_left, int
     }
     *cells = NULL;
     if (plain || *shared) return true;
+    note_broadcast(p, frames, is_left);
+    if (is_left ? frames->left_broadcast : frames->right_broadcast) return true;
     if (!(*cells = positions_new(p->session, frames->volume))) return false;
     int64_t place[2 * WG_MAX_RANK] = {0};
     for (int64_t cell = 0; cell < frames->volume; cell++) {
@@ -210,6 +227,7 @@ static bool frame_keys(bpl_pairing *p)
         const char *name = left && left->name ? left->name : right ? right->name : NULL;
         good = good && bpl_axis_set_name(p->session, to, name);
     }
+    if (good) bpl_names_once(p->session, p->keys);
     if (good && !bpl_keys_any(p->keys)) {
         bpl_keys_release(p->session, p->keys);
         p->keys = NULL;
@@ -283,6 +301,20 @@ bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left
     if (settle(&p)) return finish(&p, frames);
     bpl_pairing_free(&p);
     return false;
+}
+
+int64_t bpl_frames_cell(const bpl_frames *frames, bool is_left, int64_t index)
+{
+    if (is_left ? frames->left_shared : frames->right_shared) return 0;
+    const int64_t *at = is_left ? frames->left : frames->right, *shape = is_left ? frames->left_shape : frames->right_shape;
+    if (at) return at[index];
+    if (!(is_left ? frames->left_broadcast : frames->right_broadcast)) return index;
+    int64_t cell = 0, stride = 1;
+    for (uint32_t axis = frames->rank; axis-- > 0; index /= frames->shape[axis]) {
+        if (shape[axis] != 1) cell += index % frames->shape[axis] * stride;
+        stride *= shape[axis];
+    }
+    return cell;
 }
 
 void bpl_frames_free(bpl_session *session, bpl_frames *frames)

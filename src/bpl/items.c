@@ -185,14 +185,23 @@ static bpl_value *with_cell_keys(bpl_session *session, bpl_value *cell, const bp
     return bpl_settle_keys(session, cell, keys);
 }
 
+/* Cells of at most so many items are copied from an array that is at hand, rather than made by a call each. */
+#define COPIED_ITEMS 4096
+
 bpl_value *bpl_cell(bpl_session *session, const bpl_value *value, int64_t position)
 {
     if (bpl_rank(value) < 2) return bpl_item(session, value, position);
     uint32_t rank = bpl_rank(value) - 1;
     const int64_t *shape = bpl_shape(value) + 1;
     if (bpl_is_simple(value)) {
+        wg_view view;
+        int64_t volume = bpl_volume(value) / shape[-1];
         wg_scope_open(session->lazy);
-        bpl_value *cell = bpl_own_array(session, part_of(value, 1, position), value->class, false, false);
+        wg_array *part = NULL;
+        if (!is_at_hand(value->array) || volume > COPIED_ITEMS) part = part_of(value, 1, position);
+        else if (bpl_read(session, value, &view))
+            part = wg_array_from(session->lazy, view.kind, rank, shape, (const char *)view.data + (size_t)(position * volume) * wg_kind_bytes(view.kind));
+        bpl_value *cell = bpl_own_array(session, part, value->class, false, false);
         wg_scope_close(session->lazy);
         return with_cell_keys(session, cell, value);
     }

@@ -105,7 +105,8 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
     int64_t number;
     if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
     if (!fits(kind, number))
-        return bpl_fail(session, BPL_DOMAIN, "the integer %lld does not fit in %zu bytes: mark one of the two", (long long)number, wg_kind_bytes(kind)), false;
+        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two", (long long)number,
+                        wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
     return ordinary->array != NULL;
 }
@@ -175,16 +176,19 @@ bool bpl_is_tolerant(const bpl_session *session, wg_kind kind)
     return session->preferences.mathish && (kind == WG_KIND_F64 || kind == WG_KIND_C128);
 }
 
+wg_array *bpl_tolerance_of(wg_array *a)
+{
+    return wg_array_mul_scalar(wg_array_abs(a), BPL_TOLERANCE);
+}
+
 wg_array *bpl_near(wg_array *a, wg_array *b)
 {
-    wg_array *equal = wg_array_equal(a, b), *apart = wg_array_abs(wg_array_sub(a, b)), *left = wg_array_abs(a), *right = wg_array_abs(b);
-    wg_array *room = wg_array_mul_scalar(wg_array_maximum(left, right), BPL_TOLERANCE);
-    wg_array *close = wg_array_less(apart, room); /* strictly: an infinite distance is none */
-    return wg_array_or(equal, close);
+    wg_array *equal = wg_array_equal(a, b), *apart = wg_array_abs(wg_array_sub(a, b)), *room = bpl_tolerance_of(a);
+    return wg_array_or(equal, wg_array_less(apart, room)); /* strictly: an infinite distance is none */
 }
 
 bool bpl_near_numbers(double a, double b)
 {
-    double apart = a > b ? a - b : b - a, left = a < 0 ? -a : a, right = b < 0 ? -b : b;
-    return a == b || apart < (left > right ? left : right) * BPL_TOLERANCE;
+    double apart = a > b ? a - b : b - a, size = a < 0 ? -a : a;
+    return a == b || apart < size * BPL_TOLERANCE;
 }

@@ -67,6 +67,8 @@ bool bpl_known(bpl_number a, double *number);
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
 /* Whether comparisons of this kind are tolerant. */
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind);
+/* How far from a what is near it may be: relative to a, whose neighbours have the same room but for bits far below the last. */
+wg_array *bpl_tolerance_of(wg_array *a);
 /* bool: a and b within the tolerance of each other, or equal. Of one kind that is tolerant. */
 wg_array *bpl_near(wg_array *a, wg_array *b);
 /* The same of two numbers. */

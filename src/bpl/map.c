@@ -39,6 +39,21 @@ typedef struct trial {
     bool atom, answered;
 } trial;
 
+/* The cells of an argument repeated along the frame's axes where it has none. */
+static wg_array *cells_broadcast(const bpl_cells *cells, const int64_t *own, const bpl_frames *frames)
+{
+    int64_t shape[2 * WG_MAX_RANK];
+    uint32_t rank = frames->rank + cells->rank;
+    memcpy(shape, own, frames->rank * sizeof *shape);
+    memcpy(shape + frames->rank, cells->shape, cells->rank * sizeof *shape);
+    wg_array *array = wg_array_reshape(cells->value->array, rank, shape);
+    memcpy(shape, frames->shape, frames->rank * sizeof *shape);
+    array = array ? wg_array_broadcast_to(array, rank, shape) : NULL;
+    shape[0] = frames->volume;
+    memcpy(shape + 1, cells->shape, cells->rank * sizeof *shape);
+    return array ? wg_array_reshape(array, cells->rank + 1, shape) : NULL;
+}
+
 /* The cells of an argument [count, cell ..], those of a pairing gathered; inside a scope. */
 static wg_array *cells_together(const bpl_cells *cells, const int64_t *at, int64_t count)
 {
@@ -56,9 +71,12 @@ static wg_array *cells_together(const bpl_cells *cells, const int64_t *at, int64
 }
 
 /* Makes an argument of the trial. *mappable: whether its cells can stand along an axis. */
-static bool prepare(trial *t, mapped_argument *argument, bpl_value *value, uint32_t frame_rank, const int64_t *at, bool shared, int64_t count,
-                    wg_array **inputs, uint32_t *input_count)
+static bool prepare(trial *t, mapped_argument *argument, const bpl_frames *frames, bool is_left, wg_array **inputs, uint32_t *input_count)
 {
+    bpl_value *value = is_left ? t->map->left : t->map->right;
+    uint32_t frame_rank = is_left ? t->map->left_rank : t->map->right_rank;
+    const int64_t *at = is_left ? frames->left : frames->right, *own = is_left ? frames->left_shape : frames->right_shape;
+    bool shared = is_left ? frames->left_shared : frames->right_shared, broadcast = is_left ? frames->left_broadcast : frames->right_broadcast;
     argument->input = -1;
     if (!value) return true;
     bpl_cells cells;
@@ -69,7 +87,8 @@ static bool prepare(trial *t, mapped_argument *argument, bpl_value *value, uint3
         good = (argument->shared = bpl_cells_at(&cells, at ? at[0] : 0)) != NULL;
     } else if (!bpl_is_simple(value)) {
         good = false;
-    } else if ((good = (inputs[*input_count] = cells_together(&cells, at, count)) != NULL)) {
+    } else if ((good = (inputs[*input_count] = broadcast && frames->rank + cells.rank <= WG_MAX_RANK ? cells_broadcast(&cells, own, frames)
+                                                                                                     : cells_together(&cells, at, frames->volume)) != NULL)) {
         argument->keys = bpl_keys_keep(cells.keys);
         argument->atom = cells.rank == 0;
         argument->input = (int32_t)(*input_count)++;
@@ -122,7 +141,7 @@ static bpl_value *frame_back(bpl_session *session, wg_array *whole, const trial 
     for (uint32_t axis = 0; keys && axis < rank; axis++)
         if (!bpl_axis_copy(session, &keys->axes[axis], axis < frames->rank ? frames->keys ? &frames->keys->axes[axis] : NULL
                                                                           : t->keys ? &t->keys->axes[axis - frames->rank] : NULL)) break;
-    return bpl_settle_keys(session, value, keys);
+    return bpl_settle_keys(session, value, bpl_names_once(session, keys));
 }
 
 /* Each cell of the whole as an item of the frame. */
@@ -165,8 +184,7 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     uint32_t count = 0;
     wg_scope_open(session->lazy);
     bpl_value *value = NULL;
-    if (prepare(&t, &t.left, map->left, map->left_rank, frames->left, frames->left_shared, frames->volume, inputs, &count) &&
-        prepare(&t, &t.right, map->right, map->right_rank, frames->right, frames->right_shared, frames->volume, inputs, &count))
+    if (prepare(&t, &t.left, frames, true, inputs, &count) && prepare(&t, &t.right, frames, false, inputs, &count))
         value = run_trial(&t, inputs, count, frames);
     else
         wg_scope_close(session->lazy);
@@ -196,8 +214,8 @@ static bool settle_result(bpl_session *session, bpl_value *result, int64_t index
 static bool call_cells(bpl_session *session, const bpl_map *map, const bpl_frames *frames, bpl_cells *lefts, bpl_cells *rights, bpl_value **results)
 {
     for (int64_t i = 0; i < frames->volume; i++) {
-        bpl_value *left = map->left ? bpl_cells_at(lefts, frames->left_shared ? 0 : frames->left ? frames->left[i] : i) : NULL;
-        bpl_value *right = bpl_cells_at(rights, frames->right_shared ? 0 : frames->right ? frames->right[i] : i);
+        bpl_value *left = map->left ? bpl_cells_at(lefts, bpl_frames_cell(frames, true, i)) : NULL;
+        bpl_value *right = bpl_cells_at(rights, bpl_frames_cell(frames, false, i));
         if (right && (left || !map->left)) results[i] = call_once(session, map, left, right);
         bpl_release(left);
         bpl_release(right);

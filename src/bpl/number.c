@@ -194,6 +194,13 @@ static void second_part(literal *number)
     number->end = number->second.end;
 }
 
+static bpl_value *value_of(const literal *number)
+{
+    if (number->mark <= BPL_MARK_I64) return integer(number);
+    if (number->mark == BPL_MARK_RATIONAL || number->joiner == BPL_MARK_RATIONAL) return rational(number);
+    return number->joiner == BPL_MARK_COMPLEX ? complex_number(number) : real_number(number);
+}
+
 bpl_value *bpl_read_number(bpl_session *session, bpl_source *source, uint32_t at, uint32_t *end)
 {
     literal number = {.session = session, .source = source, .first = scan(source->text, at), .joiner = BPL_MARK_COUNT};
@@ -203,7 +210,11 @@ bpl_value *bpl_read_number(bpl_session *session, bpl_source *source, uint32_t at
     number.mark = bpl_read_mark(source->text + number.end, &bytes);
     if (number.mark != BPL_MARK_COUNT) number.end += bytes;
     *end = number.end;
-    if (number.mark <= BPL_MARK_I64) return integer(&number);
-    if (number.mark == BPL_MARK_RATIONAL || number.joiner == BPL_MARK_RATIONAL) return rational(&number);
-    return number.joiner == BPL_MARK_COMPLEX ? complex_number(&number) : real_number(&number);
+    bpl_value *value = value_of(&number);
+    bpl_error *error = &session->error;
+    if (!value && error->kind[0] && !error->source) { /* of a function that knows no places */
+        error->source = bpl_source_keep(source);
+        error->start = at, error->end = number.end;
+    }
+    return value;
 }

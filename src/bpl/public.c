@@ -104,32 +104,16 @@ static void put_report(bpl_session *session, base_string *out)
     put_calls(out, session->trace);
 }
 
-static bool set_label(bpl_session *session, bpl_keys *keys, bpl_items *items, int64_t at, const char *name, bpl_value *value)
-{
-    bpl_value *label = bpl_string(session, name, strlen(name));
-    items->at[at] = value;
-    bool good = value && label && bpl_axis_set_label(session, &keys->axes[0], at, label);
-    bpl_release(label);
-    return good;
-}
-
 bpl_value *bpl_error_record(bpl_session *session)
 {
-    const bpl_error error = session->error;
+    static const char *const names[] = {"kind", "message", "source", "line", "column"};
+    const bpl_error *error = &session->error;
     position at = {0, 0, 0, 0};
-    if (error.source) at = position_of(error.source, error.start);
-    bpl_items *items = bpl_items_new(session, 1, &(int64_t){5});
-    bpl_keys *keys = items ? bpl_keys_new(session, 1, &(int64_t){5}) : NULL;
-    const char *line = error.source ? error.source->text + at.begin : "";
-    bool good = keys && set_label(session, keys, items, 0, "kind", bpl_string(session, error.kind, strlen(error.kind))) &&
-                set_label(session, keys, items, 1, "message", bpl_string(session, error.message, strlen(error.message))) &&
-                set_label(session, keys, items, 2, "source", bpl_string(session, line, at.line_length)) &&
-                set_label(session, keys, items, 3, "line", bpl_integer(session, at.line)) &&
-                set_label(session, keys, items, 4, "column", bpl_integer(session, at.column));
-    if (good) return bpl_settle_keys(session, bpl_collect(session, items), keys);
-    if (items) bpl_items_free(session, items);
-    bpl_keys_release(session, keys);
-    return NULL;
+    if (error->source) at = position_of(error->source, error->start);
+    const char *line = error->source ? error->source->text + at.begin : "";
+    bpl_value *values[] = {bpl_string(session, error->kind, strlen(error->kind)), bpl_string(session, error->message, strlen(error->message)),
+                           bpl_string(session, line, at.line_length), bpl_integer(session, at.line), bpl_integer(session, at.column)};
+    return bpl_record(session, names, values, 5);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------------------ */
@@ -169,7 +153,17 @@ bool bpl_runs_new(bpl_session *session)
     session->user = session;
     if (session->options.write) session->write = write_text;
     if (session->options.read_line) session->read_line = read_line;
+    session->shows = session->options.shows_each;
     return true;
+}
+
+void bpl_forget_texts(bpl_session *session)
+{
+    for (uint32_t i = 0; i < CACHED; i++) {
+        bpl_source *source = session->runs->sources[i];
+        session->runs->sources[i] = NULL;
+        if (source) bpl_source_release(source);
+    }
 }
 
 void bpl_runs_free(bpl_session *session)
@@ -178,9 +172,7 @@ void bpl_runs_free(bpl_session *session)
     if (!runs) return;
     bpl_trace_clear(session);
     if (session->trace) base_free(session->allocator, session->trace, sizeof *session->trace);
-    for (uint32_t i = 0; i < CACHED; i++) {
-        if (runs->sources[i]) bpl_source_release(runs->sources[i]);
-    }
+    bpl_forget_texts(session);
     bpl_stack_end(session);
     base_string_free(&runs->display);
     base_string_free(&runs->report);
@@ -191,12 +183,13 @@ void bpl_runs_free(bpl_session *session)
 /* The source of a text: the one of its last run where it is still here. A reference. */
 static bpl_source *source_of(bpl_session *session, const char *name, const char *text, size_t length)
 {
-    if (length > CACHED_BYTES) return bpl_source_new(session, name, text, length);
+    if (length > CACHED_BYTES) return bpl_read_source(session, name, text, length);
     bpl_source **place = &session->runs->sources[base_hash(text, length, 0) % CACHED];
     bpl_source *kept = *place;
     if (kept && kept->length == length && !memcmp(kept->text, text, length) && !strcmp(kept->name, name)) return bpl_source_keep(kept);
-    bpl_source *made = bpl_source_new(session, name, text, length);
-    if (!made) return NULL;
+    bpl_source *made = bpl_read_source(session, name, text, length);
+    if (!made || made->first) return made;
+    kept = *place;
     if (kept) bpl_source_release(kept);
     *place = bpl_source_keep(made);
     return made;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpl/reader.h"
+#include "bpl/respell.h"
 
 typedef struct reader {
     bpl_session *session;
@@ -14,6 +15,7 @@ typedef struct reader {
     uint32_t open;  /* 1 + the innermost bracket that is open, 0: none; `partner` leads on outwards */
     uint32_t brace; /* the same of braces, by `dfn` */
     uint32_t depth;
+    bool unended;   /* the text ends within a bracket or quotes */
 } reader;
 
 static bool fail(reader *r, uint32_t start, uint32_t end, const char *message)
@@ -81,7 +83,7 @@ static bool read_string(reader *r)
 {
     uint32_t start = r->at + 1, at = start, doubled = 0;
     for (; r->text[at] != '"' || r->text[at + 1] == '"'; at++) {
-        if (at >= r->source->length) return fail(r, r->at, r->at + 1, "this text does not end; close it with \"");
+        if (at >= r->source->length) return r->unended = true, fail(r, r->at, r->at + 1, "this text does not end; close it with \"");
         if (r->text[at] == '"') at++, doubled++;
     }
     if (!doubled) return push_literal(r, BPL_TOKEN_STRING, at + 1, bpl_string(r->session, r->text + start, at - start));
@@ -278,6 +280,7 @@ static bool read_sign(reader *r)
     if (spelling.kind != BPL_TOKEN_END) return push(r, (bpl_token_kind)spelling.kind, spelling.row, r->at + bytes);
     if (digit_below(code) < 10 || starts(r, "₋")) return read_subscript(r);
     if (bpl_is_letter(code) || code == '_') return read_name(r);
+    if (code == '`') return fail(r, r->at, r->at + bytes, "` begins the name of a glyph, and none is called so");
     if (code == 0xAF) return fail(r, r->at, r->at + bytes, "¯ is the sign of a number: a digit follows it at once");
     bpl_fail_at(r->session, r->source, r->at, r->at + bytes, BPL_SYNTAX, "the character U+%04X has no meaning here", (unsigned)code);
     return false;
@@ -367,6 +370,7 @@ static bool read_tokens(reader *r)
     }
     if (r->open) {
         const bpl_token *open = &r->source->tokens[r->open - 1];
+        r->unended = true;
         return fail(r, open->start, open->end, "this bracket is never closed");
     }
     return push(r, BPL_TOKEN_END, 0, r->at);
@@ -416,7 +420,8 @@ static char *copy(const wg_allocator *allocator, const char *text, size_t length
     return block;
 }
 
-bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *text, size_t length)
+/* unended: told whether the text ends within brackets or quotes; may be NULL. */
+static bpl_source *read_source(bpl_session *session, const char *name, const char *text, size_t length, bool *unended)
 {
     if (length > UINT32_MAX / 4) return bpl_fail(session, BPL_LIMIT, "a program of more than 1 GB");
     bpl_source *source = base_allocate_zeroed(session->allocator, sizeof *source);
@@ -430,8 +435,33 @@ bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *t
     reader r = {.session = session, .source = source, .text = source->text};
     if (!source->name || !source->text) bpl_fail_memory(session);
     else if (check_text(&r) && read_tokens(&r) && split(&r)) return source;
+    if (unended) *unended = r.unended;
     bpl_source_release(source);
     return NULL;
+}
+
+/* Glyphs for names behind backquotes. */
+static bpl_source *respelled(bpl_session *session, const char *name, const char *text, size_t length)
+{
+    base_string glyphs = base_string_new(session->allocator);
+    bpl_respell(&glyphs, text, length, false);
+    bpl_source *source = glyphs.failed ? bpl_fail_memory(session) : read_source(session, name, glyphs.text, glyphs.length, NULL);
+    base_string_free(&glyphs);
+    return source;
+}
+
+bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *text, size_t length)
+{
+    return memchr(text, '`', length) ? respelled(session, name, text, length) : read_source(session, name, text, length, NULL);
+}
+
+bool bpl_text_is_open(bpl_session *session, const char *text, size_t length)
+{
+    bool open = false;
+    bpl_source *source = read_source(session, NULL, text, length, &open);
+    if (source) bpl_source_release(source);
+    bpl_error_clear(session);
+    return open;
 }
 
 bpl_source *bpl_source_keep(bpl_source *source)

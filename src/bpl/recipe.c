@@ -263,7 +263,7 @@ static bool group_join(bpl_session *session, const bpl_value *value, const selec
         if (good) {
             good = group_positions(session, &joined, frames.volume);
             for (int64_t i = 0; good && i < frames.volume; i++) {
-                int64_t a = frames.left_shared ? 0 : frames.left ? frames.left[i] : i, b = frames.right_shared ? 0 : frames.right ? frames.right[i] : i;
+                int64_t a = bpl_frames_cell(&frames, true, i), b = bpl_frames_cell(&frames, false, i);
                 int64_t p = a < 0 ? -1 : group->at[a], q = b < 0 ? -1 : other.at[b];
                 joined.at[i] = p < 0 || q < 0 ? -1 : p * other.extent + q;
             }

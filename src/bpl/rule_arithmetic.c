@@ -2,6 +2,8 @@
  *
  * The rules of + - × ÷ | and of the small steps ≤ ≥ ⊼ ⊽ on one argument. Integers of a kind wrap in it; / by zero and infinities are IEEE's, but
  * for what Mathish makes of 0÷0. */
+#include <string.h>
+
 #include "bpl/kinds.h"
 
 
@@ -123,8 +125,8 @@ bpl_number bpl_rule_multiply(bpl_session *session, bpl_number a, bpl_number b)
 /* Where a and b are both 0. */
 static wg_array *both_zero(wg_array *a, wg_array *b)
 {
-    wg_array *left = wg_array_equal_scalar(a, 0), *right = wg_array_equal_scalar(b, 0);
-    return wg_array_and(left, right);
+    wg_array *left = wg_array_abs(a), *right = wg_array_abs(b);
+    return wg_array_equal_scalar(wg_array_maximum(left, right), 0);
 }
 
 /* Integers: the greatest whole number below. 0÷0 is 0, and what else is divided by 0 is an error. */
@@ -181,6 +183,24 @@ static bpl_number complex_residue(bpl_session *session, bpl_number modulus, bpl_
     return bpl_settled(session, bpl_like(z, wg_array_select(zero, z.array, rest)));
 }
 
+/* The same of a modulus at hand that is a power of two, where the quotient and the product are exact. */
+static bool is_power_of_two(double modulus)
+{
+    double size = modulus < 0 ? -modulus : modulus;
+    int64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return size >= 0x1p-60 && size <= 0x1p60 && !(bits & 0xfffffffffffff);
+}
+
+static wg_array *residue_of_power(bpl_session *session, wg_array *modulus, wg_array *z)
+{
+    bool tolerant = bpl_is_tolerant(session, wg_array_kind(z));
+    wg_array *quotient = wg_array_div(z, modulus), *whole = tolerant ? bpl_floor_floats(session, quotient) : wg_array_floor(quotient);
+    wg_array *rest = wg_array_sub(quotient, whole), *none = wg_array_zeros_like(rest), *room = tolerant ? bpl_tolerance_of(quotient) : none;
+    wg_array *known = wg_array_equal(z, z), *least = wg_array_select(known, none, z), *more = wg_array_greater(rest, room);
+    return wg_array_select(more, wg_array_mul(rest, modulus), least);
+}
+
 /* Floats: an infinite modulus has no residue, and one that the number is a multiple of, within the tolerance, leaves 0. */
 static wg_array *float_residue(bpl_session *session, wg_array *modulus, wg_array *z, wg_kind kind)
 {
@@ -196,6 +216,7 @@ bpl_number bpl_rule_residue(bpl_session *session, bpl_number a, bpl_number b)
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (a.class == BPL_CLASS_COMPLEX) return complex_residue(session, a, b);
     double known;
+    if (a.class == BPL_CLASS_FLOAT && bpl_known(a, &known) && is_power_of_two(known)) return bpl_like(a, residue_of_power(session, a.array, b.array));
     wg_array *rest = a.class == BPL_CLASS_FLOAT ? float_residue(session, a.array, b.array, bpl_number_kind(a)) : wg_array_residue(b.array, a.array);
     if (bpl_known(a, &known) && known != 0) return bpl_like(a, rest);
     wg_array *zero = wg_array_equal_scalar(a.array, 0);

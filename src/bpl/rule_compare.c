@@ -97,8 +97,11 @@ static wg_array *less(bpl_session *session, bpl_number a, bpl_number b, bool or_
         wg_array *limit = bound(session, known, !or_equal);
         return or_equal ? wg_array_less_equal(limit, b.array) : wg_array_less(limit, b.array);
     }
-    wg_array *below = wg_array_less(a.array, b.array), *near = bpl_near(a.array, b.array);
-    return or_equal ? wg_array_or(below, near) : wg_array_and(below, wg_array_not(near));
+    wg_array *room = bpl_tolerance_of(a.array), *below = wg_array_sub(b.array, a.array);
+    if (!or_equal) /* further below than the room, and than nothing at all */
+        return wg_array_less_equal(wg_array_maximum_scalar(room, 0x1p-1074), below);
+    wg_array *above = wg_array_sub(a.array, b.array), *equal = wg_array_equal(a.array, b.array);
+    return wg_array_or(wg_array_less(above, room), equal);
 }
 
 static bpl_number ordered(bpl_session *session, bpl_number a, bpl_number b, bool or_equal)

@@ -193,7 +193,8 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
     wg_array *value = wg_array_select(large, wg_array_mul(sign, wg_array_exp(exponent)), direct);
     wg_array *whole_k = wg_array_equal(wg_array_round(k.array), k.array), *whole_n = wg_array_equal(wg_array_round(n.array), n.array);
     wg_array *whole = wg_array_and(whole_k, whole_n), *small = wg_array_less_scalar(wg_array_abs(value), 0x1p52), *rounds = wg_array_and(whole, small);
-    return wg_array_select(rounds, wg_array_round(value), value);
+    wg_array *correction = wg_array_stop_gradient(wg_array_sub(wg_array_round(value), value)); /* exact; and the slope stays */
+    return wg_array_select(rounds, wg_array_add(value, correction), value);
 }
 
 /* A negative whole n has coefficients for whole k alone: (-1)^k C(k-n-1, k), or (-1)^(n-k) C(-k-1, n-k) for negative k. */
@@ -232,7 +233,7 @@ bpl_number bpl_rule_binomial(bpl_session *session, bpl_number a, bpl_number b)
 {
     double known;
     int64_t count;
-    bool few = a.class != BPL_CLASS_CHARACTER && bpl_known(a, &known) && bpl_whole(session, known, &count) && count >= 0 && count <= FEW_FACTORS;
+    bool few = a.class != BPL_CLASS_CHARACTER && !wg_array_is_carried(a.array) && bpl_known(a, &known) && bpl_whole(session, known, &count) && count >= 0 && count <= FEW_FACTORS;
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return integer_binomial(session, a, b);
     if (few) return bpl_settled(session, product_of_factors(b, count));

@@ -57,10 +57,13 @@ static bpl_number quotient_by_real(bpl_number a, bpl_number b)
 bpl_number bpl_rule_logarithm_to(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
+    double known;
+    bool plain = bpl_known(a, &known) && known != 1; /* its logarithm is not 0 */
     bpl_number base = logarithm(session, a), of = logarithm(session, b);
     if (!base.array || !of.array) return bpl_nothing();
     if (of.class == BPL_CLASS_COMPLEX && base.class == BPL_CLASS_FLOAT) return bpl_settled(session, quotient_by_real(of, base));
     if (!bpl_join(session, &base, &of)) return bpl_nothing();
+    if (plain && of.class == BPL_CLASS_FLOAT) return bpl_like(of, wg_array_div(of.array, base.array));
     return bpl_settled(session, bpl_quotient(session, of, base));
 }
 
@@ -192,11 +195,16 @@ static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number 
 
 bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
 {
+    double known;
+    if (!bpl_numeric(session, &a) || !bpl_numeric(session, &b)) return bpl_nothing();
+    bool is_known = bpl_known(a, &known);
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     a = bpl_floats(session, a);
     b = bpl_floats(session, b);
-    bool any;
-    if (!bpl_any(session, wg_array_equal_scalar(a.array, 0), &any)) return bpl_nothing();
+    if (is_known && known == 2) return bpl_rule_square_root(session, b);
+    if (is_known && known == 3 && b.class == BPL_CLASS_FLOAT) return bpl_like(b, wg_array_cbrt(b.array));
+    bool any = is_known && known == 0;
+    if (!is_known && !bpl_any(session, wg_array_equal_scalar(a.array, 0), &any)) return bpl_nothing();
     if (any && !session->preferences.static_kinds) return bpl_fail(session, BPL_DOMAIN, "a root of degree 0"), bpl_nothing();
     if (b.class == BPL_CLASS_FLOAT) return bpl_settled(session, real_root(session, a, b));
     wg_array *exponent = wg_array_reciprocal(a.array);

@@ -63,7 +63,9 @@ typedef struct bpl_preferences {
     int32_t digits;         /* of display: 10 */
     int32_t width;          /* of the terminal; 0: none */
     int64_t limit;          /* items of an array: 1e9 */
+    int64_t shown, edges;   /* an array of more items than `shown` shows `edges` positions a side */
     wg_kind float_kind;     /* f64 */
+    bool float_set;         /* by •prefs: it does not follow static_kinds */
     bool static_kinds;
     bool ascii_names;       /* display by names instead of glyphs */
 } bpl_preferences;
@@ -74,6 +76,7 @@ struct wg_bpl {
     const wg_allocator *allocator;
     bpl_preferences preferences;
     bpl_error error;
+    bool shows;             /* the value of every statement of the source that runs is written, the last one's aside */
     bool no_result;         /* the NULL just answered is "no result", no error */
     volatile sig_atomic_t interrupted;
     /* Symbols: names by number; their values in the session, by number. */
@@ -147,7 +150,11 @@ bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value);
 /* Runs the statements of a source; the value of the last one, NULL with no_result where it has none (or was an assignment: *shy). evaluate.c */
 bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy);
 bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node);
+/* bpl_source_new for a text that is run: settings of literals that it begins with (•prefs [..]) hold for the rest of it. execute.c */
+bpl_source *bpl_read_source(bpl_session *session, const char *name, const char *text, size_t length);
 
+/* public.c: texts that were run are read again. */
+void bpl_forget_texts(bpl_session *session);
 /* public.c: what a session has beside session.c's, at its beginning and its end. */
 void bpl_modules_free(bpl_session *session); /* execute.c */
 bool bpl_runs_new(bpl_session *session);

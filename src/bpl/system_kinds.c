@@ -30,25 +30,6 @@ static const char *kind_text(const bpl_value *value)
     }
 }
 
-/* A record of `count` values (owned, NULL: one failed), keyed by names. */
-static bpl_value *record(bpl_session *session, const char *const *names, bpl_value **values, int64_t count)
-{
-    bpl_items *items = bpl_items_new(session, 1, &count);
-    bpl_keys *keys = items ? bpl_keys_new(session, 1, &count) : NULL;
-    bool good = keys != NULL;
-    for (int64_t i = 0; i < count; i++) {
-        bpl_value *label = good && values[i] ? bpl_string(session, names[i], strlen(names[i])) : NULL;
-        good = label && bpl_axis_set_label(session, &keys->axes[0], i, label);
-        bpl_release(label);
-        if (items) items->at[i] = values[i];
-        else bpl_release(values[i]);
-    }
-    if (good) return bpl_settle_keys(session, bpl_collect(session, items), keys);
-    bpl_items_free(session, items);
-    bpl_keys_release(session, keys);
-    return NULL;
-}
-
 bpl_value *bpl_system_storage(bpl_session *session, const bpl_call *call)
 {
     if (call->left) return bpl_fail(session, BPL_SYNTAX, "•storage takes one argument, not two");
@@ -58,7 +39,7 @@ bpl_value *bpl_system_storage(bpl_session *session, const bpl_call *call)
     bool simple = bpl_is_simple(value);
     bpl_value *values[] = {bpl_string(session, kind, strlen(kind)), bpl_boolean(session, simple && wg_array_is_pending(value->array)),
                            bpl_boolean(session, false), bpl_integer(session, simple && wg_array_is_carried(value->array))};
-    return record(session, names, values, 4);
+    return bpl_record(session, names, values, 4);
 }
 
 /* ---- •float -------------------------------------------------------------------------------------------------------------------------------- */

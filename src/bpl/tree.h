@@ -109,6 +109,7 @@ struct bpl_source {
     uint32_t token_capacity, statement_capacity;
     bpl_token *tokens; /* [token_count], the last one END */
     bpl_body body;     /* its statements */
+    uint32_t first;    /* the statement that it begins with: those before it ran already, as they say how the others are read */
     uint32_t value_count, value_capacity, dfn_count, dfn_capacity;
     bpl_value **values;     /* what literals, exponents and positions are, owned */
     const bpl_node **dfns;  /* those that were bound: a dfn is one node, whatever the roles around it */
@@ -127,9 +128,11 @@ typedef struct bpl_roles {
     void *user;
 } bpl_roles;
 
-/* Tokens and statements of a text [length], unbound. NULL and SYNTAX, with the place of the first mistake: invalid UTF-8 (the byte offset), a
+/* Tokens and statements of a text [length], unbound; names of glyphs behind backquotes are the glyphs (respell.h). NULL and SYNTAX, with the place of the first mistake: invalid UTF-8 (the byte offset), a
  * character that is none of the language, unmatched brackets, a text that does not end. */
 bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *text, size_t length);
+/* Whether a text ends within brackets or quotes, so that more of it is to come. */
+bool bpl_text_is_open(bpl_session *session, const char *text, size_t length);
 bpl_source *bpl_source_keep(bpl_source *source);
 void bpl_source_release(bpl_source *source);
 

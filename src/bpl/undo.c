@@ -6,6 +6,7 @@
 
 #include "bpl/inverse.h"
 #include "bpl/fold.h"
+#include "bpl/primes.h"
 #include "bpl/whole.h"
 
 static void *no_argument(bpl_session *session)
@@ -497,17 +498,8 @@ static bpl_value *primes_below(bpl_session *session, void *data, bpl_value *left
     (void)data, (void)left;
     int64_t n, below = 0;
     if (!bpl_to_integer(session, right, "a number to be counted up to", &n)) return NULL;
-    if (n > 100000000) return bpl_fail(session, BPL_LIMIT, "primes are counted up to 100000000 here, not %lld", (long long)n);
-    size_t bytes = (size_t)(n > 2 ? n : 2);
-    uint8_t *composite = base_allocate_zeroed(session->allocator, bytes);
-    if (!composite) return bpl_fail_memory(session);
-    for (int64_t p = 2; p < n; p++) {
-        if (composite[p]) continue;
-        below++;
-        for (int64_t q = p * p; q < n; q += p) composite[q] = 1;
-    }
-    base_free(session->allocator, composite, bytes);
-    return bpl_integer(session, below);
+    if (n > 1000000000) return bpl_fail(session, BPL_LIMIT, "primes are counted up to 1000000000, not %lld", (long long)n);
+    return bpl_primes_below(session, n, &below) ? bpl_count(session, below) : NULL;
 }
 
 static bpl_value *undo_prime(bpl_session *session, bpl_value *fixed, bpl_value *y)
@@ -522,8 +514,10 @@ static bpl_value *undo_prime(bpl_session *session, bpl_value *fixed, bpl_value *
 static bpl_value *undo_factors(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    bpl_value *times = bpl_primitive(session, BPL_GLYPH_TIMES);
-    return times ? bpl_fold(session, times, NULL, y) : NULL;
+    bpl_value *times = bpl_primitive(session, BPL_GLYPH_TIMES), *whole = times ? bpl_mark_value(session, BPL_MARK_ORDINARY, y) : NULL;
+    bpl_value *product = whole ? bpl_fold(session, times, NULL, whole) : NULL;
+    bpl_release(whole);
+    return product;
 }
 
 /* [m r]: m times the product of all x - r; coefficients themselves stay. */
@@ -601,11 +595,7 @@ bpl_value *bpl_undo(bpl_session *session, uint16_t glyph, bpl_known which, bpl_v
     bpl_release(again);
     if (same) return x;
     bpl_release(x);
-    if (bpl_failed(session)) {
-        if (bpl_error_stops(session) || session->trials) return NULL;
-        bpl_error_clear(session);
-    }
-    return no_argument(session);
+    return bpl_forgive(session) ? no_argument(session) : NULL;
 }
 
 /* ---- system names ----------------------------------------------------------------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ typedef struct bpl_items {
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
     bpl_value *prototype;
+    uint8_t functions; /* whether an item is a function, asked with every name that is read: 0 not looked yet, 1 no, 2 yes */
     bpl_value *at[]; /* [volume], row-major, owned */
 } bpl_items;
 
@@ -95,6 +96,9 @@ bool bpl_axis_pick(bpl_session *session, bpl_axis *axis, const bpl_axis *from, c
 bool bpl_axis_copy(bpl_session *session, bpl_axis *axis, const bpl_axis *from);
 /* The value with these keys, or with none where they say nothing. Consumes both (each may be NULL: a NULL value stays NULL). */
 bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *keys);
+
+/* A record of values [count] (owned, NULL where one failed) by names. */
+bpl_value *bpl_record(bpl_session *session, const char *const *names, bpl_value **values, int64_t count);
 
 /* ---- making -------------------------------------------------------------------------------------------------------------------------- */
 

@@ -55,6 +55,16 @@ static wg_tensor *mapped(const wg_model_spec *spec, mapping *map, const model_te
     return wg_tensor_borrow(spec->context, from->kind, from->rank, from->shape, items, let_go, map, error);
 }
 
+/* In the kind of the program: training widens what files hold. */
+static wg_tensor *converted(const wg_model_spec *spec, wg_tensor *tensor, wg_kind kind, wg_error *error)
+{
+    if (!tensor || wg_tensor_kind(tensor) == kind) return tensor;
+    const wg_tensor *operands[] = {tensor};
+    wg_tensor *wide = wg_op_run(spec->context, WG_OP_Convert, operands, 1, (const int64_t[]){kind, 0}, 2, error);
+    wg_tensor_release(tensor);
+    return wide;
+}
+
 /* Experts that stand apart, [E, out, in]. */
 static wg_tensor *stacked(const wg_model_spec *spec, mapping **maps, const wg_node_facts *node, wg_error *error)
 {
@@ -64,11 +74,14 @@ static wg_tensor *stacked(const wg_model_spec *spec, mapping **maps, const wg_no
     for (int64_t e = 0; tensor && e < node->shape[0]; e++) {
         snprintf(name, sizeof name, "%.*s%lld%s", (int)(star - node->name), node->name, (long long)e, star + 1);
         const model_tensor *from = model_find_tensor(spec, name);
-        if (from && from->kind == node->kind && covers(spec, maps[from->file], from, error)) {
-            memcpy((char *)wg_tensor_data(tensor) + (uint64_t)e * from->bytes, maps[from->file]->file.bytes + from->offset, from->bytes);
+        wg_tensor *one = from && covers(spec, maps[from->file], from, error) ? converted(spec, mapped(spec, maps[from->file], from, error), node->kind, error) : NULL;
+        if (one) {
+            size_t bytes = (size_t)(wg_tensor_volume(tensor) / node->shape[0] / wg_kind_block(node->kind)) * wg_kind_bytes(node->kind);
+            memcpy((char *)wg_tensor_data(tensor) + (size_t)e * bytes, wg_tensor_data(one), bytes);
+            wg_tensor_release(one);
             continue;
         }
-        if (!from || from->kind != node->kind) base_fail(error, WG_NAME, "%s: the weights have no tensor %s of that kind", spec->config.name, name);
+        if (!from) base_fail(error, WG_NAME, "%s: the weights have no tensor %s of that kind", spec->config.name, name);
         wg_tensor_release(tensor);
         tensor = NULL;
     }
@@ -77,11 +90,11 @@ static wg_tensor *stacked(const wg_model_spec *spec, mapping **maps, const wg_no
 
 static wg_tensor *payload(const wg_model_spec *spec, mapping **maps, const wg_node_facts *node, wg_error *error)
 {
-    if (strchr(node->name, '*')) return stacked(spec, maps, node, error);
     const model_tensor *from = model_find_tensor(spec, node->name);
-    bool fits = from && from->kind == node->kind && from->rank == node->rank && !memcmp(from->shape, node->shape, node->rank * sizeof *node->shape);
+    if (!from && strchr(node->name, '*')) return stacked(spec, maps, node, error);
+    bool fits = from && (from->kind == node->kind || node->kind == WG_KIND_F32) && from->rank == node->rank && !memcmp(from->shape, node->shape, node->rank * sizeof *node->shape);
     if (!fits) return base_fail(error, WG_NAME, "%s: the weights have no tensor %s of that kind and shape", spec->config.name, node->name), NULL;
-    return covers(spec, maps[from->file], from, error) ? mapped(spec, maps[from->file], from, error) : NULL;
+    return covers(spec, maps[from->file], from, error) ? converted(spec, mapped(spec, maps[from->file], from, error), node->kind, error) : NULL;
 }
 
 static bool fill(const wg_model_spec *spec, mapping **maps, const wg_network *network, wg_parameters *table, wg_error *error)

@@ -128,7 +128,10 @@ struct wg_model_spec {
     uint32_t file_count, file_capacity;
     model_tensor *tensors;    /* [tensor_count], by name */
     uint32_t tensor_count, tensor_capacity; /* count 0: no weights, every tensor is of the config's kind */
+    double adapter_scale;     /* of low-rank adapters */
 };
+
+#define MODEL_ADAPTER_SCALE 2.0 /* where a file does not say */
 
 /* Adds a tensor, its name copied; they are sorted when all are there. */
 bool model_add_tensor(wg_model_spec *spec, const model_tensor *tensor, wg_error *error);

@@ -2,6 +2,7 @@
  *
  * Specifications: a configuration and what the headers of its weights say. Files are mapped while their headers are read; weights.c of a later
  * run maps them again. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static bool sort_tensors(const opening *o)
 /* The path of a file in the folder; owned by the arena. */
 const char *model_path(wg_model_spec *spec, const char *file)
 {
+    if (file[0] == '/') return base_arena_string(&spec->arena, file, strlen(file)); /* an adapter from elsewhere */
     size_t length = strlen(spec->directory) + strlen(file) + 2;
     char *path = base_arena_take(&spec->arena, length);
     if (path) snprintf(path, length, "%s/%s", spec->directory, file);
@@ -215,6 +217,7 @@ static wg_model_spec *new_spec(wg_context *context, wg_error *error)
     spec->arena = base_arena_new(allocator);
     spec->config.arena = base_arena_new(allocator);
     spec->directory = ".";
+    spec->adapter_scale = MODEL_ADAPTER_SCALE;
     return spec;
 }
 
@@ -306,6 +309,52 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
     *facts = (wg_model_facts){sizeof *facts, model_families[c->family].model_type, c->layers, c->width, c->vocabulary, c->heads, c->key_heads,
                               c->head_width, c->positions, c->begin, c->end};
     return true;
+}
+
+/* ---- adapters ---- */
+
+static bool add_adapter(opening *o, const base_safetensors *file, const unsigned char *start, uint32_t number)
+{
+    const char *scale = base_safetensors_metadata(file, "lora_scale");
+    double parsed;
+    if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
+        return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
+    for (uint32_t i = 0; i < file->count; i++) {
+        const char *name = file->tensors[i].name, *mark = strstr(name, ".lora_");
+        char base[256];
+        snprintf(base, sizeof base, "%.*s.weight", mark ? (int)(mark - name) : 0, name);
+        if (!mark || (strcmp(mark, ".lora_A.weight") && strcmp(mark, ".lora_B.weight")) || !model_find_tensor(o->spec, base))
+            return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
+    }
+    if (!add_tensors(o, number, file, start, NULL) || !sort_tensors(o)) return false;
+    if (scale) o->spec->adapter_scale = parsed;
+    return check_weights(o);
+}
+
+bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)
+{
+    if (!spec || !path) return base_fail(error, WG_ARGUMENT, "adapting needs a spec and a path");
+    opening o = {spec, error};
+    base_file bytes;
+    base_safetensors file;
+    char whole[4096];
+    if (!realpath(path, whole)) return base_fail(error, WG_FILE, "cannot open %s; check the path", path);
+    if (!base_file_map(whole, &bytes, error)) return false;
+    uint32_t before = spec->tensor_count, number;
+    bool good = base_safetensors_open(&file, spec->allocator, path, bytes.bytes, bytes.length, error);
+    if (good) {
+        number = add_file(&o, whole);
+        good = number != WG_NONE && add_adapter(&o, &file, bytes.bytes, number);
+        base_safetensors_close(&file);
+    }
+    base_file_close(&bytes);
+    if (!good && spec->tensor_count != before) { /* what was added goes again */
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < spec->tensor_count; i++)
+            if (spec->tensors[i].file != spec->file_count - 1) spec->tensors[kept++] = spec->tensors[i];
+        spec->tensor_count = kept;
+    }
+    return good;
 }
 
 uint64_t wg_model_spec_bytes(const wg_model_spec *spec)

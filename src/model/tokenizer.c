@@ -305,10 +305,12 @@ static wg_tokenizer *open_folder(const wg_allocator *allocator, const char *fold
         if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, files[i].name) >= sizeof path) continue;
         if (is_there(path)) return read_file(allocator, path, files[i].read, error);
     }
+    snprintf(path, sizeof path, "%s/tokenizer.bytes", folder); /* the mark of a model over bytes */
+    if (is_there(path)) return bytes_alone(allocator, error);
     snprintf(path, sizeof path, "%s/vocab.json", folder);
     snprintf(merges, sizeof merges, "%s/merges.txt", folder);
     if (is_there(path) && is_there(merges)) return tokenizer_read_pair(allocator, path, merges, error);
-    return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, vocab.json with merges.txt", folder), NULL;
+    return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, tokenizer.bytes, vocab.json with merges.txt", folder), NULL;
 }
 
 /* vocab.json beside merges.txt, or NAME-vocab.json beside NAME-merges.txt. */

@@ -57,8 +57,11 @@ static bool check(model_author *author, const char *name, uint32_t rank, const i
 {
     const wg_model_spec *spec = author->spec;
     bool apart = strchr(name, '*') != NULL;
-    *kind = author->config->kind;
+    bool train = author->cut.form == WG_MODEL_TRAIN; /* in f32, whatever the file holds */
+    *kind = train ? WG_KIND_F32 : author->config->kind;
     if (!spec->tensor_count) return true;
+    const model_tensor *whole = apart ? model_find_tensor(spec, name) : NULL; /* as our own files hold experts */
+    if (whole) apart = false;
     for (int64_t expert = 0; expert < (apart ? shape[0] : 1); expert++) {
         const model_tensor *tensor = find(spec, name, expert);
         if (!tensor) return fail(author, WG_NAME, "the weights have no tensor %s%s", name, apart ? " for every expert" : ""), false;
@@ -69,11 +72,14 @@ static bool check(model_author *author, const char *name, uint32_t rank, const i
             return fail(author, WG_UNSUPPORTED, "%s is of a type that is not supported here", tensor->name), false;
         *kind = tensor->kind;
     }
+    if (train) *kind = WG_KIND_F32;
     return true;
 }
 
-static bool remember(model_author *author, wg_value parameter)
+/* What training moves: all weights, or the adapters alone. */
+static bool remember(model_author *author, wg_value parameter, bool adapter)
 {
+    if (author->cut.adapter && !adapter) return true;
     if (!BASE_RESERVE(author->spec->allocator, author->parameters, author->parameter_capacity, author->parameter_count + 1))
         return base_fail_memory(author->error);
     author->parameters[author->parameter_count++] = parameter;
@@ -93,7 +99,7 @@ wg_value model_weight(model_author *author, model_role role, int64_t layer, bool
     int length = author->directory ? snprintf(manifest, sizeof manifest, "%s/%s", author->directory, name) : snprintf(manifest, sizeof manifest, "%s", name);
     if (length < 0 || (size_t)length >= sizeof manifest) return fail(author, WG_ARGUMENT, "the directory's name is too long");
     wg_value parameter = wg_name(wg_parameter_named(author->tape, kind, rank, sizes, manifest), name);
-    if (!wg_is_poison(parameter) && !remember(author, parameter)) return (wg_value){author->tape, WG_NONE, 0};
+    if (!wg_is_poison(parameter) && !remember(author, parameter, false)) return (wg_value){author->tape, WG_NONE, 0};
     return parameter;
 }
 
@@ -115,6 +121,40 @@ static wg_value spread(wg_value vector, wg_value x)
     return vector;
 }
 
+/* ---- low-rank adapters ---- */
+
+static wg_value adapter_weight(model_author *author, const char *name, int64_t rows, int64_t columns)
+{
+    wg_value known = wg_tape_find(author->tape, name);
+    if (!wg_is_poison(known)) return known;
+    wg_size shape[2] = {wg_number(rows), wg_number(columns)};
+    const model_tensor *tensor = model_find_tensor(author->spec, name);
+    wg_kind kind = tensor && author->cut.form != WG_MODEL_TRAIN ? tensor->kind : WG_KIND_F32;
+    if (tensor && !has_shape(tensor, 2, (int64_t[]){rows, columns}))
+        return fail(author, WG_SHAPE, "%s is %s, and its product asks for [%lld, %lld]", name, BASE_SHAPE_TEXT(tensor->rank, tensor->shape), (long long)rows, (long long)columns);
+    wg_value parameter = wg_name(wg_parameter_named(author->tape, kind, 2, shape, name), name);
+    if (!wg_is_poison(parameter) && !remember(author, parameter, true)) return (wg_value){author->tape, WG_NONE, 0};
+    return parameter;
+}
+
+/* y + scale * (x A^T) B^T where the spec has an adapter of this weight, or one is to be trained. */
+static wg_value adapted(model_author *author, wg_value x, wg_value y, model_role role, int64_t layer, int64_t in, int64_t out)
+{
+    char name[NAME_BYTES], a_name[NAME_BYTES + 16], b_name[NAME_BYTES + 16];
+    tensor_name(author->config, role, layer, false, name);
+    name[strlen(name) - strlen(".weight")] = 0;
+    snprintf(a_name, sizeof a_name, "%s.lora_A.weight", name);
+    snprintf(b_name, sizeof b_name, "%s.lora_B.weight", name);
+    const model_tensor *there = model_find_tensor(author->spec, a_name);
+    int64_t rank = author->cut.adapter ? author->cut.adapter : there && there->rank == 2 ? there->shape[0] : 0;
+    if (!rank || layer < 0 || wg_is_poison(y)) return y;
+    wg_value a = adapter_weight(author, a_name, rank, in), b = adapter_weight(author, b_name, out, rank);
+    if (wg_is_poison(a) || wg_is_poison(b)) return wg_is_poison(a) ? a : b;
+    wg_value low = wg_matmul(x, single(wg_permute(a, (const uint32_t[]){1, 0})));
+    wg_value change = wg_matmul(low, single(wg_permute(b, (const uint32_t[]){1, 0})));
+    return wg_add(y, wg_mul_scalar(change, author->spec->adapter_scale));
+}
+
 wg_value model_linear(model_author *author, wg_value x, model_role role, int64_t layer, int64_t out, bool bias)
 {
     if (wg_is_poison(x)) return x;
@@ -127,6 +167,7 @@ wg_value model_linear(model_author *author, wg_value x, model_role role, int64_t
         if (!turned) w = wg_permute(w, (const uint32_t[]){1, 0});
         y = wg_matmul(x, single(w));
     }
+    y = adapted(author, x, y, role, layer, in, out);
     if (!bias) return y;
     wg_value shift = model_vector(author, role, layer, true, out);
     return wg_is_poison(y) || wg_is_poison(shift) ? shift : wg_add(y, spread(shift, y));

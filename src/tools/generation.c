@@ -258,7 +258,7 @@ bool generation_open(generation *g, const tool_call *call, int *code)
     *code = TOOL_USAGE;
     if (!language_sampler(call, &g->sampler) || !tool_integer(call, "max-tokens", 1, INT32_MAX, -1, &g->most)) return false;
     *code = -1;
-    if (!(g->spec = wg_model_spec_open(NULL, model, &g->error))) return false;
+    if (!(g->spec = language_spec(call, model, &g->error))) return false;
     if (!(g->tokenizer = wg_tokenizer_open(NULL, vocabulary ? vocabulary : model, &g->error))) return false;
     if (!language_runner(call, g->spec, &g->runner, code)) return false;
     *code = -1;

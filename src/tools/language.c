@@ -46,6 +46,14 @@ bool language_cut(const tool_call *call, wg_model_cut *cut)
            tool_integer(call, "length", 1, INT32_MAX, 0, &cut->length) && read_cache(call, &cut->cache);
 }
 
+wg_model_spec *language_spec(const tool_call *call, const char *path, wg_error *error)
+{
+    const char *adapter = tool_value(call, "adapter");
+    wg_model_spec *spec = wg_model_spec_open(NULL, path, error);
+    if (spec && adapter && !wg_model_spec_adapt(spec, adapter, error)) wg_model_spec_free(&spec);
+    return spec;
+}
+
 /* ---- runners and samplers ---- */
 
 bool language_runner(const tool_call *call, wg_model_spec *spec, wg_runner **runner, int *code)

@@ -8,6 +8,8 @@
 #include "wengert/generate.h"
 #include "wengert/tokenizer.h"
 
+/* The spec of the call's first word, with --adapter. NULL and an error. */
+wg_model_spec *language_spec(const tool_call *call, const char *path, wg_error *error);
 /* The cut that --cut, --ctx, --rows, --length, --cache and --q8-activation name. False: printed as wrong usage. */
 bool language_cut(const tool_call *call, wg_model_cut *cut);
 /* A runner by --ctx, --rows, --cache, --q8-activation. False: printed (*code says how). */

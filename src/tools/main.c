@@ -222,14 +222,21 @@ static int read_call(tool_call *call, int count, char **arguments)
         } else if (!only_words && (!strcmp(argument, "--help") || !strcmp(argument, "-h"))) {
             print_help(call->verb);
             return TOOL_DONE;
+        } else if (!only_words && !strcmp(argument, "-e") && lists(call->verb->options, "expression")) {
+            if (i + 1 == count) return tool_usage(call, "-e needs TEXT");
+            call->given[call->given_count++] = (tool_given){find_option("expression", strlen("expression")), arguments[i + 1]};
+            only_words = true;
+            i += 2;
         } else if (!only_words && argument[0] == '-' && argument[1] == '-') {
             int taken = read_option(call, count - i, arguments + i);
             if (!taken) return TOOL_USAGE;
+            only_words = call->verb->most == TOOL_ANY && tool_value(call, "expression");
             i += taken;
         } else if (!only_words && argument[0] == '-' && argument[1]) {
             return tool_usage(call, "there is no %s; options begin with two dashes", argument);
         } else {
             call->words[call->word_count++] = argument;
+            only_words = only_words || call->verb->most == TOOL_ANY;
             i++;
         }
     }

@@ -173,7 +173,7 @@ int verb_model_verify(const tool_call *call)
     int code = TOOL_FAILED;
     wg_model_spec *spec = NULL;
     wg_runner *runner = NULL;
-    if (read_receipt(&r, &error)) spec = wg_model_spec_open(NULL, call->words[1], &error);
+    if (read_receipt(&r, &error)) spec = language_spec(call, call->words[1], &error);
     wg_runner_options options = {.size = sizeof options, .ctx = (int64_t)(r.prompt + r.count)};
     if (spec) runner = wg_runner_new(spec, &options, &error);
     code = runner ? verify(call, &r, spec, runner) : tool_fail(call, &error);

@@ -175,7 +175,7 @@ int verb_model_bench(const tool_call *call)
         return TOOL_USAGE;
     if (!s.tokens[0] && !s.tokens[1]) return tool_usage(call, "there is nothing to measure");
     uint32_t threads = wg_context_default()->threads;
-    wg_model_spec *spec = wg_model_spec_open(NULL, call->words[0], &error);
+    wg_model_spec *spec = language_spec(call, call->words[0], &error);
     wg_runner *runner = NULL;
     if (!spec) code = tool_fail(call, &error);
     else if (language_runner(call, spec, &runner, &code)) {

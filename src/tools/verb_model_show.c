@@ -12,7 +12,7 @@
 static wg_model_spec *open_spec(const tool_call *call, int *code)
 {
     wg_error error = {.code = WG_OK};
-    wg_model_spec *spec = wg_model_spec_open(NULL, call->words[0], &error);
+    wg_model_spec *spec = language_spec(call, call->words[0], &error);
     if (!spec) *code = tool_fail(call, &error);
     return spec;
 }

@@ -172,7 +172,7 @@ int verb_model_logits(const tool_call *call)
     wg_error error = {.code = WG_OK};
     if (!tool_value(call, "tokens")) return tool_usage(call, "--tokens is missing: ids separated by commas");
     if (!language_tokens(call, tool_value(call, "tokens"), &tokens, &count)) return TOOL_USAGE;
-    wg_model_spec *spec = wg_model_spec_open(NULL, call->words[0], &error);
+    wg_model_spec *spec = language_spec(call, call->words[0], &error);
     wg_runner *runner = NULL;
     if (!spec) code = tool_fail(call, &error);
     else if (language_runner(call, spec, &runner, &code)) {

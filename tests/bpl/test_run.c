@@ -115,6 +115,23 @@ static const shown executed[] = {
     {"•nothing 3", "!VALUE •nothing"},
 };
 
+static const shown preferences[] = {
+    {"•prefs [\"prec\":3] ⋄ ÷3", "0.333"},
+    {"(•prefs ⍬).prec", "10ₓ"},
+    {"•prefs [\"float\":32] ⋄ (•storage 1.5).kind", "float32"},
+    {"•prefs [\"kinds\":\"static\"] ⋄ (•storage 1.5).kind (•prefs ⍬).kinds", "\"float32\" \"static\""},
+    {"x←5 ⋄ •prefs [\"prec\":x] ⋄ ÷3", "0.33333"},
+    {"•prefs [\"edges\":2 \"limit\":10] ⋄ ⍳100", "0 1 … 98 99"},
+    {"•prefs [\"mathish\":$f] ⋄ 1=1+1E¯15", "$f"},
+    {"•prefs [\"seed\":7] ⋄ a←¿1000 ⋄ •prefs [\"seed\":7] ⋄ a=¿1000", "$t"},
+    {"•prefs [\"prec\":3 \"bax\":1]", "!DOMAIN bax"},
+    {"•prefs [\"prec\":0]", "!DOMAIN"},
+    {"•prefs [\"int\":32]", "!UNSUPPORTED"},
+    {"•prefs 5", "!RANK"},
+};
+
+static void test_preferences(void **state) { (void)state, CHECK_ALL(preferences); }
+
 static void test_brackets(void **state) { (void)state, CHECK_ALL(brackets); }
 static void test_index(void **state) { (void)state, CHECK_ALL(index_notation); }
 static void test_executed(void **state) { (void)state, CHECK_ALL(executed); }
@@ -204,7 +221,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),   cmocka_unit_test(test_brackets),     cmocka_unit_test(test_index),      cmocka_unit_test(test_executed),
-        cmocka_unit_test(test_modules), cmocka_unit_test(test_roles_change), cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_modules), cmocka_unit_test(test_roles_change), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_preferences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
  *
  * Every family against logits of an independent implementation (float64), and against itself: decode row by row, prefill in chunks, batch and
  * the cuts one behind another are the same bits. */
+#include <math.h>
+
 #include "model/world.h"
 
 static const char *const cases[] = {
@@ -223,9 +225,90 @@ static void every_way_gives_the_same_bits(void **state)
     }
 }
 
+/* ---- training ---- */
+
+/* The train cut's loss is the mean of ln sum exp - target of the decode cut's logits. */
+static void train_against_decode(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        world w = world_of(cases[c]);
+        if (!strcmp(cases[c], "phi3/longrope-partial")) { /* its angles follow the length */
+            world_free(&w);
+            continue;
+        }
+        float *logits = by_decode(&w, CTX);
+        int64_t length = w.prompt_count - 1, shape[2] = {1, length};
+        program p = program_of(w.spec, (wg_model_cut){.form = WG_MODEL_TRAIN, .length = length});
+        wg_feed feeds[] = {feed_of(&p, "tokens", WG_KIND_I32, 2, shape, w.prompt), feed_of(&p, "targets", WG_KIND_I32, 2, shape, w.prompt + 1)};
+        run_with(&p, feeds, 2);
+        double loss = 0, mine = *(const float *)result_of(&p, "loss").data;
+        for (int64_t i = 0; i < length; i++) {
+            const float *row = logits + i * w.facts.vocabulary;
+            double sum = 0;
+            for (int64_t v = 0; v < w.facts.vocabulary; v++) sum += exp((double)row[v] - (double)row[0]);
+            loss += log(sum) + (double)row[0] - (double)row[w.prompt[i + 1]];
+        }
+        loss /= (double)length;
+        if (!(fabs(mine - loss) < 1e-4)) fail_msg("%s: the loss is %.9g, not %.9g", cases[c], mine, loss);
+        program_free(&p);
+        free(logits);
+        world_free(&w);
+    }
+}
+
+/* Against differences: the loss along a gradient. */
+static void gradients(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"llama/tied", "gemma2/tied", "gpt2/inner", "mixtral/top2", "olmo2/untied"};
+    for (size_t c = 0; c < sizeof some / sizeof *some; c++) {
+        world w = world_of(some[c]);
+        int64_t length = w.prompt_count - 1, shape[2] = {1, length};
+        program p = program_of(w.spec, (wg_model_cut){.form = WG_MODEL_TRAIN, .length = length});
+        wg_feed feeds[] = {feed_of(&p, "tokens", WG_KIND_I32, 2, shape, w.prompt), feed_of(&p, "targets", WG_KIND_I32, 2, shape, w.prompt + 1)};
+        run_with(&p, feeds, 2);
+        double squares = 0, loss[2];
+        uint32_t count = wg_parameters_count(p.parameters);
+        wg_tensor **steps = calloc(count, sizeof *steps);
+        wg_error error = {.code = WG_OK};
+        for (uint32_t i = 0; i < count; i++) {
+            char name[256];
+            wg_node_facts node;
+            assert_true(wg_network_node(p.network, wg_parameters_symbol(p.parameters, i).position, &node));
+            snprintf(name, sizeof name, "d_%s", node.name);
+            wg_view view = result_of(&p, name);
+            steps[i] = wg_tensor_copy(NULL, &view, &error);
+            const float *g = wg_tensor_data(steps[i]);
+            for (int64_t k = 0; k < wg_tensor_volume(steps[i]); k++) squares += (double)g[k] * (double)g[k];
+        }
+        assert_true(squares > 1e-6);
+        for (int side = 0; side < 2; side++) {
+            wg_parameters *moved = wg_parameters_copy(p.parameters, &error);
+            for (uint32_t i = 0; i < count; i++) {
+                wg_symbol symbol = wg_parameters_symbol(moved, i);
+                float *at = wg_tensor_data(wg_parameters_of(moved, symbol, &error));
+                const float *g = wg_tensor_data(steps[i]);
+                for (int64_t k = 0; k < wg_tensor_volume(steps[i]); k++) at[k] += (float)((side ? 1e-3 : -1e-3) * (double)g[k] / sqrt(squares));
+            }
+            wg_run_options options = {.size = sizeof options, .parameters = moved, .feeds = feeds, .feed_count = 2};
+            CHECKED(wg_session_run(p.session, &options, &error), error);
+            loss[side] = *(const float *)result_of(&p, "loss").data;
+            wg_parameters_free(&moved);
+        }
+        double slope = (loss[1] - loss[0]) / 2e-3, wanted = sqrt(squares);
+        if (!(fabs(slope - wanted) < 0.02 * wanted)) fail_msg("%s: the loss rises by %g along its gradient, not by %g", some[c], slope, wanted);
+        for (uint32_t i = 0; i < count; i++) wg_tensor_release(steps[i]);
+        free(steps);
+        program_free(&p);
+        world_free(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(decode_against_the_reference), cmocka_unit_test(files_against_the_reference),
-                                       cmocka_unit_test(every_way_gives_the_same_bits)};
+                                       cmocka_unit_test(every_way_gives_the_same_bits),
+                                       cmocka_unit_test(train_against_decode), cmocka_unit_test(gradients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
