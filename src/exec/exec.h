@@ -141,6 +141,8 @@ int64_t exec_scratch_take(exec_build *build, int64_t bytes);
 /* How many threads may work on `count` units at once, in ranges of `grain`: pieces of scratch. */
 int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grain);
 bool exec_must_be_canonical(const exec_build *build, uint32_t node);
+/* The buffer of the carried input that Updates in place make a value of, or that it is; WG_NONE: there is none. */
+uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer);
 
 /* ---- a run ---- */
 
@@ -171,6 +173,9 @@ struct exec_run {
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
+    /* [buffer count] of carried values that Updates write into: no item's magnitude is more; negative: not known. Where runs go on from one
+     * another it stays known, so that what a mask hides need not be looked over in each. */
+    double *largest;
     /* the lowest failure so far */
     uint32_t failed_node; /* WG_NONE: none */
     int64_t failed_item, failed_position, failed_axis, failed_extent;
