@@ -223,7 +223,7 @@ static bool axis_named(bpl_session *session, const char *name, const bpl_value *
         const bpl_axis *candidate = bpl_axis_of(of, i);
         if (candidate && candidate->name && !strcmp(candidate->name, name)) return *axis = i, true;
     }
-    return bpl_fail(session, BPL_DOMAIN, "no axis is named \"%s\"", name), false;
+    return bpl_fail(session, BPL_INDEX, "no axis is named \"%s\"", name), false;
 }
 
 static bool axis_by_text(bpl_session *session, const bpl_value *text, const bpl_value *of, int64_t *axis)
@@ -254,7 +254,9 @@ bool bpl_axes_of(bpl_session *session, const bpl_value *axes, const bpl_value *o
     bool several = axes->type != BPL_CHARACTERS && bpl_rank(axes) && !index_name(axes);
     if (bpl_rank(axes) > 1) return bpl_fail(session, BPL_RANK, "axes are one value or a vector, not an array of rank %u", bpl_rank(axes)), false;
     int64_t given = several ? bpl_volume(axes) : 1;
-    if (given > bpl_rank(of)) return bpl_fail(session, BPL_DOMAIN, "%lld axes of an array of %u", (long long)given, bpl_rank(of)), false;
+    if (given > bpl_rank(of) && axes->type == BPL_NUMBERS)
+        return bpl_fail(session, BPL_DOMAIN, "%lld axes of an array of %u", (long long)given, bpl_rank(of)), false;
+    if (given > WG_MAX_RANK) return bpl_fail(session, BPL_DOMAIN, "%lld axes, of at most %d", (long long)given, WG_MAX_RANK), false;
     *count = (uint32_t)given;
     bool used[WG_MAX_RANK] = {0}, good = true;
     for (uint32_t i = 0; good && i < *count; i++) {
@@ -272,8 +274,9 @@ bool bpl_axis_given(bpl_session *session, const bpl_value *axes, const bpl_value
 {
     uint32_t list[WG_MAX_RANK], count;
     if (!axes) return *axis = otherwise, true;
+    if (axes->type != BPL_CHARACTERS && bpl_rank(axes) && !index_name(axes) && bpl_volume(axes) != 1)
+        return bpl_fail(session, BPL_RANK, "one axis is needed, not %lld", (long long)bpl_volume(axes)), false;
     if (!bpl_axes_of(session, axes, of, list, &count)) return false;
-    if (count != 1) return bpl_fail(session, BPL_RANK, "one axis is needed, not %u", count), false;
     return *axis = list[0], true;
 }
 
