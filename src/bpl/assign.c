@@ -41,11 +41,21 @@ bool bpl_closure_may_leave(bpl_session *session, bpl_symbol name, const bpl_valu
     return true;
 }
 
+/* Statements that run outside the frame were bound with the role that the name has there. */
+static bool keeps_role(bpl_session *session, bpl_symbol name, const bpl_value *old, const bpl_value *value)
+{
+    bpl_role before = bpl_role_of(old), now = bpl_role_of(value);
+    bool own = !session->frame || frame_has(session->frame, name), alike = before == now || (before <= BPL_ROLE_HOLDER && now <= BPL_ROLE_HOLDER);
+    if (own || alike) return true;
+    return bpl_fail(session, BPL_DOMAIN, "%s cannot become %s from inside a function", bpl_symbol_text(session, name),
+                    now == BPL_ROLE_SUBJECT || now == BPL_ROLE_HOLDER ? "an array" : "a function or an operator of another kind"), false;
+}
+
 bool bpl_set_nearest(bpl_session *session, bpl_symbol name, bpl_value *value)
 {
     bpl_value **place = bpl_place(session, name);
     if (!place) return bpl_define(session, name, value);
-    if (!bpl_may_write(session, name) || !bpl_closure_may_leave(session, name, value)) return false;
+    if (!bpl_may_write(session, name) || !bpl_closure_may_leave(session, name, value) || !keeps_role(session, name, *place, value)) return false;
     bpl_value *old = *place;
     *place = bpl_keep(value);
     bpl_release(old);

@@ -69,8 +69,11 @@ static bpl_value *name_value(bpl_session *session, const bpl_node *node)
         return session->caught ? bpl_keep(session->caught) : bpl_fail(session, BPL_VALUE, "$e has a value in the handler of an error guard only");
     }
     bpl_value *value = bpl_lookup(session, node->symbol);
-    if (!value) bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
-    return bpl_keep(value);
+    if (!value) return bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
+    bool function = value->type == BPL_FUNCTION || value->type == BPL_OPERATOR, bound = node->role >= BPL_ROLE_FUNCTION;
+    if (function == bound) return bpl_keep(value);
+    return bpl_fail(session, BPL_VALUE, "%s was %s when this statement was read, and is %s now", bpl_symbol_text(session, node->symbol),
+                    bound ? "a function" : "no function", function ? "one" : "none");
 }
 
 bpl_role bpl_role_now(bpl_session *session, bpl_symbol name)

@@ -198,12 +198,19 @@ static bool store_items(bpl_session *session, bpl_items *items, const bpl_places
     return good;
 }
 
+void bpl_function_stored(bpl_items *items, const bpl_value *value)
+{
+    if (value->type == BPL_FUNCTION) items->functions = 2;
+    else if (items->functions == 2) items->functions = 0; /* perhaps it was the only one */
+}
+
 static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
 {
     bpl_value *array = *root;
     /* nothing can fail half-way where the value is an item: written where it is */
     if (array->type == BPL_ITEMS && array->references == 1 && places->item && !value->weak) {
         if (!store_items(session, array->items, places, value)) return false;
+        bpl_function_stored(array->items, value);
         if (!is_number_atom(value) || !uniform(array->items)) return true;
     }
     bpl_items *items = items_of(session, array);

@@ -23,6 +23,9 @@ bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, b
  * place repeats, else item after item, a repeated place again. Owned. */
 bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function);
 
+/* A value was put among items where they are: whether one of them is a function may have changed. */
+void bpl_function_stored(bpl_items *items, const bpl_value *value);
+
 bool bpl_same_shape(const bpl_value *a, const bpl_value *b);
 /* Innermost items of a nested array: items of its simple arrays, and atoms. */
 uint64_t bpl_leaf_count(const bpl_value *value);

@@ -292,9 +292,12 @@ int64_t bpl_tally(const bpl_value *value)
 bool bpl_holds_function(const bpl_value *value)
 {
     if (value->type != BPL_ITEMS) return false;
-    for (int64_t i = 0; i < value->items->volume; i++)
-        if (value->items->at[i]->type == BPL_FUNCTION) return true;
-    return value->items->volume == 0 && value->items->prototype && value->items->prototype->type == BPL_FUNCTION;
+    bpl_items *items = value->items;
+    if (items->functions) return items->functions == 2;
+    bool any = items->volume == 0 && items->prototype && items->prototype->type == BPL_FUNCTION;
+    for (int64_t i = 0; i < items->volume && !any; i++) any = items->at[i]->type == BPL_FUNCTION;
+    items->functions = any ? 2 : 1;
+    return any;
 }
 
 bpl_role bpl_role_of(const bpl_value *value)

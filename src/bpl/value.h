@@ -39,6 +39,7 @@ typedef struct bpl_items {
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
     bpl_value *prototype;
+    uint8_t functions; /* whether an item is a function, asked with every name that is read: 0 not looked yet, 1 no, 2 yes */
     bpl_value *at[]; /* [volume], row-major, owned */
 } bpl_items;
 
@@ -68,6 +69,7 @@ typedef struct bpl_axis {
     char *name;
     bpl_value **labels; /* [extent]: strings, NULL where a position has no key; NULL: no position has */
     int64_t extent;
+    struct bpl_label_index *index; /* where the labels are, made at the first search of a long axis; owned */
 } bpl_axis;
 
 /* Reference counted, immutable. */
@@ -86,6 +88,9 @@ bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key 
 /* What is known of an axis, borrowed; NULL: nothing. */
 const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
 void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
+void bpl_axis_drop_labels(bpl_session *session, bpl_axis *axis);
+/* Is each label there once? DOMAIN. */
+bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
 /* The position that a label has on an axis; -1: none. */
 int64_t bpl_axis_find(bpl_session *session, const bpl_axis *axis, const bpl_value *label);
 bool bpl_axis_set_name(bpl_session *session, bpl_axis *axis, const char *name);                           /* copied; NULL: none */

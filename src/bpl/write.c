@@ -264,7 +264,11 @@ static bool steps_write(bpl_session *session, bpl_value **root, const step *step
     bool fresh = keys_missing(session, *root, steps, NULL) > 0;
     bpl_value **place = fresh ? NULL : item_place(session, *root, steps);
     if (bpl_failed(session)) return false;
-    if (place) return steps_write(session, place, steps + 1, count - 1, value);
+    if (place) {
+        bool written = steps_write(session, place, steps + 1, count - 1, value);
+        bpl_function_stored((*root)->items, *place);
+        return written;
+    }
     bpl_value *inner = fresh ? bpl_empty(session) : step_read(session, *root, steps);
     bool good = inner && steps_write(session, &inner, steps + 1, count - 1, value) && step_write(session, root, steps, inner);
     bpl_release(inner);

@@ -42,6 +42,14 @@ static const shown scope[] = {
     {"f←{g←{⍵>3?⍵;g ⍵+1} ⋄ g ⍵} ⋄ f 0", "4"},
 };
 
+static const shown roles[] = {
+    {"f←- ⋄ {f{⍵}←3}0", "!DOMAIN cannot become an array"},
+    {"x←3 ⋄ {x{-}←3}0", "!DOMAIN cannot become a function"},
+    {"x←3 ⋄ {x{[⍵ -]}←3 ⋄ x 4}0", "3 ¯4"},
+    {"f←- ⋄ {⍎\"f←3\" ⋄ f 4}0", "3 4"},
+    {"f←- ⋄ (f 4),f←3", "!VALUE f was a function"},
+};
+
 static const shown predicates[] = {
     {"{⍵>0?\"pos\";⍵<0?\"neg\";\"zero\"}0", "zero"},
     {"{⍵>0?p←-⍵ ⋄ p×2;⍵}4", "¯8"},
@@ -104,6 +112,7 @@ static const shown deep[] = {
 
 static void test_calls(void **state) { (void)state, CHECK_ALL(calls); }
 static void test_scope(void **state) { (void)state, CHECK_ALL(scope); }
+static void test_roles(void **state) { (void)state, CHECK_ALL(roles); }
 static void test_predicates(void **state) { (void)state, CHECK_ALL(predicates); }
 static void test_absent(void **state) { (void)state, CHECK_ALL(absent); }
 static void test_operators(void **state) { (void)state, CHECK_ALL(operators); }
@@ -114,6 +123,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_scope),     cmocka_unit_test(test_predicates),
         cmocka_unit_test(test_absent), cmocka_unit_test(test_operators), cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
