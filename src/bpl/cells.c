@@ -244,11 +244,7 @@ static void agree_axis(bpl_session *session, bpl_axis *axis, const bpl_axis *oth
     if (axis->name && (!other || !other->name || strcmp(axis->name, other->name))) bpl_axis_set_name(session, axis, NULL);
     bool same = other && axis->extent == other->extent && (!axis->labels || other->labels);
     for (int64_t i = 0; axis->labels && same && i < axis->extent; i++) same = same_label(session, axis, other, i);
-    if (axis->labels && !same) {
-        for (int64_t i = 0; i < axis->extent; i++) bpl_axis_set_label(session, axis, i, NULL);
-        base_free(session->allocator, axis->labels, (size_t)axis->extent * sizeof *axis->labels);
-        axis->labels = NULL;
-    }
+    if (axis->labels && !same) bpl_axis_drop_labels(session, axis);
 }
 
 /* What axes of all results are known by. */
@@ -449,7 +445,17 @@ bpl_value *bpl_assemble(bpl_session *session, const bpl_frames *frames, bpl_asse
 /* Errors that no trial and no guard may swallow. */
 bool bpl_error_stops(const bpl_session *session)
 {
-    return !strcmp(session->error.kind, "INTERRUPT") || !strcmp(session->error.kind, "TIMEOUT");
+    return !strcmp(session->error.kind, "INTERRUPT") || !strcmp(session->error.kind, "TIMEOUT") || !strcmp(session->error.kind, "LIMIT");
+}
+
+bool bpl_forgive(bpl_session *session)
+{
+    session->no_result = false;
+    if (!bpl_failed(session) && wg_lazy_error(session->lazy)->code == WG_MEMORY) bpl_fail_lazy(session);
+    if (bpl_failed(session) && (session->trials || bpl_error_stops(session))) return false;
+    bpl_error_clear(session);
+    wg_lazy_error_clear(session->lazy);
+    return true;
 }
 
 bpl_value *bpl_prototype_result(bpl_session *session, bpl_value *result)
@@ -459,10 +465,7 @@ bpl_value *bpl_prototype_result(bpl_session *session, bpl_value *result)
         session->no_result = false;
         return bpl_empty(session);
     }
-    if (session->trials || bpl_error_stops(session)) return NULL;
-    bpl_error_clear(session);
-    wg_lazy_error_clear(session->lazy);
-    return bpl_float(session, 0);
+    return bpl_forgive(session) ? bpl_float(session, 0) : NULL;
 }
 
 bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bpl_assembly assembly, bpl_value *result)

@@ -107,6 +107,8 @@ bpl_value *bpl_prototype_result(bpl_session *session, bpl_value *result);
 bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bpl_assembly assembly, bpl_value *result);
 /* Errors that no trial and no guard may swallow. */
 bool bpl_error_stops(const bpl_session *session);
+/* Forgets what a trial left behind. False where it may not be forgotten: a map is tried around it, or it stops everything. */
+bool bpl_forgive(bpl_session *session);
 
 /* ---- map.c ---------------------------------------------------------------------------------------------------------------------------------- */
 

@@ -98,7 +98,8 @@ static bpl_value *decode(bpl_session *session, bpl_value *bases, bpl_value *valu
     bpl_value *answer = slice(session, value, 0);
     for (int64_t i = 1; answer && i < count; i++) answer = next_digit(session, answer, bases, value, given == 1 ? 0 : i, have == 1 ? 0 : i);
     if (count > 1 || !answer || bpl_rank(bases) < 2) return answer;
-    bpl_value *base = slice(session, bases, 0), *zero = base ? bpl_dyad(session, BPL_GLYPH_MINUS, base, base) : NULL; /* a frame of the bases' alone */
+    /* The bases have a frame of their own. */
+    bpl_value *base = slice(session, bases, 0), *zero = base ? bpl_dyad(session, BPL_GLYPH_MINUS, base, base) : NULL;
     bpl_value *sum = zero ? bpl_dyad(session, BPL_GLYPH_PLUS, zero, answer) : NULL;
     bpl_release(base);
     bpl_release(zero);
@@ -106,11 +107,21 @@ static bpl_value *decode(bpl_session *session, bpl_value *bases, bpl_value *valu
     return sum;
 }
 
-bpl_value *bpl_do_decode(bpl_session *session, const bpl_call *call) { return decode(session, call->left, call->right); }
+/* Digits of a fixed width in an ordinary base: their value is an ordinary integer. */
+static bpl_value *decode_widened(bpl_session *session, bpl_value *bases, bpl_value *value)
+{
+    if (value->type != BPL_NUMBERS || value->class != BPL_CLASS_FIXED || bases->type != BPL_NUMBERS || bases->class != BPL_CLASS_ORDINARY)
+        return decode(session, bases, value);
+    bpl_value *wide = bpl_mark_value(session, BPL_MARK_ORDINARY, value), *result = wide ? decode(session, bases, wide) : NULL;
+    bpl_release(wide);
+    return result;
+}
+
+bpl_value *bpl_do_decode(bpl_session *session, const bpl_call *call) { return decode_widened(session, call->left, call->right); }
 
 bpl_value *bpl_do_from_binary(bpl_session *session, const bpl_call *call)
 {
-    bpl_value *two = bpl_integer(session, 2), *result = two ? decode(session, two, call->right) : NULL;
+    bpl_value *two = bpl_integer(session, 2), *result = two ? decode_widened(session, two, call->right) : NULL;
     bpl_release(two);
     return result;
 }
@@ -123,8 +134,9 @@ static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, 
     *digit = bpl_dyad(session, BPL_GLYPH_RESIDUE, base, *rest);
     if (!*digit || last) return *digit != NULL;
     bpl_value *less = bpl_dyad(session, BPL_GLYPH_MINUS, *rest, *digit);
-    double number;
-    bool zero = less && base->atom && base->type == BPL_NUMBERS && base->class != BPL_CLASS_COMPLEX && bpl_to_double(session, base, "⊤: a base", &number) && number == 0;
+    double number = 1;
+    bool real = less && base->atom && base->type == BPL_NUMBERS && base->class != BPL_CLASS_COMPLEX;
+    bool zero = real && bpl_to_double(session, base, "⊤: a base", &number) && number == 0;
     bpl_value *next = less && !zero && !bpl_failed(session) ? bpl_dyad(session, BPL_GLYPH_DIVIDE, less, base) : zero ? bpl_keep(less) : NULL;
     bpl_release(less);
     bpl_release(*rest);
@@ -168,9 +180,13 @@ bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
     }
     bpl_value *bases = call->left;
     bpl_value *result = encode_vector(session, bases, call->right);
-    const bpl_axis *names = bpl_axis_of(bases, 0);
-    if (!result || !names || bpl_rank(bases) > 1 || bpl_rank(call->right) || !bpl_volume(result)) return result;
-    return bpl_carry(session, result, bases, (int32_t[]){0}, NULL);
+    const bpl_axis *names = bpl_axis_of(bases, bpl_rank(bases) - 1);
+    if (!result || !names || !bpl_rank(result)) return result;
+    bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result)); /* the digits have the keys of their bases */
+    bool good = keys && bpl_axis_copy(session, &keys->axes[keys->rank - 1], names);
+    for (uint32_t axis = 0; good && axis + 1 < keys->rank; axis++) good = bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(result, axis));
+    if (!good) bpl_release(result), result = NULL;
+    return bpl_settle_keys(session, result, keys);
 }
 
 /* ---- binary ---- */
@@ -222,7 +238,7 @@ static wg_array *pair_of(wg_array *first, wg_array *second)
 }
 
 /* Numbers with a new last axis of two; others by their items. */
-static bpl_value *in_two(bpl_session *session, const char *name, bpl_value *value, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right))
+static bpl_value *in_two(bpl_session *session, const char *name, bpl_value *value, bpl_item_code code)
 {
     if (bpl_rank(value) == WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "%s: an array has at most %d axes", name, WG_MAX_RANK);
     if (value->type == BPL_NUMBERS) return bpl_carry(session, code(session, NULL, value), value, same_axes, NULL);
@@ -240,7 +256,8 @@ static bpl_value *parts_of(bpl_session *session, bpl_value *left, bpl_value *val
 {
     (void)left;
     if (value->type != BPL_NUMBERS) {
-        bpl_items *items = value->type == BPL_RATIONAL ? bpl_items_new(session, 1, (int64_t[]){2}) : bpl_fail(session, BPL_DOMAIN, "∨: numbers are expected");
+        if (value->type != BPL_RATIONAL) return bpl_fail(session, BPL_DOMAIN, "∨: numbers are expected");
+        bpl_items *items = bpl_items_new(session, 1, (int64_t[]){2});
         if (!items) return NULL;
         items->at[0] = bpl_keep(value);
         items->at[1] = bpl_integer(session, 0);
@@ -282,7 +299,8 @@ static bpl_value *polar_of(bpl_session *session, bpl_value *left, bpl_value *val
     }
     if (magnitude && value->type == BPL_RATIONAL) {
         double number = 0;
-        if (bpl_to_double(session, value, "∧: a number", &number)) angle = bpl_float_of(session, session->preferences.float_kind, number < 0 ? 3.14159265358979323846 : 0);
+        bool read = bpl_to_double(session, value, "∧: a number", &number);
+        if (read) angle = bpl_float_of(session, session->preferences.float_kind, number < 0 ? 3.14159265358979323846 : 0);
     } else if (magnitude) {
         angle = angles(session, value);
     }

@@ -176,7 +176,8 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     } else if (!bpl_is_number(right)) {
         return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
     }
-    bpl_value *one = left ? bpl_keep(left) : bpl_float(session, 1), *real = one && right->class <= BPL_CLASS_FIXED ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
+    bpl_value *one = left ? bpl_keep(left) : bpl_float(session, 1);
+    bpl_value *real = one && right->class <= BPL_CLASS_FIXED ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
     bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
     bpl_release(one);
     bpl_release(real);
@@ -209,7 +210,8 @@ static bool sides_agree(bpl_session *session, const bpl_value *left, const bpl_v
 {
     int64_t rows = bpl_rank(right) > 1 ? bpl_shape(right)[bpl_rank(right) - 2] : bpl_tally(right);
     if (bpl_rank(left) > 2) return bpl_fail(session, BPL_RANK, "⌹: the right-hand sides are a vector or a matrix"), false;
-    return bpl_tally(left) == rows || bpl_fail(session, BPL_LENGTH, "⌹: %lld right-hand sides for a matrix of %lld rows", (long long)bpl_tally(left), (long long)rows);
+    return bpl_tally(left) == rows ||
+           bpl_fail(session, BPL_LENGTH, "⌹: %lld right-hand sides for a matrix of %lld rows", (long long)bpl_tally(left), (long long)rows);
 }
 
 static bpl_value *solve_arrays(bpl_session *session, bpl_value *left, bpl_value *right, wg_kind kind)

@@ -45,7 +45,10 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     int32_t from[WG_MAX_RANK];
     for (uint32_t axis = 0; axis < frame; axis++) plan.shape[0] *= bpl_shape(value)[axis], from[axis] = (int32_t)axis;
     int32_t cell_from[WG_MAX_RANK] = {-1};
-    for (uint32_t axis = 0; axis < inner; axis++) plan.shape[axis + 1] = bpl_shape(value)[frame + axis], cell_from[axis + 1] = (int32_t)(frame + axis);
+    for (uint32_t axis = 0; axis < inner; axis++) {
+        plan.shape[axis + 1] = bpl_shape(value)[frame + axis];
+        cell_from[axis + 1] = (int32_t)(frame + axis);
+    }
     bpl_value *row = bpl_carry(session, bpl_lay(session, value, flat, &plan), value, cell_from, NULL);
     bpl_items *items = row ? bpl_items_new(session, frame, bpl_shape(value)) : NULL;
     bool good = items != NULL;
@@ -73,7 +76,7 @@ bpl_value *bpl_do_enclose(bpl_session *session, const bpl_call *call)
 bpl_value *bpl_do_split(bpl_session *session, const bpl_call *call)
 {
     uint32_t axis, rank = bpl_rank(call->right);
-    if (!rank) return bpl_enclose(session, call->right);
+    if (!rank && !call->axes) return bpl_enclose(session, call->right);
     if (!bpl_axis_given(session, call->axes, call->right, rank - 1, &axis)) return NULL;
     if (axis == rank - 1) return nest_cells(session, call->right, 1);
     bpl_value *value = cells_last(session, call->right, &axis, 1), *result = value ? nest_cells(session, value, 1) : NULL;
@@ -408,7 +411,7 @@ static bpl_value *mix_at(bpl_session *session, bpl_value *mixed, uint32_t frame,
 bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
 {
     bpl_value *mixed = bpl_mix(session, call->right);
-    if (!mixed || !call->axes) return mixed;
+    if (!mixed || !call->axes || call->right->type != BPL_ITEMS) return mixed;
     bpl_value *result = mix_at(session, mixed, bpl_rank(call->right), call->axes);
     bpl_release(mixed);
     return result;
@@ -472,7 +475,7 @@ static bpl_value *level_into(bpl_session *session, bpl_value *value, const bpl_v
 bpl_value *bpl_do_pick(bpl_session *session, const bpl_call *call)
 {
     const bpl_value *path = call->left;
-    if (bpl_rank(path) > 1) return bpl_fail(session, BPL_RANK, "⊃: a path is one position or a vector of them");
+    if (bpl_rank(path) > 1) return bpl_by_rows(session, call, bpl_do_pick);
     if (path->type == BPL_CHARACTERS || path->atom) return level_into(session, call->right, path);
     bpl_value *at = bpl_keep(call->right);
     for (int64_t i = 0; at && i < bpl_volume(path); i++) {

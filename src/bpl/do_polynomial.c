@@ -21,16 +21,26 @@ static bpl_value *next_term(bpl_session *session, bpl_value *answer, bpl_value *
     return sum;
 }
 
+/* A constant for each number of x; consumes it. */
+static bpl_value *constant(bpl_session *session, bpl_value *number, bpl_value *x)
+{
+    bpl_value *fill = bpl_fill(session, x), *sum = fill ? bpl_dyad(session, BPL_GLYPH_PLUS, number, fill) : NULL; /* of the kind of both */
+    bpl_value *shape = sum ? bpl_monad(session, BPL_GLYPH_RESHAPE, x) : NULL, *result = NULL;
+    bpl_release(number);
+    bpl_release(fill);
+    number = sum;
+    if (shape && x->atom) result = bpl_keep(number);
+    else if (shape) result = bpl_dyad(session, BPL_GLYPH_RESHAPE, shape, number);
+    bpl_release(shape);
+    bpl_release(number);
+    return bpl_carry(session, result, x, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, NULL);
+}
+
 static bpl_value *by_coefficients(bpl_session *session, const bpl_value *coefficients, bpl_value *x)
 {
     int64_t count = bpl_volume(coefficients);
-    bpl_value *zero = bpl_integer(session, 0), *shaped = zero ? bpl_dyad(session, BPL_GLYPH_TIMES, zero, x) : NULL;
-    bpl_release(zero);
-    if (!shaped || !count) return shaped;
-    bpl_value *last = bpl_item(session, coefficients, count - 1);
-    bpl_value *answer = last ? bpl_dyad(session, BPL_GLYPH_PLUS, last, shaped) : NULL; /* of the shape of x even if it is alone */
-    bpl_release(last);
-    bpl_release(shaped);
+    bpl_value *answer = count ? bpl_item(session, coefficients, count - 1) : bpl_integer(session, 0);
+    if (count < 2) return answer ? constant(session, answer, x) : NULL;
     for (int64_t i = count - 1; answer && i-- > 0;) {
         bpl_value *coefficient = bpl_item(session, coefficients, i);
         answer = next_term(session, answer, x, coefficient);
@@ -111,10 +121,23 @@ static bpl_value *by_table(bpl_session *session, const bpl_value *table, bpl_val
     return NULL;
 }
 
+/* Numbers; points of several coordinates for a table alone. */
+static bool takes(bpl_session *session, const bpl_value *left, const bpl_value *right)
+{
+    bool table = left->type == BPL_ITEMS && bpl_volume(left) == 1 && bpl_rank(left->items->at[0]) == 2;
+    bool texts = right->type == BPL_CHARACTERS, points = false;
+    for (int64_t i = 0; right->type == BPL_ITEMS && !table && i < bpl_volume(right); i++) {
+        texts = texts || right->items->at[i]->type == BPL_CHARACTERS;
+        points = points || !right->items->at[i]->atom;
+    }
+    if (texts) return bpl_fail(session, BPL_DOMAIN, "⌻: a polynomial is of numbers, not of characters"), false;
+    return !points || bpl_fail(session, BPL_LENGTH, "⌻: points of several coordinates are for a table of terms");
+}
+
 bpl_value *bpl_do_polynomial(bpl_session *session, const bpl_call *call)
 {
     bpl_value *left = call->left;
-    if (call->right->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "⌻: a polynomial is of numbers, not of characters");
+    if (!takes(session, left, call->right)) return NULL;
     if (left->type != BPL_ITEMS || (bpl_volume(left) && left->items->at[0]->atom && (bpl_volume(left) != 2 || left->items->at[1]->atom))) {
         if (left->type == BPL_CHARACTERS && bpl_volume(left)) return bpl_fail(session, BPL_DOMAIN, "⌻: coefficients are numbers");
         if (bpl_rank(left) > 1) return bpl_by_rows(session, call, bpl_do_polynomial);
@@ -184,7 +207,8 @@ static void find_roots(const number *coefficients, int64_t degree, number *roots
 {
     double bound = 0;
     if (degree == 1) {
-        roots[0] = cimag(coefficients[0]) == 0 && cimag(coefficients[1]) == 0 ? -creal(coefficients[0]) / creal(coefficients[1]) : -coefficients[0] / coefficients[1];
+        bool real = cimag(coefficients[0]) == 0 && cimag(coefficients[1]) == 0;
+        roots[0] = real ? -creal(coefficients[0]) / creal(coefficients[1]) : -coefficients[0] / coefficients[1];
         return;
     }
     if (degree == 2) {
@@ -236,7 +260,8 @@ static bpl_value *root_vector(bpl_session *session, const number *roots, int64_t
     return bpl_scope_result(session, wg_array_convert(array, narrow ? real ? WG_KIND_F32 : WG_KIND_C64 : real ? WG_KIND_F64 : WG_KIND_C128), class);
 }
 
-/* A step of Newton's, which moves exact roots nowhere and carries the derivatives of the coefficients: each root's is that of the implicit function. */
+/* A step of Newton's, which moves exact roots nowhere and carries the derivatives of the coefficients: each root's is that of the implicit
+ * function. */
 static bpl_value *carried_roots(bpl_session *session, bpl_value *roots, const bpl_value *coefficients, int64_t degree)
 {
     if (!roots || !wg_array_is_carried(coefficients->array)) return roots;
@@ -270,7 +295,8 @@ static bool read_coefficients(bpl_session *session, const bpl_value *value, numb
     const wg_complex128 *from = good ? view.data : NULL;
     for (int64_t i = 0; good && i < bpl_volume(value); i++) {
         to[i] = from[i].re + I * from[i].im;
-        if (bpl_volume(value) > 2 && (!isfinite(from[i].re) || !isfinite(from[i].im))) good = bpl_fail(session, BPL_DOMAIN, "⌻: a coefficient is not finite") != NULL;
+        bool finite = isfinite(from[i].re) && isfinite(from[i].im);
+        if (bpl_volume(value) > 2 && !finite) good = bpl_fail(session, BPL_DOMAIN, "⌻: a coefficient is not finite") != NULL;
     }
     if (!good && !bpl_failed(session)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
@@ -319,7 +345,8 @@ static bpl_value *roots_of(bpl_session *session, bpl_value *coefficients)
     bool good = !count || read_coefficients(session, coefficients, numbers);
     for (degree = count - 1; degree >= 0 && numbers[degree] == 0; degree--) {}
     if (good && degree < 1) {
-        result = multiplier_and_roots(session, degree < 0 ? bpl_integer(session, 0) : bpl_item(session, coefficients, 0), bpl_integers(session, NULL, 0));
+        bpl_value *constant_term = degree < 0 ? bpl_integer(session, 0) : bpl_item(session, coefficients, 0);
+        result = multiplier_and_roots(session, constant_term, bpl_integers(session, NULL, 0));
     } else if (good) {
         while (numbers[zeros] == 0) zeros++;
         find_roots(numbers + zeros, degree - zeros, roots + zeros);

@@ -55,7 +55,8 @@ bpl_value *bpl_do_deal(bpl_session *session, const bpl_call *call)
     wg_kind kind;
     if (!bpl_to_integer(session, call->left, "¿: the number of draws", &count)) return NULL;
     if (!bpl_to_integer(session, call->right, "¿: the population", &population)) return NULL;
-    if (count < 0 || population < 0) return bpl_fail(session, BPL_DOMAIN, "¿: %lld of %lld: neither may be negative", (long long)count, (long long)population);
+    if (count < 0 || population < 0)
+        return bpl_fail(session, BPL_DOMAIN, "¿: %lld of %lld: neither may be negative", (long long)count, (long long)population);
     if (count > population) return bpl_fail(session, BPL_DOMAIN, "¿: %lld distinct numbers of %lld", (long long)count, (long long)population);
     if (!bpl_counting_kind(session, call->right, &class, &kind) || !bpl_shape_allowed(session, 1, &count)) return NULL;
     bool few = count < population / 16;

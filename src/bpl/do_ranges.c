@@ -27,6 +27,7 @@ bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class
                  : lengths->type == BPL_ITEMS && bpl_joined_kind(session, lengths->items->at, lengths->items->volume, class, kind);
     if (!found && bpl_failed(session)) return false;
     if (!found || *class == BPL_CLASS_BOOLEAN) *class = BPL_CLASS_ORDINARY, *kind = WG_KIND_I64;
+    if (*class == BPL_CLASS_CHARACTER) *class = BPL_CLASS_FLOAT, *kind = session->preferences.float_kind; /* of no texts */
     return true;
 }
 
@@ -136,7 +137,8 @@ bpl_value *bpl_do_positions(bpl_session *session, const bpl_call *call)
     int64_t *numbers, count;
     if (call->axes) return selectors(session, lengths, call->axes);
     if (bpl_rank(lengths) > 1) return bpl_by_rows(session, call, bpl_do_positions);
-    if (!bpl_counting_kind(session, lengths, &class, &kind) || !bpl_to_integers(session, lengths, "⍳: a length", false, &numbers, &count)) return NULL;
+    if (!bpl_counting_kind(session, lengths, &class, &kind)) return NULL;
+    if (!bpl_to_integers(session, lengths, "⍳: a length", false, &numbers, &count)) return NULL;
     bool small = true;
     for (int64_t i = 0; i < count; i++) small = small && numbers[i] != INT64_MIN;
     bpl_value *result = !small       ? bpl_fail(session, BPL_LIMIT, "⍳: an array has at most %lld items", (long long)session->preferences.limit)
@@ -159,7 +161,10 @@ static bool whole_steps(bpl_session *session, double distance, int64_t *steps)
     return *steps = (int64_t)nearest, true;
 }
 
-static bool is_real(const bpl_value *value) { return bpl_is_number(value) && bpl_volume(value) == 1 && (value->type != BPL_NUMBERS || value->class != BPL_CLASS_COMPLEX); }
+static bool is_real(const bpl_value *value)
+{
+    return bpl_is_number(value) && bpl_volume(value) == 1 && (value->type != BPL_NUMBERS || value->class != BPL_CLASS_COMPLEX);
+}
 
 static bpl_value *one_range(bpl_session *session, bpl_value *last)
 {
@@ -168,8 +173,8 @@ static bpl_value *one_range(bpl_session *session, bpl_value *last)
     bpl_class class;
     wg_kind kind;
     if (!is_real(last)) return bpl_fail(session, BPL_DOMAIN, "↦: the end of a range is a real number");
-    if (!bpl_to_double(session, last, "↦: the end", &end) || !whole_steps(session, fabs(end), &count) || !bpl_counting_kind(session, last, &class, &kind))
-        return NULL;
+    if (!bpl_to_double(session, last, "↦: the end", &end) || !whole_steps(session, fabs(end), &count)) return NULL;
+    if (!bpl_counting_kind(session, last, &class, &kind)) return NULL;
     wg_scope_open(session->lazy);
     wg_array *array = wg_array_iota(session->lazy, kind, 1, &count, 0);
     array = wg_array_add_scalar(array, 1);
@@ -181,8 +186,9 @@ static bpl_value *range_between(bpl_session *session, bpl_value *first, bpl_valu
 {
     double start, end;
     int64_t steps;
-    bool characters = first->type == BPL_CHARACTERS && last->type == BPL_CHARACTERS;
-    if (!characters && (!is_real(first) || !is_real(last))) return bpl_fail(session, BPL_DOMAIN, "↦: a range has two real numbers or two characters as ends");
+    bool characters = first->type == BPL_CHARACTERS && last->type == BPL_CHARACTERS && bpl_is_unit(first) && bpl_is_unit(last);
+    if (!characters && (!is_real(first) || !is_real(last)))
+        return bpl_fail(session, BPL_DOMAIN, "↦: a range has two real numbers or two characters as ends");
     if (characters) {
         wg_view from, to;
         if (!bpl_read(session, first, &from) || !bpl_read(session, last, &to)) return NULL;
@@ -200,7 +206,7 @@ static bpl_value *range_between(bpl_session *session, bpl_value *first, bpl_valu
 }
 
 /* What a function makes of fills: the prototype of its results; 0 where it fails. */
-static bpl_value *result_of_fills(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right))
+static bpl_value *result_of_fills(bpl_session *session, bpl_value *left, bpl_value *right, bpl_item_code code)
 {
     bpl_value *a = !left ? NULL : bpl_volume(left) ? bpl_item(session, left, 0) : bpl_fill(session, left);
     bpl_value *b = bpl_volume(right) ? bpl_item(session, right, 0) : bpl_fill(session, right), *result = NULL;
@@ -213,7 +219,7 @@ static bpl_value *result_of_fills(bpl_session *session, bpl_value *left, bpl_val
 }
 
 /* Each item of an array (or each pair of items) on its own; the results are mixed. */
-bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right))
+bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_item_code code)
 {
     bpl_frames frames;
     if (!bpl_frames_pair(session, left, left ? bpl_rank(left) : 0, right, bpl_rank(right), &frames)) return NULL;
@@ -251,7 +257,8 @@ static bpl_value *range_each(bpl_session *session, bpl_value *left, bpl_value *r
 
 bpl_value *bpl_do_range(bpl_session *session, const bpl_call *call)
 {
-    return bpl_is_unit(call->right) && call->right->type != BPL_ITEMS ? one_range(session, call->right) : bpl_by_items(session, NULL, call->right, range_each);
+    bpl_value *last = call->right;
+    return bpl_is_unit(last) && last->type != BPL_ITEMS ? one_range(session, last) : bpl_by_items(session, NULL, last, range_each);
 }
 
 bpl_value *bpl_do_range_to(bpl_session *session, const bpl_call *call)
@@ -395,7 +402,8 @@ static bpl_value *interval_cells(bpl_session *session, bpl_value *bounds, bpl_va
         good = cell && bounds_below(session, bounds, cell, &answers[i]);
         bpl_release(cell);
     }
-    if (good) result = frame ? bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, frame, bpl_shape(value), answers) : bpl_integer(session, answers[0]);
+    if (good && frame) result = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, frame, bpl_shape(value), answers);
+    else if (good) result = bpl_integer(session, answers[0]);
     if (answers) base_free(session->allocator, answers, bytes);
     bpl_release(cells);
     return result;
@@ -443,7 +451,12 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
     if (simple) {
         wg_scope_open(session->lazy);
         wg_array *sorted = wg_array_convert(bounds->array, kind), *items = wg_array_convert(value->array, kind);
-        result = bpl_scope_atom(session, wg_array_bins(items, sorted, "right"), BPL_CLASS_ORDINARY);
+        wg_array *counts = wg_array_bins(items, sorted, "right");
+        if (counts && class == BPL_CLASS_FLOAT) { /* NaN is behind every number */
+            wg_array *nan = wg_array_is_nan(items), *all = wg_array_full_like(counts, (double)bpl_tally(bounds));
+            counts = wg_array_select(nan, all, counts);
+        }
+        result = bpl_scope_atom(session, counts, BPL_CLASS_ORDINARY);
     } else {
         result = interval_cells(session, bounds, value, frame);
     }

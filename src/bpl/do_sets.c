@@ -8,7 +8,8 @@
 /* Cells of a stored array where a mask holds, without a branch an item: up to the last one held, so that what is written and not kept has a place. */
 static void copy_held(const uint8_t *held, int64_t count, const void *from, size_t bytes, void *to)
 {
-#define COPY(type)                                                                        for (int64_t i = 0, at = 0; i < count; i++) {                                             ((type *)to)[at] = ((const type *)from)[i];                                           at += held[i];                                                                    }
+#define COPY(type) \
+    for (int64_t i = 0, at = 0; i < count; at += held[i++]) ((type *)to)[at] = ((const type *)from)[i];
     if (bytes == 8) {
         COPY(int64_t)
     } else if (bytes == 4) {
@@ -97,7 +98,8 @@ static bpl_value *distinct_cells(bpl_session *session, bpl_value *value, const i
 static bpl_value *distinct_at(bpl_session *session, bpl_value *value, int64_t *positions, int64_t count)
 {
     wg_view view;
-    if (value->keys || bpl_kind(value) != WG_KIND_I64 || wg_array_is_carried(value->array)) return bpl_pick_cells(session, value, 0, positions, count);
+    if (value->keys || bpl_kind(value) != WG_KIND_I64 || wg_array_is_carried(value->array))
+        return bpl_pick_cells(session, value, 0, positions, count);
     if (!bpl_read(session, value, &view)) return NULL;
     for (int64_t i = 0; i < count; i++) positions[i] = ((const int64_t *)view.data)[positions[i]];
     return bpl_numbers(session, value->class, WG_KIND_I64, 1, &count, positions);
@@ -209,7 +211,8 @@ static bpl_value *group(bpl_session *session, const bpl_value *value, const int6
 }
 
 /* `order` [count]: positions by groups, which end at `ends` [count], numbered at the first position of each. */
-static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const int64_t *first, const int64_t *order, const int64_t *ends, int64_t count)
+static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const int64_t *first, const int64_t *order, const int64_t *ends,
+                             int64_t count)
 {
     int64_t groups = 0, made = 0, at = 0;
     for (int64_t i = 0; i < count; i++) groups += first[i] == i;

@@ -44,7 +44,10 @@ static void merge_sort(order_of *order, int64_t *positions, int64_t *spare, int6
     merge_sort(order, positions, spare, half);
     merge_sort(order, positions + half, spare, count - half);
     memcpy(spare, positions, (size_t)half * sizeof *spare);
-    while (left < half && right < count) positions[at++] = compare_rows(order, spare[left], positions[right]) <= 0 ? spare[left++] : positions[right++];
+    while (left < half && right < count) {
+        bool stays = compare_rows(order, spare[left], positions[right]) <= 0;
+        positions[at++] = stays ? spare[left++] : positions[right++];
+    }
     while (left < half) positions[at++] = spare[left++];
 }
 
@@ -197,7 +200,8 @@ static bpl_value *grade_by(bpl_session *session, const bpl_call *call, bool desc
     bpl_value *collation = call->left, *value = call->right;
     if (collation->type != BPL_CHARACTERS || value->type != BPL_CHARACTERS)
         return bpl_fail(session, BPL_DOMAIN, "%s: a collation orders characters", descending ? "⍒" : "⍋");
-    if (bpl_rank(collation) != 1) return bpl_fail(session, BPL_UNSUPPORTED, "collations of %u axes are not supported: give a vector", bpl_rank(collation));
+    if (bpl_rank(collation) != 1)
+        return bpl_fail(session, BPL_UNSUPPORTED, "collations of %u axes are not supported: give a vector", bpl_rank(collation));
     bpl_value *places = bpl_dyad(session, BPL_GLYPH_IOTA, collation, value), *result = places ? grade(session, places, descending) : NULL;
     bpl_release(places);
     return result;

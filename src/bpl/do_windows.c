@@ -50,7 +50,8 @@ static bool measure(bpl_session *session, window_axis *axis, int64_t size, int64
         return true;
     }
     if (!axis->size || (extent && axis->size >= 2 * extent))
-        return bpl_fail(session, BPL_DOMAIN, "↕: a padded window of %lld positions on an axis of length %lld", (long long)axis->size, (long long)extent), false;
+        return bpl_fail(session, BPL_DOMAIN, "↕: a padded window of %lld positions on an axis of length %lld", (long long)axis->size,
+                        (long long)extent), false;
     axis->border = extent ? (axis->size - 1) / 2 : 0;
     int64_t places = extent - (axis->size % 2 == 0);
     axis->count = places > 0 ? (places + step - 1) / step : 0;
@@ -76,7 +77,8 @@ static bool read_numbers(bpl_session *session, const bpl_value *given, int64_t *
 
 static bool read_mode(bpl_session *session, const bpl_value *given, const char **mode)
 {
-    static const char *const modes[][2] = {{"fill", "constant"}, {"clamp", "edge"}, {"wrap", "wrap"}, {"reflect", "reflect"}, {"symmetric", "symmetric"}};
+    static const char *const modes[][2] = {
+        {"fill", "constant"}, {"clamp", "edge"}, {"wrap", "wrap"}, {"reflect", "reflect"}, {"symmetric", "symmetric"}};
     char *text;
     size_t length;
     if (!bpl_to_text(session, given, "↕: the edge", &text, &length)) return false;

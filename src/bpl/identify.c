@@ -306,7 +306,10 @@ static bool identify_items(bpl_session *session, bpl_value *a, bpl_value *b, int
     size_t bytes = (size_t)(left + right + 1) * sizeof(bpl_value *);
     bpl_value **values = base_allocate(session->allocator, bytes);
     bool good = values || bpl_fail_memory(session);
-    for (; good && made < left + right; made += good) good = (values[made] = bpl_item(session, made < left ? a : b, made < left ? made : made - left)) != NULL;
+    for (; good && made < left + right; made += good) {
+        values[made] = bpl_item(session, made < left ? a : b, made < left ? made : made - left);
+        good = values[made] != NULL;
+    }
     good = good && identify_values(session, values, count, width, ids);
     while (made-- > 0) bpl_release(values[made]);
     if (values) base_free(session->allocator, values, bytes);
@@ -456,7 +459,8 @@ static wg_array *direct_keys(bpl_value *value, bpl_class class, wg_kind kind)
     return wg_array_flatten(keys);
 }
 
-static bool identify_directly(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class class, wg_kind kind, bool *done, wg_array **left, wg_array **right)
+static bool identify_directly(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class class, wg_kind kind, bool *done, wg_array **left,
+                              wg_array **right)
 {
     bool whole = true, also = true, wide = class == BPL_CLASS_FLOAT && kind == WG_KIND_F64;
     *done = false;
@@ -483,7 +487,8 @@ bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_cla
 }
 
 /* Places by a table: of `rows` major cells of a, then of those of b, whose places among those of a are asked for (rows[0]: none). */
-static wg_array *places_by_table(bpl_session *session, bpl_value *a, bpl_value *b, const int64_t rows[2], int64_t width, const bpl_class *class, wg_kind kind)
+static wg_array *places_by_table(bpl_session *session, bpl_value *a, bpl_value *b, const int64_t rows[2], int64_t width, const bpl_class *class,
+                                 wg_kind kind)
 {
     int64_t count = rows[0] + rows[1], *ids = NULL, *places;
     size_t bytes = (size_t)(count ? count : 1) * sizeof(int64_t);
@@ -532,4 +537,7 @@ static wg_array *places(bpl_session *session, bpl_value *a, bpl_value *b, uint32
 
 wg_array *bpl_first_places(bpl_session *session, bpl_value *value) { return places(session, value, NULL, 0); }
 
-wg_array *bpl_places_in(bpl_session *session, bpl_value *searched, bpl_value *value, uint32_t frame) { return places(session, searched, value, frame); }
+wg_array *bpl_places_in(bpl_session *session, bpl_value *searched, bpl_value *value, uint32_t frame)
+{
+    return places(session, searched, value, frame);
+}

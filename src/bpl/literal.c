@@ -134,24 +134,33 @@ static void put_names(writer *w, const bpl_value *value)
     base_string_puts(w->out, "]⍴");
 }
 
+/* The keys of one axis, positions where it has none; a list of one and of none told as such. */
+static bool put_axis_labels(writer *w, const bpl_axis *of, int64_t extent)
+{
+    if (!extent) base_string_puts(w->out, "⍬");
+    if (extent == 1) base_string_puts(w->out, "[");
+    for (int64_t i = 0; i < extent; i++) {
+        if (i) base_string_puts(w->out, " ");
+        if (!put_label(w, of && of->labels ? of->labels[i] : NULL, i)) return false;
+    }
+    if (extent == 1) base_string_puts(w->out, "]");
+    return true;
+}
+
 /* ["x" "y";0 1]: before an array with keys on several axes. */
 static bool put_labels(writer *w, const bpl_value *value)
 {
     base_string_puts(w->out, "[");
     for (uint32_t axis = 0; axis < bpl_rank(value); axis++) {
-        const bpl_axis *of = bpl_axis_of(value, axis);
         if (axis) base_string_puts(w->out, ";");
-        for (int64_t i = 0; i < bpl_shape(value)[axis]; i++) {
-            if (i) base_string_puts(w->out, " ");
-            if (!put_label(w, of && of->labels ? of->labels[i] : NULL, i)) return false;
-        }
+        if (!put_axis_labels(w, bpl_axis_of(value, axis), bpl_shape(value)[axis])) return false;
     }
     base_string_puts(w->out, "]:");
     return true;
 }
 
-/* ["a":1 "b":2]; `"a":1 "b":2` inside of rows. */
-static bool put_record(writer *w, const contents *of, bool bare)
+/* ["a":1 "b":2]; `"a":1 "b":2` inside of rows, each item with its mark where they are marked. */
+static bool put_record(writer *w, const contents *of, bool bare, bool marked)
 {
     const bpl_axis *axis = bpl_axis_of(of->value, 0);
     bpl_edges edges = bpl_edges_of(of->value, 0, w->style);
@@ -168,6 +177,7 @@ static bool put_record(writer *w, const contents *of, bool bare)
             base_string_puts(w->out, ":");
         }
         if (!put_at(w, of, at)) return false;
+        if (marked) base_string_puts(w->out, mark_of(w, of->value));
     }
     if (!bare) base_string_printf(w->out, "]%s", mark_of(w, of->value));
     return true;
@@ -266,7 +276,7 @@ static bool put_row_items(writer *w, const bpl_value *row, bool marked)
 {
     contents of;
     if (!open_contents(w, row, &of)) return false;
-    if (has_labels(row)) return put_record(w, &of, true);
+    if (has_labels(row)) return put_record(w, &of, true, marked);
     bpl_edges edges = bpl_edges_of(row, 0, w->style);
     for (int64_t place = 0; place < bpl_edges_count(edges); place++) {
         int64_t at = bpl_edges_at(edges, place);
@@ -297,7 +307,7 @@ static bool put_vector(writer *w, const contents *of)
 {
     const bpl_value *value = of->value;
     bpl_edges edges = bpl_edges_of(value, 0, w->style);
-    if (has_labels(value)) return put_record(w, of, false);
+    if (has_labels(value)) return put_record(w, of, false, false);
     if (value->type == BPL_CHARACTERS) return put_text(w, of, 0, edges);
     if (are_rows(value)) return put_rows(w, value);
     if (edges.extent > 1) base_string_puts(w->out, "[");
@@ -376,8 +386,9 @@ static bool put_item(writer *w, const bpl_value *value)
 {
     size_t start = w->out->length;
     if (!put_value(w, value) || w->out->failed) return !w->out->failed ? false : (bpl_fail_memory(w->session), false);
-    bool may = bpl_is_function(value) || (!value->atom && value->type != BPL_RATIONAL && !bpl_volume(value));
-    if (!may || !splits(w->out->text + start, w->out->length - start)) return true;
+    bool array = value->type <= BPL_ITEMS && !value->atom, keyed = array && bpl_rank(value) > 1 && has_labels(value); /* a list would take : for a key's */
+    bool may = bpl_is_function(value) || (array && !bpl_volume(value));
+    if (!keyed && (!may || !splits(w->out->text + start, w->out->length - start))) return true;
     base_string_puts(w->out, "()");
     if (w->out->failed) return bpl_fail_memory(w->session);
     memmove(w->out->text + start + 1, w->out->text + start, w->out->length - start - 2);

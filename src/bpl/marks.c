@@ -72,9 +72,10 @@ static bpl_number real_power(bpl_session *session, bpl_number a, bpl_number b)
 /* ---- values ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static const bpl_pervasive marks[BPL_MARK_COUNT] = {
-#define ROW(ID) [BPL_MARK_##ID] = {.text = "a mark", .one = mark_##ID, .unbounded = bpl_rational_mark, .row = BPL_MARK_##ID},
-    ROW(ORDINARY) ROW(U8) ROW(I16) ROW(I32) ROW(I64) ROW(F16) ROW(F32) ROW(F64) ROW(REAL)
-#undef ROW
+#define MARKED(ID, text_) [BPL_MARK_##ID] = {.text = text_, .one = mark_##ID, .unbounded = bpl_rational_mark, .row = BPL_MARK_##ID},
+    MARKED(ORDINARY, "ₓ") MARKED(U8, "ₓ₁") MARKED(I16, "ₓ₂") MARKED(I32, "ₓ₄") MARKED(I64, "ₓ₈")
+    MARKED(F16, "ₕ") MARKED(F32, "ₛ") MARKED(F64, "ₚ") MARKED(REAL, "ₐ")
+#undef MARKED
 };
 
 bpl_value *bpl_mark_value(bpl_session *session, uint16_t row, bpl_value *value)

@@ -136,6 +136,14 @@ static const bpl_node *separated_list(binder *b, uint32_t open, uint32_t close)
     return bind_gather(b, BPL_NODE_LIST, role_of_items(b, base), token_at(b, open)->start, token_at(b, close)->end, base);
 }
 
+/* A row with keys is a record, as in brackets. */
+static bool has_keys(const binder *b, uint32_t base)
+{
+    for (uint32_t i = base; i < b->node_count; i++)
+        if (b->nodes[i]->kind == BPL_NODE_KEY) return true;
+    return false;
+}
+
 static const bpl_node *rows(binder *b, bpl_node_kind kind, uint32_t open, uint32_t close)
 {
     uint32_t base = b->node_count;
@@ -147,7 +155,8 @@ static const bpl_node *rows(binder *b, bpl_node_kind kind, uint32_t open, uint32
         if (!push_items(b, at, stop)) return NULL;
         bool holds = role_of_items(b, items) == BPL_ROLE_HOLDER || (b->node_count == items + 1 && b->nodes[items]->role == BPL_ROLE_HOLDER);
         if (kind == BPL_NODE_CELLS && holds) role = BPL_ROLE_HOLDER;
-        const bpl_node *row = bind_gather(b, BPL_NODE_ROW, BPL_ROLE_SUBJECT, token_at(b, at)->start, token_at(b, stop - 1)->end, items);
+        bool record = has_keys(b, items);
+        const bpl_node *row = bind_gather(b, record ? BPL_NODE_LIST : BPL_NODE_ROW, BPL_ROLE_SUBJECT, token_at(b, at)->start, token_at(b, stop - 1)->end, items);
         if (!row || !bind_push_node(b, row)) return NULL;
     }
     if (b->node_count == base) return bind_fail(b, open, close + 1, "a row is missing beside ⋄");

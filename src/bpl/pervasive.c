@@ -12,9 +12,21 @@ static bpl_number number_of(const bpl_value *value)
     return (bpl_number){value->array, value->class, value->weak};
 }
 
-/* Keeps what a rule answered as a value, and closes the scope that it ran in. */
-static bpl_value *settle(bpl_session *session, bpl_number result, bool atom)
+/* An error of a rule says which function it is of. */
+static void name_function(bpl_session *session, const bpl_pervasive *of)
 {
+    char *message = session->error.message;
+    size_t head = strlen(of->text) + 2, length = strlen(message);
+    if (strcmp(session->error.kind, "DOMAIN") || strstr(message, of->text) || head + length >= sizeof session->error.message) return;
+    memmove(message + head, message, length + 1);
+    memcpy(message, of->text, head - 2);
+    memcpy(message + head - 2, ": ", 2);
+}
+
+/* Keeps what a rule answered as a value, and closes the scope that it ran in. */
+static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_number result, bool atom)
+{
+    if (bpl_failed(session)) name_function(session, of);
     bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, result.weak && atom);
     wg_scope_close(session->lazy);
     return value;
@@ -75,7 +87,7 @@ static bpl_value *monadic(bpl_session *session, const bpl_pervasive *of, bpl_val
 {
     if (bpl_is_simple(right)) {
         wg_scope_open(session->lazy);
-        return with_keys_of(session, settle(session, of->one(session, number_of(right)), right->atom), right);
+        return with_keys_of(session, settle(session, of, of->one(session, number_of(right)), right->atom), right);
     }
     if (right->type == BPL_ITEMS) return each_item(session, of, right);
     if (right->type == BPL_RATIONAL) return of->unbounded(session, of->row, NULL, right);
@@ -186,7 +198,7 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
         b = nothing_like(b, rank, shape);
     }
     bpl_number result = a.array && b.array ? of->two(session, a, b) : bpl_nothing();
-    return settle(session, result, left->atom && right->atom);
+    return settle(session, of, result, left->atom && right->atom);
 }
 
 /* Two arguments whose axes pair in order. */
@@ -239,7 +251,7 @@ static bpl_value *keyed_numbers(const bpl_pervasive *of, const bpl_pairing *p)
     bpl_number a = number_of(p->left), b = number_of(p->right);
     a.array = laid(p, true);
     b.array = laid(p, false);
-    return settle(session, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false);
+    return settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false);
 }
 
 /* Item by item; -1 is the fill. */

@@ -13,17 +13,6 @@
 #include "bpl/put.h"
 #include "bpl/whole.h"
 
-/* Forgets an error of something that was only tried. False where it may not be. */
-static bool forgive(bpl_session *session)
-{
-    session->no_result = false;
-    if (!bpl_failed(session)) return wg_lazy_error_clear(session->lazy), true;
-    if (session->trials || bpl_error_stops(session)) return false;
-    bpl_error_clear(session);
-    wg_lazy_error_clear(session->lazy);
-    return true;
-}
-
 /* ---- what a function selects: by ids ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct selection {
@@ -101,6 +90,7 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
     s->count = next - 1;
     size_t bytes = (size_t)(s->count + 1) * sizeof(bpl_value *);
     bpl_value *selected = s->ids ? bpl_apply(session, g, NULL, s->ids) : NULL, **leaves = selected ? base_allocate_zeroed(session->allocator, bytes) : NULL;
+    if (selected && !leaves) bpl_fail_memory(session);
     bool same = leaves && leaves_of(session, y, leaves, &used);
     bpl_value *found = same ? resolve(session, selected, leaves, s->count, 0) : NULL;
     same = found && bpl_match(session, found, v, &same) && same;
@@ -155,8 +145,9 @@ static int compare_known(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The ids that tangents stand for, as an array like them; NULL where one is no item's. What does not move is a fill: 0 (of characters: a space). */
-static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents, const double *values, double fill, const bpl_value *ids, bool atom)
+/* The ids that tangents stand for, as an array like them; NULL where one is no item's, or its value is not that item's. What does not move is a fill:
+ * 0 (of characters: a space). */
+static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents, const double *values, const double *items, double fill, const bpl_value *ids, bool atom)
 {
     int64_t count = bpl_volume(ids), volume = 1;
     for (uint32_t axis = 0; axis < tangents->rank; axis++) volume *= tangents->shape[axis];
@@ -164,13 +155,15 @@ static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents,
     known *table = base_allocate(session->allocator, known_bytes);
     int64_t *found = base_allocate(session->allocator, bytes);
     wg_view view;
-    bool good = table && found && bpl_read(session, ids, &view);
+    bool good = (table && found) || (bpl_fail_memory(session), false);
+    good = good && bpl_read(session, ids, &view);
     for (int64_t i = 0; i < count && good; i++) table[i] = (known){tangent_of(i), i};
     if (good) qsort(table, (size_t)count, sizeof *table, compare_known);
     for (int64_t i = 0; i < volume && good; i++) {
         known key = {((const double *)tangents->data)[i], 0}, *at = count ? bsearch(&key, table, (size_t)count, sizeof *table, compare_known) : NULL;
         found[i] = at ? ((const int64_t *)view.data)[at->position] : 0;
-        good = at || (key.tangent == 0 && values[i] == fill);
+        double expected = at ? items[at->position] : fill;
+        good = (at || key.tangent == 0) && (values[i] == expected || (values[i] != values[i] && expected != expected));
     }
     bpl_value *selected = good ? bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, tangents->rank, tangents->shape, found) : NULL;
     if (selected && atom) {
@@ -208,7 +201,7 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
     moving m = {session, g, y, false};
     wg_function function = {call_moving, &m, 1, 1};
     wg_array *value = NULL, *moved = NULL;
-    wg_view view, values;
+    wg_view view, values, items;
     uint64_t next = 1;
     wg_scope_open(session->lazy);
     wg_array *input = as_floats(y), *wanted = bpl_is_simple(v) ? as_floats(v) : NULL, *seeds = wg_array_from(session->lazy, WG_KIND_F64, bpl_rank(y), bpl_shape(y), tangents);
@@ -216,9 +209,9 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
     bool good = input && wanted && seeds && wg_function_jvp(session->lazy, &function, &input, &seeds, &value, &moved) && wg_array_read(moved, &view) && is_dense(&view);
     bpl_value *found = good ? bpl_own_array(session, value, BPL_CLASS_FLOAT, m.atom, false) : NULL;
     bpl_value *expected = found ? bpl_own_array(session, wanted, BPL_CLASS_FLOAT, m.atom, false) : NULL;
-    good = expected && m.atom == v->atom && bpl_match(session, found, expected, &good) && good && bpl_read(session, found, &values);
+    good = expected && m.atom == v->atom && bpl_match(session, found, expected, &good) && good && bpl_read(session, found, &values) && wg_array_read(input, &items) && is_dense(&items);
     if (good && !s->ids) s->ids = bpl_ids_like(session, y, &next), s->count = next - 1;
-    if (good && s->ids) s->selected = ids_of_tangents(session, &view, values.data, y->type == BPL_CHARACTERS ? ' ' : 0, s->ids, m.atom);
+    if (good && s->ids) s->selected = ids_of_tangents(session, &view, values.data, items.data, y->type == BPL_CHARACTERS ? ' ' : 0, s->ids, m.atom);
     wg_scope_close(session->lazy);
     bpl_release(found);
     bpl_release(expected);
@@ -228,13 +221,13 @@ static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl
 {
     bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) && wg_array_is_carried(y->array);
     if (real && !carried) select_by_tangents(session, g, y, v, s);
-    if (!s->selected && forgive(session)) {
+    if (!s->selected && bpl_forgive(session)) {
         bpl_release(s->ids);
         s->ids = NULL;
         select_by_ids(session, g, y, v, s);
     }
-    if (!s->selected && ((real && carried) || characters) && forgive(session)) select_by_tangents(session, g, y, v, s);
-    return s->selected || forgive(session);
+    if (!s->selected && ((real && carried) || characters) && bpl_forgive(session)) select_by_tangents(session, g, y, v, s);
+    return s->selected || bpl_forgive(session);
 }
 
 /* ---- under a function ----------------------------------------------------------------------------------------------------------------------------------- */

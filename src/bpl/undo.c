@@ -595,11 +595,7 @@ bpl_value *bpl_undo(bpl_session *session, uint16_t glyph, bpl_known which, bpl_v
     bpl_release(again);
     if (same) return x;
     bpl_release(x);
-    if (bpl_failed(session)) {
-        if (bpl_error_stops(session) || session->trials) return NULL;
-        bpl_error_clear(session);
-    }
-    return no_argument(session);
+    return bpl_forgive(session) ? no_argument(session) : NULL;
 }
 
 /* ---- system names ----------------------------------------------------------------------------------------------------------------------------------- */

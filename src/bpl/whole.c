@@ -173,64 +173,6 @@ bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *v
     return bpl_settle_keys(session, result, keys);
 }
 
-/* A table of texts: open addressing, positions + 1. */
-typedef struct label_entry {
-    uint64_t hash;
-    int64_t position;
-} label_entry;
-
-static bool label_hash(bpl_session *session, const bpl_value *label, uint64_t *hash)
-{
-    wg_view view;
-    if (!bpl_read(session, label, &view)) return false;
-    int64_t count = bpl_volume(label);
-    const uint32_t *text = view.data;
-    uint64_t sum = 0xCBF29CE484222325u;
-    for (int64_t i = 0; i < count; i++) sum = (sum ^ text[i]) * 0x100000001B3u;
-    *hash = sum ^ (uint64_t)count << 48 ^ sum >> 29;
-    return true;
-}
-
-static bool labels_distinct(bpl_session *session, const bpl_axis *axis, label_entry *table, uint64_t mask)
-{
-    for (int64_t i = 0; i < axis->extent; i++) {
-        uint64_t hash;
-        if (!axis->labels[i]) continue;
-        if (!label_hash(session, axis->labels[i], &hash)) return false;
-        uint64_t slot = hash & mask;
-        for (; table[slot].position; slot = (slot + 1) & mask) {
-            if (table[slot].hash != hash || !bpl_same_text(session, axis->labels[table[slot].position - 1], axis->labels[i])) continue;
-            char *text;
-            size_t length;
-            if (!bpl_to_text(session, axis->labels[i], "a key", &text, &length)) return false;
-            bpl_fail(session, BPL_DOMAIN, "the key \"%s\" would stand twice on one axis", text);
-            base_free(session->allocator, text, length + 1);
-            return false;
-        }
-        table[slot] = (label_entry){hash, i + 1};
-    }
-    return true;
-}
-
-bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis)
-{
-    if (!axis->labels || axis->extent < 2) return true;
-    uint64_t size = 4;
-    while (size < (uint64_t)axis->extent * 2) size *= 2;
-    label_entry *table = base_allocate_zeroed(session->allocator, size * sizeof *table);
-    if (!table) return bpl_fail_memory(session), false;
-    bool good = labels_distinct(session, axis, table, size - 1);
-    base_free(session->allocator, table, size * sizeof *table);
-    return good;
-}
-
-static void drop_labels(bpl_session *session, bpl_axis *axis)
-{
-    for (int64_t i = 0; axis->labels && i < axis->extent; i++) bpl_release(axis->labels[i]);
-    if (axis->labels) base_free(session->allocator, axis->labels, (size_t)axis->extent * sizeof *axis->labels);
-    axis->labels = NULL;
-}
-
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement)
 {
     if (!from) return true;
@@ -245,7 +187,7 @@ bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bp
             if (fresh && !bpl_axis_set_label(session, to, i, label)) return false;
             if (!fresh) agreement->labels_lost = !to->labels[i] != !label || (label && !bpl_same_text(session, label, to->labels[i]));
         }
-        if (agreement->labels_lost) drop_labels(session, to);
+        if (agreement->labels_lost) bpl_axis_drop_labels(session, to);
     }
     return true;
 }
@@ -281,7 +223,7 @@ static bool axis_named(bpl_session *session, const char *name, const bpl_value *
         const bpl_axis *candidate = bpl_axis_of(of, i);
         if (candidate && candidate->name && !strcmp(candidate->name, name)) return *axis = i, true;
     }
-    return bpl_fail(session, BPL_DOMAIN, "no axis is named \"%s\"", name), false;
+    return bpl_fail(session, BPL_INDEX, "no axis is named \"%s\"", name), false;
 }
 
 static bool axis_by_text(bpl_session *session, const bpl_value *text, const bpl_value *of, int64_t *axis)
@@ -312,7 +254,9 @@ bool bpl_axes_of(bpl_session *session, const bpl_value *axes, const bpl_value *o
     bool several = axes->type != BPL_CHARACTERS && bpl_rank(axes) && !index_name(axes);
     if (bpl_rank(axes) > 1) return bpl_fail(session, BPL_RANK, "axes are one value or a vector, not an array of rank %u", bpl_rank(axes)), false;
     int64_t given = several ? bpl_volume(axes) : 1;
-    if (given > bpl_rank(of)) return bpl_fail(session, BPL_DOMAIN, "%lld axes of an array of %u", (long long)given, bpl_rank(of)), false;
+    if (given > bpl_rank(of) && axes->type == BPL_NUMBERS)
+        return bpl_fail(session, BPL_DOMAIN, "%lld axes of an array of %u", (long long)given, bpl_rank(of)), false;
+    if (given > WG_MAX_RANK) return bpl_fail(session, BPL_DOMAIN, "%lld axes, of at most %d", (long long)given, WG_MAX_RANK), false;
     *count = (uint32_t)given;
     bool used[WG_MAX_RANK] = {0}, good = true;
     for (uint32_t i = 0; good && i < *count; i++) {
@@ -330,8 +274,9 @@ bool bpl_axis_given(bpl_session *session, const bpl_value *axes, const bpl_value
 {
     uint32_t list[WG_MAX_RANK], count;
     if (!axes) return *axis = otherwise, true;
+    if (axes->type != BPL_CHARACTERS && bpl_rank(axes) && !index_name(axes) && bpl_volume(axes) != 1)
+        return bpl_fail(session, BPL_RANK, "one axis is needed, not %lld", (long long)bpl_volume(axes)), false;
     if (!bpl_axes_of(session, axes, of, list, &count)) return false;
-    if (count != 1) return bpl_fail(session, BPL_RANK, "one axis is needed, not %u", count), false;
     return *axis = list[0], true;
 }
 

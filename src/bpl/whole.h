@@ -49,8 +49,6 @@ typedef struct bpl_agreement {
     bool name_lost, labels_lost;
 } bpl_agreement;
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement);
-/* Keys of an axis, each once? DOMAIN. */
-bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
 
 /* LIMIT where a shape has too many axes or items. */
 bool bpl_shape_allowed(bpl_session *session, uint32_t rank, const int64_t *shape);
@@ -71,8 +69,9 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value);
 bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class *class, wg_kind *kind);
 /* Whole numbers as an array of any kind of numbers. */
 bpl_value *bpl_integers_as(bpl_session *session, bpl_class class, wg_kind kind, uint32_t rank, const int64_t *shape, const int64_t *numbers);
+typedef bpl_value *(*bpl_item_code)(bpl_session *session, bpl_value *left, bpl_value *right);
 /* Each item (left NULL) or pair of items on its own; the results are mixed. */
-bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_value *(*code)(bpl_session *session, bpl_value *left, bpl_value *right));
+bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right, bpl_item_code code);
 /* How many leading axes of a value are those of cells that are looked for among the major cells of `searched`. RANK, LENGTH. */
 bool bpl_query_frame(bpl_session *session, const char *name, const bpl_value *searched, const bpl_value *value, uint32_t *frame);
 
@@ -84,10 +83,11 @@ wg_array *bpl_first_places(bpl_session *session, bpl_value *value);
 wg_array *bpl_places_in(bpl_session *session, bpl_value *searched, bpl_value *value, uint32_t frame);
 /* Numbers [n] that are equal where items of a vector match; NULL (an error or none): it is not so simple. */
 wg_array *bpl_direct_keys(bpl_session *session, bpl_value *value);
-/* The first positions of distinct keys: *positions allocated for one more than there are keys. *done is false (no error) where a table would not gain. */
+/* The first positions of distinct keys: *positions allocated for one more than there are keys. *done is false (no error) where a table would not
+ * gain. */
 bool bpl_distinct_by_range(bpl_session *session, wg_array *keys, int64_t **positions, int64_t *distinct, bool *done);
-/* The kind in which simple values (b NULL: one) are compared: integers of any width meet in 64 bits. False (no error): they are not simple, or numbers and
- * characters. */
+/* The kind in which simple values (b NULL: one) are compared: integers of any width meet in 64 bits. False (no error): they are not simple, or
+ * numbers and characters. */
 bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class *class, wg_kind *kind);
 /* Positions (counted from `first`) as the keys of an axis, where it has them. */
 bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis *axis, int64_t first);

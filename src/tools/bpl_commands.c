@@ -46,6 +46,7 @@ static void tell_error(bpl_console *console)
 static void command_save(bpl_console *console, const char *path)
 {
     base_string text = base_string_new(tool_allocator());
+    bpl_error_clear(console->bpl);
     if (!*path) fputs("]save FILE writes the names and their values as a script\n", stderr);
     else if (!put_names(console->bpl, &text)) tell_error(console);
     else {
@@ -107,6 +108,7 @@ static bpl_role role_now(void *user, bpl_symbol name) { return bpl_role_now(user
 
 static void command_dissect(bpl_console *console, const char *text)
 {
+    bpl_error_clear(console->bpl); /* of the last run */
     bpl_source *source = bpl_source_new(console->bpl, "dissect", text, strlen(text));
     for (uint32_t i = 0; source && i < source->body.count; i++) {
         const bpl_node *tree = bpl_bind(console->bpl, source, &source->body.statements[i], (bpl_roles){role_now, console->bpl});

@@ -3,6 +3,7 @@
  * Text to trees: every line of binding.tsv, diagnostics, and texts that are wrong, deep, long or cut off. */
 #include <time.h>
 
+#include "bpl/respell.h"
 #include "bpl/world.h"
 
 /* ---- the names that every line of binding.tsv begins with --------------------------------------------------------------------------------- */
@@ -299,9 +300,27 @@ static void test_memory(void **state)
     bpl_world_close(&w);
 }
 
+/* ---- names of glyphs ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static void test_spellings(void **state)
+{
+    (void)state;
+    bpl_respelling one, other;
+    uint32_t count = 0;
+    for (; bpl_respelling_at(count, &one); count++) {
+        assert_true(one.name[0] && !one.name[strspn(one.name, "abcdefghijklmnopqrstuvwxyz")]);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(bpl_respelling_at(i, &other));
+            if (!strcmp(one.name, other.name) || !strcmp(one.character, other.character)) fail_msg("%s and %s are both `%s", one.character, other.character, one.name);
+        }
+    }
+    assert_true(count > 120);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors), cmocka_unit_test(test_diagnostics), cmocka_unit_test(test_depth),
-                                       cmocka_unit_test(test_length),  cmocka_unit_test(test_cut),         cmocka_unit_test(test_memory)};
+                                       cmocka_unit_test(test_length),  cmocka_unit_test(test_cut),         cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_spellings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

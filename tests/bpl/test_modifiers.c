@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Modifiers beyond their cases (modifiers.tsv, generated.tsv): what is called how often and in which order, all cells at once against cell by cell,
+ * errors, laws, every allocation failing once. */
+#include "bpl/language.h"
+
+/* ---- effects: once a cell, in order, never by a call that was only tried ----------------------------------------------------------------------------- */
+
+static const shown effects[] = {
+    {"n←0 ⋄ {n+←⍵ ⋄ n}¨1 2 3", "1 3 6"},
+    {"n←0 ⋄ {n+←1 ⋄ ⍵}⍤0⊢5⍴1 ⋄ n", "5"},
+    {"n←0 ⋄ 1 2 3{n+←1 ⋄ ⍺×⍵}⊗4 5 ⋄ n", "6"},
+    {"n←0 ⋄ {n+←1 ⋄ ⍺+⍵}/3 4⍴1 ⋄ n", "9"},
+    {"n←0 ⋄ {n+←1 ⋄ ⍵}⍣5⊢1 ⋄ n", "5"},
+    {"n←0 ⋄ {n+←1 ⋄ ⍵+1}@[2<] 1 2 3 4 ⋄ n", "1"},
+    {"n←0 ⋄ (0≤)⍚[{n+←1 ⋄ -⍵} ⊢]¯1 ¯2 3 ⋄ n", "1"},
+    {"n←0 ⋄ 1 1 2{n+←1 ⋄ ⍺}⌸10 20 30 ⋄ n", "2"},
+    {"n←0 ⋄ {n+←1 ⋄ ⍵×⍵}∂1 2 3 ⋄ n", "1"},
+    {"n←0 ⋄ {n+←1 ⋄ +/⍵}⌺3⊢1 2 3 4 ⋄ n", "4"},
+    {"{\"DOMAIN\"::0 ⋄ ⍵>1?÷'a';⍵}¨1 2 3", "1 0 0"},
+    {"{\"DOMAIN\"::¯1 ⋄ ⍎⍵}¨\"1+1\" \"÷'a'\"", "2 ¯1"},
+    {"{⍵>2?⍵;∇⍵+1}¨0 1 5", "3 3 5"},
+    {"{⍵=0?1;⍵×∇⍵-1}¨⍳6", "1 1 2 6 24 120"},
+};
+
+static void test_output_in_order(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *written; } lines[] = {
+        {"{⎕←⍵ ⋄ ⍵}¨1 2 3 ⋄ 0", "1\n2\n3\n0"},
+        {"{⎕←⍺ ⋄ ⍺+⍵}/1 2 3 ⋄ 0", "2\n1\n0"},
+        {"{⎕←⍵ ⋄ ⍺+⍵}\\1 2 3 ⋄ 0", "2\n3\n0"},
+        {"({⎕←1 ⋄ ⍵}+{⎕←2 ⋄ ⍵})5", "2\n1\n10"},
+        {"{⎕←⍵ ⋄ ⍵×2}∂3", "3\n2"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        written all = {.length = 0};
+        bpl_world w = {.bpl = NULL};
+        wg_context_options of_context = {.size = sizeof of_context, .allocator = {world_resize, &w.memory}, .threads = 1};
+        w.memory.context = wg_context_new(&of_context, NULL);
+        wg_bpl_options options = {.size = sizeof options, .context = w.memory.context, .write = write_down, .user = &all};
+        assert_non_null(w.bpl = wg_bpl_new(&options, NULL));
+        wg_bpl_outcome outcome;
+        if (!wg_bpl_run(w.bpl, NULL, lines[i].text, strlen(lines[i].text), &outcome)) fail_msg("%s: %s", lines[i].text, outcome.report);
+        char both[8192];
+        snprintf(both, sizeof both, "%s%s", all.text, outcome.display);
+        if (strcmp(both, lines[i].written)) fail_msg("%s writes\n%s\nnot\n%s", lines[i].text, both, lines[i].written);
+        bpl_world_close(&w);
+    }
+}
+
+/* ---- what this language has of its own --------------------------------------------------------------------------------------------------------------- */
+
+static const shown own[] = {
+    {"{⍺+⍵}/⍬", "0"},
+    {"{⍺×⍵}/2 0⍴0", "1 1"},
+    {"{⍺⌊⍵}/⍬", "∞"},
+    {"{⍺+⍵+0}/⍬", "!DOMAIN without an identity"},
+    {"{⍵×⍵}∂2ₓ", "4"},
+    {"{⍵×⍵}∂3ₓ₁", "6ₛ"},
+    {"{⍵×⍵}∂$t", "2"},
+    {"+/[200 100]ₓ₁", "44ₓ₁"},
+    {"+/¹ [1 2⋄3 4]", "3 7"},
+    {"⌽² [[1 2⋄3 4]⋄[5 6⋄7 8]]", "2 1\n4 3\n\n6 5\n8 7"},
+    {"1 2(,⁰ ¹)[3 4⋄5 6]", "1 3 4\n2 5 6"},
+    {"(⌽⁻)1 2 3", "3 2 1"},
+    {"f←{⍵+1} ⋄ f⁻←{⍵-1} ⋄ f⁻5", "4"},
+    {"f←{⍵+1} ⋄ f⁻←{⍵-1} ⋄ f⍣¯3⊢5", "2"},
+    {"f←{⍵*2} ⋄ f∂←{⍺×5} ⋄ 2(f∂)3", "!DOMAIN bind the left one"},
+    {",⍠1⊢[1 2⋄3 4]", "1 2\n3 4"},
+};
+
+static const shown errors[] = {
+    {"1 2 3+¨1 2", "!LENGTH lengths 3 and 2"},
+    {"1/2 3", "!DOMAIN replicate with #"},
+    {"+⍤1 2 3 4⊢1", "!LENGTH one to three"},
+    {"+⍤(1 1⍴0)⊢1 2", "!RANK"},
+    {"+⍤'a'⊢1 2", "!DOMAIN"},
+    {"{⍵}⍠2⊢1 2", "!DOMAIN no axis 2"},
+    {"{⍵}⍠\"k\"⊢1 2", "!INDEX no axis \"k\""},
+    {"+\\⍠0 1⊢2 2⍴1", "!RANK one axis"},
+    {"+⊗1 2", "!SYNTAX two arguments"},
+    {"(2 3⍴0)+.×4 5⍴0", "!LENGTH lengths 3 and 4"},
+    {"-.×2 2 2⍴0", "!RANK a matrix"},
+    {"-.×65 65⍴'a'", "!LIMIT 64"},
+    {"{⍵}⌸5", "!RANK with an axis"},
+    {"1 2{⍵}⌸1 2 3", "!LENGTH 2 and 3"},
+    {"{⍵+1}⍣1.5⊢1", "!DOMAIN"},
+    {"{⍵+1}⍣'a'⊢1", "!DOMAIN numbers"},
+    {"{⍵+1}⍣[+ -]⊢1", "!DOMAIN"},
+    {"{⍵+1}⍣¯1⊢1", "!DOMAIN no known inverse"},
+    {"{⍵+1}⍣{2}⊢1", "!DOMAIN"},
+    {"0⍚[]3", "!DOMAIN a vector of functions"},
+    {"2⍚[+ -]3", "!INDEX outside the 2 cases"},
+    {"1 2⍚[+ -]1 2", "!INDEX"},
+    {"0.5 1⍚[+ -]1 2", "!DOMAIN"},
+    {"1 0⍚[+ {1 2 3}]1 2", "!LENGTH one result for each"},
+    {"[1 0⋄0 1]⍚[+ -]1 2", "!RANK the argument lacks"},
+    {"9@5⊢1 2 3", "!INDEX"},
+    {"1 2 3@0 1⊢1 2 3", "!LENGTH"},
+    {"9@0⊢5", "!LENGTH a unit"},
+    {"-@(+/)1 2 3", "!DOMAIN no known inverse"},
+    {"-@[+ -]1 2", "!DOMAIN"},
+    {"+/⌺0⊢1 2", "!DOMAIN a window of 0"},
+    {"+/⌺9⊢1 2", "!DOMAIN a window of 9"},
+    {"1+/⌺3⊢1 2 3", "!SYNTAX one argument"},
+    {"{⍵}∂\"abc\"", "!DOMAIN"},
+    {"{⍵ (⍵ ⍵)}∂1", "!DOMAIN not nested"},
+    {"{⍵}∂1j2", "!UNSUPPORTED complex"},
+    {"6.5∧ᵇ3", "!DOMAIN whole"},
+    {"6{2}ᵇ3", "!DOMAIN"},
+    {"6∧ᵇ'a'", "!DOMAIN integers"},
+};
+
+static void test_effects(void **state) { (void)state; CHECK_ALL(effects); }
+static void test_own(void **state) { (void)state; CHECK_ALL(own); }
+
+static void test_errors(void **state)
+{
+    (void)state;
+    CHECK_ALL(errors);
+}
+
+/* ---- laws ----------------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Each line is true: the same by all cells at once, and by calls that cannot be (an outer write makes them one by one). */
+static const char *const laws[] = {
+    "a←3 4 5⍴⍳60 ⋄ f←{(+/⍵)×⌽⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ (+/⍵)×⌽⍵} ⋄ (f⍤1⊢a)≡(g⍤1⊢a)",
+    "a←3 4 5⍴⍳60 ⋄ f←{⍉⍵+.×⍉⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍉⍵+.×⍉⍵} ⋄ (f⍤2⊢a)≡(g⍤2⊢a)",
+    "a←3 4⍴⍳12 ⋄ f←{⍺+2×⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍺+2×⍵} ⋄ ((f/a)≡g/a)∧((f\\a)≡g\\a)∧((f⌿a)≡g⌿a)∧(f⍀a)≡g⍀a",
+    "x←1 2 3 ⋄ y←4 5 ⋄ f←{⍺ ⍵×⍺} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍺ ⍵×⍺} ⋄ (x(f⊗)y)≡x(g⊗)y",
+    "x←1 2 3 ⋄ f←{⍵ ⍵+1} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍵ ⍵+1} ⋄ ((f¨x)≡g¨x)∧(f⍤0⊢x)≡g⍤0⊢x",
+    "x←¿5 6⍴0 ⋄ f←{e←*⍵-⌈/⍵ ⋄ e÷+/e} ⋄ n←0 ⋄ g←{n+←1 ⋄ e←*⍵-⌈/⍵ ⋄ e÷+/e} ⋄ (f⍤1⊢x)≡(g⍤1⊢x)",
+    "x←\"abc\" \"de\" ⋄ (⌽¨x)≡{⍵}¨⌽¨x",
+    "a←2 3 4⍴⍳24 ⋄ f←{⌽⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⌽⍵} ⋄ (f⍠0⊢a)≡(g⍠0⊢a)",
+    "a←2 3 4⍴⍳24 ⋄ (+/⍠0 2⊢a)≡{+/,⍵}⍠0 2⊢a",
+    "x←¿20⍴0 ⋄ ((x>0.5)⍚[- ⊢]x)≡x×(x>0.5)+¯1×x≤0.5",
+    "x←¿20⍴0 ⋄ (-@[0.5<] x)≡x×1-2×x>0.5",
+    "x←5 3 9 1 ⋄ (⌽@<x)≡⌽@{⍵.[⍋⍵]} x",
+    "x←⍳10 ⋄ ((1+)@(2|#⊢) x)≡x+2|x",
+    "x←¿7⍴0 ⋄ ({+/⍵*2}∂x)≡2×x",
+    "x←¿3⍴0 ⋄ ({⍵*3}∂∂¨x)≡6×x",
+    "x←¿3 4⍴0 ⋄ ({+/⍵×⍵}∂⍤1⊢x)≡2×x",
+    "x←¿4⍴0 ⋄ ({+/{⍵×⍵}¨⍵}∂x)≡2×x",
+    "x←¿4⍴0 ⋄ ({⍺+⍵×⍵}/∂x)≡{⍺+⍵×⍵}/∂x",
+    "k←¿100⍴5ₓ ⋄ v←¿100⍴9ₓ ⋄ (k(+/⊢)⌸v)≡k{+/⍵}⌸v",
+    "k←¿100⍴5ₓ ⋄ (≢⊢ ⌸k)≡{≢⍵}⌸k",
+    "k←\"mississippi\" ⋄ (≢⊢ ⌸k)≡{≢⍵}⌸k",
+    "k←0.5×¿50⍴9ₓ ⋄ (≢⊢ ⌸k)≡{≢⍵}⌸k",
+    "x←1 2 3 ⋄ ((⊽⍣(⍳5)) x)≡{(⊽⍣⍵)x}¨⍳5",
+    "m←¿5 5⍴100ₓ ⋄ (-.×m)≡⌊0.5+-.×m+0",
+    "m←¿3 4⍴9 ⋄ n←¿4 2⍴9 ⋄ (m+.×n)≡m{⍺+⍵}.{⍺×⍵}n",
+    "m←¿3 4⍴9 ⋄ n←¿4 2⍴9 ⋄ (m⌊.+n)≡m{⍺⌊⍵}.{⍺+⍵}n",
+};
+
+static void test_laws(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        bpl_world w;
+        wg_bpl_outcome outcome;
+        bpl_world_open(&w);
+        if (!wg_bpl_run(w.bpl, NULL, laws[i], strlen(laws[i]), &outcome)) fail_msg("%s: %s", laws[i], outcome.report);
+        if (strcmp(outcome.display, "$t") && strcmp(outcome.display, "1") && strcmp(outcome.display, "1ₓ")) fail_msg("%s: %s", laws[i], outcome.display);
+        bpl_world_close(&w);
+    }
+}
+
+/* ---- without memory ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+static const char *const everything[] = {
+    "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3", "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
+    "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2", "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
+    "9@[[1 2]][1 2 3;4 5 6]", "{+/⍵×⍵}∂1 2", "{⍵.a×⍵.b}∂[\"a\":1 \"b\":2]", "f←{⍵*2} ⋄ f∂←{⍺×2×⍵} ⋄ {+/f ⍵}∂1 2", "+/⌺3⊢1 2 3", "6 3∧ᵇ5", "(⊽@⌽)⁻2 4 6", "-\\⁻5 3 1",
+    "1 2+⊗⁻1 2+⊗10 20", "(×↢*)⁻1", "1○⁻2", "⍸⁻0 2 2", "1 0 1#⁻3 4",
+};
+
+/* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
+static void test_without_memory(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof everything / sizeof *everything; k++) {
+        bpl_world w;
+        wg_bpl_outcome outcome;
+        bpl_world_open(&w);
+        long long before = atomic_load(&w.memory.asked);
+        assert_true(wg_bpl_run(w.bpl, NULL, everything[k], strlen(everything[k]), &outcome));
+        long long needed = atomic_load(&w.memory.asked) - before;
+        bpl_world_close(&w);
+        for (long long at = 1; at <= needed; at += 1 + needed / 150) {
+            bpl_world_open(&w);
+            w.memory.fails_at = atomic_load(&w.memory.asked) + at;
+            bool done = wg_bpl_run(w.bpl, NULL, everything[k], strlen(everything[k]), &outcome);
+            if (!done && strcmp(outcome.kind, "LIMIT")) fail_msg("%s without allocation %lld of %lld: %s", everything[k], at, needed, outcome.report);
+            w.memory.fails_at = 0;
+            bpl_world_close(&w);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""wengert bpl as a person uses it: expressions, scripts, the prompt on a terminal, glyphs by name, ]help, and lines of JSON."""
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "house"))
+from house import BUILD, Report  # noqa: E402
+
+COMMAND = str(BUILD / "wengert")
+report = Report()
+
+
+def ran(*words, stdin=None):
+    return subprocess.run([COMMAND, "bpl", *words], input=stdin, stdin=subprocess.DEVNULL if stdin is None else None, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", check=False, timeout=60)
+
+
+def answers(words, out, code=0, err="", stdin=None):
+    done = ran(*words, stdin=stdin)
+    report.check(done.returncode == code and done.stdout == out and (err in done.stderr if err else not done.stderr),
+                 f"bpl {words}: exit {done.returncode}, {done.stdout!r}, {done.stderr!r}; expected {out!r}")
+    return done
+
+
+def test_expressions():
+    answers(["-e", "+/÷≢ 2 4 9"], "5\n")
+    answers(["-e", "1+2 ⋄ x←3 ⋄ x×2\n2 2⍴⍳4"], "3\n6\n0 1\n2 3\n")
+    answers(["--expression", "x←3"], "")
+    answers(["-e", "(⎕←1)+(⎕←2)"], "2\n1\n3\n")
+    answers(["-e", "⎕,⎕"], "badc\n", stdin="dc\nba\n")
+    answers(["-e", "1 ⋄ ÷\"a\""], "1\n", 1, "DOMAIN ERROR: ")
+    answers(["-e", "[1 2"], "", 1, "expression:1:1")
+    answers(["-e", "`iota 3"], "0 1 2\n")
+    answers(["-e", "`nonsense 3"], "", 1, "SYNTAX ERROR")
+    answers(["-e"], "", 2, "-e needs TEXT")
+    answers(["--nonsense"], "", 2, "--nonsense")
+    answers(["--format", "hanzi"], "", 2, "glyphs or names")
+
+
+def test_scripts():
+    pathlib.Path("script.bpl").write_text("#!/usr/bin/env -S wengert bpl\nsquares←{\n  ⍵×⍵ ⍝ each\n}\nsquares 1 2 3\n+/squares 1 2 3\n", encoding="utf-8")
+    answers(["script.bpl"], "1 4 9\n14\n")
+    answers(["script.bpl", "--threads", "-x"], "1 4 9\n14\n")
+    answers(["-"], "5\n", stdin="2+3\n")
+    answers([], "5\n", stdin="2+3\n")
+    pathlib.Path("wrong.bpl").write_text("x←1\nx+÷'a'\n", encoding="utf-8")
+    answers(["wrong.bpl"], "", 1, "wrong.bpl:2:3")
+    answers(["missing.bpl"], "", 1, "missing.bpl: No such file")
+    answers(["."], "", 1, ".: Is a directory")
+    pathlib.Path("bytes.bpl").write_bytes(b"1+2\n\xff\n")
+    answers(["bytes.bpl"], "", 1, "byte 4 is no UTF-8")
+    pathlib.Path("empty.bpl").write_text("", encoding="utf-8")
+    answers(["empty.bpl"], "")
+
+
+def test_spellings():
+    lines = [line.split("\t")[0] for line in (ROOT / "tests" / "bpl" / "binding.tsv").read_text(encoding="utf-8").splitlines()]
+    text = "\n".join(line for line in lines if "'" not in line and '"' not in line) + "\n"
+    names = answers(["--format", "names"], ran("--format", "names", stdin=text).stdout, stdin=text).stdout
+    plain = "".join(line.split("`comment")[0] for line in names.splitlines())
+    report.check(plain.isascii(), f"names leave glyphs: {sorted(set(c for c in plain if not c.isascii()))}")
+    answers(["--format", "glyphs"], text, stdin=names)
+    answers(["--format", "names"], '"⍳⍵" `iota\'⍵\' `comment ⍳\n', stdin='"⍳⍵" ⍳\'⍵\' ⍝ ⍳\n')
+
+
+def test_worker():
+    requests = [{"id": 1, "code": "x←2 ⋄ x+1"}, {"id": "two", "code": "⎕←3 ⋄ x×÷'a'"}, {"id": 3, "code": "{∇⍵}1", "timeout": 0.2}, {"id": 4}, {"id": 5, "code": "x", "timeout": -1}]
+    text = "".join(json.dumps(request) + "\n" for request in requests) + "nonsense\n\n" + json.dumps({"id": 7, "code": "x"})
+    done = ran("--worker", stdin=text)
+    got = [json.loads(line) for line in done.stdout.splitlines()]
+    report.check(done.returncode == 0 and len(got) == 7 and all(answer["wengert"] == 1 for answer in got), f"worker: {done.stdout} {done.stderr}")
+    report.check(got[0] == {"wengert": 1, "id": 1, "display": "3", "output": "", "error": None}, f"worker: {got[0]}")
+    error = got[1]["error"]
+    report.check(got[1]["output"] == "3\n" and error["kind"] == "DOMAIN" and (error["line"], error["column"]) == (1, 9), f"worker: {got[1]}")
+    report.check([answer["error"]["kind"] for answer in got[2:6]] == ["TIMEOUT", "REQUEST", "REQUEST", "REQUEST"], f"worker: {got[2:6]}")
+    report.check(got[6]["display"] == "2", f"the session goes on: {got[6]}")
+    talk = subprocess.Popen([COMMAND, "bpl", "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    talk.stdin.write('{"id": 1, "code": "{∇⍵}1"}\n')
+    talk.stdin.flush()
+    time.sleep(0.3)
+    out, _ = talk.communicate('{"interrupt": true}\n', timeout=30)
+    report.check(json.loads(out)["error"]["kind"] == "INTERRUPT", f"interrupt: {out}")
+
+
+class Terminal:
+    """The prompt on a terminal of its own."""
+
+    def __init__(self):
+        self.process, self.file = os.forkpty()
+        if self.process == 0:
+            os.execve(COMMAND, [COMMAND, "bpl"], {**os.environ, "HOME": os.getcwd(), "XDG_STATE_HOME": os.getcwd() + "/state", "TERM": "dumb", "LC_ALL": "C.UTF-8"})
+        self.seen = ""
+
+    def types(self, text, until, seconds=20):
+        """Types, and waits for what must be seen then."""
+        start = len(self.seen)
+        os.write(self.file, text.encode())
+        end = time.monotonic() + seconds
+        while until not in self.seen[start:] and time.monotonic() < end:
+            if select.select([self.file], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.file, 65536).decode("utf-8", "replace")
+                except OSError:
+                    break
+        report.check(until in self.seen[start:], f"typed {text!r}: {self.seen[start:]!r} has no {until!r}")
+
+    def ends(self):
+        time.sleep(0.3) # until it reads keys again: a terminal that does not takes Ctrl-D for itself
+        os.write(self.file, b"\x04")
+        for _ in range(200):
+            done, status = os.waitpid(self.process, os.WNOHANG)
+            if done:
+                report.check(status == 0, f"the prompt ends with {status}")
+                os.close(self.file)
+                return
+            if select.select([self.file], [], [], 0.05)[0]:
+                try:
+                    os.read(self.file, 65536)
+                except OSError:
+                    pass
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        report.check(False, "Ctrl-D does not end the prompt")
+
+
+def test_prompt():
+    libedit = "libedit" in subprocess.run(["ldd", COMMAND], stdout=subprocess.PIPE, text=True, check=False).stdout
+    terminal = Terminal()
+    terminal.types("", "]help")
+    terminal.types("1+2\n", "\r\n3\r\n")
+    terminal.types("value←5 ⋄ [1 2\n", "…")
+    terminal.types("3 4]\n", "3 4\r\n")
+    terminal.types("÷'a'\n", "DOMAIN ERROR")
+    terminal.types("]names\n", "value  array")
+    terminal.types("]dissect +/÷≢ value\n", "(call (fork (op / +) ÷ ≢) value)")
+    terminal.types("]time 1+2\n", "the least of")
+    terminal.types("]help ⌽\n", "3 2 1")
+    terminal.types("]nonsense\n", "there is no such command")
+    terminal.types("]save saved.bpl\n", "]save")
+    terminal.types("value←7\n", "value")
+    terminal.types("]load saved.bpl\n", "]load")
+    terminal.types("value×10\n", "50")
+    terminal.types("{∇⍵}1\n", "{∇⍵}1")
+    time.sleep(0.2)
+    terminal.types("\x03", "INTERRUPT")
+    terminal.types("value×100\n", "500")
+    if libedit:
+        terminal.types("12\x03", "^C")
+        terminal.types("val\t+1\n", "6")
+        terminal.types("`iot\t4\n", "0 1 2 3")
+        terminal.types("\x10\n", "0 1 2 3") # the line before
+    terminal.ends()
+    report.check("value←5" in pathlib.Path("saved.bpl").read_text(encoding="utf-8"), "]save does not write the names")
+
+
+def test_help():
+    terminal = Terminal()
+    terminal.types("]help\n", "]help X")
+    terminal.types("]help nonsense\n", "nothing is called nonsense")
+    start = len(terminal.seen)
+    for line in (ROOT / "src" / "bpl" / "examples.def").read_text(encoding="utf-8").splitlines():
+        if line.startswith("EXAMPLE("):
+            glyph = line.split('"')[1].replace("\\\\", "\\")
+            terminal.types(f"]help {glyph}\n", f"{glyph}   ")
+    terminal.types("1+2\n", "\r\n3\r\n")
+    for line in terminal.seen[start:].splitlines():
+        report.check(" ERROR: " not in line, f"an example of ]help fails: {line}")
+    terminal.ends()
+
+
+def test_start():
+    least = 1e9
+    for _ in range(10):
+        begin = time.monotonic()
+        ran("-e", "1")
+        least = min(least, time.monotonic() - begin)
+    report.check(least < 0.1, f"starting takes {least:.3f} s")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                test()
+        os.chdir(ROOT)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
