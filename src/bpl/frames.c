@@ -66,25 +66,13 @@ static void positions_free(bpl_session *session, int64_t *positions, int64_t cou
     if (positions) base_free(session->allocator, positions, (size_t)(count ? count : 1) * sizeof *positions);
 }
 
-/* The position of a label among those of an axis not taken yet; a position without a label meets the next one without. */
-static int64_t find_label(bpl_session *session, const bpl_axis *axis, const bpl_value *label, const bool *taken)
-{
-    for (int64_t i = 0; i < axis->extent; i++) {
-        bool same = axis->labels[i] == label;
-        if (taken[i] || (!same && (!label || !axis->labels[i]))) continue;
-        if (same || (bpl_match(session, axis->labels[i], label, &same) && same)) return i;
-        if (bpl_failed(session)) return -1;
-    }
-    return -1;
-}
-
 static bool same_labels(bpl_session *session, const bpl_axis *a, const bpl_axis *b)
 {
     if (a->labels == b->labels) return true;
     bool same = a->extent == b->extent;
     for (int64_t i = 0; i < a->extent && same; i++) {
         same = a->labels[i] == b->labels[i];
-        if (!same && a->labels[i] && b->labels[i] && !bpl_match(session, a->labels[i], b->labels[i], &same)) return false;
+        if (!same && a->labels[i] && b->labels[i]) same = bpl_same_text(session, a->labels[i], b->labels[i]);
     }
     return same;
 }
@@ -110,9 +98,15 @@ static bool unite_labels(bpl_pairing *p, bpl_paired_axis *axis, const bpl_axis *
     int64_t *left_at = positions_new(p->session, room), *right_at = left_at ? positions_new(p->session, room) : NULL;
     if (taken && right_at) {
         axis->extent = left->extent;
+        int64_t unkeyed = 0; /* a position without a label meets the next one without */
         for (int64_t i = 0; i < left->extent; i++) {
             left_at[i] = i;
-            right_at[i] = find_label(p->session, right, left->labels[i], taken);
+            if (left->labels[i]) {
+                right_at[i] = bpl_axis_find(p->session, right, left->labels[i]);
+            } else {
+                while (right->labels[unkeyed]) unkeyed++;
+                right_at[i] = unkeyed++;
+            }
             if (right_at[i] >= 0) taken[right_at[i]] = true;
         }
         for (int64_t i = 0; i < right->extent; i++)

@@ -220,7 +220,7 @@ bpl_value *bpl_align(bpl_session *session, const bpl_keys *keys, bpl_value *valu
     if (!any) return bpl_keep(value);
     for (uint32_t axis = 0; good && axis < rank; axis++) {
         const bpl_axis *own = bpl_axis_of(value, axis);
-        bpl_axis none = {NULL, NULL, 0};
+        bpl_axis none = {.name = NULL};
         good = (selectors[count] = labels_of(session, own && own->labels ? &keys->axes[axis] : &none));
         count += good;
     }

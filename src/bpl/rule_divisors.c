@@ -97,7 +97,7 @@ static bool infinite(bpl_session *session, bpl_number a, bpl_number b)
 {
     wg_array *left = wg_array_is_inf(a.array), *right = wg_array_is_inf(b.array);
     bool any;
-    if (!bpl_any(session, wg_array_or(left, right), &any)) return true;
+    if (!bpl_found(session, wg_array_or(left, right), &any)) return true;
     if (any) bpl_fail(session, BPL_DOMAIN, "infinite numbers have no common divisor");
     return any;
 }
@@ -135,6 +135,6 @@ bpl_number bpl_rule_lcm(bpl_session *session, bpl_number a, bpl_number b)
     bpl_number wide = multiple(session, left, right);
     wg_array *narrow = wg_array_convert_wrap(wide.array, kind);
     bool any;
-    if (!bpl_any(session, wg_array_not_equal(wg_array_convert(narrow, WG_KIND_I64), wide.array), &any)) return bpl_nothing();
+    if (!bpl_found(session, wg_array_not_equal(wg_array_convert(narrow, WG_KIND_I64), wide.array), &any)) return bpl_nothing();
     return any ? (bpl_fail(session, BPL_DOMAIN, "a common multiple does not fit its fixed kind"), bpl_nothing()) : bpl_like(a, narrow);
 }

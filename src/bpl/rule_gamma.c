@@ -65,7 +65,7 @@ bpl_number bpl_rule_factorial(bpl_session *session, bpl_number a)
     a = bpl_counted(a);
     if (!bpl_is_integral(a)) return bpl_settled(session, gamma_of(a));
     bool any;
-    if (!bpl_any(session, wg_array_less_scalar(a.array, 0), &any)) return bpl_nothing();
+    if (!bpl_found(session, wg_array_less_scalar(a.array, 0), &any)) return bpl_nothing();
     if (any && a.class == BPL_CLASS_FIXED) return bpl_fail(session, BPL_DOMAIN, "the factorial of a negative fixed integer is none of its kind"), bpl_nothing();
     if (any) return gamma_of(bpl_floats(session, a));
     wg_array *product = integer_factorial(session, wg_array_convert(a.array, WG_KIND_I64));
@@ -145,7 +145,7 @@ static bpl_number integer_binomial(bpl_session *session, bpl_number a, bpl_numbe
     wg_array *result = wg_array_of(session->lazy, tensor), *narrow = wg_array_convert_wrap(result, bpl_number_kind(a));
     if (a.class != BPL_CLASS_FIXED) return bpl_like(a, narrow);
     bool any;
-    if (!bpl_any(session, wg_array_not_equal(wg_array_convert(narrow, WG_KIND_I64), result), &any)) return bpl_nothing();
+    if (!bpl_found(session, wg_array_not_equal(wg_array_convert(narrow, WG_KIND_I64), result), &any)) return bpl_nothing();
     return any ? (bpl_fail(session, BPL_DOMAIN, "a binomial coefficient does not fit its fixed kind"), bpl_nothing()) : bpl_like(a, narrow);
 }
 
@@ -201,12 +201,12 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
 static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number n)
 {
     wg_array *whole_n = wg_array_equal(wg_array_round(n.array), n.array), *below = wg_array_less_scalar(n.array, 0), *pole = wg_array_and(whole_n, below);
-    bool any;
-    if (!bpl_any(session, pole, &any)) return bpl_nothing();
+    bool any = true, looks = !session->preferences.static_kinds;
+    if (looks && !bpl_any(session, pole, &any)) return bpl_nothing();
     if (!any) return bpl_like(n, positive_binomial(k, n));
     wg_array *whole_k = wg_array_equal(wg_array_round(k.array), k.array);
-    if (!bpl_any(session, wg_array_and(pole, wg_array_not(whole_k)), &any)) return bpl_nothing();
-    if (any && !session->preferences.static_kinds)
+    if (!bpl_found(session, wg_array_and(pole, wg_array_not(whole_k)), &any)) return bpl_nothing();
+    if (any)
         return bpl_fail(session, BPL_DOMAIN, "a negative whole number on the right of ! needs a whole one on the left"), bpl_nothing();
     wg_array *negative_k = wg_array_less_scalar(k.array, 0), *rest = wg_array_sub(n.array, k.array), *places = wg_array_select(negative_k, rest, k.array);
     wg_array *up = wg_array_sub_scalar(wg_array_sub(k.array, n.array), 1), *down = wg_array_sub_scalar(wg_array_neg(k.array), 1);

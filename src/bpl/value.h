@@ -69,6 +69,7 @@ typedef struct bpl_axis {
     char *name;
     bpl_value **labels; /* [extent]: strings, NULL where a position has no key; NULL: no position has */
     int64_t extent;
+    struct bpl_label_index *index; /* where the labels are, made at the first search of a long axis; owned */
 } bpl_axis;
 
 /* Reference counted, immutable. */
@@ -87,6 +88,9 @@ bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key 
 /* What is known of an axis, borrowed; NULL: nothing. */
 const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
 void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
+void bpl_axis_drop_labels(bpl_session *session, bpl_axis *axis);
+/* Is each label there once? DOMAIN. */
+bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
 /* The position that a label has on an axis; -1: none. */
 int64_t bpl_axis_find(bpl_session *session, const bpl_axis *axis, const bpl_value *label);
 bool bpl_axis_set_name(bpl_session *session, bpl_axis *axis, const char *name);                           /* copied; NULL: none */

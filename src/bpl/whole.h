@@ -49,8 +49,6 @@ typedef struct bpl_agreement {
     bool name_lost, labels_lost;
 } bpl_agreement;
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement);
-/* Keys of an axis, each once? DOMAIN. */
-bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
 
 /* LIMIT where a shape has too many axes or items. */
 bool bpl_shape_allowed(bpl_session *session, uint32_t rank, const int64_t *shape);
