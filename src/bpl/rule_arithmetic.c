@@ -47,7 +47,7 @@ static bpl_number moved(bpl_session *session, wg_array *characters, wg_array *by
     wg_array *below = wg_array_less_scalar(point, 0), *above = wg_array_greater_scalar(point, 0x10ffff);
     wg_array *from = wg_array_greater_scalar(point, 0xd7ff), *to = wg_array_less_scalar(point, 0xe000), *surrogate = wg_array_and(from, to);
     bool any;
-    if (!bpl_any(session, wg_array_or(wg_array_or(below, above), surrogate), &any)) return bpl_nothing();
+    if (!bpl_found(session, wg_array_or(wg_array_or(below, above), surrogate), &any)) return bpl_nothing();
     if (any) return bpl_fail(session, BPL_DOMAIN, "a character that far away is none of Unicode"), bpl_nothing();
     return bpl_number_of(wg_array_convert(point, WG_KIND_CHAR), BPL_CLASS_CHARACTER);
 }
@@ -85,7 +85,7 @@ static wg_array *offset(bpl_session *session, bpl_number a)
     if (a.class != BPL_CLASS_FLOAT) return wg_array_convert(a.array, WG_KIND_I64);
     bool any;
     wg_array *whole = wg_array_convert(a.array, WG_KIND_I64), *back = wg_array_convert(whole, bpl_number_kind(a));
-    if (!bpl_any(session, wg_array_not_equal(back, a.array), &any)) return NULL;
+    if (!bpl_found(session, wg_array_not_equal(back, a.array), &any)) return NULL;
     return any ? bpl_fail(session, BPL_DOMAIN, "a character is moved by whole numbers alone") : whole;
 }
 
@@ -136,7 +136,7 @@ static bpl_number floored(bpl_session *session, bpl_number a, bpl_number b)
     if (!bpl_known(b, &known) || known == 0) {
         wg_array *zero = wg_array_equal_scalar(b.array, 0), *something = wg_array_not_equal_scalar(a.array, 0);
         bool any;
-        if (!bpl_any(session, wg_array_and(zero, something), &any)) return bpl_nothing();
+        if (!bpl_found(session, wg_array_and(zero, something), &any)) return bpl_nothing();
         if (any) return bpl_fail(session, BPL_DOMAIN, "an integer is divided by 0: ÷ₐ divides floats"), bpl_nothing();
     }
     return bpl_like(a, wg_array_floor_divide(a.array, b.array));

@@ -130,7 +130,7 @@ static bool boolean(bpl_session *session, bpl_number *a)
     bpl_number zero = bpl_like(*a, wg_array_zeros_like(a->array)), one = bpl_like(*a, wg_array_ones_like(a->array));
     wg_array *is_zero = bpl_equal_numbers(session, *a, zero), *is_one = bpl_equal_numbers(session, *a, one);
     bool any;
-    if (!bpl_any(session, wg_array_not(wg_array_or(is_zero, is_one)), &any)) return false;
+    if (!bpl_found(session, wg_array_not(wg_array_or(is_zero, is_one)), &any)) return false;
     if (any) return bpl_fail(session, BPL_DOMAIN, "0 and 1 are expected, and no other numbers"), false;
     *a = truth(is_one);
     return true;
