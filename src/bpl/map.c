@@ -151,7 +151,12 @@ static bpl_value *split_cells(bpl_session *session, bpl_value *whole, const bpl_
     bpl_items *items = bpl_items_new(session, frames->rank, frames->shape);
     if (!items) return NULL;
     bool good = bpl_cells_open(session, whole, frames->rank, BPL_CELL, &cells);
-    for (int64_t i = 0; good && i < frames->volume; i++) good = (items->at[i] = bpl_cells_at(&cells, i)) != NULL;
+    for (int64_t i = 0; good && i < frames->volume; i++) {
+        bpl_value *cell = bpl_cells_at(&cells, i);
+        items->at[i] = cell && !cells.rank ? bpl_with_atom(session, cell, false) : bpl_keep(cell); /* enclosed numbers stay so */
+        bpl_release(cell);
+        good = items->at[i] != NULL;
+    }
     bpl_cells_close(&cells);
     if (good) return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames->keys));
     bpl_items_free(session, items);
