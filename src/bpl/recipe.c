@@ -159,8 +159,14 @@ static bool numbers_at(bpl_session *session, const bpl_value *numbers, int64_t e
 {
     wg_view view;
     if (!bpl_read(session, numbers, &view)) return false;
-    int64_t count = bpl_volume(numbers);
-    for (int64_t i = 0; i < count; i++) {
+    int64_t count = bpl_volume(numbers), first = 0;
+    const int64_t *integers = view.data;
+    for (; view.kind == WG_KIND_I64 && first < count; first++) { /* up to one that is outside */
+        int64_t from_end = integers[first] < 0 ? integers[first] + extent : integers[first];
+        if ((uint64_t)from_end >= (uint64_t)extent) break;
+        at[first] = from_end;
+    }
+    for (int64_t i = first; i < count; i++) {
         if (!position_check(session, number_at(&view, i), extent, &at[i])) return false;
     }
     return true;

@@ -82,7 +82,7 @@ static wg_array *divisors(bpl_session *session, bpl_number a, bpl_number b)
 {
     bool complex = a.class == BPL_CLASS_COMPLEX;
     wg_kind own = bpl_number_kind(a), kind = complex ? WG_KIND_C128 : WG_KIND_F64;
-    double room = own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE;
+    double room = own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE; /* floats that are not tolerant have a row */
     wg_array *wide[2] = {wg_array_convert(a.array, kind), wg_array_convert(b.array, kind)}, *pair[2];
     wg_view views[2];
     if (!wg_array_broadcast_arrays(wide, 2, pair) || !wg_array_run(pair, 2) || !wg_array_read(pair[0], &views[0]) || !wg_array_read(pair[1], &views[1]))
@@ -106,6 +106,7 @@ static bpl_number common_divisor(bpl_session *session, bpl_number a, bpl_number 
 {
     if (bpl_is_integral(a)) return bpl_like(a, wg_array_gcd(a.array, b.array));
     if (infinite(session, a, b)) return bpl_nothing();
+    if (a.class == BPL_CLASS_FLOAT && !bpl_is_tolerant(session, bpl_number_kind(a))) return bpl_like(a, wg_array_gcd(a.array, b.array));
     return bpl_like(a, divisors(session, a, b));
 }
 

@@ -8,8 +8,8 @@
 
 /* ---- the gamma function of complex numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Lanczos's series with g = 607/128 and 15 terms (coefficients: P. Godfrey, 2001), of numbers whose real part is at least 1/2. */
-static wg_array *gamma_right(wg_array *z)
+/* The logarithm, of whatever branch: Lanczos's series with g = 607/128 and 15 terms (coefficients: P. Godfrey, 2001), of numbers whose real part is at least 1/2. */
+static wg_array *log_gamma_right(wg_array *z)
 {
     static const double terms[] = {0.99999999999999709182, 57.156235665862923517, -59.597960355475491248, 14.136097974741747174,
                                    -0.49191381609762019978, 0.33994649984811888699e-4, 0.46523628927048575665e-4, -0.98374475304879564677e-4,
@@ -21,17 +21,16 @@ static wg_array *gamma_right(wg_array *z)
         wg_array *term = wg_array_full_like(z, terms[i]);
         series = wg_array_add(series, wg_array_div(term, wg_array_add_scalar(x, (double)i)));
     }
-    wg_array *t = wg_array_add_scalar(x, g + 0.5), *exponent = wg_array_add_scalar(x, 0.5), *logarithm = wg_array_mul(exponent, wg_array_ln(t));
-    wg_array *power = wg_array_exp(wg_array_sub(logarithm, t));
-    return wg_array_mul_scalar(wg_array_mul(power, series), ROOT_OF_TWO_PI);
+    wg_array *t = wg_array_add_scalar(x, g + 0.5), *exponent = wg_array_add_scalar(x, 0.5), *power = wg_array_sub(wg_array_mul(exponent, wg_array_ln(t)), t);
+    return wg_array_add(power, wg_array_ln(wg_array_mul_scalar(series, ROOT_OF_TWO_PI)));
 }
 
 /* On the left by the reflection: gamma(z) gamma(1 - z) = pi / sin(pi z). */
-static wg_array *complex_gamma(wg_array *z)
+static wg_array *complex_log_gamma(wg_array *z)
 {
     wg_array *left = wg_array_less_scalar(wg_array_real(z), 0.5), *one = wg_array_ones_like(z), *mirror = wg_array_sub(one, z);
-    wg_array *gamma = gamma_right(wg_array_select(left, mirror, z)), *sine = wg_array_sin(wg_array_mul_scalar(z, PI));
-    wg_array *pi = wg_array_full_like(z, PI), *reflected = wg_array_div(pi, wg_array_mul(sine, gamma));
+    wg_array *gamma = log_gamma_right(wg_array_select(left, mirror, z)), *sine = wg_array_sin(wg_array_mul_scalar(z, PI));
+    wg_array *pi = wg_array_full_like(z, PI), *reflected = wg_array_sub(wg_array_ln(wg_array_div(pi, sine)), gamma);
     return wg_array_select(left, reflected, gamma);
 }
 
@@ -39,7 +38,7 @@ static wg_array *complex_gamma(wg_array *z)
 static bpl_number gamma_of(bpl_number a)
 {
     wg_array *next = wg_array_add_scalar(a.array, 1);
-    return bpl_like(a, a.class == BPL_CLASS_COMPLEX ? complex_gamma(next) : wg_array_gamma(next));
+    return bpl_like(a, a.class == BPL_CLASS_COMPLEX ? wg_array_exp(complex_log_gamma(next)) : wg_array_gamma(next));
 }
 
 /* ---- factorials -------------------------------------------------------------------------------------------------------------------------------- */
@@ -159,11 +158,20 @@ static wg_array *reciprocal_gamma(bpl_number a)
     return wg_array_select(pole, zero, wg_array_div(one, gamma));
 }
 
+/* Where gamma(1 + a) has a pole. */
+static wg_array *complex_pole(wg_array *a)
+{
+    wg_array *re = wg_array_real(a), *whole = wg_array_equal(wg_array_round(re), re), *negative = wg_array_less_scalar(re, 0);
+    wg_array *level = wg_array_equal_scalar(wg_array_imag(a), 0), *both = wg_array_and(whole, negative);
+    return wg_array_and(both, level);
+}
+
 static bpl_number complex_binomial(bpl_number k, bpl_number n)
 {
-    wg_array *rest = wg_array_sub(n.array, k.array), *below = gamma_of(k).array, *other = gamma_of(bpl_like(n, rest)).array;
-    wg_array *product = wg_array_mul(below, other), *above = gamma_of(n).array;
-    return bpl_like(n, wg_array_div(above, product));
+    wg_array *rest = wg_array_sub(n.array, k.array), *above = complex_log_gamma(wg_array_add_scalar(n.array, 1));
+    wg_array *below = complex_log_gamma(wg_array_add_scalar(k.array, 1)), *other = complex_log_gamma(wg_array_add_scalar(rest, 1));
+    wg_array *value = wg_array_exp(wg_array_sub(wg_array_sub(above, below), other)), *left = complex_pole(k.array), *right = complex_pole(rest);
+    return bpl_like(n, wg_array_select(wg_array_or(left, right), wg_array_zeros_like(value), value));
 }
 
 /* -1 where gamma(1 + a) is negative, else 1. */
@@ -218,24 +226,40 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
 
 #define FEW_FACTORS 32
 
-/* One small whole k at hand: the product of (n - k + i) / i, exact as long as numbers are. */
-static bpl_number product_of_factors(bpl_number n, int64_t k)
+/* Small whole numbers k at hand: the product of (n - k + i) / i, exact as long as numbers are. */
+static bpl_number product_of_factors(bpl_number k, bpl_number n, int64_t most)
 {
-    wg_array *result = wg_array_ones_like(n.array);
-    for (int64_t i = 1; i <= k; i++) {
-        wg_array *factor = wg_array_sub_scalar(n.array, (double)(k - i));
-        result = wg_array_div_scalar(wg_array_mul(result, factor), (double)i);
+    wg_array *result = wg_array_ones_like(wg_array_add(n.array, k.array)), *least = wg_array_sub(n.array, k.array);
+    bool one = wg_array_rank(k.array) == 0;
+    wg_array *counts = k.class == BPL_CLASS_COMPLEX ? wg_array_real(k.array) : k.array;
+    for (int64_t i = 1; i <= most; i++) {
+        wg_array *factor = wg_array_add_scalar(least, (double)i), *next = wg_array_div_scalar(wg_array_mul(result, factor), (double)i);
+        result = one ? next : wg_array_select(wg_array_greater_equal_scalar(counts, (double)i), next, result);
     }
     return bpl_like(n, result);
 }
 
+/* Whether all of k are small whole numbers that are at hand; *most: the greatest. */
+static bool has_few_factors(bpl_session *session, bpl_number k, int64_t *most)
+{
+    wg_view view;
+    *most = 0;
+    if (k.class >= BPL_CLASS_COMPLEX || wg_array_is_pending(k.array) || wg_array_is_carried(k.array) || !wg_array_read(k.array, &view) || view.strides) return false;
+    bool few = true;
+    for (int64_t i = 0, number; few && i < wg_array_volume(k.array); i++) {
+        double real = base_number_to_double(view.kind, base_number_load(view.kind, view.data, i));
+        few = real >= 0 && real <= FEW_FACTORS && bpl_whole(session, real, &number);
+        if (few && number > *most) *most = number;
+    }
+    return few;
+}
+
 bpl_number bpl_rule_binomial(bpl_session *session, bpl_number a, bpl_number b)
 {
-    double known;
-    int64_t count;
-    bool few = a.class != BPL_CLASS_CHARACTER && !wg_array_is_carried(a.array) && bpl_known(a, &known) && bpl_whole(session, known, &count) && count >= 0 && count <= FEW_FACTORS;
+    int64_t most;
+    bool few = has_few_factors(session, a, &most);
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return integer_binomial(session, a, b);
-    if (few) return bpl_settled(session, product_of_factors(b, count));
+    if (few) return bpl_settled(session, product_of_factors(a, b, most));
     return a.class == BPL_CLASS_COMPLEX ? bpl_settled(session, complex_binomial(a, b)) : float_binomial(session, a, b);
 }

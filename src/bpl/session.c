@@ -28,6 +28,7 @@ bool bpl_failed(const bpl_session *session)
 
 void bpl_error_clear(bpl_session *session)
 {
+    bpl_trace_clear(session);
     if (session->error.source) bpl_source_release(session->error.source);
     session->error.kind[0] = session->error.message[0] = 0;
     session->error.source = NULL;
