@@ -304,7 +304,7 @@ static bpl_value *undo_transpose(bpl_session *session, bpl_value *fixed, bpl_val
 static bpl_value *undo_enclose(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    if (bpl_rank(y)) return bpl_volume(y) ? bpl_item(session, y, 0) : bpl_fill(session, y);
+    if (bpl_rank(y)) return bpl_monad(session, BPL_GLYPH_TAKE, y);
     return y->type == BPL_ITEMS ? keep(y->items->at[0]) : bpl_is_simple(y) ? bpl_with_atom(session, y, true) : keep(y);
 }
 
