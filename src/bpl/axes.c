@@ -3,6 +3,7 @@
  * Names of axes and keys of their positions: made, shared, and carried along by functions that move axes and positions. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "bpl/bpl.h"
 
 bpl_keys *bpl_keys_new(bpl_session *session, uint32_t rank, const int64_t *shape)
@@ -23,16 +24,113 @@ bpl_keys *bpl_keys_keep(bpl_keys *keys)
     return keys;
 }
 
+/* ---- labels by their texts ---------------------------------------------------------------------------------------------------------------- */
+
+/* Open addressing, positions + 1. */
+typedef struct label_entry {
+    uint64_t hash;
+    int64_t position;
+} label_entry;
+
+struct bpl_label_index {
+    uint64_t mask; /* places - 1 */
+    int64_t twice; /* the position of a label that stands before it, too; -1: none does */
+    label_entry entries[];
+};
+
+/* Shorter axes are searched from their beginning. */
+#define SHORT_AXIS 8
+
+static bool label_hash(bpl_session *session, const bpl_value *label, uint64_t *hash)
+{
+    wg_view view;
+    if (!bpl_read(session, label, &view)) return false;
+    *hash = base_hash(view.data, (size_t)bpl_volume(label) * sizeof(uint32_t), 0);
+    return true;
+}
+
+static size_t index_bytes(uint64_t mask) { return sizeof(struct bpl_label_index) + (mask + 1) * sizeof(label_entry); }
+
+static int64_t index_find(bpl_session *session, const bpl_axis *axis, const struct bpl_label_index *index, const bpl_value *label, uint64_t hash,
+                          uint64_t *place)
+{
+    for (*place = hash & index->mask; index->entries[*place].position; *place = (*place + 1) & index->mask) {
+        const label_entry *entry = &index->entries[*place];
+        if (entry->hash == hash && bpl_same_text(session, axis->labels[entry->position - 1], label)) return entry->position - 1;
+    }
+    return -1;
+}
+
+/* The index of an axis; NULL without memory, or where a label cannot be read. */
+static const struct bpl_label_index *index_of(bpl_session *session, bpl_axis *axis)
+{
+    if (axis->index) return axis->index;
+    uint64_t size = 2 * SHORT_AXIS, place, hash;
+    while (size < 2 * (uint64_t)axis->extent) size *= 2;
+    struct bpl_label_index *index = base_allocate_zeroed(session->allocator, index_bytes(size - 1));
+    if (!index) return bpl_fail_memory(session);
+    index->mask = size - 1;
+    index->twice = -1;
+    axis->index = index;
+    for (int64_t i = 0; i < axis->extent; i++) {
+        if (!axis->labels[i]) continue;
+        if (!label_hash(session, axis->labels[i], &hash)) {
+            base_free(session->allocator, index, index_bytes(index->mask));
+            return axis->index = NULL;
+        }
+        if (index_find(session, axis, index, axis->labels[i], hash, &place) < 0) index->entries[place] = (label_entry){hash, i + 1};
+        else if (index->twice < 0) index->twice = i;
+    }
+    return index;
+}
+
+int64_t bpl_axis_find(bpl_session *session, const bpl_axis *axis, const bpl_value *label)
+{
+    if (!axis || !axis->labels || label->type != BPL_CHARACTERS) return -1;
+    if (axis->extent > SHORT_AXIS) {
+        const struct bpl_label_index *index = index_of(session, (bpl_axis *)axis);
+        uint64_t hash, place;
+        return index && label_hash(session, label, &hash) ? index_find(session, axis, index, label, hash, &place) : -1;
+    }
+    for (int64_t i = 0; i < axis->extent; i++)
+        if (axis->labels[i] && bpl_same_text(session, axis->labels[i], label)) return i;
+    return -1;
+}
+
+bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis)
+{
+    if (!axis->labels || axis->extent < 2) return true;
+    const struct bpl_label_index *index = index_of(session, (bpl_axis *)axis);
+    if (!index || index->twice < 0) return index != NULL;
+    char *text;
+    size_t length;
+    if (!bpl_to_text(session, axis->labels[index->twice], "a key", &text, &length)) return false;
+    bpl_fail(session, BPL_DOMAIN, "the key \"%s\" would stand twice on one axis", text);
+    base_free(session->allocator, text, length + 1);
+    return false;
+}
+
+static void drop_index(bpl_session *session, bpl_axis *axis)
+{
+    if (axis->index) base_free(session->allocator, axis->index, index_bytes(axis->index->mask));
+    axis->index = NULL;
+}
+
+void bpl_axis_drop_labels(bpl_session *session, bpl_axis *axis)
+{
+    for (int64_t position = 0; axis->labels && position < axis->extent; position++) bpl_release(axis->labels[position]);
+    if (axis->labels) base_free(session->allocator, axis->labels, (size_t)axis->extent * sizeof *axis->labels);
+    axis->labels = NULL;
+    drop_index(session, axis);
+}
+
+/* ---- axes ----------------------------------------------------------------------------------------------------------------------------------- */
+
 void bpl_axis_clear(bpl_session *session, bpl_axis *axis)
 {
     if (axis->name) base_free(session->allocator, axis->name, strlen(axis->name) + 1);
-    if (axis->labels) {
-        for (int64_t position = 0; position < axis->extent; position++)
-            bpl_release(axis->labels[position]);
-        base_free(session->allocator, axis->labels, (size_t)axis->extent * sizeof *axis->labels);
-    }
     axis->name = NULL;
-    axis->labels = NULL;
+    bpl_axis_drop_labels(session, axis);
 }
 
 void bpl_keys_release(bpl_session *session, bpl_keys *keys)
@@ -75,6 +173,7 @@ bool bpl_axis_set_label(bpl_session *session, bpl_axis *axis, int64_t position, 
         axis->labels = base_allocate_zeroed(session->allocator, (size_t)axis->extent * sizeof *axis->labels);
         if (!axis->labels) return bpl_fail_memory(session), false;
     }
+    drop_index(session, axis);
     bpl_release(axis->labels[position]);
     axis->labels[position] = bpl_keep(label);
     return true;

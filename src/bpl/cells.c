@@ -244,11 +244,7 @@ static void agree_axis(bpl_session *session, bpl_axis *axis, const bpl_axis *oth
     if (axis->name && (!other || !other->name || strcmp(axis->name, other->name))) bpl_axis_set_name(session, axis, NULL);
     bool same = other && axis->extent == other->extent && (!axis->labels || other->labels);
     for (int64_t i = 0; axis->labels && same && i < axis->extent; i++) same = same_label(session, axis, other, i);
-    if (axis->labels && !same) {
-        for (int64_t i = 0; i < axis->extent; i++) bpl_axis_set_label(session, axis, i, NULL);
-        base_free(session->allocator, axis->labels, (size_t)axis->extent * sizeof *axis->labels);
-        axis->labels = NULL;
-    }
+    if (axis->labels && !same) bpl_axis_drop_labels(session, axis);
 }
 
 /* What axes of all results are known by. */
@@ -482,7 +478,7 @@ bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bp
     bpl_items *items = bpl_items_new(session, rank + cell_rank, shape);
     if (!items) return NULL;
     bool whole = assembly == BPL_ASSEMBLE_ITEMS || result->atom;
-    items->prototype = whole ? bpl_keep(result) : bpl_fill(session, result);
+    items->prototype = whole ? bpl_prototype_of(session, result) : bpl_fill(session, result);
     if (!items->prototype) {
         bpl_items_free(session, items);
         return NULL;

@@ -21,11 +21,11 @@ static wg_kind moving_kind(const bpl_session *session, const bpl_value *value)
 }
 
 /* The widest kind of all leaves, and how many items they have. */
-static bool common_kind(bpl_session *session, const bpl_value *value, wg_kind *kind, int64_t *volume)
+bool bpl_moving_kind(bpl_session *session, const bpl_value *value, wg_kind *kind, int64_t *volume)
 {
     if (value->type == BPL_ITEMS) {
         for (int64_t i = 0; i < value->items->volume; i++)
-            if (!common_kind(session, value->items->at[i], kind, volume)) return false;
+            if (!bpl_moving_kind(session, value->items->at[i], kind, volume)) return false;
         return true;
     }
     wg_kind own = moving_kind(session, value);
@@ -66,7 +66,7 @@ static uint32_t leaf_count(const bpl_value *value)
 }
 
 /* A simple value: its array; a nested one: a vector. Owned by the open scope. */
-static wg_array *value_array(bpl_session *session, const bpl_value *value, wg_kind kind)
+wg_array *bpl_value_array(bpl_session *session, const bpl_value *value, wg_kind kind)
 {
     if (value->type != BPL_ITEMS) return leaf_array(session, value, kind);
     uint32_t room = leaf_count(value), count = 0;
@@ -97,7 +97,7 @@ static bpl_value *formed(bpl_session *session, const bpl_value *form, wg_array *
     return value && form->keys ? bpl_settle_keys(session, value, bpl_keys_keep(form->keys)) : value;
 }
 
-static bpl_value *array_value(bpl_session *session, const bpl_value *form, wg_array *array)
+bpl_value *bpl_array_value(bpl_session *session, const bpl_value *form, wg_array *array)
 {
     int64_t next = 0;
     if (form->type == BPL_ITEMS) return formed(session, form, array, &next);
@@ -132,7 +132,7 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
     (void)lazy;
     differentiated *d = user;
     bpl_session *session = d->session;
-    bpl_value *x = array_value(session, d->right, inputs[0]);
+    bpl_value *x = bpl_array_value(session, d->right, inputs[0]);
     bpl_value *given = x ? bpl_wanted(session, bpl_apply(session, d->function, d->left, x)) : NULL, *result = given ? simple_result(session, given) : NULL;
     if (result && result->type == BPL_RATIONAL) outputs[0] = leaf_array(session, result, d->kind);
     else if (result && result->type != BPL_NUMBERS) bpl_fail(session, BPL_DOMAIN, "∂ needs a function whose result is numbers, not nested and no text");
@@ -190,11 +190,11 @@ bpl_value *bpl_derived_derivative(bpl_session *session, const bpl_call *call)
 {
     differentiated d = {.session = session, .function = call->function->left, .left = call->left, .right = call->right, .kind = WG_KIND_COUNT};
     int64_t volume = 0;
-    if (!common_kind(session, call->right, &d.kind, &volume)) return NULL;
+    if (!bpl_moving_kind(session, call->right, &d.kind, &volume)) return NULL;
     if (d.kind == WG_KIND_COUNT) d.kind = session->preferences.float_kind;
     wg_function function = {call_differentiated, &d, 1, 1};
     wg_scope_open(session->lazy);
-    wg_array *input = value_array(session, call->right, d.kind), *jacobian = input ? wg_function_jacobian(session->lazy, &function, &input, 0, 0) : NULL;
+    wg_array *input = bpl_value_array(session, call->right, d.kind), *jacobian = input ? wg_function_jacobian(session->lazy, &function, &input, 0, 0) : NULL;
     bpl_value *result = NULL;
     if (!jacobian && !bpl_failed(session)) bpl_fail_lazy(session);
     else if (!jacobian) wg_lazy_error_clear(session->lazy);
@@ -224,13 +224,13 @@ static bool call_own(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_arra
     (void)lazy;
     own *o = user;
     bpl_session *session = o->session;
-    bpl_value *x = array_value(session, o->right, inputs[0]);
+    bpl_value *x = bpl_array_value(session, o->right, inputs[0]);
     bpl_value *result = x ? bpl_wanted(session, bpl_call_plain(session, &(bpl_call){.function = o->function, .right = x})) : NULL;
     int64_t volume = 0;
     o->kind = WG_KIND_COUNT;
-    if (result && common_kind(session, result, &o->kind, &volume)) {
+    if (result && bpl_moving_kind(session, result, &o->kind, &volume)) {
         if (o->kind == WG_KIND_COUNT) o->kind = session->preferences.float_kind;
-        outputs[0] = value_array(session, result, o->kind);
+        outputs[0] = bpl_value_array(session, result, o->kind);
     }
     bpl_release(x);
     bpl_release(o->result);
@@ -244,11 +244,11 @@ static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
     (void)lazy;
     own *o = user;
     bpl_session *session = o->session;
-    bpl_value *x = array_value(session, o->right, inputs[0]), *t = x ? array_value(session, o->right, inputs[2]) : NULL;
+    bpl_value *x = bpl_array_value(session, o->right, inputs[0]), *t = x ? bpl_array_value(session, o->right, inputs[2]) : NULL;
     bpl_value *moved = t ? bpl_wanted(session, bpl_apply(session, o->function->slope, t, x)) : NULL;
     int64_t volume = 0;
     wg_kind kind = WG_KIND_COUNT;
-    if (moved && common_kind(session, moved, &kind, &volume)) outputs[0] = value_array(session, moved, o->kind);
+    if (moved && bpl_moving_kind(session, moved, &kind, &volume)) outputs[0] = bpl_value_array(session, moved, o->kind);
     if (outputs[0] && wg_array_volume(outputs[0]) == wg_array_volume(inputs[1]) && wg_array_rank(outputs[0]) != wg_array_rank(inputs[1]))
         outputs[0] = wg_array_reshape(outputs[0], wg_array_rank(inputs[1]), wg_array_shape(inputs[1]));
     bpl_release(moved);
@@ -271,14 +271,14 @@ bpl_value *bpl_call_with_slope(bpl_session *session, const bpl_call *call)
     int64_t volume = 0;
     if (!any_carried(call->right) && !(call->left && any_carried(call->left))) return bpl_call_plain(session, call);
     if (call->left) return bpl_fail(session, BPL_DOMAIN, "a derivative of one's own is for calls with one argument: bind the left one first");
-    if (!common_kind(session, call->right, &kind, &volume)) return NULL;
+    if (!bpl_moving_kind(session, call->right, &kind, &volume)) return NULL;
     own o = {.session = session, .function = call->function, .right = call->right};
     wg_function function = {call_own, &o, 1, 1}, tangent = {call_slope, &o, 3, 1};
     bpl_value *result = NULL;
     wg_scope_open(session->lazy);
-    wg_array *input = value_array(session, call->right, kind), *output = NULL;
+    wg_array *input = bpl_value_array(session, call->right, kind), *output = NULL;
     bool good = input && wg_function_custom(session->lazy, &function, &tangent, &input, &output);
-    if (good && o.result) result = array_value(session, o.result, output);
+    if (good && o.result) result = bpl_array_value(session, o.result, output);
     else if (!bpl_failed(session)) bpl_fail_lazy(session);
     else wg_lazy_error_clear(session->lazy);
     wg_scope_close(session->lazy);

@@ -175,7 +175,6 @@ static bool body_guarded(bpl_session *session, const bpl_node *node, uint32_t bo
     if (!*value && bpl_failed(session) && catches(session, kinds)) {
         bpl_value *caught = bpl_error_record(session), *around = session->caught;
         bpl_error_clear(session);
-        bpl_trace_clear(session);
         session->caught = caught;
         if (caught) *value = bpl_evaluate(session, guard->children[1]);
         session->caught = around;

@@ -9,6 +9,7 @@
 
 #include "bpl/display.h"
 #include "bpl/reader.h"
+#include "bpl/respell.h"
 
 int64_t bpl_columns(const char *text, size_t length)
 {
@@ -455,7 +456,65 @@ bool bpl_put_display(bpl_session *session, base_string *out, const bpl_value *va
     return done && (!out->failed || bpl_fail_memory(session));
 }
 
+/* ---- as the session prefers it -------------------------------------------------------------------------------------------------------------------------- */
+
+#define NARROWEST 20 /* lines are folded at no less */
+#define INDENT 6
+
+/* The bytes of a line that fit into so many columns: up to a space, where there is one. */
+static size_t fitting(const char *text, size_t length, int64_t width)
+{
+    size_t space = 0, at = 0;
+    for (int64_t column = 0; at < length;) {
+        uint32_t bytes;
+        bpl_code_point(text + at, &bytes);
+        column += bpl_columns(text + at, bytes);
+        if (column > width) return space ? space : at ? at : bytes;
+        at += bytes;
+        if (text[at - 1] == ' ') space = at;
+    }
+    return length;
+}
+
+/* Lines that are wider than the terminal go on in the next, behind spaces. */
+static void fold(base_string *out, const char *text, size_t length, int64_t width)
+{
+    for (size_t start = 0; start <= length;) {
+        const char *end = start < length ? memchr(text + start, '\n', length - start) : NULL;
+        size_t stop = end ? (size_t)(end - text) : length;
+        for (bool first = true; first || start < stop; first = false) {
+            size_t bytes = fitting(text + start, stop - start, first ? width : width - INDENT);
+            if (!first) base_string_puts(out, "\n"), spaces(out, INDENT);
+            base_string_put(out, text + start, bytes);
+            start += bytes;
+        }
+        if (end) base_string_puts(out, "\n");
+        start = stop + 1;
+    }
+}
+
+static bool put_preferred(bpl_session *session, base_string *out, const bpl_value *value)
+{
+    const bpl_preferences *preferences = &session->preferences;
+    bpl_style style = {.full = preferences->digits >= 17, .shortens = true};
+    if (bpl_is_function(value) && preferences->trees) return bpl_put_function_tree(session, out, value->function, &style);
+    if (preferences->boxes) return bpl_put_boxes(session, out, value, &style);
+    return bpl_put_display(session, out, value, &style);
+}
+
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out)
 {
-    return bpl_put_display(session, out, value, &(bpl_style){.shortens = true});
+    const bpl_preferences *preferences = &session->preferences;
+    bool names = preferences->ascii_names && value->type != BPL_CHARACTERS, folds = preferences->width >= NARROWEST;
+    if (!names && !folds) return put_preferred(session, out, value);
+    base_string plain = base_string_new(session->allocator), named = base_string_new(session->allocator);
+    bool done = put_preferred(session, &plain, value);
+    if (done && names && plain.length) bpl_respell(&named, plain.text, plain.length, true);
+    base_string *text = names ? &named : &plain;
+    if (done && folds && text->length) fold(out, text->text, text->length, preferences->width);
+    else if (done && text->length) base_string_put(out, text->text, text->length);
+    if (done && (plain.failed || named.failed || out->failed)) done = false, bpl_fail_memory(session);
+    base_string_free(&plain);
+    base_string_free(&named);
+    return done;
 }

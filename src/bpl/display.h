@@ -9,11 +9,9 @@
 typedef struct bpl_style {
     bool full;     /* all digits; else those of the preferences, where a number has 64 bits */
     bool exact;    /* every number's kind is marked, and functions are refused: reads back as it was */
-    bool shortens; /* large arrays show their edges */
+    bool shortens; /* large arrays show their edges, as the preferences ask */
     bool unmarked; /* kinds of numbers are not told */
 } bpl_style;
-
-/* How large an array may be to be shown whole, and how many positions each edge of an axis shows else. */
 
 /* The positions of an axis that are shown: [0, head), then a gap where there is one, then [tail, extent). */
 typedef struct bpl_edges {
@@ -48,6 +46,10 @@ int64_t bpl_columns(const char *text, size_t length);
 
 /* The lines of a value, each with its end but the last. */
 bool bpl_put_display(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style);
+
+/* boxes.c: the same with boxes around arrays; a function as a tree. */
+bool bpl_put_boxes(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style);
+bool bpl_put_function_tree(bpl_session *session, base_string *out, const bpl_function *function, const bpl_style *style);
 
 /* ⍕: an array of characters. Not marked: kinds of numbers are not told. */
 bpl_value *bpl_format_value(bpl_session *session, bpl_value *value, bool marked);

@@ -49,10 +49,8 @@ bool bpl_evaluate_call(bpl_session *session, const bpl_node *node, bpl_value **f
 /* code(session, data) with the keys of a record as names. evaluate.c */
 bpl_value *bpl_in_record(bpl_session *session, const bpl_value *record, bpl_value *(*code)(bpl_session *session, void *data), void *data);
 
-/* public.c: the error under way as $e; where it came through. */
+/* public.c: the error under way as $e. */
 bpl_value *bpl_error_record(bpl_session *session);
-void bpl_trace(bpl_session *session, const bpl_node *call);
-void bpl_trace_clear(bpl_session *session);
 
 /* stack.c: the C stack of the caller is the first one; nothing is kept. */
 void bpl_stack_begin(bpl_session *session);

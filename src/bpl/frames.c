@@ -66,25 +66,13 @@ static void positions_free(bpl_session *session, int64_t *positions, int64_t cou
     if (positions) base_free(session->allocator, positions, (size_t)(count ? count : 1) * sizeof *positions);
 }
 
-/* The position of a label among those of an axis not taken yet; a position without a label meets the next one without. */
-static int64_t find_label(bpl_session *session, const bpl_axis *axis, const bpl_value *label, const bool *taken)
-{
-    for (int64_t i = 0; i < axis->extent; i++) {
-        bool same = axis->labels[i] == label;
-        if (taken[i] || (!same && (!label || !axis->labels[i]))) continue;
-        if (same || (bpl_match(session, axis->labels[i], label, &same) && same)) return i;
-        if (bpl_failed(session)) return -1;
-    }
-    return -1;
-}
-
 static bool same_labels(bpl_session *session, const bpl_axis *a, const bpl_axis *b)
 {
     if (a->labels == b->labels) return true;
     bool same = a->extent == b->extent;
     for (int64_t i = 0; i < a->extent && same; i++) {
         same = a->labels[i] == b->labels[i];
-        if (!same && a->labels[i] && b->labels[i] && !bpl_match(session, a->labels[i], b->labels[i], &same)) return false;
+        if (!same && a->labels[i] && b->labels[i]) same = bpl_same_text(session, a->labels[i], b->labels[i]);
     }
     return same;
 }
@@ -110,9 +98,15 @@ static bool unite_labels(bpl_pairing *p, bpl_paired_axis *axis, const bpl_axis *
     int64_t *left_at = positions_new(p->session, room), *right_at = left_at ? positions_new(p->session, room) : NULL;
     if (taken && right_at) {
         axis->extent = left->extent;
+        int64_t unkeyed = 0; /* a position without a label meets the next one without */
         for (int64_t i = 0; i < left->extent; i++) {
             left_at[i] = i;
-            right_at[i] = find_label(p->session, right, left->labels[i], taken);
+            if (left->labels[i]) {
+                right_at[i] = bpl_axis_find(p->session, right, left->labels[i]);
+            } else {
+                while (right->labels[unkeyed]) unkeyed++;
+                right_at[i] = unkeyed++;
+            }
             if (right_at[i] >= 0) taken[right_at[i]] = true;
         }
         for (int64_t i = 0; i < right->extent; i++)
@@ -221,7 +215,8 @@ static bool frame_keys(bpl_pairing *p)
         bpl_paired_axis *axis = &p->axes[i];
         bpl_axis *to = &p->keys->axes[i];
         const bpl_axis *left = axis_of(p->left, axis->left), *right = axis_of(p->right, axis->right);
-        bool left_whole = left && (left->extent == axis->extent || axis->left_at), right_whole = right && (right->extent == axis->extent || axis->right_at);
+        bool left_whole = left && (left->extent == axis->extent || axis->left_at),
+             right_whole = right && (right->extent == axis->extent || axis->right_at);
         if (right_whole && right->labels) good = bpl_axis_pick(p->session, to, right, axis->right_at);
         if (good && left_whole && left->labels) good = bpl_axis_pick(p->session, to, left, axis->left_at);
         const char *name = left && left->name ? left->name : right ? right->name : NULL;
@@ -249,7 +244,8 @@ static bool settle(bpl_pairing *p)
     return frame_keys(p);
 }
 
-bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_pairing *pairing)
+bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                     bpl_pairing *pairing)
 {
     *pairing = (bpl_pairing){.session = session, .left = left, .right = right, .left_rank = left ? left_rank : 0, .right_rank = right_rank};
     order_axes(pairing);
@@ -292,7 +288,8 @@ bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_
     return bpl_pairing_new(session, left, left_rank, right, right_rank, &p) && finish(&p, frames);
 }
 
-bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames)
+bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                      bpl_frames *frames)
 {
     memset(frames, 0, sizeof *frames);
     bpl_pairing p = {.session = session, .left = left, .right = right, .left_rank = left_rank, .right_rank = right_rank};

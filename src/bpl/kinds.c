@@ -51,7 +51,7 @@ bpl_number bpl_complexes(bpl_number a)
 
 bpl_number bpl_settled(bpl_session *session, bpl_number a)
 {
-    if (!a.array || a.class != BPL_CLASS_COMPLEX) return a;
+    if (!a.array || a.class != BPL_CLASS_COMPLEX || session->preferences.static_kinds) return a;
     bool any;
     if (!bpl_any(session, wg_array_not_equal_scalar(wg_array_imag(a.array), 0), &any)) return bpl_nothing();
     return any ? a : (bpl_number){wg_array_real(a.array), BPL_CLASS_FLOAT, a.weak};
@@ -105,7 +105,8 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
     int64_t number;
     if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
     if (!fits(kind, number))
-        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two", (long long)number,
+        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two",
+                        (long long)number,
                         wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
     return ordinary->array != NULL;
@@ -167,6 +168,12 @@ bool bpl_any(bpl_session *session, wg_array *mask, bool *any)
     *any = number != 0;
     if (!*any || wg_array_rank(whole) == wg_array_rank(mask)) return true;
     return bpl_fail(session, BPL_UNSUPPORTED, "cells of which some differ, all at once"), false; /* they are called one by one */
+}
+
+bool bpl_found(bpl_session *session, wg_array *mask, bool *any)
+{
+    *any = false;
+    return session->preferences.static_kinds ? mask != NULL : bpl_any(session, mask, any);
 }
 
 /* ---- tolerance -------------------------------------------------------------------------------------------------------------------------------- */

@@ -65,6 +65,8 @@ bpl_number bpl_settled(bpl_session *session, bpl_number a);
 bool bpl_known(bpl_number a, double *number);
 /* Reads whether any item of a mask holds. False: an error. */
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
+/* The same where the answer decides an error of data or a kind: static kinds ask for neither, and none is found. */
+bool bpl_found(bpl_session *session, wg_array *mask, bool *any);
 /* Whether comparisons of this kind are tolerant. */
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind);
 /* How far from a what is near it may be: relative to a, whose neighbours have the same room but for bits far below the last. */

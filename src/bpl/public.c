@@ -221,7 +221,6 @@ static void run_clear(bpl_session *session)
 {
     struct bpl_runs *runs = session->runs;
     bpl_error_clear(session);
-    bpl_trace_clear(session);
     wg_lazy_error_clear(session->lazy);
     session->at = NULL, session->no_result = false, session->interrupted = 0;
     string_clear(&runs->display), string_clear(&runs->report);

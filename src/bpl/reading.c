@@ -166,10 +166,3 @@ bool bpl_same_text(bpl_session *session, const bpl_value *a, const bpl_value *b)
     if (!bpl_read(session, a, &left) || !bpl_read(session, b, &right)) return false;
     return memcmp(left.data, right.data, (size_t)bpl_volume(a) * sizeof(uint32_t)) == 0;
 }
-
-int64_t bpl_axis_find(bpl_session *session, const bpl_axis *axis, const bpl_value *label)
-{
-    for (int64_t i = 0; axis && axis->labels && i < axis->extent; i++)
-        if (axis->labels[i] && bpl_same_text(session, axis->labels[i], label)) return i;
-    return -1;
-}

@@ -47,8 +47,8 @@ bpl_number bpl_rule_cis(bpl_session *session, bpl_number a)
 static bool any_beyond_one(bpl_session *session, bpl_number y, bool *any)
 {
     double known;
-    if (!bpl_known(y, &known)) return bpl_any(session, wg_array_greater_scalar(wg_array_abs(y.array), 1), any);
-    *any = known > 1 || known < -1;
+    if (!bpl_known(y, &known)) return bpl_found(session, wg_array_greater_scalar(wg_array_abs(y.array), 1), any);
+    *any = !session->preferences.static_kinds && (known > 1 || known < -1);
     return true;
 }
 
@@ -56,7 +56,7 @@ static bool any_beyond_one(bpl_session *session, bpl_number y, bool *any)
 static bpl_number code_0(bpl_session *session, bpl_number y)
 {
     bool any = false;
-    if (y.class == BPL_CLASS_FLOAT && !session->preferences.static_kinds && !any_beyond_one(session, y, &any)) return bpl_nothing();
+    if (y.class == BPL_CLASS_FLOAT && !any_beyond_one(session, y, &any)) return bpl_nothing();
     wg_array *one = wg_array_ones_like(y.array);
     if (y.class == BPL_CLASS_FLOAT && !any) {
         wg_array *below = wg_array_sub(one, y.array), *above = wg_array_add(one, y.array);
@@ -89,7 +89,7 @@ static bpl_number code_8(bpl_number y)
     return bpl_like(z, root);
 }
 
-/* ---- codes ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- codes ---------------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_number by_code(bpl_session *session, int64_t code, bpl_number y)
 {

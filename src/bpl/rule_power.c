@@ -26,7 +26,7 @@ static bool widen_negative(bpl_session *session, bpl_number *a)
     return a->array != NULL;
 }
 
-/* ---- exponentials and logarithms ------------------------------------------------------------------------------------------------------------------ */
+/* ---- exponentials and logarithms ------------------------------------------------------------------------------------------------------ */
 
 bpl_number bpl_rule_exponential(bpl_session *session, bpl_number a)
 {
@@ -67,7 +67,7 @@ bpl_number bpl_rule_logarithm_to(bpl_session *session, bpl_number a, bpl_number 
     return bpl_settled(session, bpl_quotient(session, of, base));
 }
 
-/* ---- powers of integers --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- powers of integers --------------------------------------------------------------------------------------------------------------- */
 
 /* a to the power of exponents below 2^bits that are not negative, by squares; what does not fit wraps. */
 static wg_array *power_by_squares(wg_array *a, wg_array *exponent, uint32_t bits)
@@ -100,43 +100,59 @@ static uint32_t bits_of(uint64_t number)
     return number ? 64u - (uint32_t)__builtin_clzll(number) : 0;
 }
 
-/* The least and the greatest exponent, read. */
-static bool exponents(bpl_session *session, wg_array *exponent, int64_t *least, int64_t *greatest)
+/* What decides how integers are raised: the least and the greatest exponent, and whether there is but one. */
+typedef struct exponents {
+    int64_t least, greatest;
+    bool one;
+} exponents;
+
+#define STATIC_BITS 16 /* of exponents that nobody looks at */
+
+static bool look_at(bpl_session *session, wg_array *exponent, exponents *found)
 {
-    wg_array *ends[2] = {wg_array_min(exponent, WG_ALL_AXES, false), wg_array_max(exponent, WG_ALL_AXES, false)};
-    if (ends[0] && ends[1] && wg_array_run(ends, 2) && wg_array_int64(ends[0], least) && wg_array_int64(ends[1], greatest)) return true;
-    return bpl_fail_lazy(session), false;
+    bool carried = wg_array_is_carried(exponent), fixed = session->preferences.static_kinds;
+    if (fixed && (carried || wg_array_rank(exponent) || wg_array_is_pending(exponent))) {
+        *found = (exponents){.greatest = ((int64_t)1 << STATIC_BITS) - 1};
+        return true;
+    }
+    wg_array *whole = carried ? wg_array_whole(exponent) : exponent;
+    wg_array *ends[2] = {wg_array_min(whole, WG_ALL_AXES, false), wg_array_max(whole, WG_ALL_AXES, false)};
+    if (!ends[0] || !ends[1] || !wg_array_run(ends, 2) || !wg_array_int64(ends[0], &found->least) || !wg_array_int64(ends[1], &found->greatest))
+        return bpl_fail_lazy(session), false;
+    found->one = wg_array_rank(whole) == 0;
+    if (found->least >= 0 || wg_array_rank(whole) == wg_array_rank(exponent)) return true;
+    return bpl_fail(session, BPL_UNSUPPORTED, "cells of which some differ, all at once"), false; /* they are called one by one */
 }
 
 static bpl_number float_power(bpl_session *session, bpl_number a, bpl_number b);
 
 static bpl_number integer_power(bpl_session *session, bpl_number a, bpl_number b)
 {
-    int64_t least = 0, greatest = 0;
-    if (wg_array_volume(b.array) && !exponents(session, b.array, &least, &greatest)) return bpl_nothing();
-    if (least < 0 && a.class == BPL_CLASS_FIXED)
-        return bpl_fail(session, BPL_DOMAIN, "a fixed integer to a negative power is none of its kind"), bpl_nothing();
-    if (least < 0) {
+    exponents found = {.one = false};
+    if (wg_array_volume(b.array) && !look_at(session, b.array, &found)) return bpl_nothing();
+    if (found.least < 0 && (a.class == BPL_CLASS_FIXED || session->preferences.static_kinds))
+        return bpl_fail(session, BPL_DOMAIN, "an integer to a negative power is none of its kind"), bpl_nothing();
+    if (found.least < 0) {
         bpl_number base = bpl_floats(session, a), exponent = bpl_floats(session, b);
         return float_power(session, base, exponent);
     }
-    if (wg_array_rank(b.array) == 0 && greatest <= SMALL_EXPONENT) return bpl_like(a, power_of_known(a.array, (uint64_t)greatest));
-    return bpl_like(a, power_by_squares(a.array, b.array, bits_of((uint64_t)greatest)));
+    if (found.one && found.greatest <= SMALL_EXPONENT) return bpl_like(a, power_of_known(a.array, (uint64_t)found.greatest));
+    return bpl_like(a, power_by_squares(a.array, b.array, bits_of((uint64_t)found.greatest)));
 }
 
-/* ---- powers of floats -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- powers of floats ----------------------------------------------------------------------------------------------------------------- */
 
 /* Whether some negative number has an exponent that is not whole. */
 static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool *leaves)
 {
     double base, exponent;
     *leaves = false;
-    if (session->preferences.static_kinds) return true;
     if (bpl_known(a, &base) && base >= 0) return true;
     if (bpl_known(b, &exponent) && exponent == __builtin_rint(exponent)) return true;
     wg_array *negative = wg_array_less_scalar(a.array, 0), *whole = wg_array_round(b.array), *less = wg_array_less(whole, b.array);
-    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken), *few = wg_array_is_finite(a.array);
-    return bpl_any(session, wg_array_and(mask, few), leaves);
+    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken),
+             *few = wg_array_is_finite(a.array);
+    return bpl_found(session, wg_array_and(mask, few), leaves);
 }
 
 /* The principal value of real numbers: |a|^b turned by b half turns where a is negative. Quarters of a turn are exact. */
@@ -147,7 +163,8 @@ static bpl_number turned_power(bpl_number a, bpl_number b)
         b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F32);
     }
     wg_array *two = wg_array_full_like(b.array, 2), *turn = wg_array_residue(b.array, two), *angle = wg_array_mul_scalar(turn, PI);
-    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half), *whole = wg_array_equal(wg_array_round(turn), turn);
+    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half),
+             *whole = wg_array_equal(wg_array_round(turn), turn);
     wg_array *zero = wg_array_zeros_like(turn), *odd = wg_array_not(whole), *upright = wg_array_and(quarter, odd);
     wg_array *cosine = wg_array_select(upright, zero, wg_array_cos(angle)), *sine = wg_array_select(whole, zero, wg_array_sin(angle));
     wg_array *size = wg_array_powf(wg_array_abs(a.array), b.array), *negative = wg_array_less_scalar(a.array, 0);
@@ -169,7 +186,7 @@ bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
     return bpl_is_integral(a) ? integer_power(session, a, b) : float_power(session, a, b);
 }
 
-/* ---- roots --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- roots ---------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_square_root(bpl_session *session, bpl_number a)
 {
@@ -185,11 +202,12 @@ static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number 
     wg_array *negative = wg_array_less_scalar(b.array, 0), *complex = wg_array_and(negative, wg_array_not(odd));
     wg_array *known = wg_array_equal(degree.array, degree.array);
     bool any = false;
-    if (!session->preferences.static_kinds && !bpl_any(session, wg_array_and(complex, known), &any)) return bpl_nothing();
+    if (!bpl_found(session, wg_array_and(complex, known), &any)) return bpl_nothing();
     wg_array *exponent = wg_array_reciprocal(degree.array);
     if (any) return turned_power(b, bpl_like(b, exponent));
     wg_array *turned = wg_array_and(negative, odd), *size = wg_array_abs(b.array), *of = wg_array_select(turned, size, b.array);
-    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2), *root = wg_array_select(is_two, wg_array_sqrt(of), power);
+    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2),
+             *root = wg_array_select(is_two, wg_array_sqrt(of), power);
     return bpl_like(b, wg_array_select(turned, wg_array_neg(root), root));
 }
 
@@ -204,14 +222,14 @@ bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
     if (is_known && known == 2) return bpl_rule_square_root(session, b);
     if (is_known && known == 3 && b.class == BPL_CLASS_FLOAT) return bpl_like(b, wg_array_cbrt(b.array));
     bool any = is_known && known == 0;
-    if (!is_known && !bpl_any(session, wg_array_equal_scalar(a.array, 0), &any)) return bpl_nothing();
+    if (!is_known && !bpl_found(session, wg_array_equal_scalar(a.array, 0), &any)) return bpl_nothing();
     if (any && !session->preferences.static_kinds) return bpl_fail(session, BPL_DOMAIN, "a root of degree 0"), bpl_nothing();
     if (b.class == BPL_CLASS_FLOAT) return bpl_settled(session, real_root(session, a, b));
     wg_array *exponent = wg_array_reciprocal(a.array);
     return bpl_settled(session, bpl_like(b, wg_array_powf(b.array, exponent)));
 }
 
-/* ---- π --------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- π -------------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_pi_times(bpl_session *session, bpl_number a)
 {

@@ -134,6 +134,9 @@ void *bpl_fail_lazy(bpl_session *session);
 void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
+/* public.c: the calls that an error came through: one more, and none. */
+void bpl_trace(bpl_session *session, const bpl_node *call);
+void bpl_trace_clear(bpl_session *session);
 
 /* Where draws take their keys: seeded by •prefs, or by the system at the first draw. NULL: an error. */
 wg_generator *bpl_generator(bpl_session *session);

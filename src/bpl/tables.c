@@ -34,10 +34,6 @@ const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT] = {
 
 /* ---- operators.def -------------------------------------------------------------------------------------------------------------------- */
 
-static bpl_value *bpl_derived_ABSENT(bpl_session *session, const bpl_call *call)
-{
-    return bpl_fail(session, BPL_UNSUPPORTED, "%s is not supported", bpl_operators[call->function->row].glyph);
-}
 #define OPERATOR(ID, glyph, name, operands, code, title) bpl_value *bpl_derived_##code(bpl_session *session, const bpl_call *call);
 #include "bpl/operators.def"
 

@@ -13,7 +13,8 @@
  *   OPERATOR    what a name of an operator holds; never an item
  *
  * Canonical form, kept by bpl_collect and by everything that answers ITEMS: an array with items, all of them number atoms of one class and
- * kind, or floats and complex numbers of any width, or fixed integers of any width (or all characters), is NUMBERS (CHARACTERS), never ITEMS; an item that is weak is not stored weak. An empty ITEMS array has a
+ * kind, or floats and complex numbers of any width, or fixed integers of any width (or all characters), is NUMBERS (CHARACTERS), never ITEMS; an item
+ * that is weak is not stored weak. An empty ITEMS array has a
  * prototype, which says what its fill is. An atom is rank 0 and has no keys; rank-0 arrays that are no atoms exist in every type. */
 #ifndef BPL_VALUE_H
 #define BPL_VALUE_H
@@ -69,6 +70,7 @@ typedef struct bpl_axis {
     char *name;
     bpl_value **labels; /* [extent]: strings, NULL where a position has no key; NULL: no position has */
     int64_t extent;
+    struct bpl_label_index *index; /* where the labels are, made at the first search of a long axis; owned */
 } bpl_axis;
 
 /* Reference counted, immutable. */
@@ -87,6 +89,9 @@ bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key 
 /* What is known of an axis, borrowed; NULL: nothing. */
 const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
 void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
+void bpl_axis_drop_labels(bpl_session *session, bpl_axis *axis);
+/* Is each label there once? DOMAIN. */
+bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
 /* The position that a label has on an axis; -1: none. */
 int64_t bpl_axis_find(bpl_session *session, const bpl_axis *axis, const bpl_value *label);
 bool bpl_axis_set_name(bpl_session *session, bpl_axis *axis, const char *name);                           /* copied; NULL: none */
@@ -149,7 +154,8 @@ bpl_items *bpl_items_new(bpl_session *session, uint32_t rank, const int64_t *sha
 /* Frees items and what they hold. */
 void bpl_items_free(bpl_session *session, bpl_items *items);
 /* The value of a host array in canonical form; consumes items. Number atoms of one class and kind become one NUMBERS array (pending ones in one
- * call; under a level they are stacked), and so do those that join: floats of any width (weak ones give way) with complex numbers, fixed integers. Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
+ * call; under a level they are stacked), and so do those that join: floats of any width (weak ones give way) with complex numbers, fixed integers.
+ * Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
 bpl_value *bpl_collect(bpl_session *session, bpl_items *items);
 /* The same, but nothing is made compact (`mixed` is asked for, or the caller knows). */
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items);
@@ -190,7 +196,8 @@ bpl_value *bpl_prototype_of(bpl_session *session, const bpl_value *item);
 bpl_value *bpl_fill(bpl_session *session, const bpl_value *value);
 /* The host items of a simple value, row-major and dense, borrowed until the value is released. */
 bool bpl_read(bpl_session *session, const bpl_value *value, wg_view *view);
-/* A unit or one-item number as a number; DOMAIN where it is none (bpl_to_integer: not whole, by the tolerance), LENGTH where there are more. `what` names it in the error. */
+/* A unit or one-item number as a number; DOMAIN where it is none (bpl_to_integer: not whole, by the tolerance), LENGTH where there are more. `what`
+ * names it in the error. */
 bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *what, int64_t *number);
 bool bpl_to_double(bpl_session *session, const bpl_value *value, const char *what, double *number);
 /* 0 or 1. */

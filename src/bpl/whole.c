@@ -173,64 +173,6 @@ bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *v
     return bpl_settle_keys(session, result, keys);
 }
 
-/* A table of texts: open addressing, positions + 1. */
-typedef struct label_entry {
-    uint64_t hash;
-    int64_t position;
-} label_entry;
-
-static bool label_hash(bpl_session *session, const bpl_value *label, uint64_t *hash)
-{
-    wg_view view;
-    if (!bpl_read(session, label, &view)) return false;
-    int64_t count = bpl_volume(label);
-    const uint32_t *text = view.data;
-    uint64_t sum = 0xCBF29CE484222325u;
-    for (int64_t i = 0; i < count; i++) sum = (sum ^ text[i]) * 0x100000001B3u;
-    *hash = sum ^ (uint64_t)count << 48 ^ sum >> 29;
-    return true;
-}
-
-static bool labels_distinct(bpl_session *session, const bpl_axis *axis, label_entry *table, uint64_t mask)
-{
-    for (int64_t i = 0; i < axis->extent; i++) {
-        uint64_t hash;
-        if (!axis->labels[i]) continue;
-        if (!label_hash(session, axis->labels[i], &hash)) return false;
-        uint64_t slot = hash & mask;
-        for (; table[slot].position; slot = (slot + 1) & mask) {
-            if (table[slot].hash != hash || !bpl_same_text(session, axis->labels[table[slot].position - 1], axis->labels[i])) continue;
-            char *text;
-            size_t length;
-            if (!bpl_to_text(session, axis->labels[i], "a key", &text, &length)) return false;
-            bpl_fail(session, BPL_DOMAIN, "the key \"%s\" would stand twice on one axis", text);
-            base_free(session->allocator, text, length + 1);
-            return false;
-        }
-        table[slot] = (label_entry){hash, i + 1};
-    }
-    return true;
-}
-
-bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis)
-{
-    if (!axis->labels || axis->extent < 2) return true;
-    uint64_t size = 4;
-    while (size < (uint64_t)axis->extent * 2) size *= 2;
-    label_entry *table = base_allocate_zeroed(session->allocator, size * sizeof *table);
-    if (!table) return bpl_fail_memory(session), false;
-    bool good = labels_distinct(session, axis, table, size - 1);
-    base_free(session->allocator, table, size * sizeof *table);
-    return good;
-}
-
-static void drop_labels(bpl_session *session, bpl_axis *axis)
-{
-    for (int64_t i = 0; axis->labels && i < axis->extent; i++) bpl_release(axis->labels[i]);
-    if (axis->labels) base_free(session->allocator, axis->labels, (size_t)axis->extent * sizeof *axis->labels);
-    axis->labels = NULL;
-}
-
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement)
 {
     if (!from) return true;
@@ -245,7 +187,7 @@ bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bp
             if (fresh && !bpl_axis_set_label(session, to, i, label)) return false;
             if (!fresh) agreement->labels_lost = !to->labels[i] != !label || (label && !bpl_same_text(session, label, to->labels[i]));
         }
-        if (agreement->labels_lost) drop_labels(session, to);
+        if (agreement->labels_lost) bpl_axis_drop_labels(session, to);
     }
     return true;
 }

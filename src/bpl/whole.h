@@ -49,8 +49,6 @@ typedef struct bpl_agreement {
     bool name_lost, labels_lost;
 } bpl_agreement;
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement);
-/* Keys of an axis, each once? DOMAIN. */
-bool bpl_labels_distinct(bpl_session *session, const bpl_axis *axis);
 
 /* LIMIT where a shape has too many axes or items. */
 bool bpl_shape_allowed(bpl_session *session, uint32_t rank, const int64_t *shape);
@@ -99,5 +97,7 @@ bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask
 /* Functions of glyphs.def that others are made of. */
 bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_do_first(bpl_session *session, const bpl_call *call);
+/* left⍉⁻value: source axes in the order of the result, by numbers and names; a list of them (or of pairs of axis and length) is merged. */
+bpl_value *bpl_transpose_back(bpl_session *session, bpl_value *left, bpl_value *value);
 
 #endif

@@ -223,12 +223,140 @@ size_t exec_order_bytes(const exec_ordering *o)
     return (size_t)o->extent * 2 * entry;
 }
 
+/* ---- integers that lie close together: counted, or as narrower keys ------------------------------------------------------------------- */
+
+#define CLOSE_ITEMS 4096 /* of a line for which it gains */
+#define CLOSE_BATCH 512
+#define FEW_COUNTS 8 /* values are counted where so many are alike, on average; what finds no key twice waits for branches */
+
+static int64_t close_batch(const exec_ordering *o, int64_t from, int64_t first, uint64_t *keys)
+{
+    int64_t count = o->extent - first < CLOSE_BATCH ? o->extent - first : CLOSE_BATCH;
+    load_keys_64(o, from, first, count, keys);
+    return count;
+}
+
+/* The least key of a line and how far the others lie above it. False where that is 2^32 or more, which a few of them tell as a rule; where the
+ * line is short, or something else than whole lines of integers is asked for. */
+static bool lie_close(const exec_ordering *o, int64_t from, uint64_t *least, uint64_t *span)
+{
+    uint64_t keys[CLOSE_BATCH], low = UINT64_MAX, high = 0;
+    bool integers = !base_kind_is_float(o->kind) && base_kinds[o->kind].bytes >= 4;
+    if (!integers || o->extent < CLOSE_ITEMS || o->extent > UINT32_MAX || o->wanted != o->extent) return false;
+    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
+        int64_t count = close_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) {
+            low = keys[i] < low ? keys[i] : low;
+            high = keys[i] > high ? keys[i] : high;
+        }
+        if (high - low > UINT32_MAX) return false;
+    }
+    *least = low;
+    *span = high - low + 1;
+    return true;
+}
+
+/* False where it is to stop. */
+static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uint64_t span, uint32_t *counts)
+{
+    uint64_t keys[CLOSE_BATCH];
+    memset(counts, 0, span * sizeof *counts);
+    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
+        int64_t count = close_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) counts[keys[i] - least]++;
+    }
+    return true;
+}
+
+static void sort_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *counts)
+{
+    bool narrow = base_kinds[o->kind].bytes == 4;
+    if (!count_keys(o, from, least, span, counts)) return;
+    for (uint64_t key = 0; key < span; key++) {
+        if (!counts[key]) continue;
+        store_key(o, least + key, to);
+        for (uint32_t i = 1; i < counts[key]; i++) {
+            if (narrow) ((uint32_t *)o->result)[to + i] = ((const uint32_t *)o->result)[to];
+            else ((uint64_t *)o->result)[to + i] = ((const uint64_t *)o->result)[to];
+        }
+        to += counts[key];
+    }
+}
+
+/* Keys of 64 bits above the least one, as keys of 32. */
+static void sort_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint32_t *narrow)
+{
+    uint64_t keys[CLOSE_BATCH];
+    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
+        int64_t count = close_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) narrow[first + i] = (uint32_t)(keys[i] - least);
+    }
+    if (!o->kernels->sort_keys(sizeof *narrow, narrow, o->extent, narrow + o->extent, o->pause)) return;
+    uint64_t turn = turned(o, 0), sign = base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << 63 : 0, *result = (uint64_t *)o->result + to;
+    for (int64_t i = 0; i < o->extent; i++) result[i] = ((least + narrow[i]) ^ turn) ^ sign;
+}
+
+static bool sort_close(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
+{
+    uint64_t least, span;
+    if (!sorts_in_place(o) || !lie_close(o, from, &least, &span)) return false;
+    if (span <= (uint64_t)o->extent / FEW_COUNTS) sort_counted(o, from, to, least, span, workspace);
+    else if (base_kinds[o->kind].bytes == 8) sort_narrowed(o, from, to, least, workspace);
+    else return false;
+    return true;
+}
+
+/* The counts become places, which their items take in turn. */
+static void grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places)
+{
+    uint64_t keys[CLOSE_BATCH];
+    uint32_t next = 0;
+    if (!count_keys(o, from, least, span, places)) return;
+    for (uint64_t key = 0; key < span; key++) {
+        uint32_t count = places[key];
+        places[key] = next;
+        next += count;
+    }
+    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
+        int64_t count = close_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) o->positions[to + places[keys[i] - least]++ * o->inner] = first + i;
+    }
+}
+
+/* As narrow ones in grade_line: keys above positions. */
+static void grade_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t *packed)
+{
+    uint64_t keys[CLOSE_BATCH];
+    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
+        int64_t count = close_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) packed[first + i] = (keys[i] - least) << 32 | (uint64_t)(first + i);
+    }
+    if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, packed + o->extent, o->pause)) return;
+    for (int64_t i = 0; i < o->extent; i++) o->positions[to + i * o->inner] = (int64_t)(packed[i] & UINT32_MAX);
+}
+
+static bool grade_close(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
+{
+    uint64_t least, span;
+    if (o->result || !lie_close(o, from, &least, &span)) return false;
+    if (span <= 2 * (uint64_t)o->extent) grade_counted(o, from, to, least, span, workspace);
+    else if (!is_narrow(o)) grade_narrowed(o, from, to, least, workspace);
+    else return false;
+    return true;
+}
+
 void exec_order(const exec_ordering *o, exec_range lines, void *workspace)
 {
     for (int64_t line = lines.first; line < lines.end; line++) {
         int64_t outer = line / o->inner, column = line % o->inner, from = outer * o->extent * o->inner + column,
                 to = outer * o->wanted * o->inner + column;
         if (takes_few(o)) few_of_line(o, from, to, workspace);
+        else if (o->positions ? grade_close(o, from, to, workspace) : sort_close(o, from, to, workspace)) continue;
         else if (sorts_in_place(o)) sort_in_place(o, line, workspace);
         else if (o->positions != NULL) grade_line(o, from, to, workspace);
         else if (is_narrow(o)) sort_values_32(o, from, to, workspace);

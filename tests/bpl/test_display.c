@@ -14,6 +14,8 @@ static void test_lines(void **state)
     int wrong = 0;
     while (next_case(file, &line)) {
         wg_bpl_outcome outcome;
+        wg_bpl_free(&w.bpl); /* settings of the line before are gone */
+        assert_true(bpl_world_try(&w));
         base_string shown = base_string_new(w.bpl->allocator);
         bool done = wg_bpl_run(w.bpl, NULL, line.columns[0], strlen(line.columns[0]), &outcome);
         for (const char *at = done ? outcome.display : outcome.report; *at; at++) base_string_put(&shown, *at == '\n' ? "⏎" : at, *at == '\n' ? strlen("⏎") : 1);

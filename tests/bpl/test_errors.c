@@ -59,6 +59,14 @@ static void test_reports(void **state)
                  " --> statement:1:1\n"
                  "x+1\n"
                  "^");
+    check_report(NULL, "{y←x+⍵ ⋄ y}¨1 2 3",
+                 "VALUE ERROR: x has no value\n"
+                 " --> statement:1:4\n"
+                 "{y←x+⍵ ⋄ y}¨1 2 3\n"
+                 "   ^\n"
+                 " called from statement:1:1\n"
+                 "{y←x+⍵ ⋄ y}¨1 2 3\n"
+                 "^^^^^^^^^^^^^^^^^");
     check_report("file.bpl", "f←{⍵+1 2\n}\n\nf 1 2 3",
                  "LENGTH ERROR: lengths 3 and 2 don't agree\n"
                  " --> file.bpl:1:4\n"

@@ -107,6 +107,16 @@ static const shown errors[] = {
     {"{⍵}∂\"abc\"", "!DOMAIN"},
     {"{⍵ (⍵ ⍵)}∂1", "!DOMAIN not nested"},
     {"{⍵}∂1j2", "!UNSUPPORTED complex"},
+    {"[\"method\":\"best\"]{⍵}⇄1", "!DOMAIN no method"},
+    {"[\"method\":\"powell\"]{⍵}⇄1 2", "!UNSUPPORTED \"powell\""},
+    {"[\"best\":1]{⍵}⇄1", "!DOMAIN no option"},
+    {"5{⍵}⇄1", "!DOMAIN a record of options"},
+    {"{⍵ ⍵}⇄1", "!DOMAIN one real number"},
+    {"{⍵}⇄'a'", "!DOMAIN"},
+    {"{⍵}⇄⍬", "!DOMAIN a number at least"},
+    {"[\"lower\":2 \"upper\":1]{⍵}⇄1", "!DOMAIN above"},
+    {"[\"lower\":[1 2 3]]{⍵}⇄1", "!LENGTH"},
+    {"[\"solve\":$t \"bracket\":[2 3]](2-⍨⊼)⇄1", "!DOMAIN one sign"},
     {"6.5∧ᵇ3", "!DOMAIN whole"},
     {"6{2}ᵇ3", "!DOMAIN"},
     {"6∧ᵇ'a'", "!DOMAIN integers"},
@@ -153,6 +163,34 @@ static const char *const laws[] = {
     "m←¿3 4⍴9 ⋄ n←¿4 2⍴9 ⋄ (m⌊.+n)≡m{⍺⌊⍵}.{⍺+⍵}n",
 };
 
+/* Searches end where the least point is known to be. */
+static const char *const searches[] = {
+    "p←(⊼2-⍨)⇄10 ⋄ 1E¯7>|2-p",
+    "r←{[x y]←⍵ ⋄ ⊼1-x + 100×⊼y-⊼x} ⋄ p←[\"tolerance\":1E¯14] r⇄ ¯1.2 1 ⋄ ∧/1E¯9>|1-p",
+    "r←{[x y]←⍵ ⋄ ⊼1-x + 100×⊼y-⊼x} ⋄ p←[\"method\":\"nelder-mead\" \"tolerance\":1E¯14] r⇄ ¯1.2 1 ⋄ ∧/1E¯3>|1-p",
+    "r←{[x y]←⍵ ⋄ ⊼1-x + 100×⊼y-⊼x} ⋄ p←[\"lower\":[¯∞ 0] \"upper\":[0.8 ∞]] r⇄ 0.5 0.5 ⋄ ∧/1E¯3>|p-0.8 0.64",
+    "c←{⍵.((⊼gap-6) + ⊼margin-2×gap)} ⋄ p←c⇄[\"gap\":8 \"margin\":12] ⋄ (1E¯6>|6-p.gap)∧1E¯6>|12-p.margin",
+    "p←[\"solve\":$t] (2-⍨⊼)⇄ 1 ⋄ 1E¯12>|p-√2",
+    "p←[\"solve\":$t \"bracket\":[0 5]] (2-⍨⊼)⇄ 1 ⋄ 1E¯12>|p-√2",
+    "f←{[x y]←⍵ ⋄ [(⊼x)+(⊼y)-4 y-x-1]} ⋄ p←[\"solve\":$t \"tolerance\":1E¯14] f⇄ 1 0 ⋄ ∧/1E¯9>|p-1.8228756555322954 0.8228756555322954",
+    "x←⍳5 ⋄ y←2.1 5.4 15.2 40.3 109.1 ⋄ p←[\"solve\":$t \"tolerance\":1E¯12] {⍵.((a×*b×x)-y)}⇄ [\"a\":1 \"b\":1] ⋄ (1E¯7>|2.055580005-p.a)∧1E¯7>|0.9928844207-p.b",
+    "r←[\"method\":\"nelder-mead\" \"evaluations\":10 \"report\":$t] {+/⊼⍵-3}⇄ 1 2 ⋄ (10=r.evaluations)∧~r.converged",
+    "p←{⊼⍵-3}⇄1ₛ ⋄ 1E¯3>|3-p",
+};
+
+static void test_searches(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+        bpl_world w;
+        wg_bpl_outcome outcome;
+        bpl_world_open(&w);
+        if (!wg_bpl_run(w.bpl, NULL, searches[i], strlen(searches[i]), &outcome)) fail_msg("%s: %s", searches[i], outcome.report);
+        if (strcmp(outcome.display, "$t") && strcmp(outcome.display, "1")) fail_msg("%s: %s", searches[i], outcome.display);
+        bpl_world_close(&w);
+    }
+}
+
 static void test_laws(void **state)
 {
     (void)state;
@@ -172,7 +210,7 @@ static const char *const everything[] = {
     "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3", "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
     "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2", "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
     "9@[[1 2]][1 2 3;4 5 6]", "{+/⍵×⍵}∂1 2", "{⍵.a×⍵.b}∂[\"a\":1 \"b\":2]", "f←{⍵*2} ⋄ f∂←{⍺×2×⍵} ⋄ {+/f ⍵}∂1 2", "+/⌺3⊢1 2 3", "6 3∧ᵇ5", "(⊽@⌽)⁻2 4 6", "-\\⁻5 3 1",
-    "1 2+⊗⁻1 2+⊗10 20", "(×↢*)⁻1", "1○⁻2", "⍸⁻0 2 2", "1 0 1#⁻3 4",
+    "1 2+⊗⁻1 2+⊗10 20", "(×↢*)⁻1", "1○⁻2", "⍸⁻0 2 2", "1 0 1#⁻3 4", "{+/⊼⍵-1 2}⇄0 0", "[\"method\":\"nelder-mead\" \"report\":$t]{⊼⍵-1}⇄0", "[\"solve\":$t](2 3-⊼)⇄1",
 };
 
 /* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
@@ -202,7 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory), cmocka_unit_test(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

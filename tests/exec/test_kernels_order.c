@@ -124,6 +124,52 @@ static void test_order(void **state)
     }
 }
 
+/* Long lines of integers that lie close together or not: in order, equal ones as they came, each once. */
+static void check_close(wg_kind kind, int64_t extent, int64_t inner, uint64_t span, bool descending)
+{
+    int64_t bytes = (int64_t)wg_kind_bytes(kind), volume = extent * inner;
+    char *items = room(volume * bytes), *result = room(volume * bytes);
+    int64_t *positions = room(volume * 8);
+    uint64_t least = random_below(2) ? random_bits() : UINT64_MAX - span;
+    for (int64_t i = 0; i < volume; i++) {
+        uint64_t item = least + (span ? random_bits() % span : random_bits());
+        memcpy(items + i * bytes, &item, (size_t)bytes);
+    }
+    for (int form = 0; form < 2; form++) {
+        exec_ordering o = {.kernels = any_level(), .kind = kind, .descending = descending, .extent = extent, .inner = inner, .wanted = extent,
+                           .items = items, .result = form ? NULL : result, .positions = form ? positions : NULL};
+        void *workspace = room((int64_t)exec_order_bytes(&o));
+        exec_order(&o, (exec_range){0, inner}, workspace);
+        free(workspace);
+    }
+    for (int64_t line = 0; line < inner; line++) {
+        bool *used = calloc((size_t)extent, sizeof *used);
+        for (int64_t i = 0; i < extent; i++) {
+            int64_t at = line + i * inner, position = positions[at], before = i ? positions[at - inner] : 0;
+            assert_in_range(position, 0, extent - 1);
+            assert_false(used[position]);
+            used[position] = true;
+            assert_memory_equal(result + at * bytes, items + (line + position * inner) * bytes, (size_t)bytes);
+            base_number here = base_number_load(kind, items, line + position * inner), last = base_number_load(kind, items, line + before * inner);
+            int order = i ? compare(kind, last, here) : -1;
+            if (i) assert_true(order ? (order < 0) != descending : before < position);
+        }
+        free(used);
+    }
+    free(items);
+    free(result);
+    free(positions);
+}
+
+static void test_close(void **state)
+{
+    (void)state;
+    static const wg_kind integers[] = {WG_KIND_I32, WG_KIND_I64, WG_KIND_U32, WG_KIND_U64, WG_KIND_CHAR};
+    static const uint64_t spans[] = {1, 5, 700, 5000, 20000, (uint64_t)1 << 31, (uint64_t)1 << 32, ((uint64_t)1 << 32) + 1, 0};
+    for (int trial = 0; trial < 5 * 9 * 4; trial++)
+        check_close(integers[trial % 5], 4090 + random_below(4000), 1 + trial / 90, spans[trial / 5 % 9], trial / 45 & 1);
+}
+
 static void test_few(void **state)
 {
     (void)state;
@@ -182,7 +228,7 @@ static void test_searching(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_keys), cmocka_unit_test(test_order), cmocka_unit_test(test_close),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_searching),
     };

@@ -367,6 +367,55 @@ static void a_scope_read_again_and_again_goes_on_from_where_it_was(void **state)
 }
 
 /* What has been computed lets its operands go. */
+/* Each step is asked of before the next one is made of it and it is let go: no read computes more than a few steps again. */
+static void a_loop_that_asks_goes_on_from_its_last_steps(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *step = counted(&w, 4, 1);
+    for (int i = 0; i < 100; i++) {
+        wg_array *asked = neg(step), *next = add(step, step);
+        wg_view view;
+        assert_true(wg_array_read(asked, &view));
+        if (i < 50) assert_true(((float *)view.data)[0] == -(float)((uint64_t)1 << i));
+        wg_array_release(asked);
+        wg_array_release(step);
+        step = next;
+    }
+    assert_true(world_figures(&w).plans <= 6);
+    assert_true(world_figures(&w).pending <= 4);
+    wg_array_release(step);
+    world_close(&w);
+}
+
+/* What is writable: a stored array of one owner that no pending work reads. */
+static void items_of_one_owner_may_be_changed(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *x = counted(&w, 4, 1), *pending = neg(x);
+    assert_null(wg_array_writable(x));
+    assert_null(wg_array_writable(pending));
+    assert_null(wg_array_writable(NULL));
+    reads(pending, 4, (double[]){-1, -2, -3, -4});
+    float *items = wg_array_writable(x);
+    assert_non_null(items);
+    items[2] = 9;
+    reads(x, 4, (double[]){1, 2, 9, 4});
+    wg_tensor *shared = wg_array_tensor(x);
+    assert_null(wg_array_writable(x));
+    wg_tensor_release(shared);
+    wg_array_keep(x);
+    assert_null(wg_array_writable(x));
+    wg_array_release(x);
+    assert_non_null(wg_array_writable(x));
+    wg_array_release(pending);
+    wg_array_release(x);
+    world_close(&w);
+}
+
 static void a_result_drops_its_operands(void **state)
 {
     (void)state;
@@ -816,6 +865,8 @@ int main(void)
         cmocka_unit_test(many_roots_are_read_at_once),
         cmocka_unit_test(kept_intermediates_are_stored),
         cmocka_unit_test(a_scope_read_again_and_again_goes_on_from_where_it_was),
+        cmocka_unit_test(a_loop_that_asks_goes_on_from_its_last_steps),
+        cmocka_unit_test(items_of_one_owner_may_be_changed),
         cmocka_unit_test(a_result_drops_its_operands),
         cmocka_unit_test(plans_are_evicted_oldest_first),
         cmocka_unit_test(the_last_plan_outlives_its_context),
