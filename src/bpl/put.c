@@ -229,6 +229,10 @@ bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, b
 {
     if (!check_shape(session, places, value)) return false;
     if (!places->count) return true;
+    if ((*root)->atom && places->item) { /* its one item is the whole */
+        if (places->at[0] >= 0) bpl_release(*root), *root = bpl_keep(value);
+        return true;
+    }
     bool simple = bpl_is_simple(*root) && bpl_is_simple(value) && (value->atom || !places->item), mixed = !simple;
     stored_kind kind;
     if (simple && !kind_with(session, *root, value, &kind, &mixed)) return false;
