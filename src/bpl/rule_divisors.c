@@ -124,7 +124,7 @@ static bpl_number multiple(bpl_session *session, bpl_number a, bpl_number b)
     if (!divisor.array) return divisor;
     wg_array *none = wg_array_equal_scalar(divisor.array, 0), *one = wg_array_ones_like(divisor.array);
     wg_array *by = wg_array_select(none, one, divisor.array), *share = wg_array_div(b.array, by);
-    return bpl_settled(session, bpl_like(a, wg_array_mul(a.array, share)));
+    return bpl_settled(session, bpl_like(a, wg_array_stop_gradient(wg_array_mul(a.array, share)))); /* steps, as divisors are */
 }
 
 bpl_number bpl_rule_lcm(bpl_session *session, bpl_number a, bpl_number b)
