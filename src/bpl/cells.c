@@ -478,7 +478,7 @@ bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bp
     bpl_items *items = bpl_items_new(session, rank + cell_rank, shape);
     if (!items) return NULL;
     bool whole = assembly == BPL_ASSEMBLE_ITEMS || result->atom;
-    items->prototype = whole ? bpl_keep(result) : bpl_fill(session, result);
+    items->prototype = whole ? bpl_prototype_of(session, result) : bpl_fill(session, result);
     if (!items->prototype) {
         bpl_items_free(session, items);
         return NULL;

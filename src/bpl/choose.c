@@ -223,7 +223,7 @@ bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bp
     bpl_release(cells);
     bpl_release(lefts);
     if (!result) return NULL;
-    *one = bpl_volume(result) == 1 && (bpl_is_unit(result) || count != 1);
+    *one = bpl_volume(result) == 1 && !(count == 1 && bpl_rank(result) == 1 + choices->rest_count);
     if (*one || (!bpl_is_unit(result) && bpl_tally(result) == count)) return result;
     bpl_release(result);
     return bpl_fail(session, BPL_LENGTH, "a case gives one result for each of its %lld cells, or one item for all", (long long)count);

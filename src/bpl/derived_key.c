@@ -201,7 +201,7 @@ static bpl_value *by_calls(bpl_session *session, bpl_value *function, const grou
     bpl_frames frames = {.rank = 1, .shape = {g->count}, .volume = g->count};
     bpl_value *value = NULL, **results = NULL;
     size_t bytes = (size_t)(g->count + 1) * sizeof *results;
-    if (!bpl_cells_open(session, keyed, 1, BPL_CELL, &keys)) return NULL;
+    if (!bpl_cells_open(session, keyed, 1, bpl_rank(keyed) == 1 ? BPL_ITEM : BPL_CELL, &keys)) return NULL;
     bool good = (results = base_allocate_zeroed(session->allocator, bytes)) != NULL || bpl_fail_memory(session);
     if (good && !g->count) value = no_groups(session, function, &keys, values, &frames);
     for (int64_t i = 0; i < g->count && good; i++)
@@ -213,18 +213,33 @@ static bpl_value *by_calls(bpl_session *session, bpl_value *function, const grou
     return value;
 }
 
+/* The keys of an axis, which are its positions' names; NULL: it has none (or an error). */
+static bpl_value *positions_named(bpl_session *session, const bpl_value *value)
+{
+    const bpl_axis *axis = bpl_axis_of(value, 0);
+    if (!axis || !axis->labels) return NULL;
+    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < axis->extent; i++) good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
+    if (good) return bpl_collect(session, items);
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
 bpl_value *bpl_derived_key(bpl_session *session, const bpl_call *call)
 {
     bpl_value *given = call->left ? call->left : call->right, *values = call->left ? call->right : NULL;
     if (bpl_is_unit(given) || (values && bpl_is_unit(values))) return bpl_fail(session, BPL_RANK, "⌸ groups major cells: its arguments are arrays with an axis");
     if (values && bpl_tally(values) != bpl_tally(given))
         return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)bpl_tally(given), (long long)bpl_tally(values));
-    bpl_value *keys = bpl_with_keys(session, given, NULL), *result = NULL;
+    bpl_value *keys = bpl_with_keys(session, given, NULL), *result = NULL, *names = values ? NULL : positions_named(session, given);
     groups g = {0};
+    if (names) values = names;
     bool good = keys && groups_of(session, keys, &g);
     if (good) result = by_row(session, call->function->left, &g, values);
-    if (good && !result && !bpl_failed(session) && place_groups(session, &g)) result = by_calls(session, call->function->left, &g, keys, values);
+    if (good && !result && !bpl_failed(session) && place_groups(session, &g)) result = by_calls(session, call->function->left, &g, given, values);
     groups_free(session, &g);
     bpl_release(keys);
+    bpl_release(names);
     return result;
 }

@@ -247,7 +247,8 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         good = states->at[i] && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    if (good) return bpl_settle_keys(session, bpl_collect_joined(session, states), bpl_keys_keep(lane->keys));
+    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
+    if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
     return NULL;
 }
@@ -262,7 +263,11 @@ static bpl_value *over_lanes(bpl_session *session, bpl_value *value, lane_call *
     bpl_map map = {.code = code, .data = call, .right = value, .right_rank = rank - 1, .form = BPL_CELL, .assembly = scan ? BPL_ASSEMBLE_MIXED : BPL_ASSEMBLE_ITEMS};
     bpl_frames frames;
     if (!bpl_frames_pair(session, NULL, 0, value, rank - 1, &frames)) return NULL;
-    return bpl_map_cells(session, &map, &frames);
+    if (frames.volume || scan) return bpl_map_cells(session, &map, &frames);
+    bpl_value *nothing = bpl_nothing_of(session, value, frames.rank, frames.shape); /* no lanes */
+    nothing = bpl_settle_keys(session, nothing, bpl_keys_keep(frames.keys));
+    bpl_frames_free(session, &frames);
+    return nothing;
 }
 
 /* Of rank 0 the one item. */
@@ -291,15 +296,23 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, false);
 }
 
+/* A unit has one state, which is a unit again. */
+static bpl_value *scan_unit(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
+{
+    bpl_value *item = only_item(session, value), *state = item ? bpl_wanted(session, bpl_apply(session, function, seed, item)) : NULL, *result = NULL;
+    bpl_release(item);
+    if (!state || (value->atom && state->atom)) return state;
+    if (value->atom) bpl_fail(session, BPL_LENGTH, "the scan of one item has a state of %lld items", (long long)bpl_volume(state));
+    else result = bpl_enclose(session, state);
+    bpl_release(state);
+    return result;
+}
+
 bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
 {
     if (!check_operand(session, function, "a scan")) return NULL;
     bool unit = value->atom || bpl_is_unit(value);
-    if (unit && seed) {
-        bpl_value *item = only_item(session, value), *result = item ? bpl_apply(session, function, seed, item) : NULL;
-        bpl_release(item);
-        return result;
-    }
+    if (unit && seed) return scan_unit(session, function, seed, value);
     if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
     lane_call call = {function, seed, bpl_fold_primitive(function)};
     bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value) : NULL;

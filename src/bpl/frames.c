@@ -215,7 +215,8 @@ static bool frame_keys(bpl_pairing *p)
         bpl_paired_axis *axis = &p->axes[i];
         bpl_axis *to = &p->keys->axes[i];
         const bpl_axis *left = axis_of(p->left, axis->left), *right = axis_of(p->right, axis->right);
-        bool left_whole = left && (left->extent == axis->extent || axis->left_at), right_whole = right && (right->extent == axis->extent || axis->right_at);
+        bool left_whole = left && (left->extent == axis->extent || axis->left_at),
+             right_whole = right && (right->extent == axis->extent || axis->right_at);
         if (right_whole && right->labels) good = bpl_axis_pick(p->session, to, right, axis->right_at);
         if (good && left_whole && left->labels) good = bpl_axis_pick(p->session, to, left, axis->left_at);
         const char *name = left && left->name ? left->name : right ? right->name : NULL;
@@ -243,7 +244,8 @@ static bool settle(bpl_pairing *p)
     return frame_keys(p);
 }
 
-bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_pairing *pairing)
+bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                     bpl_pairing *pairing)
 {
     *pairing = (bpl_pairing){.session = session, .left = left, .right = right, .left_rank = left ? left_rank : 0, .right_rank = right_rank};
     order_axes(pairing);
@@ -286,7 +288,8 @@ bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_
     return bpl_pairing_new(session, left, left_rank, right, right_rank, &p) && finish(&p, frames);
 }
 
-bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames)
+bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                      bpl_frames *frames)
 {
     memset(frames, 0, sizeof *frames);
     bpl_pairing p = {.session = session, .left = left, .right = right, .left_rank = left_rank, .right_rank = right_rank};

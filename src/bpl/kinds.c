@@ -105,7 +105,8 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
     int64_t number;
     if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
     if (!fits(kind, number))
-        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two", (long long)number,
+        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two",
+                        (long long)number,
                         wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
     return ordinary->array != NULL;

@@ -151,7 +151,12 @@ static bpl_value *split_cells(bpl_session *session, bpl_value *whole, const bpl_
     bpl_items *items = bpl_items_new(session, frames->rank, frames->shape);
     if (!items) return NULL;
     bool good = bpl_cells_open(session, whole, frames->rank, BPL_CELL, &cells);
-    for (int64_t i = 0; good && i < frames->volume; i++) good = (items->at[i] = bpl_cells_at(&cells, i)) != NULL;
+    for (int64_t i = 0; good && i < frames->volume; i++) {
+        bpl_value *cell = bpl_cells_at(&cells, i); /* of rank 0: no atom, as the results were none */
+        items->at[i] = cell && !cells.rank ? bpl_with_atom(session, cell, false) : bpl_keep(cell);
+        good = items->at[i] != NULL;
+        bpl_release(cell);
+    }
     bpl_cells_close(&cells);
     if (good) return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames->keys));
     bpl_items_free(session, items);
@@ -250,7 +255,7 @@ static bpl_value *prototype_of(bpl_session *session, bpl_value *value, uint32_t 
 {
     bpl_cells cells;
     if (!bpl_cells_open(session, value, frame_rank, form, &cells)) return NULL;
-    bpl_value *cell = bpl_cells_at(&cells, frame_rank ? -1 : 0);
+    bpl_value *cell = bpl_cells_at(&cells, cells.count ? 0 : -1);
     bpl_cells_close(&cells);
     return cell;
 }

@@ -96,7 +96,7 @@ const bpl_pervasive *bpl_marked_rule(uint16_t mark, uint16_t row, bool dyadic)
     return row == BPL_GLYPH_ROOT ? &root : row == BPL_GLYPH_LOGARITHM ? &logarithm : NULL;
 }
 
-/* ---- joiners ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- joiners -------------------------------------------------------------------------------------------------------------------------- */
 
 /* a + i × b, by parts, so that an infinite one harms no other. */
 static bpl_number complex_of(bpl_session *session, bpl_number a, bpl_number b)

@@ -218,7 +218,7 @@ static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bp
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }
 
-/* ---- names and keys on both sides ------------------------------------------------------------------------------------------------------------------- */
+/* ---- names and keys on both sides ----------------------------------------------------------------------------------------------------- */
 
 /* An argument as the result has it: positions by their keys, axes in the result's order, of length 1 where it has none. */
 static wg_array *laid(const bpl_pairing *p, bool is_left)
@@ -267,7 +267,8 @@ static bpl_value *keyed_items(bpl_session *session, const bpl_pervasive *of, bpl
     bpl_items *items = bpl_items_new(session, frames.rank, frames.shape);
     bool good = items != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
-        bpl_value *l = keyed_item(session, left, bpl_frames_cell(&frames, true, i)), *r = keyed_item(session, right, bpl_frames_cell(&frames, false, i));
+        bpl_value *l = keyed_item(session, left, bpl_frames_cell(&frames, true, i)),
+                  *r = keyed_item(session, right, bpl_frames_cell(&frames, false, i));
         if (l && r) items->at[i] = bpl_pervade_by(session, of, l, r);
         good = items->at[i] != NULL;
         bpl_release(l);

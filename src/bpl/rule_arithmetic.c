@@ -183,6 +183,12 @@ static bpl_number complex_residue(bpl_session *session, bpl_number modulus, bpl_
     return bpl_settled(session, bpl_like(z, wg_array_select(zero, z.array, rest)));
 }
 
+/* 0 with the slope of a residue, which has none of its own where it is a multiple. */
+static wg_array *vanished(wg_array *rest)
+{
+    return wg_array_is_carried(rest) ? wg_array_sub(rest, wg_array_stop_gradient(rest)) : wg_array_zeros_like(rest);
+}
+
 /* The same of a modulus at hand that is a power of two, where the quotient and the product are exact. */
 static bool is_power_of_two(double modulus)
 {
@@ -196,9 +202,9 @@ static wg_array *residue_of_power(bpl_session *session, wg_array *modulus, wg_ar
 {
     bool tolerant = bpl_is_tolerant(session, wg_array_kind(z));
     wg_array *quotient = wg_array_div(z, modulus), *whole = tolerant ? bpl_floor_floats(session, quotient) : wg_array_floor(quotient);
-    wg_array *rest = wg_array_sub(quotient, whole), *none = wg_array_zeros_like(rest), *room = tolerant ? bpl_tolerance_of(quotient) : none;
-    wg_array *known = wg_array_equal(z, z), *least = wg_array_select(known, none, z), *more = wg_array_greater(rest, room);
-    return wg_array_select(more, wg_array_mul(rest, modulus), least);
+    wg_array *part = wg_array_sub(quotient, whole), *rest = wg_array_mul(part, modulus), *none = wg_array_zeros_like(part);
+    wg_array *known = wg_array_equal(z, z), *least = wg_array_select(known, vanished(rest), z), *room = tolerant ? bpl_tolerance_of(quotient) : none;
+    return wg_array_select(wg_array_greater(part, room), rest, least);
 }
 
 /* Floats: an infinite modulus has no residue, and one that the number is a multiple of, within the tolerance, leaves 0. */
@@ -206,7 +212,7 @@ static wg_array *float_residue(bpl_session *session, wg_array *modulus, wg_array
 {
     wg_array *rest = wg_array_residue(z, modulus), *quotient = wg_array_div(z, modulus), *near = wg_array_round(quotient);
     wg_array *multiple = bpl_is_tolerant(session, kind) ? bpl_near(quotient, near) : wg_array_is_inf(z);
-    wg_array *zeros = wg_array_zeros_like(rest), *result = wg_array_select(multiple, zeros, rest);
+    wg_array *result = wg_array_select(multiple, vanished(rest), rest);
     wg_array *endless = wg_array_is_inf(modulus), *nothing = wg_array_number(session->lazy, kind, __builtin_nan(""));
     return wg_array_select(endless, nothing, result);
 }

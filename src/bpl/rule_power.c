@@ -26,7 +26,7 @@ static bool widen_negative(bpl_session *session, bpl_number *a)
     return a->array != NULL;
 }
 
-/* ---- exponentials and logarithms ------------------------------------------------------------------------------------------------------------------ */
+/* ---- exponentials and logarithms ------------------------------------------------------------------------------------------------------ */
 
 bpl_number bpl_rule_exponential(bpl_session *session, bpl_number a)
 {
@@ -67,7 +67,7 @@ bpl_number bpl_rule_logarithm_to(bpl_session *session, bpl_number a, bpl_number 
     return bpl_settled(session, bpl_quotient(session, of, base));
 }
 
-/* ---- powers of integers --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- powers of integers --------------------------------------------------------------------------------------------------------------- */
 
 /* a to the power of exponents below 2^bits that are not negative, by squares; what does not fit wraps. */
 static wg_array *power_by_squares(wg_array *a, wg_array *exponent, uint32_t bits)
@@ -140,7 +140,7 @@ static bpl_number integer_power(bpl_session *session, bpl_number a, bpl_number b
     return bpl_like(a, power_by_squares(a.array, b.array, bits_of((uint64_t)found.greatest)));
 }
 
-/* ---- powers of floats -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- powers of floats ----------------------------------------------------------------------------------------------------------------- */
 
 /* Whether some negative number has an exponent that is not whole. */
 static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool *leaves)
@@ -150,7 +150,8 @@ static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool 
     if (bpl_known(a, &base) && base >= 0) return true;
     if (bpl_known(b, &exponent) && exponent == __builtin_rint(exponent)) return true;
     wg_array *negative = wg_array_less_scalar(a.array, 0), *whole = wg_array_round(b.array), *less = wg_array_less(whole, b.array);
-    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken), *few = wg_array_is_finite(a.array);
+    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken),
+             *few = wg_array_is_finite(a.array);
     return bpl_found(session, wg_array_and(mask, few), leaves);
 }
 
@@ -162,7 +163,8 @@ static bpl_number turned_power(bpl_number a, bpl_number b)
         b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F32);
     }
     wg_array *two = wg_array_full_like(b.array, 2), *turn = wg_array_residue(b.array, two), *angle = wg_array_mul_scalar(turn, PI);
-    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half), *whole = wg_array_equal(wg_array_round(turn), turn);
+    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half),
+             *whole = wg_array_equal(wg_array_round(turn), turn);
     wg_array *zero = wg_array_zeros_like(turn), *odd = wg_array_not(whole), *upright = wg_array_and(quarter, odd);
     wg_array *cosine = wg_array_select(upright, zero, wg_array_cos(angle)), *sine = wg_array_select(whole, zero, wg_array_sin(angle));
     wg_array *size = wg_array_powf(wg_array_abs(a.array), b.array), *negative = wg_array_less_scalar(a.array, 0);
@@ -184,7 +186,7 @@ bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
     return bpl_is_integral(a) ? integer_power(session, a, b) : float_power(session, a, b);
 }
 
-/* ---- roots --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- roots ---------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_square_root(bpl_session *session, bpl_number a)
 {
@@ -204,7 +206,8 @@ static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number 
     wg_array *exponent = wg_array_reciprocal(degree.array);
     if (any) return turned_power(b, bpl_like(b, exponent));
     wg_array *turned = wg_array_and(negative, odd), *size = wg_array_abs(b.array), *of = wg_array_select(turned, size, b.array);
-    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2), *root = wg_array_select(is_two, wg_array_sqrt(of), power);
+    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2),
+             *root = wg_array_select(is_two, wg_array_sqrt(of), power);
     return bpl_like(b, wg_array_select(turned, wg_array_neg(root), root));
 }
 
@@ -226,7 +229,7 @@ bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
     return bpl_settled(session, bpl_like(b, wg_array_powf(b.array, exponent)));
 }
 
-/* ---- π --------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- π -------------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_pi_times(bpl_session *session, bpl_number a)
 {

@@ -232,6 +232,16 @@ static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl
 
 /* ---- under a function ----------------------------------------------------------------------------------------------------------------------------------- */
 
+/* The result back in its place. A function that nests all items of a simple array (⊂ ↓) is undone where it can be: what comes back need not have
+ * the form of the parts. */
+static bpl_value *put_back(bpl_session *session, bpl_value *g, bpl_value *y, const selection *s, bpl_value *made)
+{
+    bool nests = s->selected && s->selected->type == BPL_ITEMS && bpl_is_simple(y) && bpl_leaf_count(s->selected) == (uint64_t)bpl_volume(y);
+    bpl_value *result = !s->selected || nests ? bpl_apply_inverse(session, g, NULL, made) : NULL;
+    if (result || !s->selected || (nests && !bpl_forgive(session))) return result;
+    return bpl_ids_write(session, y, s->ids, s->count, s->selected, made);
+}
+
 static bpl_value *under_function(bpl_session *session, const bpl_call *call, bpl_value *g)
 {
     bpl_value *f = call->function->left, *y = call->right, *result = NULL, *left = NULL, *made = NULL;
@@ -239,7 +249,7 @@ static bpl_value *under_function(bpl_session *session, const bpl_call *call, bpl
     selection s = {NULL, NULL, 0};
     bool good = v && find_selection(session, g, y, v, &s) && (!call->left || (left = bpl_wanted(session, bpl_apply(session, g, NULL, call->left))) != NULL);
     if (good) made = bpl_wanted(session, bpl_apply(session, f, left, v));
-    if (made) result = s.selected ? bpl_ids_write(session, y, s.ids, s.count, s.selected, made) : bpl_apply_inverse(session, g, NULL, made);
+    if (made) result = put_back(session, g, y, &s, made);
     bpl_release(s.ids);
     bpl_release(s.selected);
     bpl_release(v);
@@ -305,7 +315,7 @@ static bpl_value *under_cells(bpl_session *session, const bpl_call *call, bpl_va
     bpl_value *cells = NULL, *made = NULL, *changed = NULL;
     int64_t *positions = NULL;
     bool good = bpl_recipe_make(session, call->right, &selector, 1, true, &recipe);
-    size_t bytes = good ? (size_t)recipe.volume * sizeof *positions : 0;
+    size_t bytes = good ? (size_t)(recipe.volume ? recipe.volume : 1) * sizeof *positions : 0;
     good = good && (cells = bpl_recipe_read(session, call->right, &recipe)) && (made = call_at(session, call, selector, cells));
     good = good && (positions = bpl_recipe_positions(session, call->right, &recipe));
     if (good) {

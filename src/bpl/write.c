@@ -629,7 +629,7 @@ static bool select_simple(bpl_session *session, bpl_value **source, uint64_t cou
 
 bpl_value *bpl_ids_write(bpl_session *session, bpl_value *source, bpl_value *ids, uint64_t count, bpl_value *selected, bpl_value *value)
 {
-    if (source->type == BPL_ITEMS) return select_nested(session, source, ids, count, selected, value, NULL);
+    if (source->type == BPL_ITEMS || selected->type == BPL_ITEMS) return select_nested(session, source, ids, count, selected, value, NULL);
     bpl_value *changed = bpl_keep(source);
     if (select_simple(session, &changed, count, selected, value, NULL)) return changed;
     bpl_release(changed);
