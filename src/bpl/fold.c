@@ -258,7 +258,8 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         good = states->at[i] && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    if (good) return bpl_settle_keys(session, bpl_collect_joined(session, states), bpl_keys_keep(lane->keys));
+    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
+    if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
     return NULL;
 }

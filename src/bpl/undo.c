@@ -298,21 +298,7 @@ static bpl_value *undo_rotate_first(bpl_session *session, bpl_value *fixed, bpl_
 
 static bpl_value *undo_transpose(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
-    int64_t *axes, count, back[WG_MAX_RANK] = {0}, rank = bpl_rank(y);
-    bool seen[WG_MAX_RANK] = {false}, good = true;
-    if (!bpl_to_integers(session, fixed, "an axis", false, &axes, &count)) return NULL;
-    for (int64_t i = 0; i < count && good; i++) {
-        int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-        good = axis >= 0 && axis < rank && !seen[axis];
-        if (good) seen[axis] = true, back[axis] = i;
-    }
-    bpl_free_integers(session, axes, count);
-    if (!good || count > rank) return bpl_fail(session, BPL_DOMAIN, "axes are distinct and within the rank where ⍉ is inverted");
-    int64_t next = count;
-    for (int64_t axis = 0; axis < rank; axis++)
-        if (!seen[axis]) back[axis] = next++;
-    bpl_value *order = bpl_integers(session, back, rank);
-    return dyad(session, BPL_GLYPH_TRANSPOSE, order, keep(y));
+    return bpl_transpose_back(session, fixed, y);
 }
 
 static bpl_value *undo_enclose(bpl_session *session, bpl_value *fixed, bpl_value *y)
