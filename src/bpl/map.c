@@ -18,7 +18,7 @@ static bpl_value *call_once(bpl_session *session, const bpl_map *map, bpl_value 
     return map->code ? map->code(session, map->data, left, right) : bpl_apply(session, map->function, left, right);
 }
 
-/* ---- all cells at once ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all cells at once --------------------------------------------------------------------------------------------------------------- */
 
 /* One argument: a value shared by all cells, or an input with the cells along its first axis. */
 typedef struct mapped_argument {
@@ -102,6 +102,7 @@ static bpl_value *argument_value(const trial *t, const mapped_argument *argument
     if (argument->shared) return bpl_keep(argument->shared);
     if (argument->input < 0) return NULL;
     bpl_value *value = bpl_of_array(t->session, wg_array_keep(inputs[argument->input]), (bpl_class)argument->value->class, argument->atom, false);
+    if (value) value->nonnegative = argument->value->nonnegative;
     return value && argument->keys ? bpl_settle_keys(t->session, value, bpl_keys_keep(argument->keys)) : value;
 }
 
@@ -205,7 +206,7 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     return NULL;
 }
 
-/* ---- cell by cell --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cell by cell -------------------------------------------------------------------------------------------------------------------- */
 
 /* So many results may wait; further ones are computed as they come, each by the plan of the one before. */
 #define WAITING 32
@@ -240,7 +241,8 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     bpl_value **results = base_allocate_zeroed(session->allocator, bytes), *value = NULL;
     if (!results) return bpl_fail_memory(session);
     bool good = !map->left || bpl_cells_open(session, map->left, map->left_rank, map->form, &lefts);
-    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) && call_cells(session, map, frames, &lefts, &rights, results);
+    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) &&
+        call_cells(session, map, frames, &lefts, &rights, results);
     if (good) value = bpl_assemble(session, frames, map->assembly, results);
     else for (int64_t i = 0; i < frames->volume; i++) bpl_release(results[i]);
     bpl_cells_close(&lefts);
@@ -249,7 +251,7 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     return value;
 }
 
-/* ---- no cells ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- no cells ------------------------------------------------------------------------------------------------------------------------ */
 
 static bpl_value *prototype_of(bpl_session *session, bpl_value *value, uint32_t frame_rank, bpl_cell_form form)
 {
