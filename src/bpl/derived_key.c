@@ -237,7 +237,7 @@ bpl_value *bpl_derived_key(bpl_session *session, const bpl_call *call)
     if (names) values = names;
     bool good = keys && groups_of(session, keys, &g);
     if (good) result = by_row(session, call->function->left, &g, values);
-    if (good && !result && !bpl_failed(session) && place_groups(session, &g)) result = by_calls(session, call->function->left, &g, keys, values);
+    if (good && !result && !bpl_failed(session) && place_groups(session, &g)) result = by_calls(session, call->function->left, &g, given, values);
     groups_free(session, &g);
     bpl_release(keys);
     bpl_release(names);

@@ -98,7 +98,10 @@ static matrix_state state_of(bpl_session *session, wg_array *matrices, bool susp
     matrix_state state = copy ? MATRIX_GOOD : (bpl_fail_memory(session), MATRIX_ERROR);
     for (int64_t at = 0; state == MATRIX_GOOD && at < volume; at += n * n) {
         double greatest = 0;
-        for (int64_t i = 0; i < n * n; i++) greatest = fmax(greatest, fabs(numbers[at + i]));
+        for (int64_t i = 0; i < n * n; i++) {
+            double size = fabs(numbers[at + i]);
+            if (size > greatest) greatest = size;
+        }
         memcpy(copy, numbers + at, bytes);
         if (small_pivot(copy, n, epsilon * (double)n * greatest)) state = MATRIX_SINGULAR;
     }

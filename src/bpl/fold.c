@@ -157,12 +157,23 @@ static bpl_value *joined_seed(bpl_session *session, bpl_value *seed, bpl_value *
     return bpl_dyad(session, BPL_GLYPH_RAVEL, value, seed);
 }
 
+static bool commutes(int32_t glyph)
+{
+    return glyph == BPL_GLYPH_PLUS || glyph == BPL_GLYPH_TIMES || glyph == BPL_GLYPH_FLOOR || glyph == BPL_GLYPH_CEILING;
+}
+
+/* Sums, products and extremes of floats that are not negative are none. */
+static bpl_value *bounded(bpl_value *result, int32_t glyph, const bpl_value *value)
+{
+    if (result) result->nonnegative = value->nonnegative && value->class == BPL_CLASS_FLOAT && commutes(glyph);
+    return result;
+}
+
 /* One kind, and an order that may be chosen: the seed can come last. */
 static bool seed_follows(int32_t glyph, const bpl_value *seed, const bpl_value *value)
 {
-    bool commutes = glyph == BPL_GLYPH_PLUS || glyph == BPL_GLYPH_TIMES || glyph == BPL_GLYPH_FLOOR || glyph == BPL_GLYPH_CEILING;
     bool whole = (seed->class == BPL_CLASS_ORDINARY || seed->class == BPL_CLASS_BOOLEAN) && (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_BOOLEAN);
-    return commutes && (whole || (seed->class == value->class && bpl_kind(seed) == bpl_kind(value)));
+    return commutes(glyph) && (whole || (seed->class == value->class && bpl_kind(seed) == bpl_kind(value)));
 }
 
 /* NULL without an error: no row does it. */
@@ -179,7 +190,7 @@ static bpl_value *fold_by_row(bpl_session *session, bpl_value *function, int32_t
         return result;
     }
     wg_scope_open(session->lazy);
-    bpl_value *result = bpl_leave(session, reduced(&row, value, (int32_t)rank - 1), row.class, rank == 1);
+    bpl_value *result = bounded(bpl_leave(session, reduced(&row, value, (int32_t)rank - 1), row.class, rank == 1), glyph, value);
     result = with_frame_keys(session, result, value);
     if (!result || !seed) return result;
     bpl_value *seeded = bpl_apply(session, function, result, seed);
@@ -193,7 +204,7 @@ static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *va
     uint32_t rank = bpl_rank(value);
     if (!row.op || bpl_shape(value)[rank - 1] < 2) return NULL;
     wg_scope_open(session->lazy);
-    bpl_value *result = bpl_leave(session, scanned(&row, value, (int32_t)rank - 1), row.class, false);
+    bpl_value *result = bounded(bpl_leave(session, scanned(&row, value, (int32_t)rank - 1), row.class, false), glyph, value);
     return result && value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
 }
 
@@ -247,7 +258,8 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         good = states->at[i] && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    if (good) return bpl_settle_keys(session, bpl_collect_joined(session, states), bpl_keys_keep(lane->keys));
+    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
+    if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
     return NULL;
 }

@@ -67,7 +67,7 @@ static int64_t ordered_bits(double number)
 
 static bool near(double a, double b)
 {
-    return a == b || (isnan(a) && isnan(b)) || (isfinite(a) && isfinite(b) && fabs(a - b) <= TOLERANCE * fmax(fabs(a), fabs(b)));
+    return a == b || (isnan(a) && isnan(b)) || (isfinite(a) && isfinite(b) && fabs(a - b) <= TOLERANCE * (fabs(a) > fabs(b) ? fabs(a) : fabs(b)));
 }
 
 /* For each number the place of the first one met that it matches, or that one of those matches which were met. Behind `split` (0: nowhere) numbers
@@ -213,7 +213,7 @@ static uint64_t hash_number(double number)
 {
     double whole = rint(number);
     if (isnan(number)) return 3;
-    if (fabs(number - whole) > TOLERANCE * fmax(fabs(number), 1)) return 5; /* fractions all alike: they match within the tolerance */
+    if (fabs(number - whole) > TOLERANCE * (fabs(number) > 1 ? fabs(number) : 1)) return 5; /* fractions all alike: they match within the tolerance */
     return mixed((uint64_t)ordered_bits(whole) + 7);
 }
 

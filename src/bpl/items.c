@@ -166,6 +166,7 @@ bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t positi
         }
     }
     bpl_value *result = bpl_own_array(session, item, value->class, true, false);
+    if (result) result->nonnegative = value->nonnegative;
     wg_scope_close(session->lazy);
     return result;
 }

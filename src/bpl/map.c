@@ -102,6 +102,7 @@ static bpl_value *argument_value(const trial *t, const mapped_argument *argument
     if (argument->shared) return bpl_keep(argument->shared);
     if (argument->input < 0) return NULL;
     bpl_value *value = bpl_of_array(t->session, wg_array_keep(inputs[argument->input]), (bpl_class)argument->value->class, argument->atom, false);
+    if (value) value->nonnegative = argument->value->nonnegative;
     return value && argument->keys ? bpl_settle_keys(t->session, value, bpl_keys_keep(argument->keys)) : value;
 }
 

@@ -9,7 +9,7 @@
 
 static bpl_number number_of(const bpl_value *value)
 {
-    return (bpl_number){value->array, value->class, value->weak};
+    return (bpl_number){value->array, value->class, value->weak, value->nonnegative};
 }
 
 /* An error of a rule says which function it is of. */
@@ -29,6 +29,7 @@ static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_numb
     if (bpl_failed(session)) name_function(session, of);
     bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, result.weak && atom);
     wg_scope_close(session->lazy);
+    if (value) value->nonnegative = result.nonnegative;
     return value;
 }
 
@@ -183,8 +184,8 @@ static bpl_value *each_pair(bpl_session *session, const bpl_pervasive *of, bpl_v
 static bpl_number nothing_like(bpl_number a, uint32_t rank, const int64_t *shape)
 {
     wg_array *none = wg_array_broadcast_to(a.array, rank, shape);
-    if (a.class != BPL_CLASS_COMPLEX) return (bpl_number){none, a.class, a.weak};
-    return (bpl_number){wg_array_real(none), BPL_CLASS_FLOAT, a.weak};
+    if (a.class != BPL_CLASS_COMPLEX) return (bpl_number){none, a.class, a.weak, true};
+    return (bpl_number){wg_array_real(none), BPL_CLASS_FLOAT, a.weak, true};
 }
 
 static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right, uint32_t rank, const int64_t *shape)

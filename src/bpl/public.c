@@ -229,9 +229,14 @@ static void run_clear(bpl_session *session)
 
 bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, wg_bpl_outcome *outcome)
 {
+    if (!outcome) return false;
+    *outcome = (wg_bpl_outcome){.display = "", .source_name = ""};
+    if (!bpl || (!text && length)) {
+        outcome->kind = "ARGUMENT", outcome->message = outcome->report = "a session and a text are needed";
+        return false;
+    }
     bpl_session *session = bpl;
     struct bpl_runs *runs = session->runs;
-    *outcome = (wg_bpl_outcome){.display = "", .source_name = ""};
     if (runs->depth) {
         outcome->kind = "UNSUPPORTED", outcome->message = outcome->report = "a statement is running already";
         return false;
@@ -255,6 +260,7 @@ bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, 
 
 void wg_bpl_interrupt(wg_bpl *bpl)
 {
+    if (!bpl) return;
     bpl->interrupted = 1;
     wg_lazy_stop(bpl->lazy);
 }

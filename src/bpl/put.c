@@ -119,6 +119,7 @@ static bool put_stored(bpl_session *session, bpl_value **root, const bpl_places 
     bpl_value *array = *root;
     size_t bytes = wg_kind_bytes(kind.kind);
     void *own = array->references == 1 && bpl_kind(array) == kind.kind && !array->atom ? wg_array_writable(array->array) : NULL;
+    array->nonnegative = array->nonnegative && !own;
     if (own) return store(own, bytes, places, values->data, one), true;
     wg_tensor *copy = copy_of(session, array, kind.kind);
     if (!copy) return false;

@@ -37,7 +37,7 @@ bpl_number bpl_rule_magnitude(bpl_session *session, bpl_number a)
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_counted(a);
     bpl_class class = a.class == BPL_CLASS_COMPLEX ? BPL_CLASS_FLOAT : a.class;
-    return (bpl_number){wg_array_abs(a.array), (uint8_t)class, a.weak};
+    return bpl_bounded((bpl_number){wg_array_abs(a.array), (uint8_t)class, a.weak, false}, true);
 }
 
 /* A character moved by `by` code points; DOMAIN where there is none. */
@@ -56,7 +56,8 @@ static bpl_number stepped(bpl_session *session, bpl_number a, int64_t step)
 {
     if (a.class == BPL_CLASS_CHARACTER) return moved(session, a.array, wg_array_integer(session->lazy, WG_KIND_I64, step));
     a = bpl_counted(a);
-    return bpl_like(a, step > 0 ? wg_array_add_scalar(a.array, 1) : wg_array_sub_scalar(a.array, 1));
+    if (step > 0) return bpl_bounded(bpl_like(a, wg_array_add_scalar(a.array, 1)), a.nonnegative);
+    return bpl_like(a, wg_array_sub_scalar(a.array, 1));
 }
 
 bpl_number bpl_rule_increment(bpl_session *session, bpl_number a) { return stepped(session, a, 1); }
@@ -66,14 +67,14 @@ bpl_number bpl_rule_double(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_counted(a);
-    return bpl_like(a, wg_array_add(a.array, a.array));
+    return bpl_bounded(bpl_like(a, wg_array_add(a.array, a.array)), a.nonnegative);
 }
 
 bpl_number bpl_rule_square(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_counted(a);
-    return bpl_settled(session, bpl_like(a, wg_array_mul(a.array, a.array)));
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_mul(a.array, a.array))), a.class == BPL_CLASS_FLOAT);
 }
 
 /* ---- sums and products ------------------------------------------------------------------------------------------------------------------------- */
@@ -97,7 +98,8 @@ bpl_number bpl_rule_add(bpl_session *session, bpl_number a, bpl_number b)
         return by ? moved(session, characters ? a.array : b.array, by) : bpl_nothing();
     }
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
-    return bpl_settled(session, bpl_like(a, wg_array_add(a.array, b.array)));
+    bool nonnegative = bpl_is_nonnegative(a) && bpl_is_nonnegative(b);
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_add(a.array, b.array))), nonnegative);
 }
 
 bpl_number bpl_rule_subtract(bpl_session *session, bpl_number a, bpl_number b)
@@ -117,7 +119,8 @@ bpl_number bpl_rule_subtract(bpl_session *session, bpl_number a, bpl_number b)
 bpl_number bpl_rule_multiply(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
-    return bpl_settled(session, bpl_like(a, wg_array_mul(a.array, b.array)));
+    bool nonnegative = (a.array == b.array && a.class == BPL_CLASS_FLOAT) || (bpl_is_nonnegative(a) && bpl_is_nonnegative(b));
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_mul(a.array, b.array))), nonnegative);
 }
 
 /* ---- quotients --------------------------------------------------------------------------------------------------------------------------------- */
@@ -157,7 +160,8 @@ bpl_number bpl_rule_divide(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return floored(session, a, b);
-    return bpl_settled(session, bpl_quotient(session, a, b));
+    bool nonnegative = bpl_is_nonnegative(a) && bpl_is_nonnegative(b);
+    return bpl_bounded(bpl_settled(session, bpl_quotient(session, a, b)), nonnegative);
 }
 
 /* Of ordinary integers ÷ floors; fixed ones give floats here. */

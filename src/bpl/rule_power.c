@@ -9,6 +9,8 @@
 static bool any_negative(bpl_session *session, bpl_number a, bool *any)
 {
     double known;
+    *any = false;
+    if (a.nonnegative) return true;
     if (!bpl_known(a, &known)) return bpl_any(session, wg_array_less_scalar(a.array, 0), any);
     *any = known < 0;
     return true;
@@ -33,7 +35,7 @@ bpl_number bpl_rule_exponential(bpl_session *session, bpl_number a)
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_floats(session, a);
     if (a.class == BPL_CLASS_COMPLEX) return bpl_settled(session, bpl_complex_exponential(a));
-    return bpl_like(a, wg_array_exp(a.array));
+    return bpl_bounded(bpl_like(a, wg_array_exp(a.array)), true);
 }
 
 static bpl_number logarithm(bpl_session *session, bpl_number a)
@@ -147,7 +149,7 @@ static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool 
 {
     double base, exponent;
     *leaves = false;
-    if (bpl_known(a, &base) && base >= 0) return true;
+    if (a.nonnegative || (bpl_known(a, &base) && base >= 0)) return true;
     if (bpl_known(b, &exponent) && exponent == __builtin_rint(exponent)) return true;
     wg_array *negative = wg_array_less_scalar(a.array, 0), *whole = wg_array_round(b.array), *less = wg_array_less(whole, b.array);
     wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken),
@@ -169,7 +171,7 @@ static bpl_number turned_power(bpl_number a, bpl_number b)
     wg_array *cosine = wg_array_select(upright, zero, wg_array_cos(angle)), *sine = wg_array_select(whole, zero, wg_array_sin(angle));
     wg_array *size = wg_array_powf(wg_array_abs(a.array), b.array), *negative = wg_array_less_scalar(a.array, 0);
     wg_array *re = wg_array_select(negative, wg_array_mul(size, cosine), size), *im = wg_array_mul(size, sine);
-    return (bpl_number){wg_array_complex(re, wg_array_select(negative, im, zero)), BPL_CLASS_COMPLEX, a.weak};
+    return (bpl_number){wg_array_complex(re, wg_array_select(negative, im, zero)), BPL_CLASS_COMPLEX, a.weak, false};
 }
 
 static bpl_number float_power(bpl_session *session, bpl_number a, bpl_number b)
@@ -177,7 +179,7 @@ static bpl_number float_power(bpl_session *session, bpl_number a, bpl_number b)
     bool leaves = false;
     if (a.class == BPL_CLASS_FLOAT && !leaves_reals(session, a, b, &leaves)) return bpl_nothing();
     if (leaves) return bpl_settled(session, turned_power(a, b));
-    return bpl_settled(session, bpl_like(a, wg_array_powf(a.array, b.array)));
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_powf(a.array, b.array))), bpl_is_nonnegative(a));
 }
 
 bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
@@ -191,7 +193,7 @@ bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
 bpl_number bpl_rule_square_root(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
-    return widen_negative(session, &a) ? bpl_settled(session, bpl_like(a, wg_array_sqrt(a.array))) : bpl_nothing();
+    return widen_negative(session, &a) ? bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_sqrt(a.array))), true) : bpl_nothing();
 }
 
 /* Reals: an odd whole degree has a real root of a negative number, too. Where another negative number is, all are principal values. */
@@ -235,7 +237,7 @@ bpl_number bpl_rule_pi_times(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_floats(session, a);
-    return bpl_like(a, wg_array_mul_scalar(a.array, PI));
+    return bpl_bounded(bpl_like(a, wg_array_mul_scalar(a.array, PI)), a.nonnegative);
 }
 
 bpl_number bpl_rule_pi_ratio(bpl_session *session, bpl_number a, bpl_number b)

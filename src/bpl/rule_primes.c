@@ -123,7 +123,7 @@ static wg_array *integers_below(bpl_session *session, wg_array *limits)
     return key ? wg_array_draw_integers(key, wg_array_zeros_like(limits), limits) : NULL;
 }
 
-bpl_number bpl_rule_roll(bpl_session *session, bpl_number a)
+static bpl_number rolled(bpl_session *session, bpl_number a)
 {
     bpl_number whole;
     wg_view view;
@@ -145,4 +145,11 @@ bpl_number bpl_rule_roll(bpl_session *session, bpl_number a)
     wg_array *drawn = wg_array_convert(integers_below(session, some), bpl_number_kind(floats)),
              *parts = uniform(session, whole.array, bpl_number_kind(floats));
     return bpl_like(floats, wg_array_select(none, parts, drawn));
+}
+
+bpl_number bpl_rule_roll(bpl_session *session, bpl_number a)
+{
+    bpl_number drawn = rolled(session, a);
+    drawn.nonnegative = true;
+    return drawn;
 }

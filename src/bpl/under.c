@@ -315,7 +315,7 @@ static bpl_value *under_cells(bpl_session *session, const bpl_call *call, bpl_va
     bpl_value *cells = NULL, *made = NULL, *changed = NULL;
     int64_t *positions = NULL;
     bool good = bpl_recipe_make(session, call->right, &selector, 1, true, &recipe);
-    size_t bytes = good ? (size_t)recipe.volume * sizeof *positions : 0;
+    size_t bytes = good ? (size_t)(recipe.volume ? recipe.volume : 1) * sizeof *positions : 0;
     good = good && (cells = bpl_recipe_read(session, call->right, &recipe)) && (made = call_at(session, call, selector, cells));
     good = good && (positions = bpl_recipe_positions(session, call->right, &recipe));
     if (good) {

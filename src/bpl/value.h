@@ -50,6 +50,7 @@ struct bpl_value {
     uint8_t class;/* bpl_class of NUMBERS and CHARACTERS */
     bool atom;    /* no array */
     bool weak;    /* a float atom that takes its partner's width */
+    bool nonnegative; /* no item is below 0: known from how it was made, so that √ and its like need not look */
     union {
         bpl_session *session;
         bpl_value *next; /* of a spare head, or of one that waits to be taken apart */

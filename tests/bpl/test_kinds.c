@@ -133,13 +133,42 @@ static void test_levels(void **state)
                                  {"{⍵+1}¨1ₓ 2.5", "[2 3.5]ₚ"},
                                  {"{√⍵}∂4", "0.25ₚ"}, {"{⍵÷⍵+1}∂0", "1ₚ"}, {"{⌊⍵}∂2.5", "0ₚ"}, {"{√⍵}∂⍤0⊢4 16", "[0.25 0.125]ₚ"}, {"{⍵*3}∂2", "12ₚ"},
                                  {"{1○⍵}∂0", "1ₚ"}, {"{1|⍵}∂2 ", "1ₚ"}, {"{1.5|⍵}∂7.5", "1ₚ"}, {"{⍵|6}∂2", "¯3ₚ"},
-                                 {"{⍵∧6}∂4", "0ₚ"}, {"{2!⍵}∂5", "4.5ₚ"}, {"{√⍵}∂¯4", "UNSUPPORTED: complex results are not differentiated"}, {"{⍵=1?⍵×2;⍵}∂1", "2ₚ"}};
+                                 {"{⍵∧6}∂4", "0ₚ"}, {"{2!⍵}∂5", "4.5ₚ"}, {"{√⍵}∂¯4", "UNSUPPORTED: complex results are not differentiated"},
+                                 {"{⍵=1?⍵×2;⍵}∂1", "2ₚ"}};
     CHECK(rules, NULL);
+}
+
+/* What a value is made of tells that no item is below 0: √ waits then, and looks at nothing. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expression;
+        bool waits;
+    } cases[] = {{"√|1 ¯2 3", true}, {"√⊼¯1 2", true}, {"√+/⊼¯1 2 3", true}, {"x←¯1 2 3 ⋄ √x×x", true}, {"√*¯1 2", true}, {"⍟1+|¯1 2", true},
+                 {"(|¯1 2)*0.5", true},
+                 {"√0⌈¯1 2", true}, {"√(|1 2)÷|3 4", true}, {"√1 2 3", false}, {"√¯1 2", false}, {"√(|1 2)-1", false},
+                 {"x←|1 2 3 ⋄ x.[0]←¯4 ⋄ √x", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bpl_world w;
+        bpl_world_open(&w);
+        bpl_value *value = run(w.bpl, cases[i].expression);
+        assert_non_null(value);
+        wg_lazy_figures figures;
+        wg_lazy_figures_of(w.bpl->lazy, &figures);
+        bool waits = figures.plans == 0;
+        if (waits != cases[i].waits) fail_msg("%s has %s", cases[i].expression, waits ? "computed nothing" : "computed something");
+        bool complex = strstr(cases[i].expression, "√¯1 2") || strstr(cases[i].expression, "x.[0]");
+        assert_int_equal(value->class, complex ? BPL_CLASS_COMPLEX : BPL_CLASS_FLOAT);
+        bpl_release(value);
+        bpl_world_close(&w);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_marks), cmocka_unit_test(test_unbounded),
-                                       cmocka_unit_test(test_static),   cmocka_unit_test(test_exact), cmocka_unit_test(test_levels)};
+                                       cmocka_unit_test(test_static),   cmocka_unit_test(test_exact), cmocka_unit_test(test_levels),
+                                       cmocka_unit_test(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
