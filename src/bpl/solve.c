@@ -68,7 +68,7 @@ bool bpl_solve_brent(bpl_search *s, const double *bracket)
     return true;
 }
 
-/* ---- least squares ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- least squares ------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct squares {
     double *x, *trial, *step, *gradient, *normal, *factor; /* [n] .. and [n][n] twice */
@@ -180,7 +180,8 @@ bool bpl_solve_least_squares(bpl_search *s)
     q.x = block, q.trial = q.x + n, q.step = q.trial + n, q.gradient = q.step + n, q.normal = q.gradient + n, q.factor = q.normal + n * n;
     memcpy(q.x, s->x, (size_t)n * sizeof *q.x);
     bool good = bpl_search_residuals(s, q.x, &q.residuals, &q.count);
-    if (good && (double)q.count * (double)n > 1e8) good = bpl_fail(s->session, BPL_LIMIT, "%lld residuals of %lld variables", (long long)q.count, (long long)n) != NULL;
+    if (good && (double)q.count * (double)n > 1e8) good = bpl_fail(s->session, BPL_LIMIT, "%lld residuals of %lld variables", (long long)q.count,
+                                                                   (long long)n) != NULL;
     if (good) s->value = sqrt(sum_of_squares(q.residuals, q.count));
     if (good && (q.jacobian = bpl_search_doubles(s, q.count * n)) != NULL) good = improve(s, &q);
     else good = false;
