@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/safetensors.h"
 #include "model/gguf.h"
+#include "model/image.h"
 #include "model/model.h"
 
 /* The greatest config.json and index that are read. */
@@ -267,6 +268,8 @@ static bool open_path(opening *o, const char *path)
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_gguf_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
     if (length > 4 && !strcmp(path + length - 4, ".bin"))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_llama2c_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
+    if (model_is_image(path))
+        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, o->error) && sort_tensors(o) && check_weights(o) && model_image_check(spec, path, o->error);
     return read_config_file(o, path);
 }
 
