@@ -76,7 +76,7 @@ static void test_reports(void **state)
                  "f 1 2 3\n"
                  "^^^^^^^");
     check_report(NULL, "{⍵=0?÷\"a\";1+∇⍵-1}3",
-                 "DOMAIN ERROR: numbers are expected, not characters\n"
+                 "DOMAIN ERROR: ÷: numbers are expected, not characters\n"
                  " --> statement:1:6\n"
                  "{⍵=0?÷\"a\";1+∇⍵-1}3\n"
                  "     ^^^^\n"
