@@ -18,7 +18,7 @@ static bpl_value *call_once(bpl_session *session, const bpl_map *map, bpl_value 
     return map->code ? map->code(session, map->data, left, right) : bpl_apply(session, map->function, left, right);
 }
 
-/* ---- all cells at once ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all cells at once --------------------------------------------------------------------------------------------------------------- */
 
 /* One argument: a value shared by all cells, or an input with the cells along its first axis. */
 typedef struct mapped_argument {
@@ -206,7 +206,7 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     return NULL;
 }
 
-/* ---- cell by cell --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cell by cell -------------------------------------------------------------------------------------------------------------------- */
 
 /* So many results may wait; further ones are computed as they come, each by the plan of the one before. */
 #define WAITING 32
@@ -241,7 +241,8 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     bpl_value **results = base_allocate_zeroed(session->allocator, bytes), *value = NULL;
     if (!results) return bpl_fail_memory(session);
     bool good = !map->left || bpl_cells_open(session, map->left, map->left_rank, map->form, &lefts);
-    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) && call_cells(session, map, frames, &lefts, &rights, results);
+    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) &&
+        call_cells(session, map, frames, &lefts, &rights, results);
     if (good) value = bpl_assemble(session, frames, map->assembly, results);
     else for (int64_t i = 0; i < frames->volume; i++) bpl_release(results[i]);
     bpl_cells_close(&lefts);
@@ -250,7 +251,7 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     return value;
 }
 
-/* ---- no cells ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- no cells ------------------------------------------------------------------------------------------------------------------------ */
 
 static bpl_value *prototype_of(bpl_session *session, bpl_value *value, uint32_t frame_rank, bpl_cell_form form)
 {

@@ -108,7 +108,7 @@ static const char *const everything[] = {
     "⍷1 2 1", "∪[[1 2] [1 2] 3]", "1 2∪2 3", "1 2 3~[2 4]", "∩1 2 1", "=1 2 1", "≠1.5 2 1.5", "⍋[\"ab\" \"a\" 3]", "<3 2⍴3 1 2 7 3 1",
     "\"ba\"⍋\"abab\"", "1 ¯2 1#1 2 3", "#\"aab\"", "[\"a\" \"b\"]:1 2", ":[\"a\":1]",
     "2 2 2⊤5 6", "2⊥1 0 1", "⊤5 9", "⊥1 0 1", "∨1j2 3", "∧[1 ¯2]ₓ", "⌻1 2 3 4", "1 2 3⌻4 5", "⨸360 7", "3⨸360", "3¿10", "3¿1000",
-    "1 2⌹[1 2⋄3 5]", "⌹[1 2⋄3 5]"};
+    "1 2⌹[1 2⋄3 5]", "⌹[1 2⋄3 5]", "⌹[0ᵣ 2ᵣ⋄3ᵣ 5ᵣ]", "1ᵣ 2ᵣ 3ᵣ⌹[1ᵣ 1⋄1 2⋄1 3ᵣ]"};
 
 /* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
 static void test_memory(void **state)
