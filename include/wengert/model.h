@@ -19,7 +19,8 @@ extern "C" {
 typedef struct wg_model_spec wg_model_spec;
 
 /* Reads config.json of a Hugging Face folder, and the headers of its safetensors files where there are any; or the header of a .gguf file or of a
- * .bin of llama2.c; or an image (.wgm); or a config.json by itself. Weights without a file are of the kind that the configuration names. NULL and an error that names the key, the
+ * .bin of llama2.c; or an image (.wgm); or a program text (.wg: the prefill
+ * cut, run as it stands, with the weights of the folder it names); or a config.json by itself. Weights without a file are of the kind that the configuration names. NULL and an error that names the key, the
  * tensor or the file: an unknown model_type or value, a key that changes the computation and is not supported, a tensor that is missing or
  * has another shape. */
 WG_API wg_model_spec *wg_model_spec_open(wg_context *context, const char *path, wg_error *error);

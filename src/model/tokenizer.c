@@ -3,6 +3,7 @@
  * Tokenizers: how one is made, the public calls, and the pipeline from text to pieces and from ids to text. */
 #include "model/image.h"
 #include "model/tokenizer.h"
+#include "model/written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,6 +357,8 @@ wg_tokenizer *wg_tokenizer_open(wg_context *context, const char *path, wg_error 
     if (ends_with(path, ".model")) return read_file(allocator, path, tokenizer_read_sentencepiece, error);
     if (ends_with(path, ".gguf")) return read_file(allocator, path, tokenizer_read_gguf, error);
     if (model_is_image(path)) return open_image(allocator, path, error);
+    char folder[MODEL_WRITTEN_FOLDER];
+    if (model_is_written(path)) return model_written_folder(allocator, path, folder, error) ? open_folder(allocator, folder, error) : NULL;
     return read_file(allocator, path, tokenizer_read_llama2c, error);
 }
 

@@ -230,6 +230,26 @@ def images(folder):
     refused(1, "compile", TIED, folder / "image.bin", mentions=".wgm")
 
 
+def texts(folder):
+    """Programs as they are written, and as somebody changed them."""
+    shutil.copytree(TIED, folder / "w")
+    text = folder / "m.wg"
+    text.write_text(good("author", folder / "w", "--cut", "prefill", "--rows", 16, "--ctx", 64, "--dir", "w"))
+    report.check(logits_of(text) == logits_of(TIED), "a model by its text gives other logits")
+    words = ("hello", "--tokenizer", "bytes", "--max-tokens", 10, "--seed", 3)
+    session = folder / "written"
+    report.check(good("generate", text, *words, "--session", session) == good("generate", TIED, *words), "a model by its text goes on with another text")
+    changed = text.read_text().replace("constant t13 [] = 0.00001", "constant t13 [] = 0.5", 1)
+    (folder / "c.wg").write_text(changed)
+    report.check(distance(logits_of(folder / "c.wg"), logits_of(TIED)) > 1e-3, "a changed text runs as the old one")
+    refused(1, "generate", folder / "c.wg", "", "--tokenizer", "bytes", "--session", session, mentions="text differs")
+    (folder / "d.wg").write_text(good("author", folder / "w", "--cut", "decode", "--dir", "w"))
+    refused(1, "logits", folder / "d.wg", "--tokens", 5, mentions="prefill")
+    (folder / "away.wg").write_text(text.read_text().replace('@"w/', '@"nowhere/'))
+    refused(1, "logits", folder / "away.wg", "--tokens", 5, mentions="no folder")
+    refused(1, "logits", ROOT / "examples" / "fashion.wg", "--tokens", 5, mentions="names no weights")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
@@ -239,6 +259,7 @@ def main():
         logits()
         training(folder)
         images(folder)
+        texts(folder)
         generating(folder)
     report.finish()
 
