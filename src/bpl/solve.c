@@ -140,7 +140,11 @@ static bool improve(bpl_search *s, squares *q)
         if (!differences(s, q)) return !bpl_failed(s->session);
         normal_equations(s, q);
         double most = 0, slope = 0;
-        for (int64_t i = 0; i < s->n; i++) most = fmax(most, q->normal[i * s->n + i]), slope = fmax(slope, fabs(q->gradient[i]));
+        for (int64_t i = 0; i < s->n; i++) {
+            double own = q->normal[i * s->n + i], fall = fabs(q->gradient[i]);
+            if (own > most) most = own;
+            if (fall > slope) slope = fall;
+        }
         if (damping < 0) damping = 1e-3 * (most > 0 ? most : 1);
         if (slope == 0 || sum == 0) return s->converged = true;
         for (bool lower = false; !lower && !used_up(s);) {

@@ -300,7 +300,7 @@ static bool steps_write(bpl_session *session, bpl_value **root, const step *step
     if (place) {
         bool written = steps_write(session, place, steps + 1, count - 1, value);
         bpl_function_stored((*root)->items, *place);
-        return written;
+        return bpl_may_store(session, (*root)->items, *place) && written;
     }
     bpl_value *inner = fresh ? bpl_empty(session) : step_read(session, *root, steps);
     bool good = inner && steps_write(session, &inner, steps + 1, count - 1, value) && step_write(session, root, steps, inner);
