@@ -25,6 +25,7 @@ typedef struct settling {
     plan_units *units;
     uint32_t *begin, *own;  /* [unit + 1], the nodes that stand in each unit, ascending */
     bool *needed;           /* [count] something reads it that cannot compute it */
+    bool asks;              /* some value is read by programs of other units alone */
     uint32_t *reader_begin, *reader_units; /* the other units whose programs read a value, once an operand */
     guest *guests;
     uint32_t *first_guest; /* [unit] */
@@ -85,8 +86,11 @@ static void look_at_operands(settling *s, bool lists)
     for (uint32_t i = 0; i < s->plan->count; i++) {
         if (units->role[i] == PLAN_ROLE_VIRTUAL) continue; /* its readers decide */
         const wg_node *node = plan_node(s->plan, i);
+        const uint32_t *operands = graph_operands(s->plan->graph, node);
         uint32_t unit = units->unit[i];
         for (uint32_t k = 0; k < node->operand_count; k++) {
+            uint32_t below = s->plan->index[operands[k]];
+            if (in_stage(units, below) && units->unit[below] == unit) continue; /* most are */
             uint32_t value = plan_unit_operand(s->plan, units, unit, i, k).value, source = units->source[value];
             if (in_stage(units, value) && units->unit[value] == unit) continue;
             units->stored[source] = true;
@@ -105,6 +109,8 @@ static bool find_readers(settling *s, base_arena *memory)
     if (!s->needed || !s->reader_begin) return false;
     for (uint32_t i = 0; i < s->plan->count; i++) s->units->stored[i] = !in_stage(s->units, i) || s->plan->lasts[i];
     look_at_operands(s, false);
+    for (uint32_t i = 0; i < s->plan->count; i++) s->asks = s->asks || (s->reader_begin[i + 2] && !s->needed[i] && !s->plan->lasts[i]);
+    if (!s->asks) return true;
     for (uint32_t i = 2; i < s->plan->count + 2; i++) s->reader_begin[i] += s->reader_begin[i - 1];
     s->reader_units = base_arena_take(memory, ((size_t)s->reader_begin[s->plan->count + 1] + 1) * sizeof *s->reader_units);
     if (!s->reader_units) return false;
@@ -137,8 +143,10 @@ static bool add_read(again *a, uint32_t index)
 static bool add_reads_of(const settling *s, again *a, uint32_t member, uint32_t value)
 {
     const wg_node *node = plan_node(s->plan, member);
+    const uint32_t *operands = graph_operands(s->plan->graph, node);
     a->instructions += plan_instruction_count(s->plan, member);
     for (uint32_t k = 0; in_program(s->units, member) && k < node->operand_count; k++) {
+        if (s->units->unit[s->plan->index[operands[k]]] == a->unit) continue;
         uint32_t read = plan_unit_operand(s->plan, s->units, a->unit, member, k).value;
         if (read != value && !holds(s, a, read) && !add_read(a, read)) return false;
     }
@@ -231,6 +239,7 @@ static void settle_value(settling *s, uint32_t value)
 static bool settle_values(settling *s, base_arena *memory)
 {
     const plan_units *units = s->units;
+    if (!s->asks) return true;
     s->guest_room = s->plan->count;
     s->guests = base_arena_take(memory, ((size_t)s->guest_room + 1) * sizeof *s->guests);
     s->first_guest = base_arena_take(memory, ((size_t)units->unit_count + 1) * sizeof *s->first_guest);
@@ -257,6 +266,9 @@ static bool list_members(settling *s, base_arena *memory)
 {
     plan_units *units = s->units;
     uint32_t count = 0;
+    units->begin = s->begin;
+    units->members = s->own;
+    if (!s->guest_count) return true;
     units->begin = base_arena_take(memory, ((size_t)units->unit_count + 1) * sizeof *units->begin);
     units->members = base_arena_take(memory, ((size_t)s->plan->count + s->guest_count + 1) * sizeof *units->members);
     if (!units->begin || !units->members) return false;
