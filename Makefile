@@ -9,6 +9,7 @@
 #   make test-aarch64  the rooms below and the kernels, cross-built and run under qemu-aarch64
 #   make performance rewrite docs/performance.md          make accuracy     rewrite docs/accuracy.md
 #   make bench-peers install NumPy, PyTorch, JAX, ONNX Runtime and IREE under build/peers for the tables beside them
+#   make demo-lm     a real language model answers   make chat        and keeps answering
 #   make install     PREFIX, DESTDIR           make clean        remove build/
 #
 # CFLAGS are respected. WENGERT_OFFLINE=1 forbids installing packages. CMAKE_FLAGS are handed to every configuration.
@@ -17,7 +18,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: all deps test test-aarch64 demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
+.PHONY: demo-lm chat all deps test test-aarch64 demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -42,6 +43,12 @@ test:
 demo: all
 	@cmake/dependencies.sh demo
 	examples/demo.sh
+
+demo-lm: all
+	@examples/demo_lm.sh
+
+chat: all
+	@examples/demo_lm.sh chat
 
 # All tables of figures, or TABLE="products training" (bench/run.sh says which there are).
 bench: all

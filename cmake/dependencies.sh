@@ -30,6 +30,10 @@ look_for_build() {
     package zlib || optional="$optional zlib1g-dev"
     package libpng || optional="$optional libpng-dev"
     package libjpeg || optional="$optional libjpeg-dev"
+    package gmp || optional="$optional libgmp-dev"
+    package libpcre2-8 || optional="$optional libpcre2-dev"
+    package libutf8proc || optional="$optional libutf8proc-dev"
+    package libedit || optional="$optional libedit-dev"
 }
 
 # Opened at run time: what the linker of a build knows does not matter.

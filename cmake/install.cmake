@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# `cmake --install`: headers, both libraries, the command, pkg-config and CMake package files, man pages, completions, licences.
+# `cmake --install`: headers, the libraries, the command, pkg-config and CMake package files, man pages, completions, licences.
 # The package files find the rest from where they stand, so --prefix and DESTDIR may differ from what was configured.
 include(CMakePackageConfigHelpers)
 
 file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/wengert/*.h" "${PROJECT_SOURCE_DIR}/include/wengert/*.def")
 install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/wengert")
-install(TARGETS wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static EXPORT wengert)
+install(TARGETS wengert_shared wengert_static EXPORT wengert)
+foreach(name lazy bpl model)
+    install(TARGETS wengert_${name}_shared wengert_${name}_static EXPORT wengert)
+endforeach()
 if(TARGET wengert_command)
     install(TARGETS wengert_command)
 endif()
@@ -23,7 +26,7 @@ install(FILES "${PROJECT_BINARY_DIR}/wengert-config.cmake" "${PROJECT_BINARY_DIR
 set(pkgconfig_directory "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pkgconfig_to_prefix "/prefix/${pkgconfig_directory}" "/prefix")
 string(REGEX REPLACE "/$" "" pkgconfig_to_prefix "${pkgconfig_to_prefix}")
-foreach(name wengert wengert-lazy)
+foreach(name wengert wengert-lazy wengert-bpl wengert-model)
     configure_file(cmake/${name}.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${pkgconfig_directory}")
 endforeach()

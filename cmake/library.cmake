@@ -42,6 +42,44 @@ target_link_options(wengert_lazy_shared PRIVATE -Wl,--exclude-libs,ALL)
 add_library(wengert::wengert_lazy ALIAS wengert_lazy_shared)
 add_library(wengert::wengert_lazy_static ALIAS wengert_lazy_static)
 
+# libwengert-model: language models as programs, on libwengert.
+if(TARGET room_model)
+    add_library(wengert_model_shared SHARED $<TARGET_OBJECTS:room_model>)
+    add_library(wengert_model_static STATIC $<TARGET_OBJECTS:room_model>)
+    set_target_properties(wengert_model_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}")
+    foreach(kind shared static)
+        set_target_properties(wengert_model_${kind} PROPERTIES OUTPUT_NAME wengert-model LINKER_LANGUAGE C EXPORT_NAME wengert_model_${kind})
+        target_link_libraries(wengert_model_${kind} PUBLIC wengert_${kind})
+        target_link_libraries(wengert_model_${kind} PRIVATE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:room_model,LINK_LIBRARIES>>")
+        target_include_directories(wengert_model_${kind} INTERFACE
+            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    endforeach()
+    set_target_properties(wengert_model_shared PROPERTIES EXPORT_NAME wengert_model INSTALL_RPATH "$ORIGIN")
+    target_link_libraries(wengert_model_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
+    target_link_options(wengert_model_shared PRIVATE -Wl,--exclude-libs,ALL)
+    add_library(wengert::wengert_model ALIAS wengert_model_shared)
+    add_library(wengert::wengert_model_static ALIAS wengert_model_static)
+endif()
+
+# libwengert-bpl: the array language, on both of them.
+if(TARGET room_bpl)
+    add_library(wengert_bpl_shared SHARED $<TARGET_OBJECTS:room_bpl>)
+    add_library(wengert_bpl_static STATIC $<TARGET_OBJECTS:room_bpl>)
+    set_target_properties(wengert_bpl_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}")
+    foreach(kind shared static)
+        set_target_properties(wengert_bpl_${kind} PROPERTIES OUTPUT_NAME wengert-bpl LINKER_LANGUAGE C EXPORT_NAME wengert_bpl_${kind})
+        target_link_libraries(wengert_bpl_${kind} PUBLIC wengert_lazy_${kind})
+        target_link_libraries(wengert_bpl_${kind} PRIVATE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:room_bpl,LINK_LIBRARIES>>")
+        target_include_directories(wengert_bpl_${kind} INTERFACE
+            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    endforeach()
+    set_target_properties(wengert_bpl_shared PROPERTIES EXPORT_NAME wengert_bpl INSTALL_RPATH "$ORIGIN")
+    target_link_libraries(wengert_bpl_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
+    target_link_options(wengert_bpl_shared PRIVATE -Wl,--exclude-libs,ALL)
+    add_library(wengert::wengert_bpl ALIAS wengert_bpl_shared)
+    add_library(wengert::wengert_bpl_static ALIAS wengert_bpl_static)
+endif()
+
 if(NOT WENGERT_SANITIZE)
     # A call of our own public functions is direct, as -fno-semantic-interposition promises the compiler already.
     target_link_options(wengert_shared PRIVATE -Wl,-z,defs -Wl,-Bsymbolic-functions)
@@ -53,4 +91,5 @@ add_library(wengert::wengert_static ALIAS wengert_static)
 
 # What `make` builds: the libraries, and the command (command.cmake adds it).
 add_custom_target(product)
-add_dependencies(product wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static)
+add_dependencies(product wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static wengert_bpl_shared wengert_bpl_static
+    wengert_model_shared wengert_model_static)

@@ -2,8 +2,8 @@
 #
 # The rooms of the library in the order in which they link, and one static library room_<name> for each that has sources. text stands above
 # exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy is a library of its own, which
-# stands on libwengert.
-set(wengert_rooms lazy nn exec plan text grad batch compose interp graph base)
+# stands on libwengert, and bpl one above it.
+set(wengert_rooms bpl model lazy nn exec plan text grad batch compose interp graph base)
 
 # Kernels for one level of x86-64 carry the level at the end of their file's name; who calls them asks the processor first. GNU
 # vector extensions are allowed there and nowhere else.
@@ -78,3 +78,31 @@ endfunction()
 foreach(room IN LISTS wengert_rooms)
     wengert_room(${room})
 endforeach()
+
+# What the array language takes from other people's libraries; without one of them it says at run time what is off.
+if(TARGET room_bpl)
+    find_package(PkgConfig QUIET)
+    set(wengert_bpl_off "")
+    macro(wengert_bpl_optional name module meaning)
+        if(PkgConfig_FOUND)
+            pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
+        endif()
+        if(${name}_FOUND)
+            target_compile_definitions(room_bpl PUBLIC HAVE_${name}=1)
+            target_link_libraries(room_bpl PUBLIC PkgConfig::${name})
+        else()
+            list(APPEND wengert_bpl_off "${meaning}")
+        endif()
+    endmacro()
+    wengert_bpl_optional(GMP gmp "unbounded numbers (libgmp-dev)")
+    wengert_bpl_optional(PCRE2 libpcre2-8 "regular expressions (libpcre2-dev)")
+    wengert_bpl_optional(UTF8PROC libutf8proc "Unicode case and width (libutf8proc-dev)")
+    if(UTF8PROC_FOUND AND TARGET room_model) # tokenizers that compose characters
+        target_compile_definitions(room_model PUBLIC HAVE_UTF8PROC=1)
+        target_link_libraries(room_model PUBLIC PkgConfig::UTF8PROC)
+    endif()
+    if(wengert_bpl_off)
+        list(JOIN wengert_bpl_off ", " text)
+        message(STATUS "The array language is built without ${text}")
+    endif()
+endif()

@@ -82,6 +82,9 @@ WG_API bool wg_tape_clear(wg_tape *tape);
 /* The first error; its code is WG_OK while there is none. */
 WG_API const wg_error *wg_tape_error(const wg_tape *tape);
 WG_API uint32_t wg_tape_count(const wg_tape *tape);
+/* From here on a call whose row, operands and attributes are already there answers that node, and so does a constant of one number; nodes
+ * recorded before are not looked at. A derivative ends it. False without memory. */
+WG_API bool wg_tape_intern(wg_tape *tape);
 WG_API wg_kind wg_tape_kind(const wg_tape *tape);
 /* The program's name in its text. */
 WG_API bool wg_tape_name(wg_tape *tape, const char *name);
@@ -110,6 +113,8 @@ WG_API wg_value wg_input(wg_tape *tape, wg_tensor *recorded_default);
 WG_API wg_value wg_leaf_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, double fill);
 WG_API wg_value wg_parameter_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, double fill);
 WG_API wg_value wg_input_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, double fill);
+/* A parameter whose items stand in a weight file under the name `manifest` (program text: = @"manifest"). */
+WG_API wg_value wg_parameter_named(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, const char *manifest);
 /* An input without a default: every run must feed it. */
 WG_API wg_value wg_input_required(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape);
 /* A constant [shape] whose items are the size itself: a count that follows its extent. */

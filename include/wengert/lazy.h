@@ -91,6 +91,11 @@ WG_API const int64_t *wg_array_shape(const wg_array *array);
 WG_API int64_t wg_array_volume(const wg_array *array);
 /* Whether a read would have to ask for it: neither stored nor under way. */
 WG_API bool wg_array_is_pending(const wg_array *array);
+/* Whether a derivative or a map under way carries it: what is made of its items by the host is no part of what the level sees. */
+WG_API bool wg_array_is_carried(const wg_array *array);
+/* What derivatives and maps under way carry: of a map all cells together, its frame in front. The array itself where none carries it, and what
+ * a recording carries. For questions that all cells answer alike; nothing made of it is a part of what the levels see. */
+WG_API wg_array *wg_array_whole(wg_array *array);
 /* A number for the front end's own use: hashed into keys, kept by recordings, never read here. A call's result has tag 0; setting it
  * answers the array with that tag, another one where the node is shared. Consumes nothing. */
 WG_API uint32_t wg_array_tag(const wg_array *array);
@@ -130,6 +135,9 @@ WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
  * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is
  * released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
+/* The items of a stored array for its owner to change: an address where the array has one handle, no pending work reads it and nobody else
+ * has its tensor; else NULL, and no error. Until the next call that takes the array. */
+WG_API void *wg_array_writable(wg_array *array);
 /* The items as a dense tensor, owned. */
 WG_API wg_tensor *wg_array_tensor(wg_array *array);
 /* The one item of an array of one item, converted. False (WG_SHAPE) where there are more or fewer. */

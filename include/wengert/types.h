@@ -145,6 +145,10 @@ WG_API wg_tensor *wg_tensor_new(wg_context *context, wg_kind kind, uint32_t rank
                                 wg_error *error);
 /* A copy of the items of a view, made contiguous. */
 WG_API wg_tensor *wg_tensor_copy(wg_context *context, const wg_view *view, wg_error *error);
+/* A tensor over row-major items that somebody else owns, on a boundary of their size (WG_ARGUMENT); nobody may write them while it lives, bools
+ * are 0 or 1. `release(user)` is called once when the last reference goes, from any thread (also on failure). */
+WG_API wg_tensor *wg_tensor_borrow(wg_context *context, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items,
+                                   void (*release)(void *user), void *user, wg_error *error);
 /* Every item is `value`, converted to kind. */
 WG_API wg_tensor *wg_tensor_fill(wg_context *context, wg_kind kind, uint32_t rank, const int64_t *shape, double value, wg_error *error);
 /* One more reference; answers its argument. */

@@ -47,6 +47,7 @@ wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t
     tensor->bytes = bytes;
     tensor->volume = volume;
     tensor->data = (unsigned char *)tensor + HEADER_BYTES;
+    tensor->release = NULL;
     if (rank) memcpy(tensor->shape, shape, rank * sizeof *shape);
     return tensor;
 }
@@ -66,6 +67,30 @@ wg_tensor *wg_tensor_new(wg_context *context, wg_kind kind, uint32_t rank, const
     if (!items) memset(tensor->data, 0, tensor->bytes);
     else if (tensor->bytes) memcpy(tensor->data, items, tensor->bytes);
     normalise_bools(tensor);
+    return tensor;
+}
+
+wg_tensor *wg_tensor_borrow(wg_context *context, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items,
+                            void (*release)(void *user), void *user, wg_error *error)
+{
+    const wg_allocator *allocator = base_allocator(context);
+    int64_t volume;
+    size_t bytes;
+    wg_tensor *tensor = NULL;
+    if (!release) base_fail(error, WG_ARGUMENT, "borrowed items need a function that gives them back");
+    else if (base_tensor_size(kind, rank, shape, &volume, &bytes, error)) {
+        size_t unit = base_kind_is_block(kind) ? 1 : base_kinds[base_kind_part(kind)].bytes;
+        if ((uintptr_t)items % unit) base_fail(error, WG_ARGUMENT, "items of %s must stand on a boundary of %zu bytes", base_kinds[kind].name, unit);
+        else if (!(tensor = base_allocate_aligned(allocator, HEADER_BYTES))) base_fail_memory(error);
+    }
+    if (!tensor) {
+        if (release) release(user);
+        return NULL;
+    }
+    *tensor = (wg_tensor){.allocator = *allocator, .kind = kind, .rank = rank, .bytes = bytes, .volume = volume, .data = (void *)items,
+                          .release = release, .user = user};
+    atomic_init(&tensor->references, 1);
+    if (rank) memcpy(tensor->shape, shape, rank * sizeof *shape);
     return tensor;
 }
 
@@ -143,7 +168,8 @@ void wg_tensor_release(wg_tensor *tensor)
 {
     if (!tensor || atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) return;
     wg_allocator allocator = tensor->allocator;
-    base_free_aligned(&allocator, tensor, HEADER_BYTES + tensor->bytes);
+    if (tensor->release) tensor->release(tensor->user);
+    base_free_aligned(&allocator, tensor, HEADER_BYTES + (tensor->release ? 0 : tensor->bytes));
 }
 
 bool base_items_expect(const char *name, wg_kind kind, uint32_t rank, const int64_t *shape, size_t have, int64_t *volume, wg_error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What a tensor is inside: one block that holds the header, then the items on a BASE_ALIGNMENT boundary. */
+ * What a tensor is inside: one block that holds the header, then the items on a BASE_ALIGNMENT boundary; of borrowed items the header
+ * alone. */
 #ifndef BASE_TENSOR_H
 #define BASE_TENSOR_H
 
@@ -16,6 +17,8 @@ struct wg_tensor {
     size_t bytes; /* of the items */
     int64_t volume;
     void *data;
+    void (*release)(void *user); /* NULL: the items stand behind this header */
+    void *user;
     int64_t shape[WG_MAX_RANK];
 };
 

@@ -196,6 +196,7 @@ static void mark_needed(sharing *s, const wg_value *values, uint32_t count)
 static void close_ranks(sharing *s, uint32_t first_payload, graph_payload *kept)
 {
     uint32_t next = s->start, payloads = 0, payload_count = s->tape->payloads.count;
+    graph_intern_end(s->tape);
     for (uint32_t position = s->start; position < s->count; position++) {
         if (!s->needed[position]) continue; /* its equal, if any, stands before it and has moved */
         wg_node *node = node_at(s, position);

@@ -100,6 +100,7 @@ struct wg_tape {
     base_arena arena;  /* strings, entries' lists */
     uint32_t *list_table, list_capacity, list_count; /* open addressing: places of lists */
     uint32_t *name_table, name_capacity, name_count;
+    uint32_t *node_table, node_capacity, node_count; /* wg_tape_intern: position + 1 by hash; capacity 0: calls are not interned */
     uint32_t sited;   /* nodes before it have their site */
     bool error_told;  /* the hook was called for `error` */
     wg_error error;
@@ -163,6 +164,10 @@ uint32_t graph_intern_list(wg_tape *tape, uint32_t count, const wg_size *sizes);
 bool graph_list_is(const wg_graph *graph, uint32_t place);
 /* Interns a string; WG_NONE and a tape error on failure. */
 uint32_t graph_intern_name(wg_tape *tape, const char *text, size_t length);
+/* The position of a node equal to this one, or of the slot's new owner: `node` is then at `position`. WG_NONE and a tape error without memory. */
+uint32_t graph_intern_node(wg_tape *tape, const wg_node *node, uint32_t position);
+/* Ends interning: nodes are about to move. */
+void graph_intern_end(wg_tape *tape);
 /* Appends a payload; takes the tensor. WG_NONE and a tape error on failure. */
 uint32_t graph_add_payload(wg_tape *tape, graph_payload payload);
 

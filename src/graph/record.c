@@ -73,6 +73,11 @@ bool graph_check_values(wg_tape *tape, const wg_value *values, uint32_t count)
 
 static wg_value append(wg_tape *tape, wg_node node)
 {
+    if (tape->node_capacity) {
+        uint32_t known = graph_intern_node(tape, &node, tape->nodes.count);
+        if (known == WG_NONE) return graph_poison(tape);
+        if (known != tape->nodes.count) return (wg_value){tape, known, tape->generation};
+    }
     uint32_t position = base_pool_append(&tape->nodes, 1);
     if (position == WG_NONE) return graph_fail(tape, WG_MEMORY, "out of memory");
     node.name = WG_NONE;
@@ -274,6 +279,16 @@ wg_value wg_input_fill(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size
 wg_value wg_input_required(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape)
 {
     return graph_record_source(tape, WG_OP_Input, kind, rank, shape, (graph_payload){.form = GRAPH_PAYLOAD_REQUIRED, .manifest = WG_NONE});
+}
+
+wg_value wg_parameter_named(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, const char *manifest)
+{
+    if (!recording(tape)) return graph_poison(tape);
+    size_t length = manifest ? strlen(manifest) : 0;
+    if (!length) return graph_fail(tape, WG_ARGUMENT, "a parameter of a weight file has a name there");
+    uint32_t name = graph_intern_name(tape, manifest, length);
+    if (name == WG_NONE) return graph_poison(tape);
+    return graph_record_source(tape, WG_OP_Parameter, kind, rank, shape, (graph_payload){.form = GRAPH_PAYLOAD_MANIFEST, .manifest = name});
 }
 
 wg_value wg_leaf_size(wg_tape *tape, wg_kind kind, uint32_t rank, const wg_size *shape, wg_size value)

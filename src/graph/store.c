@@ -154,6 +154,78 @@ uint32_t graph_intern_name(wg_tape *tape, const char *text, size_t length)
     return name;
 }
 
+/* ---- equal calls ---- */
+
+/* Of the sources only constants of one number are compared. */
+static const graph_payload *compared_payload(const wg_graph *graph, const wg_node *node)
+{
+    const graph_payload *payload = graph_payload_of(graph, node);
+    return node->op == WG_OP_Leaf && payload->form == GRAPH_PAYLOAD_FILL ? payload : NULL;
+}
+
+static uint64_t node_hash(const wg_graph *graph, const wg_node *node)
+{
+    uint64_t head[] = {node->op | (uint64_t)node->kind << 16 | (uint64_t)node->rank << 24 | (uint64_t)node->operand_count << 32,
+                       node->shape | (uint64_t)node->attributes << 32};
+    uint64_t hash = base_hash(head, sizeof head, 2);
+    if (graph_rows[node->op].result == GRAPH_RESULT_SOURCE)
+        return base_hash(compared_payload(graph, node)->tensor->data, wg_kind_bytes((wg_kind)node->kind), hash);
+    return base_hash(graph_operands(graph, node), node->operand_count * sizeof(uint32_t), hash);
+}
+
+static bool node_equal(const wg_graph *graph, const wg_node *a, const wg_node *b)
+{
+    if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->operand_count != b->operand_count || a->shape != b->shape ||
+        a->attributes != b->attributes)
+        return false;
+    if (graph_rows[a->op].result == GRAPH_RESULT_SOURCE)
+        return !memcmp(compared_payload(graph, a)->tensor->data, compared_payload(graph, b)->tensor->data, wg_kind_bytes((wg_kind)a->kind));
+    return !memcmp(graph_operands(graph, a), graph_operands(graph, b), a->operand_count * sizeof(uint32_t));
+}
+
+static bool grow_node_table(wg_tape *tape)
+{
+    if (2 * (tape->node_count + 1) <= tape->node_capacity) return true;
+    uint32_t capacity = tape->node_capacity ? 2 * tape->node_capacity : 256;
+    uint32_t *table = base_allocate_zeroed(tape->allocator, capacity * sizeof *table);
+    if (!table) return graph_fail(tape, WG_MEMORY, "out of memory"), false;
+    for (uint32_t i = 0; i < tape->node_capacity; i++) {
+        if (!tape->node_table[i]) continue;
+        uint64_t at = node_hash(tape, graph_node(tape, tape->node_table[i] - 1)) & (capacity - 1);
+        while (table[at]) at = (at + 1) & (capacity - 1);
+        table[at] = tape->node_table[i];
+    }
+    base_free(tape->allocator, tape->node_table, tape->node_capacity * sizeof *table);
+    tape->node_table = table;
+    tape->node_capacity = capacity;
+    return true;
+}
+
+uint32_t graph_intern_node(wg_tape *tape, const wg_node *node, uint32_t position)
+{
+    bool source = graph_rows[node->op].result == GRAPH_RESULT_SOURCE;
+    if (source && !compared_payload(tape, node)) return position;
+    if (!grow_node_table(tape)) return WG_NONE;
+    uint64_t mask = tape->node_capacity - 1, at = node_hash(tape, node) & mask;
+    for (; tape->node_table[at]; at = (at + 1) & mask)
+        if (node_equal(tape, node, graph_node(tape, tape->node_table[at] - 1))) return tape->node_table[at] - 1;
+    tape->node_table[at] = position + 1;
+    tape->node_count++;
+    return position;
+}
+
+void graph_intern_end(wg_tape *tape)
+{
+    base_free(tape->allocator, tape->node_table, tape->node_capacity * sizeof *tape->node_table);
+    tape->node_table = NULL;
+    tape->node_capacity = tape->node_count = 0;
+}
+
+bool wg_tape_intern(wg_tape *tape)
+{
+    return tape && grow_node_table(tape);
+}
+
 uint32_t graph_add_payload(wg_tape *tape, graph_payload payload)
 {
     uint32_t at = base_pool_append(&tape->payloads, 1);
@@ -270,6 +342,7 @@ void graph_release(wg_graph *graph)
     base_arena_free(&graph->arena);
     base_free(graph->allocator, graph->list_table, graph->list_capacity * sizeof *graph->list_table);
     base_free(graph->allocator, graph->name_table, graph->name_capacity * sizeof *graph->name_table);
+    graph_intern_end(graph);
     base_free(graph->allocator, graph, sizeof *graph);
 }
 
@@ -283,7 +356,8 @@ bool wg_tape_clear(wg_tape *tape)
     tape->arena = base_arena_new(tape->allocator);
     if (tape->list_table) memset(tape->list_table, 0, tape->list_capacity * sizeof *tape->list_table);
     if (tape->name_table) memset(tape->name_table, 0, tape->name_capacity * sizeof *tape->name_table);
-    tape->list_count = tape->name_count = 0;
+    if (tape->node_table) memset(tape->node_table, 0, tape->node_capacity * sizeof *tape->node_table);
+    tape->list_count = tape->name_count = tape->node_count = 0;
     tape->family = new_family();
     tape->generation++;
     tape->program = "";

@@ -60,6 +60,13 @@ wg_view lazy_view(const wg_array *array)
     return view;
 }
 
+void *wg_array_writable(wg_array *array)
+{
+    if (!array || array->state != LAZY_STORED || array->handles != 1 || array->uses || !array->as.stored.tensor) return NULL;
+    wg_tensor *tensor = array->as.stored.tensor;
+    return atomic_load_explicit(&tensor->references, memory_order_acquire) == 1 ? tensor->data : NULL;
+}
+
 /* ---- making ---- */
 
 wg_array *wg_array_of(wg_lazy *lazy, wg_tensor *items)
@@ -240,6 +247,18 @@ bool wg_array_is_pending(const wg_array *array)
 {
     while (alive(array) && array->state == LAZY_CARRIED) array = array->as.carried.inner;
     return alive(array) && ((array->state == LAZY_PENDING && !array->submitted) || array->state == LAZY_DEFERRED);
+}
+
+bool wg_array_is_carried(const wg_array *array)
+{
+    return alive(array) && array->state == LAZY_CARRIED && array->as.carried.level->open;
+}
+
+wg_array *wg_array_whole(wg_array *array)
+{
+    if (!array || !lazy_check(array->lazy, array)) return NULL;
+    while (wg_array_is_carried(array) && array->as.carried.level->kind != LAZY_RECORDING) array = array->as.carried.inner;
+    return lazy_give(array->lazy, lazy_keep(array));
 }
 
 /* The same content in a node of its own. */

@@ -203,11 +203,23 @@ static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, u
 
 /* ---- what is stored ---- */
 
-/* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, or where this is
- * the second read to compute it. What scopes alone have is stored at an edge (keep_edge). */
+/* Is it made of what an earlier read computed and nobody keeps any more? A loop that asks of each step's value before it makes the next one
+ * would compute all of its steps at every read. */
+static bool goes_on(const wg_array *array)
+{
+    wg_array **operands = lazy_operands(array);
+    for (uint32_t i = 0; i < array->operand_count; i++) {
+        const wg_array *operand = operands[i];
+        if (operand->state == LAZY_PENDING && operand->met && operand->handles <= operand->scoped) return true;
+    }
+    return false;
+}
+
+/* A pending node on the way that somebody else keeps is stored too, where computing it again costs more than storing it, where this is the
+ * second read to compute it, or where it goes on from an earlier read. What scopes alone have is stored at an edge (keep_edge). */
 static bool is_stored(wg_array *array)
 {
-    if (array->heavy || array->seen) return true;
+    if (array->heavy || array->seen || goes_on(array)) return true;
     array->seen = true;
     return false;
 }

@@ -109,7 +109,9 @@ int tool_usage(const tool_call *call, const char *format, ...)
 static void print_verbs(FILE *out)
 {
     fputs("wengert: one graph, many readings\n\nusage: wengert VERB ...\n\n", out);
-    for (size_t i = 0; i < COUNT(verbs); i++) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    for (size_t i = 0; i < COUNT(verbs); i++)
+        if (!strchr(verbs[i].name, ' ')) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fputs("  model ...  language models: wengert model --help lists what there is\n", out);
     fputs("\nwengert VERB --help tells more. A MODEL is a program text (.wg, or - for stdin) or a trained model (.safetensors).\n", out);
 }
 
@@ -220,14 +222,21 @@ static int read_call(tool_call *call, int count, char **arguments)
         } else if (!only_words && (!strcmp(argument, "--help") || !strcmp(argument, "-h"))) {
             print_help(call->verb);
             return TOOL_DONE;
+        } else if (!only_words && !strcmp(argument, "-e") && lists(call->verb->options, "expression")) {
+            if (i + 1 == count) return tool_usage(call, "-e needs TEXT");
+            call->given[call->given_count++] = (tool_given){find_option("expression", strlen("expression")), arguments[i + 1]};
+            only_words = true;
+            i += 2;
         } else if (!only_words && argument[0] == '-' && argument[1] == '-') {
             int taken = read_option(call, count - i, arguments + i);
             if (!taken) return TOOL_USAGE;
+            only_words = call->verb->most == TOOL_ANY && tool_value(call, "expression");
             i += taken;
         } else if (!only_words && argument[0] == '-' && argument[1]) {
             return tool_usage(call, "there is no %s; options begin with two dashes", argument);
         } else {
             call->words[call->word_count++] = argument;
+            only_words = only_words || call->verb->most == TOOL_ANY;
             i++;
         }
     }
@@ -287,17 +296,42 @@ static int run_verb(const tool_verb *verb, int count, char **arguments)
     return code;
 }
 
-static const tool_verb *find_verb(const char *name)
+/* The verb that arguments begin with, of one word or two ("model author"); how many words in *taken. */
+static const tool_verb *find_verb(int count, char **arguments, int *taken)
 {
-    for (size_t i = 0; i < COUNT(verbs); i++)
-        if (!strcmp(verbs[i].name, name)) return &verbs[i];
+    for (size_t i = 0; i < COUNT(verbs) && count; i++) {
+        const char *space = strchr(verbs[i].name, ' ');
+        size_t first = space ? (size_t)(space - verbs[i].name) : strlen(verbs[i].name);
+        if (strlen(arguments[0]) != first || memcmp(arguments[0], verbs[i].name, first)) continue;
+        if (space && (count < 2 || strcmp(arguments[1], space + 1))) continue;
+        *taken = space ? 2 : 1;
+        return &verbs[i];
+    }
     return NULL;
 }
 
-static int unknown_verb(const char *name)
+/* Verbs of two words that share their first one: their lines. */
+static bool print_family(const char *name, FILE *out)
 {
+    bool any = false;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < COUNT(verbs); i++) {
+        if (strncmp(verbs[i].name, name, length) || verbs[i].name[length] != ' ') continue;
+        if (!any) fprintf(out, "usage: wengert %s VERB ...\n\n", name);
+        any = true;
+        fprintf(out, "  %-20s %s\n", verbs[i].name, verbs[i].summary);
+    }
+    if (any) fprintf(out, "\nwengert %s VERB --help tells more.\n", name);
+    return any;
+}
+
+static int unknown_verb(int count, char **arguments)
+{
+    char name[64];
     const char *nearest = NULL;
     unsigned least = 3;
+    if (count == 1 && print_family(arguments[0], stderr)) return TOOL_USAGE;
+    snprintf(name, sizeof name, count > 1 && !strcmp(arguments[0], "model") ? "%s %s" : "%s", arguments[0], count > 1 ? arguments[1] : "");
     for (size_t i = 0; i < COUNT(verbs); i++)
         if (distance(name, verbs[i].name) < least) {
             least = distance(name, verbs[i].name);
@@ -312,8 +346,10 @@ static int unknown_verb(const char *name)
 /* `wengert help VERB` is `wengert VERB --help`. */
 static int help(int count, char **arguments)
 {
-    const tool_verb *verb = count ? find_verb(arguments[0]) : NULL;
-    if (count && !verb) return unknown_verb(arguments[0]);
+    int taken;
+    const tool_verb *verb = find_verb(count, arguments, &taken);
+    if (count == 1 && !verb && print_family(arguments[0], stdout)) return TOOL_DONE;
+    if (count && !verb) return unknown_verb(count, arguments);
     if (verb) print_help(verb);
     else print_verbs(stdout);
     return TOOL_DONE;
@@ -327,8 +363,10 @@ int main(int count, char **arguments)
     }
     const char *name = arguments[1];
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return help(count - 2, arguments + 2);
-    if (!strcmp(name, "--version")) name = "version";
+    if (!strcmp(name, "--version")) arguments[1] = "version";
     warn_environment();
-    const tool_verb *verb = find_verb(name);
-    return verb ? run_verb(verb, count - 2, arguments + 2) : unknown_verb(name);
+    int taken;
+    if (count == 3 && (!strcmp(arguments[2], "--help") || !strcmp(arguments[2], "-h")) && print_family(name, stdout)) return TOOL_DONE;
+    const tool_verb *verb = find_verb(count - 1, arguments + 1, &taken);
+    return verb ? run_verb(verb, count - 1 - taken, arguments + 1 + taken) : unknown_verb(count - 1, arguments + 1);
 }

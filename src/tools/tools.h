@@ -19,6 +19,8 @@
 #include "base/base.h"
 #include "wengert/wengert.h"
 
+#define TOOL_ANY UINT32_MAX
+
 enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_INTERRUPTED = 130 };
 
 typedef struct tool_option {
@@ -47,7 +49,7 @@ typedef struct tool_verb {
     const char *name;
     int (*run)(const tool_call *call);
     const char *usage;   /* after `wengert NAME` */
-    uint32_t least, most; /* words */
+    uint32_t least, most; /* words; TOOL_ANY: the first one, or an expression, ends the options, and the rest is a program's own */
     const char *options; /* names that it takes, separated by spaces */
     const char *summary;
     const char *example;

@@ -4,7 +4,7 @@
 
 `python3 arrows.py [ROOT]` reads the #include lines of src/<room> and prints each that the table does not allow. A room is free to
 include itself, the public headers of what it may use, and of the system's headers all but those of other people's libraries,
-which belong to tools."""
+which belong to the rooms that FOREIGN names."""
 import pathlib
 import re
 import sys
@@ -19,7 +19,8 @@ APART |= {("bpl", room) for room in ("nn", "exec", "plan", "grad", "batch", "com
 PUBLIC_ONLY = {"nn", "lazy"}
 # ... of which these also use the small helpers of base/.
 WITH_BASE = {"lazy"}
-FOREIGN = {"zlib.h", "png.h", "jpeglib.h", "jansson.h"}
+FOREIGN = {"zlib.h": "tools", "png.h": "tools", "jpeglib.h": "tools", "jansson.h": "tools", "histedit.h": "tools",
+           "gmp.h": "bpl", "pcre2.h": "bpl", "utf8proc.h": "bpl model"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
 
@@ -40,7 +41,7 @@ def complaint(room, quoted, system):
     """Why `room` may not have this include; None when it may."""
     if system:
         name = pathlib.PurePosixPath(system).name
-        return f"only tools may use <{system}>" if name in FOREIGN and room != "tools" else None
+        return f"only {FOREIGN[name]} may use <{system}>" if room not in FOREIGN.get(name, room).split() else None
     if quoted.startswith("wengert/"):
         target = room_of_public(quoted)
         if room in PUBLIC_ONLY or allowed(room, target):

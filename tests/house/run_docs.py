@@ -91,7 +91,7 @@ def compiled(folder, code, name, link, environment):
     with open(source, "w", encoding="utf-8") as file:
         file.write(code)
     argv = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", source, "-o", os.path.join(folder, name)]
-    return run(argv + (["-lwengert-lazy", "-lwengert"] if link else ["-c"]), env=environment)
+    return run(argv + (["-lwengert-bpl", "-lwengert-model", "-lwengert-lazy", "-lwengert"] if link else ["-c"]), env=environment)
 
 
 class Page:

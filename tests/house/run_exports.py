@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What the libraries export, need and weigh.
 
-The dynamic symbols of libwengert are the sorted lines of src/wengert.exports, those of libwengert-lazy the lines of src/wengert-lazy.exports;
-each starts with wg_ and is found by dlsym, and each function that the library's public headers declare is among them. libwengert needs libc
-and threads alone, libwengert-lazy libwengert too. `--write` rewrites the lists."""
+The dynamic symbols of a library lib<name> are the sorted lines of src/<name>.exports; each starts with wg_ and is found by dlsym, and each
+function that the library's public headers declare is among them. libwengert needs libc and threads alone, the others what LIBRARIES says.
+`--write` rewrites the lists."""
 import ctypes
 import pathlib
 import re
@@ -14,12 +14,15 @@ import tempfile
 
 from house import BUILD, ROOT, Report, run
 
-# The public headers of libwengert-lazy; every other one is libwengert's.
-LAZY_HEADERS = {"array.h", "array_sites.h", "lazy.h"}
-LIBRARIES = {"wengert": BUILD / "libwengert.so", "wengert-lazy": BUILD / "libwengert-lazy.so"}
+# The libraries: their public headers (libwengert: every other one), and what they may need beside libc and threads.
+HEADERS = {"wengert-lazy": {"array.h", "array_sites.h", "lazy.h"}, "wengert-bpl": {"bpl.h"}, "wengert-model": {"model.h", "tokenizer.h", "generate.h"}}
+OWN = r"|^libwengert\.so\.\d+(\.\d+)?$"
+LAZY = r"|^libwengert-lazy\.so\.\d+(\.\d+)?$"
+OTHERS = {"wengert": "", "wengert-lazy": OWN, "wengert-bpl": OWN + LAZY + r"|^lib(gmp|pcre2-8|utf8proc)\.so\.\d+$",
+          "wengert-model": OWN + r"|^libutf8proc\.so\.\d+$"}
+LIBRARIES = {name: BUILD / f"lib{name}.so" for name in OTHERS}
+NEEDED = {name: re.compile(r"^(libc|libpthread|ld-linux[-a-z0-9_]*|ld64)\.so\.\d+$" + more) for name, more in OTHERS.items()}
 STRIPPED_LIMIT = 2 * 1024 * 1024
-NEEDED = {"wengert": re.compile(r"^(libc|libpthread|ld-linux[-a-z0-9_]*|ld64)\.so\.\d+$")}
-NEEDED["wengert-lazy"] = re.compile(NEEDED["wengert"].pattern + r"|^libwengert\.so\.\d+(\.\d+)?$")
 DECLARED = re.compile(r'visibility\s*\(\s*"default"\s*\)\s*\)\s*\)[^;{}]*?\b(wg_\w+)\s*\)?\s*\(')
 
 
@@ -44,8 +47,10 @@ def declared(name):
         return set(DECLARED.findall(expanded.stdout))
 
     headers = sorted(path.name for path in (ROOT / "include" / "wengert").glob("*.h"))
-    core = functions([header for header in headers if header not in LAZY_HEADERS])
-    return sorted(core if name == "wengert" else functions([header for header in headers if header in LAZY_HEADERS]) - core)
+    owned = set().union(*HEADERS.values())
+    own = [header for header in headers if (header in HEADERS[name] if name in HEADERS else header not in owned)]
+    others = [header for header in headers if header not in own]
+    return sorted(functions(own) - (functions(others) if name in HEADERS else set()))
 
 
 def check_list(report, name, exported):
@@ -75,7 +80,7 @@ def check_declared(report, name, exported):
 def check_needs(report, name):
     dynamic = run(["readelf", "-dW", LIBRARIES[name]]).stdout
     for needed in re.findall(r"NEEDED.*\[(.+)\]", dynamic):
-        report.check(NEEDED[name].match(needed), f"lib{name} needs {needed}; libc, threads and libwengert are all it may need")
+        report.check(NEEDED[name].match(needed), f"lib{name} needs {needed}; see LIBRARIES for what it may need")
     soname = rf"SONAME.*\[lib{name}\.so\.\d+(\.\d+)?\]"
     report.check(re.search(soname, dynamic), f"the library has no SONAME lib{name}.so.<abi>")
     report.check(constructors(LIBRARIES[name]) == 0, f"lib{name} runs code when it is loaded")

@@ -11,7 +11,7 @@ import tempfile
 
 from house import BUILD, ROOT, Report, run
 
-LISTS = [ROOT / "src" / f"{name}.exports" for name in ("wengert", "wengert-lazy")]
+LISTS = [ROOT / "src" / f"{name}.exports" for name in ("wengert", "wengert-lazy", "wengert-bpl", "wengert-model")]
 DECLARED = re.compile(r'__attribute__\s*\(\(\s*visibility\s*\(\s*"default"\s*\)\s*\)\)\s*([^;{}()]*?)\b(wg_\w+)\s*\(([^;]*)\)\s*;')
 # Zero arguments are good ones here: a NULL context is the default one, NULL options are the defaults, and an empty bundle is one.
 SUCCEED = {"wg_context_new", "wg_bundle_new", "wg_tensor_new", "wg_tensor_fill"}
@@ -91,7 +91,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         source, program = pathlib.Path(directory, "misuse.c"), pathlib.Path(directory, "misuse")
         source.write_text(text)
-        built = run(["cc", "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", "-lwengert-lazy", "-lwengert"])
+        built = run(["cc", "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", "-lwengert-bpl", "-lwengert-model", "-lwengert-lazy", "-lwengert"])
         if report.check(built.returncode == 0, f"the calls do not compile:\n{built.stdout[:4000]}"):
             ended = run([program], env=dict(os.environ, LD_LIBRARY_PATH=str(BUILD)), cwd=directory)
             lines = ended.stdout.splitlines()

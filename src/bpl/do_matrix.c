@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Inverse and solve: rows of dense algebra. A complex matrix goes through them as a real one of twice the size.
+ *
+ * A square matrix is solved by its pivots, unless it is singular: then, and where it is not square, the answer is that of least squares with the
+ * shortest solution. What is singular is decided here: a pivot of no more than epsilon times the size times the greatest magnitude. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "bpl/whole.h"
+
+/* ---- as matrices of floats ---- */
+
+/* The kind in which a value is solved: floats of its width, integers as √ would have them. COUNT and DOMAIN where it is no number. */
+static wg_kind float_kind_of(bpl_session *session, const bpl_value *value)
+{
+    if (value->type != BPL_NUMBERS && bpl_volume(value)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
+    wg_kind kind = bpl_kind(value);
+    switch (value->type == BPL_NUMBERS ? value->class : BPL_CLASS_BOOLEAN) {
+    case BPL_CLASS_FLOAT: return kind == WG_KIND_F64 ? kind : WG_KIND_F32;
+    case BPL_CLASS_COMPLEX: return kind == WG_KIND_C128 ? WG_KIND_F64 : WG_KIND_F32;
+    case BPL_CLASS_FIXED: return kind == WG_KIND_U8 || kind == WG_KIND_I16 ? WG_KIND_F32 : WG_KIND_F64;
+    default: return session->preferences.float_kind == WG_KIND_F64 ? WG_KIND_F64 : WG_KIND_F32;
+    }
+}
+
+/* [re, -im; im, re] of the last two axes of a complex matrix; of a real one its own, or that with zeros. */
+static wg_array *doubled(wg_array *matrix, wg_kind kind, bool complex)
+{
+    wg_array *real = wg_array_real(matrix), *imaginary = wg_array_imag(matrix);
+    real = wg_array_convert(real, kind);
+    imaginary = wg_array_convert(imaginary, kind);
+    wg_array *negative = wg_array_neg(imaginary);
+    if (!complex || !negative || !real) return NULL;
+    wg_array *upper = wg_array_concat((wg_array *[]){real, negative}, 2, -1), *lower = wg_array_concat((wg_array *[]){imaginary, real}, 2, -1);
+    return upper && lower ? wg_array_concat((wg_array *[]){upper, lower}, 2, -2) : NULL;
+}
+
+/* The matrix that such a one stands for: its left half's two halves. */
+static wg_array *halved(wg_array *matrix)
+{
+    if (!matrix) return NULL;
+    uint32_t rank = wg_array_rank(matrix);
+    int64_t rows = wg_array_shape(matrix)[rank - 2] / 2, columns = wg_array_shape(matrix)[rank - 1] / 2;
+    matrix = wg_array_narrow(matrix, -1, 0, columns, 1);
+    wg_array *real = wg_array_narrow(matrix, -2, 0, rows, 1), *imaginary = wg_array_narrow(matrix, -2, rows, rows, 1);
+    return wg_array_complex(real, imaginary);
+}
+
+static wg_array *widened(const bpl_value *value, wg_kind kind, bool complex)
+{
+    if (!complex) return wg_array_convert(value->array, kind);
+    return doubled(wg_array_convert(value->array, kind == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64), kind, complex);
+}
+
+/* ---- singular? ---- */
+
+/* Whether the elimination of a matrix [n, n] (a copy, spoilt) meets a pivot of at most `least`. */
+static bool small_pivot(double *matrix, int64_t n, double least)
+{
+    for (int64_t k = 0; k < n; k++) {
+        int64_t best = k;
+        for (int64_t i = k + 1; i < n; i++)
+            if (fabs(matrix[i * n + k]) > fabs(matrix[best * n + k])) best = i;
+        if (!(fabs(matrix[best * n + k]) > least)) return true;
+        for (int64_t j = k; best != k && j < n; j++) {
+            double other = matrix[best * n + j];
+            matrix[best * n + j] = matrix[k * n + j];
+            matrix[k * n + j] = other;
+        }
+        for (int64_t i = k + 1; i < n; i++) {
+            double factor = matrix[i * n + k] / matrix[k * n + k];
+            for (int64_t j = k + 1; factor != 0 && j < n; j++) matrix[i * n + j] -= factor * matrix[k * n + j];
+        }
+    }
+    return false;
+}
+
+/* What is known of a square matrix once it is read. */
+typedef enum matrix_state { MATRIX_GOOD, MATRIX_SINGULAR, MATRIX_NOT_FINITE, MATRIX_ERROR } matrix_state;
+
+/* Of the matrices of a batch the worst state: singular only where a pivot says so. The scope is open. */
+static matrix_state state_of(bpl_session *session, wg_array *matrices, bool suspicious)
+{
+    wg_view view;
+    bool narrow = wg_array_kind(matrices) == WG_KIND_F32;
+    double epsilon = narrow ? FLT_EPSILON : DBL_EPSILON;
+    wg_array *wide = wg_array_convert(matrices, WG_KIND_F64);
+    if (!wide || !wg_array_read(wide, &view)) return bpl_fail_lazy(session), MATRIX_ERROR;
+    const double *numbers = view.data;
+    int64_t n = view.rank ? view.shape[view.rank - 1] : 0, volume = wg_array_volume(wide);
+    for (int64_t i = 0; i < volume; i++)
+        if (!isfinite(numbers[i])) return MATRIX_NOT_FINITE;
+    if (!suspicious || !n) return MATRIX_GOOD;
+    size_t bytes = (size_t)(n * n) * sizeof(double);
+    double *copy = base_allocate(session->allocator, bytes);
+    matrix_state state = copy ? MATRIX_GOOD : (bpl_fail_memory(session), MATRIX_ERROR);
+    for (int64_t at = 0; state == MATRIX_GOOD && at < volume; at += n * n) {
+        double greatest = 0;
+        for (int64_t i = 0; i < n * n; i++) greatest = fmax(greatest, fabs(numbers[at + i]));
+        memcpy(copy, numbers + at, bytes);
+        if (small_pivot(copy, n, epsilon * (double)n * greatest)) state = MATRIX_SINGULAR;
+    }
+    if (copy) base_free(session->allocator, copy, bytes);
+    return state;
+}
+
+/* Whether a solution says that its matrix may be singular: it failed, is not finite, or is very large beside it. */
+static bool looks_singular(bpl_session *session, wg_array *solved, wg_array *matrix)
+{
+    double least, most;
+    wg_array *greatest = wg_array_max(wg_array_abs(solved), NULL, 0, false);
+    wg_array *size = wg_array_max(wg_array_abs(matrix), NULL, 0, false);
+    if (!greatest || !size || !wg_array_double(greatest, &most) || !wg_array_double(size, &least)) {
+        wg_lazy_error_clear(session->lazy);
+        return true;
+    }
+    return !(most * least < (wg_array_kind(matrix) == WG_KIND_F32 ? 1e4 : 1e12));
+}
+
+/* Matrices of at most so many rows are looked at themselves; larger ones by the size of their inverse first, which LAPACK computes faster. */
+#define SMALL_ROWS 64
+
+/* ---- inverse, solve ---- */
+
+static wg_array *nans_like(wg_array *array) { return array ? wg_array_full_like(array, (double)NAN) : NULL; }
+
+/* The inverse of matrices [.., m, n], in the open scope. */
+static wg_array *inverse_of(bpl_session *session, wg_array *matrix)
+{
+    uint32_t rank = matrix ? wg_array_rank(matrix) : 0;
+    if (!matrix) return NULL;
+    int64_t rows = wg_array_shape(matrix)[rank - 2], columns = wg_array_shape(matrix)[rank - 1];
+    if (!wg_array_volume(matrix)) return wg_array_matrix_transpose(matrix);
+    wg_array *solved = rows == columns ? wg_array_inverse(matrix) : NULL;
+    bool suspicious = rows == columns && (rows <= SMALL_ROWS || looks_singular(session, solved, matrix));
+    if (rows == columns && !suspicious) return solved;
+    matrix_state state = state_of(session, matrix, suspicious);
+    if (state == MATRIX_ERROR) return NULL;
+    if (state == MATRIX_NOT_FINITE) return nans_like(wg_array_matrix_transpose(matrix));
+    return state == MATRIX_SINGULAR || rows != columns ? wg_array_pseudo_inverse(matrix) : solved;
+}
+
+/* x [.., n, k] of matrix [.., m, n] x = sides [.., m, k]. */
+static wg_array *solution_of(bpl_session *session, wg_array *matrix, wg_array *sides)
+{
+    uint32_t rank = matrix ? wg_array_rank(matrix) : 0;
+    if (!matrix || !sides) return NULL;
+    int64_t rows = wg_array_shape(matrix)[rank - 2], columns = wg_array_shape(matrix)[rank - 1];
+    bool square = rows == columns, suspicious = false;
+    wg_array *answer = square ? wg_array_solve(matrix, sides) : wg_array_least_squares(matrix, sides);
+    if (square && wg_array_volume(matrix)) suspicious = rows <= SMALL_ROWS || looks_singular(session, wg_array_inverse(matrix), matrix);
+    if (square && !suspicious) return answer;
+    matrix_state state = state_of(session, matrix, suspicious);
+    if (state == MATRIX_ERROR) return NULL;
+    if (state == MATRIX_NOT_FINITE) return answer ? nans_like(answer) : NULL;
+    return state == MATRIX_SINGULAR ? wg_array_least_squares(matrix, sides) : answer;
+}
+
+/* ---- names: the axes of an inverse are exchanged ---- */
+
+static void exchanged(const bpl_value *value, int32_t from[WG_MAX_RANK])
+{
+    int32_t rank = (int32_t)bpl_rank(value);
+    for (int32_t axis = 0; axis < rank; axis++) from[axis] = axis;
+    if (rank > 1) from[rank - 1] = rank - 2, from[rank - 2] = rank - 1;
+}
+
+static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value *right)
+{
+    double number;
+    if (right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX) {
+        if (!bpl_to_double(session, right, "⌹: a divisor", &number)) return NULL;
+        if (number == 0) return bpl_float_of(session, session->preferences.float_kind, 0); /* the least solution of 0 x = anything */
+    } else if (!bpl_is_number(right)) {
+        return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
+    }
+    bpl_value *one = left ? bpl_keep(left) : bpl_float(session, 1), *real = one && right->class <= BPL_CLASS_FIXED ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
+    bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
+    bpl_release(one);
+    bpl_release(real);
+    return result;
+}
+
+bpl_value *bpl_do_inverse(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = call->right;
+    uint32_t rank = bpl_rank(value);
+    if (!rank) return divide_units(session, NULL, value);
+    wg_kind kind = float_kind_of(session, value);
+    if (kind == WG_KIND_COUNT) return NULL;
+    if (!bpl_volume(value) && rank == 1) return bpl_keep(value);
+    bool complex = value->type == BPL_NUMBERS && value->class == BPL_CLASS_COMPLEX;
+    int32_t from[WG_MAX_RANK];
+    wg_scope_open(session->lazy);
+    bpl_value *column = rank == 1 ? bpl_monad(session, BPL_GLYPH_TABLE, value) : bpl_keep(value);
+    wg_array *matrix = column ? widened(column, kind, complex) : NULL, *inverse = inverse_of(session, matrix);
+    if (complex) inverse = halved(inverse);
+    if (rank == 1 && inverse) inverse = wg_array_reshape(inverse, 1, bpl_shape(value));
+    bpl_value *result = bpl_scope_result(session, inverse, complex ? BPL_CLASS_COMPLEX : BPL_CLASS_FLOAT);
+    bpl_release(column);
+    exchanged(value, from);
+    return bpl_carry(session, result, value, from, NULL);
+}
+
+/* The right-hand sides as [m, k], and the shape of the solution's axes behind the first. */
+static bool sides_agree(bpl_session *session, const bpl_value *left, const bpl_value *right)
+{
+    int64_t rows = bpl_rank(right) > 1 ? bpl_shape(right)[bpl_rank(right) - 2] : bpl_tally(right);
+    if (bpl_rank(left) > 2) return bpl_fail(session, BPL_RANK, "⌹: the right-hand sides are a vector or a matrix"), false;
+    return bpl_tally(left) == rows || bpl_fail(session, BPL_LENGTH, "⌹: %lld right-hand sides for a matrix of %lld rows", (long long)bpl_tally(left), (long long)rows);
+}
+
+static bpl_value *solve_arrays(bpl_session *session, bpl_value *left, bpl_value *right, wg_kind kind)
+{
+    bool complex = left->class == BPL_CLASS_COMPLEX || right->class == BPL_CLASS_COMPLEX;
+    uint32_t rank = bpl_rank(right), inner = bpl_rank(left) ? bpl_rank(left) - 1 : 0, batch = rank > 2 ? rank - 2 : 0;
+    int64_t shape[WG_MAX_RANK];
+    wg_scope_open(session->lazy);
+    bpl_value *column = bpl_monad(session, BPL_GLYPH_TABLE, left), *matrix = rank > 1 ? bpl_keep(right) : bpl_monad(session, BPL_GLYPH_TABLE, right);
+    wg_array *sides = column ? widened(column, kind, complex) : NULL, *table = matrix ? widened(matrix, kind, complex) : NULL;
+    if (sides && table && batch) { /* the same sides for every matrix */
+        for (uint32_t axis = 0; axis < batch; axis++) shape[axis] = wg_array_shape(table)[axis];
+        for (uint32_t axis = 0; axis < 2; axis++) shape[batch + axis] = wg_array_shape(sides)[axis];
+        sides = wg_array_broadcast_to(sides, batch + 2, shape);
+    }
+    wg_array *answer = solution_of(session, table, sides);
+    if (complex) answer = halved(answer);
+    if (answer) { /* the axes that the sides had, and no axis where the matrix was a vector */
+        uint32_t kept = 0;
+        for (uint32_t axis = 0; axis < batch; axis++) shape[kept++] = wg_array_shape(answer)[axis];
+        if (rank > 1) shape[kept++] = wg_array_shape(answer)[batch];
+        if (inner) shape[kept++] = wg_array_shape(answer)[batch + 1];
+        answer = wg_array_reshape(answer, kept, shape);
+    }
+    bpl_value *result = bpl_scope_atom(session, answer, complex ? BPL_CLASS_COMPLEX : BPL_CLASS_FLOAT);
+    bpl_release(column);
+    bpl_release(matrix);
+    return result;
+}
+
+bpl_value *bpl_do_solve(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *left = call->left, *right = call->right;
+    if (!sides_agree(session, left, right)) return NULL;
+    if (!bpl_rank(right) && !bpl_rank(left)) return divide_units(session, left, right);
+    wg_kind kind = float_kind_of(session, right), other = kind == WG_KIND_COUNT ? kind : float_kind_of(session, left);
+    if (other == WG_KIND_COUNT) return NULL;
+    if (kind != other) kind = WG_KIND_F64;
+    bpl_value *result = solve_arrays(session, left, right, kind);
+    if (!result || (!left->keys && !right->keys) || bpl_rank(right) != 2) return result;
+    bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
+    bool good = keys && bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1));
+    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[1], bpl_axis_of(left, 1));
+    if (!good) bpl_release(result), result = NULL;
+    return bpl_settle_keys(session, result, keys);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Major cells as members of sets: unique, duplicates, groups, classify; union, intersection, without. A unit is the vector of it. */
+#include <string.h>
+
+#include "bpl/whole.h"
+
+/* Cells of a stored array where a mask holds, without a branch an item: up to the last one held, so that what is written and not kept has a place. */
+static void copy_held(const uint8_t *held, int64_t count, const void *from, size_t bytes, void *to)
+{
+#define COPY(type)                                                                        for (int64_t i = 0, at = 0; i < count; i++) {                                             ((type *)to)[at] = ((const type *)from)[i];                                           at += held[i];                                                                    }
+    if (bytes == 8) {
+        COPY(int64_t)
+    } else if (bytes == 4) {
+        COPY(int32_t)
+    } else if (bytes == 1) {
+        COPY(uint8_t)
+    } else {
+        for (int64_t i = 0, at = 0; i < count; i++)
+            if (held[i]) memcpy((char *)to + (size_t)at++ * bytes, (const char *)from + (size_t)i * bytes, bytes);
+    }
+#undef COPY
+}
+
+/* The same where the array is stored and nothing carries either; NULL without an error: the row serves. */
+static bpl_value *held_at_hand(bpl_session *session, bpl_value *value, wg_array *mask)
+{
+    wg_view items, held;
+    int64_t shape[WG_MAX_RANK + 1], extent = bpl_shape(value)[0], count = 0, width = 1;
+    if (wg_array_is_pending(value->array) || wg_array_is_carried(value->array) || wg_array_is_carried(mask) || !extent) return NULL;
+    if (wg_array_kind(mask) != WG_KIND_BOOL || wg_array_volume(mask) != extent) return NULL;
+    if (!wg_array_read(mask, &held)) return bpl_fail_lazy(session);
+    if (!bpl_read(session, value, &items)) return NULL;
+    const uint8_t *flags = held.data;
+    for (int64_t i = 0; i < extent; i++) count += flags[i];
+    shape[0] = count;
+    while (extent && !flags[extent - 1]) extent--;
+    for (uint32_t axis = 1; axis < items.rank; axis++) width *= shape[axis] = items.shape[axis];
+    wg_tensor *tensor = wg_tensor_new(session->context, items.kind, items.rank, shape, NULL, NULL);
+    if (!tensor) return bpl_fail_memory(session);
+    copy_held(flags, extent, items.data, wg_kind_bytes(items.kind) * (size_t)width, wg_tensor_data(tensor));
+    wg_scope_open(session->lazy);
+    return bpl_scope_result(session, wg_array_of(session->lazy, tensor), value->class);
+}
+
+bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask)
+{
+    wg_view view;
+    bool plain = bpl_is_simple(value) && !value->keys;
+    if (plain && mask) {
+        bpl_value *result = held_at_hand(session, value, mask);
+        if (result || bpl_failed(session)) return result;
+        wg_scope_open(session->lazy);
+        return bpl_scope_result(session, wg_array_compress(mask, value->array, 0), value->class);
+    }
+    if (!mask || !wg_array_read(mask, &view)) return bpl_fail_lazy(session);
+    const uint8_t *held = view.data;
+    int64_t count = 0, extent = view.shape[0];
+    int64_t *positions = base_allocate(session->allocator, ((size_t)extent + 1) * sizeof *positions);
+    if (!positions) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < extent; i++)
+        if (held[i]) positions[count++] = i;
+    bpl_value *result = bpl_pick_cells(session, value, 0, positions, count);
+    base_free(session->allocator, positions, ((size_t)extent + 1) * sizeof *positions);
+    return result;
+}
+
+/* ---- of one argument ---- */
+
+static wg_array *numbered(bpl_session *session, int64_t count) { return wg_array_iota(session->lazy, WG_KIND_I64, 1, &count, 0); }
+
+/* Whether a cell is the first of those that match it, [n]. */
+static wg_array *first_mask(bpl_session *session, bpl_value *value)
+{
+    wg_array *first = bpl_first_places(session, value), *own = first ? numbered(session, bpl_tally(value)) : NULL;
+    return wg_array_equal(first, own);
+}
+
+/* The cells that are their own first ones. */
+static bpl_value *distinct_cells(bpl_session *session, bpl_value *value, const int64_t *first, int64_t count)
+{
+    int64_t distinct = 0;
+    for (int64_t i = 0; i < count; i++) distinct += first[i] == i;
+    if (distinct == count) return bpl_keep(value);
+    int64_t *positions = base_allocate(session->allocator, ((size_t)count + 1) * sizeof *positions), filled = 0;
+    if (!positions) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < count; i++) {
+        positions[filled] = i;
+        filled += first[i] == i;
+    }
+    bpl_value *result = bpl_pick_cells(session, value, 0, positions, distinct);
+    base_free(session->allocator, positions, ((size_t)count + 1) * sizeof *positions);
+    return result;
+}
+
+/* Stored integers at positions, or cells of any array. */
+static bpl_value *distinct_at(bpl_session *session, bpl_value *value, int64_t *positions, int64_t count)
+{
+    wg_view view;
+    if (value->keys || bpl_kind(value) != WG_KIND_I64 || wg_array_is_carried(value->array)) return bpl_pick_cells(session, value, 0, positions, count);
+    if (!bpl_read(session, value, &view)) return NULL;
+    for (int64_t i = 0; i < count; i++) positions[i] = ((const int64_t *)view.data)[positions[i]];
+    return bpl_numbers(session, value->class, WG_KIND_I64, 1, &count, positions);
+}
+
+bpl_value *bpl_do_unique(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
+    if (!value) return NULL;
+    wg_scope_open(session->lazy);
+    wg_array *keys = bpl_direct_keys(session, value), *first = NULL;
+    wg_view view;
+    int64_t *positions, distinct;
+    bool done = false, good = !bpl_failed(session) && (!keys || bpl_distinct_by_range(session, keys, &positions, &distinct, &done));
+    if (done) {
+        result = distinct_at(session, value, positions, distinct);
+        base_free(session->allocator, positions, ((size_t)bpl_tally(value) + 1) * sizeof *positions);
+    } else if (good) {
+        first = bpl_first_places(session, value);
+    }
+    if (first && wg_array_read(first, &view)) result = distinct_cells(session, value, view.data, view.shape[0]);
+    else if (!done && !bpl_failed(session)) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    bpl_release(value);
+    return result;
+}
+
+bpl_value *bpl_do_firsts(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = bpl_as_vector(session, call->right);
+    if (!value) return NULL;
+    wg_scope_open(session->lazy);
+    bpl_value *result = bpl_scope_result(session, first_mask(session, value), BPL_CLASS_BOOLEAN);
+    result = bpl_carry(session, result, value, (int32_t[]){0}, NULL);
+    bpl_release(value);
+    return result;
+}
+
+/* First cells that occur again, of first places [count]. */
+static bpl_value *repeated_cells(bpl_session *session, bpl_value *value, const int64_t *first, int64_t count)
+{
+    size_t bytes = (2 * (size_t)count + 1) * sizeof(int64_t);
+    int64_t *times = base_allocate_zeroed(session->allocator, bytes), *positions = times + count, found = 0;
+    if (!times) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < count; i++) times[first[i]]++;
+    for (int64_t i = 0; i < count; i++)
+        if (times[i] > 1) positions[found++] = i;
+    bpl_value *result = bpl_pick_cells(session, value, 0, positions, found);
+    base_free(session->allocator, times, bytes);
+    return result;
+}
+
+bpl_value *bpl_do_duplicates(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
+    wg_view view;
+    if (!value) return NULL;
+    wg_scope_open(session->lazy);
+    wg_array *first = bpl_first_places(session, value);
+    if (first && wg_array_read(first, &view)) result = repeated_cells(session, value, view.data, bpl_tally(value));
+    else if (!bpl_failed(session)) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    bpl_release(value);
+    return result;
+}
+
+/* A row for each distinct cell: where it stands. */
+bpl_value *bpl_do_classify(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
+    if (!value) return NULL;
+    int64_t count = bpl_tally(value);
+    wg_scope_open(session->lazy);
+    wg_array *first = bpl_first_places(session, value), *own = first ? numbered(session, count) : NULL;
+    wg_array *mask = wg_array_equal(first, own), *distinct = mask ? wg_array_compress(mask, own, 0) : NULL;
+    if (distinct) {
+        int64_t rows = wg_array_shape(distinct)[0];
+        if (bpl_shape_allowed(session, 2, (int64_t[]){rows, count})) {
+            distinct = wg_array_reshape(distinct, 2, (int64_t[]){rows, 1});
+            first = wg_array_reshape(first, 2, (int64_t[]){1, count});
+            wg_array *table = wg_array_equal(distinct, first);
+            result = bpl_own_array(session, table, BPL_CLASS_BOOLEAN, false, false);
+        }
+    } else if (!bpl_failed(session)) {
+        bpl_fail_lazy(session);
+    }
+    wg_scope_close(session->lazy);
+    result = bpl_carry(session, result, value, (int32_t[]){-1, 0}, NULL);
+    bpl_release(value);
+    return result;
+}
+
+/* ---- groups ---- */
+
+/* Positions in the order of the first ones of their groups; keys where the axis has them. */
+static bpl_value *group(bpl_session *session, const bpl_value *value, const int64_t *order, int64_t count)
+{
+    const bpl_axis *axis = bpl_axis_of(value, 0);
+    if (!axis || !axis->labels) return bpl_integers(session, order, count);
+    bpl_items *items = bpl_items_new(session, 1, &count);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < count; i++) {
+        bpl_value *label = axis->labels[order[i]];
+        good = (items->at[i] = label ? bpl_keep(label) : bpl_integer(session, order[i])) != NULL;
+    }
+    if (good) return bpl_collect(session, items);
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
+/* `order` [count]: positions by groups, which end at `ends` [count], numbered at the first position of each. */
+static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const int64_t *first, const int64_t *order, const int64_t *ends, int64_t count)
+{
+    int64_t groups = 0, made = 0, at = 0;
+    for (int64_t i = 0; i < count; i++) groups += first[i] == i;
+    bpl_items *items = bpl_items_new(session, 1, &groups);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < count; i++) {
+        if (first[i] != i) continue;
+        good = (items->at[made++] = group(session, value, order + at, ends[i] - at)) != NULL;
+        at = ends[i];
+    }
+    if (good && !groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
+    if (good) return bpl_of_items(session, items);
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
+/* Counts by group, then where each begins, then the positions in their places. */
+static bpl_value *group_places(bpl_session *session, const bpl_value *value, const int64_t *first, int64_t count)
+{
+    size_t bytes = (2 * (size_t)count + 1) * sizeof(int64_t);
+    int64_t *ends = base_allocate_zeroed(session->allocator, bytes), *order = ends + count, total = 0;
+    if (!ends) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < count; i++) ends[first[i]]++;
+    for (int64_t i = 0; i < count; i++) {
+        if (first[i] != i) continue;
+        int64_t size = ends[i];
+        ends[i] = total;
+        total += size;
+    }
+    for (int64_t i = 0; i < count; i++) order[ends[first[i]]++] = i;
+    bpl_value *result = cut_groups(session, value, first, order, ends, count);
+    base_free(session->allocator, ends, bytes);
+    return result;
+}
+
+bpl_value *bpl_do_groups(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
+    wg_view view;
+    if (!value) return NULL;
+    wg_scope_open(session->lazy);
+    wg_array *places = bpl_first_places(session, value);
+    if (places && wg_array_read(places, &view)) result = group_places(session, value, view.data, bpl_tally(value));
+    else if (!bpl_failed(session)) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    bpl_release(value);
+    return result;
+}
+
+/* ---- of two ---- */
+
+/* Cells of `value` that are (or are not) among those of `searched`. A value of fewer axes is one cell. */
+static bpl_value *filter(bpl_session *session, const char *name, bpl_value *given, bpl_value *searched, bool among)
+{
+    uint32_t frame;
+    wg_array *mask = NULL;
+    bpl_value *value = bpl_is_unit(given) && bpl_rank(searched) < 2 ? bpl_as_vector(session, given) : bpl_keep(given), *result = NULL;
+    if (!value || !bpl_query_frame(session, name, searched, value, &frame)) return bpl_release(value), NULL;
+    if (frame > 1) {
+        bpl_release(value);
+        return bpl_fail(session, BPL_RANK, "%s: cells of %u axes on one side, of %u on the other", name, bpl_rank(given) - 1, bpl_rank(searched) - 1);
+    }
+    wg_scope_open(session->lazy);
+    wg_array *places = bpl_places_in(session, searched, value, frame);
+    double none = (double)bpl_tally(searched);
+    if (places && !frame) places = wg_array_reshape(places, 0, NULL);
+    if (places) mask = among ? wg_array_not_equal_scalar(places, none) : wg_array_equal_scalar(places, none);
+    int64_t held = 0;
+    if (mask && frame) result = bpl_keep_cells(session, value, mask);
+    else if (mask && wg_array_int64(mask, &held)) result = held ? bpl_keep(value) : bpl_pick_range(session, value, 0, 0, 0);
+    else if (!bpl_failed(session)) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    bpl_release(value);
+    return result;
+}
+
+bpl_value *bpl_do_without(bpl_session *session, const bpl_call *call) { return filter(session, "~", call->left, call->right, false); }
+bpl_value *bpl_do_intersection(bpl_session *session, const bpl_call *call) { return filter(session, "∩", call->left, call->right, true); }
+
+bpl_value *bpl_do_union(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *added = filter(session, "∪", call->right, call->left, false), *result = NULL;
+    if (added && bpl_rank(added) < bpl_rank(call->left) && !bpl_tally(added)) result = bpl_keep(call->left);
+    else if (added) result = bpl_dyad(session, BPL_GLYPH_TABLE, call->left, bpl_is_unit(call->right) && bpl_volume(added) ? call->right : added);
+    bpl_release(added);
+    return result;
+}

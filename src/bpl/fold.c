@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Folds and scans. Primitives that lazy/ has rows for are those rows, sums and products in the canonical order; a fold or scan of anything else is
+ * calls on the items of a lane, of all lanes at once where that can be.
+ *
+ * Kinds are those of the calls that the fold stands for: Boolean sums are integers, fixed integers wrap at their width (a row that widens is
+ * narrowed again), and the one item of a lane is answered as it is. */
+#include <math.h>
+#include <string.h>
+
+#include "bpl/fold.h"
+#include "bpl/whole.h"
+
+/* ---- which primitive ------------------------------------------------------------------------------------------------------------------------ */
+
+/* {⍺ f ⍵} */
+static int32_t primitive_of_dfn(const bpl_function *function)
+{
+    const bpl_node *dfn = function->node;
+    if (!dfn || dfn->kind != BPL_NODE_DFN || dfn->count != 1 || dfn->bodies[0].count != 1 || !dfn->bodies[0].statements[0].bindings) return -1;
+    const bpl_node *tree = dfn->bodies[0].statements[0].bindings->tree;
+    if (!tree || tree->kind != BPL_NODE_CALL || tree->count != 3) return -1;
+    const bpl_node *left = tree->children[0], *code = tree->children[1], *right = tree->children[2];
+    bool plain = left->kind == BPL_NODE_NAME && left->symbol == BPL_SYMBOL_ALPHA && right->kind == BPL_NODE_NAME && right->symbol == BPL_SYMBOL_OMEGA;
+    return plain && code->kind == BPL_NODE_FUNCTION ? code->row : -1;
+}
+
+int32_t bpl_fold_primitive(const bpl_value *function)
+{
+    if (!bpl_is_function(function)) return -1;
+    if (function->function->form == BPL_PRIMITIVE) return function->function->row;
+    return function->function->form == BPL_DFN ? primitive_of_dfn(function->function) : -1;
+}
+
+/* ---- identities ------------------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum identity_form { IDENTITY_NONE, IDENTITY_NUMBER, IDENTITY_TRUTH, IDENTITY_EMPTY } identity_form;
+
+static const struct identity {
+    uint8_t form;
+    double number;
+} identities[BPL_GLYPH_COUNT] = {
+#define IDENTITY(GLYPH, FORM, number_) [BPL_GLYPH_##GLYPH] = {IDENTITY_##FORM, number_},
+#include "bpl/identities.def"
+};
+
+static bpl_value *identity_number(bpl_session *session, int32_t glyph, const bpl_value *like)
+{
+    double number = identities[glyph].number;
+    wg_kind kind = bpl_kind(like);
+    bool logical = glyph == BPL_GLYPH_OR || glyph == BPL_GLYPH_AND;
+    if (isinf(number) && like->class != BPL_CLASS_FLOAT) return bpl_float_of(session, session->preferences.float_kind, number);
+    switch ((bpl_class)like->class) {
+    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_integer(session, (int64_t)number);
+    case BPL_CLASS_ORDINARY: return bpl_integer(session, (int64_t)number);
+    case BPL_CLASS_FIXED: return bpl_fixed(session, kind, (int64_t)number);
+    case BPL_CLASS_FLOAT: return bpl_float_of(session, kind, number);
+    default: return bpl_float_of(session, session->preferences.float_kind, number);
+    }
+}
+
+static bpl_value *filled(bpl_session *session, bpl_value *atom, uint32_t rank, const int64_t *shape)
+{
+    wg_scope_open(session->lazy);
+    return bpl_leave(session, wg_array_broadcast_to(atom->array, rank, shape), atom->class, false);
+}
+
+/* What a fold of no items like this one answers. */
+static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *like)
+{
+    if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN, "a fold of no items by a function without an identity");
+    if (identities[glyph].form == IDENTITY_EMPTY) return bpl_nothing_of(session, like, 1, &(int64_t){0});
+    if (like->type == BPL_ITEMS) {
+        bpl_items *items = bpl_items_new(session, like->items->rank, like->items->shape);
+        bool good = items != NULL;
+        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = identity_like(session, glyph, like->items->at[i])) != NULL;
+        if (good) return bpl_collect(session, items);
+        return items ? bpl_items_free(session, items) : (void)0, NULL;
+    }
+    if (!bpl_is_simple(like)) return bpl_float(session, identities[glyph].number);
+    bpl_value *atom = identities[glyph].form == IDENTITY_TRUTH ? bpl_boolean(session, identities[glyph].number != 0) : identity_number(session, glyph, like);
+    if (!atom || like->atom) return atom;
+    bpl_value *array = filled(session, atom, bpl_rank(like), bpl_shape(like));
+    bpl_release(atom);
+    return array;
+}
+
+/* ---- rows of lazy/ ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* How a primitive folds and scans numbers of a class. */
+typedef struct row_fold {
+    const char *op;  /* NULL: no row */
+    bool right;      /* strictly from the last item */
+    bool wide;       /* computed in i64 and, for fixed kinds, narrowed again */
+    uint8_t class;   /* of the result */
+    bool odd;        /* =/ of Booleans: turned where the number of steps is odd */
+} row_fold;
+
+static row_fold row_of(int32_t glyph, const bpl_value *value)
+{
+    uint8_t class = value->class;
+    bool boolean = class == BPL_CLASS_BOOLEAN, integer = boolean || class == BPL_CLASS_ORDINARY || class == BPL_CLASS_FIXED, real = integer || class == BPL_CLASS_FLOAT;
+    row_fold none = {.op = NULL}, sum = {.op = "sum", .wide = integer, .class = boolean ? BPL_CLASS_ORDINARY : class};
+    if (value->type != BPL_NUMBERS || !real) return none;
+    switch (glyph) {
+    case BPL_GLYPH_PLUS: return sum;
+    case BPL_GLYPH_TIMES: sum.op = "product"; return sum;
+    case BPL_GLYPH_MINUS: sum.op = "sub"; sum.right = true; return sum;
+    case BPL_GLYPH_FLOOR: return (row_fold){.op = boolean ? "and" : "min", .class = class};
+    case BPL_GLYPH_CEILING: return (row_fold){.op = boolean ? "or" : "max", .class = class};
+    case BPL_GLYPH_OR: return boolean ? (row_fold){.op = "or", .class = class} : none;
+    case BPL_GLYPH_AND: return boolean ? (row_fold){.op = "and", .class = class} : none;
+    case BPL_GLYPH_UNEQUAL: return boolean ? (row_fold){.op = "xor", .class = class} : none;
+    case BPL_GLYPH_EQUAL: return boolean ? (row_fold){.op = "xor", .class = class, .odd = true} : none;
+    default: return none;
+    }
+}
+
+/* Widened and narrowed again around a row. */
+static wg_array *narrowed(const row_fold *row, wg_array *array, const bpl_value *value)
+{
+    return row->wide && value->class == BPL_CLASS_FIXED && array ? wg_array_convert_wrap(array, bpl_kind(value)) : array;
+}
+
+static wg_array *reduced(const row_fold *row, const bpl_value *value, int32_t axis)
+{
+    bool sum = !strcmp(row->op, "sum"), counts = sum && value->class == BPL_CLASS_BOOLEAN; /* Booleans are counted as they are */
+    wg_array *array = row->wide && !counts ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
+    if (!array) return NULL;
+    if (sum) array = wg_array_sum(array, &axis, 1, false);
+    else array = row->right ? wg_array_reduce_right(array, row->op, axis) : wg_array_reduce(array, row->op, axis);
+    if (row->odd && array && bpl_shape(value)[axis] % 2 == 0) array = wg_array_logical_not(array);
+    return narrowed(row, array, value);
+}
+
+static wg_array *scanned(const row_fold *row, const bpl_value *value, int32_t axis)
+{
+    wg_array *array = row->wide ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
+    array = array ? wg_array_scan(array, row->op, axis, false) : NULL;
+    if (row->odd && array) { /* turned at each second place */
+        wg_array *place = wg_array_iota(wg_array_lazy(array), WG_KIND_I64, bpl_rank(value), bpl_shape(value), axis);
+        array = place ? wg_array_xor(array, wg_array_equal(wg_array_and(place, wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1)), wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1))) : NULL;
+    }
+    return narrowed(row, array, value);
+}
+
+/* All axes' keys but those of the last. */
+static bpl_value *with_frame_keys(bpl_session *session, bpl_value *result, const bpl_value *value)
+{
+    if (!result || !value->keys || bpl_rank(value) < 2) return result;
+    return bpl_settle_keys(session, result, bpl_keys_part(session, value, 0, bpl_rank(value) - 1));
+}
+
+/* The seed behind the last item, in one kind with them. */
+static bpl_value *joined_seed(bpl_session *session, bpl_value *seed, bpl_value *value)
+{
+    return bpl_dyad(session, BPL_GLYPH_RAVEL, value, seed);
+}
+
+/* One kind, and an order that may be chosen: the seed can come last. */
+static bool seed_follows(int32_t glyph, const bpl_value *seed, const bpl_value *value)
+{
+    bool commutes = glyph == BPL_GLYPH_PLUS || glyph == BPL_GLYPH_TIMES || glyph == BPL_GLYPH_FLOOR || glyph == BPL_GLYPH_CEILING;
+    bool whole = (seed->class == BPL_CLASS_ORDINARY || seed->class == BPL_CLASS_BOOLEAN) && (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_BOOLEAN);
+    return commutes && (whole || (seed->class == value->class && bpl_kind(seed) == bpl_kind(value)));
+}
+
+/* NULL without an error: no row does it. */
+static bpl_value *fold_by_row(bpl_session *session, bpl_value *function, int32_t glyph, bpl_value *seed, bpl_value *value)
+{
+    row_fold row = row_of(glyph, value);
+    uint32_t rank = bpl_rank(value);
+    int64_t extent = bpl_shape(value)[rank - 1];
+    if (!row.op || extent < 2 || (seed && (!seed->atom || seed->type != BPL_NUMBERS))) return NULL;
+    if (seed && !seed_follows(glyph, seed, value)) {
+        bpl_value *whole = rank == 1 && seed->class != BPL_CLASS_COMPLEX ? joined_seed(session, seed, value) : NULL;
+        bpl_value *result = whole && whole->type == BPL_NUMBERS ? bpl_fold(session, function, NULL, whole) : NULL;
+        bpl_release(whole);
+        return result;
+    }
+    wg_scope_open(session->lazy);
+    bpl_value *result = bpl_leave(session, reduced(&row, value, (int32_t)rank - 1), row.class, rank == 1);
+    result = with_frame_keys(session, result, value);
+    if (!result || !seed) return result;
+    bpl_value *seeded = bpl_apply(session, function, result, seed);
+    bpl_release(result);
+    return seeded;
+}
+
+static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *value)
+{
+    row_fold row = row_of(glyph, value);
+    uint32_t rank = bpl_rank(value);
+    if (!row.op || bpl_shape(value)[rank - 1] < 2) return NULL;
+    wg_scope_open(session->lazy);
+    bpl_value *result = bpl_leave(session, scanned(&row, value, (int32_t)rank - 1), row.class, false);
+    return result && value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
+}
+
+/* ---- one lane -------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct lane_call {
+    bpl_value *function, *seed;
+    int32_t glyph;
+} lane_call;
+
+static bpl_value *identity_of(bpl_session *session, int32_t glyph, bpl_value *value)
+{
+    bpl_value *like = bpl_fill(session, value), *identity = like ? identity_like(session, glyph, like) : NULL;
+    bpl_release(like);
+    return identity;
+}
+
+/* From the last item to the first. */
+static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, bpl_value *lane)
+{
+    (void)left;
+    const lane_call *call = data;
+    bpl_cells cells;
+    if (!bpl_cells_open(session, lane, 1, BPL_ITEM, &cells)) return NULL;
+    int64_t i = cells.count;
+    bpl_value *result = call->seed ? bpl_keep(call->seed) : i ? bpl_cells_at(&cells, --i) : identity_of(session, call->glyph, lane);
+    while (result && i > 0) {
+        bpl_value *item = bpl_cells_at(&cells, --i), *old = result;
+        result = item ? bpl_wanted(session, bpl_apply(session, call->function, item, old)) : NULL;
+        bpl_release(item);
+        bpl_release(old);
+        if (result && !bpl_settle_step(session, result, i)) bpl_release(result), result = NULL;
+    }
+    bpl_cells_close(&cells);
+    return result;
+}
+
+/* From the first item to the last, each state an item of the result. */
+static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, bpl_value *lane)
+{
+    (void)left;
+    const lane_call *call = data;
+    bpl_cells cells;
+    bpl_items *states = bpl_items_new(session, 1, bpl_shape(lane));
+    if (!states) return NULL;
+    bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells);
+    for (int64_t i = 0; good && i < states->volume; i++) {
+        bpl_value *item = bpl_cells_at(&cells, i), *state = i ? states->at[i - 1] : call->seed;
+        states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
+        bpl_release(item);
+        good = states->at[i] && bpl_settle_step(session, states->at[i], i);
+    }
+    bpl_cells_close(&cells);
+    if (good) return bpl_settle_keys(session, bpl_collect_joined(session, states), bpl_keys_keep(lane->keys));
+    bpl_items_free(session, states);
+    return NULL;
+}
+
+/* ---- all lanes ----------------------------------------------------------------------------------------------------------------------------------- */
+
+static bpl_value *over_lanes(bpl_session *session, bpl_value *value, lane_call *call, bool scan)
+{
+    bpl_value *(*code)(bpl_session *, void *, bpl_value *, bpl_value *) = scan ? scan_lane : fold_lane;
+    uint32_t rank = bpl_rank(value);
+    if (rank == 1) return code(session, call, NULL, value);
+    bpl_map map = {.code = code, .data = call, .right = value, .right_rank = rank - 1, .form = BPL_CELL, .assembly = scan ? BPL_ASSEMBLE_MIXED : BPL_ASSEMBLE_ITEMS};
+    bpl_frames frames;
+    if (!bpl_frames_pair(session, NULL, 0, value, rank - 1, &frames)) return NULL;
+    return bpl_map_cells(session, &map, &frames);
+}
+
+/* Of rank 0 the one item. */
+static bpl_value *only_item(bpl_session *session, bpl_value *value)
+{
+    return value->type == BPL_ITEMS ? bpl_keep(value->items->at[0]) : bpl_is_simple(value) ? bpl_with_atom(session, value, true) : bpl_keep(value);
+}
+
+static bool check_operand(bpl_session *session, const bpl_value *function, const char *what)
+{
+    if (bpl_is_callable(function)) return true;
+    bpl_fail(session, BPL_DOMAIN, "%s takes a function on its left, not an array; replicate with #", what);
+    return false;
+}
+
+bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
+{
+    if (!check_operand(session, function, "a fold")) return NULL;
+    if (value->atom || bpl_is_unit(value)) {
+        bpl_value *item = only_item(session, value), *result = item && seed ? bpl_apply(session, function, item, seed) : bpl_keep(item);
+        bpl_release(item);
+        return result;
+    }
+    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    bpl_value *result = bpl_is_simple(value) ? fold_by_row(session, function, call.glyph, seed, value) : NULL;
+    return result || bpl_failed(session) ? result : over_lanes(session, value, &call, false);
+}
+
+bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
+{
+    if (!check_operand(session, function, "a scan")) return NULL;
+    bool unit = value->atom || bpl_is_unit(value);
+    if (unit && seed) {
+        bpl_value *item = only_item(session, value), *result = item ? bpl_apply(session, function, seed, item) : NULL;
+        bpl_release(item);
+        return result;
+    }
+    if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
+    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value) : NULL;
+    return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
+}
+
+/* ---- along other axes ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Axis i of the result is axis order[i]. */
+static bpl_value *permuted(bpl_session *session, bpl_value *value, const int32_t *order)
+{
+    uint32_t rank = bpl_rank(value);
+    const int64_t *shape = bpl_shape(value);
+    bpl_value *result;
+    if (bpl_is_simple(value)) {
+        wg_scope_open(session->lazy);
+        result = bpl_leave(session, wg_array_permute(value->array, order, rank), value->class, false);
+    } else {
+        int64_t moved[WG_MAX_RANK], strides[WG_MAX_RANK], stride = 1, place[WG_MAX_RANK] = {0};
+        for (uint32_t axis = rank; axis-- > 0; stride *= shape[axis]) strides[axis] = stride;
+        for (uint32_t axis = 0; axis < rank; axis++) moved[axis] = shape[order[axis]];
+        bpl_items *items = bpl_items_new(session, rank, moved);
+        if (!items) return NULL;
+        if (!items->volume) items->prototype = bpl_fill(session, value);
+        for (int64_t i = 0; i < items->volume; i++) {
+            int64_t from = 0;
+            for (uint32_t axis = 0; axis < rank; axis++) from += place[axis] * strides[order[axis]];
+            items->at[i] = bpl_keep(value->items->at[from]);
+            for (uint32_t axis = rank; axis-- > 0;) {
+                if (++place[axis] < moved[axis]) break;
+                place[axis] = 0;
+            }
+        }
+        result = bpl_of_items(session, items);
+    }
+    if (!result || !value->keys) return result;
+    bpl_keys *keys = bpl_keys_new(session, rank, bpl_shape(result));
+    for (uint32_t axis = 0; keys && axis < rank; axis++)
+        if (!bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, (uint32_t)order[axis]))) break;
+    return bpl_settle_keys(session, result, keys);
+}
+
+bpl_value *bpl_axes_last(bpl_session *session, bpl_value *value, const uint32_t *axes, uint32_t count)
+{
+    int32_t order[WG_MAX_RANK];
+    uint32_t rank = bpl_rank(value), used = 0;
+    bool same = true;
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        bool chosen = false;
+        for (uint32_t i = 0; i < count; i++) chosen = chosen || axes[i] == axis;
+        if (!chosen) order[used++] = (int32_t)axis;
+    }
+    for (uint32_t i = 0; i < count; i++) order[used++] = (int32_t)axes[i];
+    for (uint32_t axis = 0; axis < rank; axis++) same = same && order[axis] == (int32_t)axis;
+    return same ? bpl_keep(value) : permuted(session, value, order);
+}
+
+bpl_value *bpl_axes_back(bpl_session *session, bpl_value *value, const uint32_t *axes, uint32_t count)
+{
+    int32_t order[WG_MAX_RANK];
+    uint32_t rank = bpl_rank(value), next = 0;
+    bool same = true;
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        order[axis] = -1;
+        for (uint32_t i = 0; i < count; i++)
+            if (axes[i] == axis) order[axis] = (int32_t)(rank - count + i);
+        if (order[axis] < 0) order[axis] = (int32_t)next++;
+        same = same && order[axis] == (int32_t)axis;
+    }
+    return same ? bpl_keep(value) : permuted(session, value, order);
+}
+
+/* A fold or scan along one axis. */
+static bpl_value *along(bpl_session *session, const bpl_call *call, uint32_t axis, bool scan)
+{
+    bpl_value *last = bpl_axes_last(session, call->right, &axis, 1);
+    bpl_value *result = !last ? NULL : (scan ? bpl_scan : bpl_fold)(session, call->function->left, call->left, last);
+    bpl_release(last);
+    if (!result || !scan) return result;
+    bpl_value *back = bpl_axes_back(session, result, &axis, 1);
+    bpl_release(result);
+    return back;
+}
+
+bpl_value *bpl_derived_fold(bpl_session *session, const bpl_call *call) { return bpl_fold(session, call->function->left, call->left, call->right); }
+bpl_value *bpl_derived_scan(bpl_session *session, const bpl_call *call) { return bpl_scan(session, call->function->left, call->left, call->right); }
+
+bpl_value *bpl_derived_fold_first(bpl_session *session, const bpl_call *call)
+{
+    return bpl_is_unit(call->right) ? bpl_derived_fold(session, call) : along(session, call, 0, false);
+}
+
+bpl_value *bpl_derived_scan_first(bpl_session *session, const bpl_call *call)
+{
+    return bpl_is_unit(call->right) ? bpl_derived_scan(session, call) : along(session, call, 0, true);
+}
+
+bpl_value *bpl_fold_axes(bpl_session *session, const bpl_call *call, const uint32_t *axes, uint32_t count)
+{
+    if (count == 1) return along(session, call, axes[0], false);
+    if (!count && !call->left) return bpl_keep(call->right);
+    bpl_value *last = bpl_axes_last(session, call->right, axes, count);
+    bpl_value *merged = last ? bpl_merge_last(session, last, count) : NULL;
+    bpl_value *result = merged ? bpl_fold(session, call->function->left, call->left, merged) : NULL;
+    bpl_release(last);
+    bpl_release(merged);
+    return result;
+}
+
+bpl_value *bpl_scan_axis(bpl_session *session, const bpl_call *call, uint32_t axis) { return along(session, call, axis, true); }

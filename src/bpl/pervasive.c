@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Pervasive functions: what they share. Items of items are gone into, axes of two arguments agree, and a rule (rule_*.c) computes one array
+ * of numbers from one or two. */
+#include <string.h>
+
+#include "bpl/cells.h"
+#include "bpl/kinds.h"
+
+static bpl_number number_of(const bpl_value *value)
+{
+    return (bpl_number){value->array, value->class, value->weak};
+}
+
+/* Keeps what a rule answered as a value, and closes the scope that it ran in. */
+static bpl_value *settle(bpl_session *session, bpl_number result, bool atom)
+{
+    bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, result.weak && atom);
+    wg_scope_close(session->lazy);
+    return value;
+}
+
+static bpl_value *with_keys_of(bpl_session *session, bpl_value *result, const bpl_value *of)
+{
+    if (result && of->keys) {
+        if (result->references == 1) result->keys = bpl_keys_keep(of->keys);
+        else return bpl_settle_keys(session, result, bpl_keys_keep(of->keys));
+    }
+    return result;
+}
+
+/* ---- one argument ------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct arguments {
+    const bpl_pervasive *of;
+    bpl_value *left, *right;
+} arguments;
+
+static bpl_value *pervade_further(bpl_session *session, void *data)
+{
+    const arguments *a = data;
+    return bpl_pervade_by(session, a->of, a->left, a->right);
+}
+
+static void *refuse_function(bpl_session *session, const bpl_pervasive *of)
+{
+    return bpl_fail(session, BPL_DOMAIN, "%s takes numbers, not a function", of->text);
+}
+
+/* The fill of a result without items: what the function makes of the fills of its arguments, or 0 where it makes nothing of them. */
+static bpl_value *fill_of_result(bpl_session *session, const bpl_pervasive *of, const bpl_value *left, const bpl_value *right)
+{
+    bpl_value *l = left ? bpl_fill(session, left) : NULL, *r = bpl_fill(session, right), *result = NULL;
+    if (r && (l || !left)) result = bpl_pervade_by(session, of, l, r);
+    bpl_release(l);
+    bpl_release(r);
+    if (result) return result;
+    bpl_error_clear(session);
+    return bpl_float(session, 0);
+}
+
+static bpl_value *each_item(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
+{
+    if (bpl_stack_is_low(session)) return bpl_stack_more(session, pervade_further, &(arguments){of, NULL, right});
+    bpl_items *items = bpl_items_new(session, right->items->rank, right->items->shape);
+    if (!items) return NULL;
+    bool good = true;
+    for (int64_t i = 0; i < items->volume && good; i++) good = (items->at[i] = bpl_pervade_by(session, of, NULL, right->items->at[i])) != NULL;
+    if (good && !items->volume) good = (items->prototype = fill_of_result(session, of, NULL, right)) != NULL;
+    if (!good) return bpl_items_free(session, items), NULL;
+    return with_keys_of(session, bpl_collect(session, items), right);
+}
+
+static bpl_value *monadic(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
+{
+    if (bpl_is_simple(right)) {
+        wg_scope_open(session->lazy);
+        return with_keys_of(session, settle(session, of->one(session, number_of(right)), right->atom), right);
+    }
+    if (right->type == BPL_ITEMS) return each_item(session, of, right);
+    if (right->type == BPL_RATIONAL) return of->unbounded(session, of->row, NULL, right);
+    return refuse_function(session, of);
+}
+
+/* ---- axes of two arguments ------------------------------------------------------------------------------------------------------------------- */
+
+/* Leading axes pair, and an axis of length 1 stretches: the shape of the result. */
+static bool agree(bpl_session *session, const bpl_value *left, const bpl_value *right, uint32_t *rank, int64_t *shape)
+{
+    uint32_t l = bpl_rank(left), r = bpl_rank(right);
+    const int64_t *a = bpl_shape(left), *b = bpl_shape(right);
+    *rank = l > r ? l : r;
+    for (uint32_t axis = 0; axis < *rank; axis++) {
+        int64_t m = axis < l ? a[axis] : 1, n = axis < r ? b[axis] : 1;
+        shape[axis] = m == 1 ? n : m;
+        if (m != n && m != 1 && n != 1) return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)m, (long long)n), false;
+    }
+    return true;
+}
+
+/* An array with axes of length 1 behind its own, so that leading axes meet where trailing ones are paired. */
+static wg_array *led(wg_array *array, uint32_t rank)
+{
+    uint32_t own = wg_array_rank(array);
+    if (own == rank || own == 0) return array;
+    int64_t shape[WG_MAX_RANK];
+    memcpy(shape, wg_array_shape(array), own * sizeof *shape);
+    for (uint32_t axis = own; axis < rank; axis++) shape[axis] = 1;
+    return wg_array_reshape(array, rank, shape);
+}
+
+/* Keys of a result whose axes pair in order: the left's where it has any for an axis of that length, else the right's. */
+static bool joined_keys(bpl_session *session, const bpl_value *left, const bpl_value *right, uint32_t rank, const int64_t *shape, bpl_keys **keys)
+{
+    *keys = NULL;
+    if (!left->keys && !right->keys) return true;
+    if (left->keys == right->keys || (!right->keys && bpl_rank(right) == 0)) return *keys = bpl_keys_keep(left->keys), true;
+    if (!left->keys && bpl_rank(left) == 0) return *keys = bpl_keys_keep(right->keys), true;
+    if (!(*keys = bpl_keys_new(session, rank, shape))) return false;
+    bool good = true;
+    for (uint32_t side = 0; side < 2; side++) {
+        const bpl_value *value = side ? left : right;
+        for (uint32_t axis = 0; axis < bpl_rank(value) && good && value->keys; axis++) {
+            const bpl_axis *from = &value->keys->axes[axis];
+            if (from->extent == shape[axis]) good = bpl_axis_copy(session, &(*keys)->axes[axis], from);
+            else if (from->name) good = bpl_axis_set_name(session, &(*keys)->axes[axis], from->name);
+        }
+    }
+    if (!good) bpl_keys_release(session, *keys);
+    return good;
+}
+
+/* ---- two arguments ----------------------------------------------------------------------------------------------------------------------------- */
+
+static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right);
+
+/* Item `position` of the result as the arguments have it: an axis of length 1 stays where it is. */
+static int64_t place_in(const bpl_value *value, uint32_t rank, const int64_t *shape, int64_t position)
+{
+    int64_t index[WG_MAX_RANK], place = 0;
+    for (uint32_t axis = rank; axis-- > 0; position /= shape[axis]) index[axis] = position % shape[axis];
+    for (uint32_t axis = 0; axis < bpl_rank(value); axis++) place = place * bpl_shape(value)[axis] + (bpl_shape(value)[axis] == 1 ? 0 : index[axis]);
+    return place;
+}
+
+static bool same_shape(const bpl_value *value, uint32_t rank, const int64_t *shape)
+{
+    return bpl_rank(value) == rank && (!rank || memcmp(bpl_shape(value), shape, rank * sizeof *shape) == 0);
+}
+
+static bpl_value *each_pair(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right, uint32_t rank, const int64_t *shape)
+{
+    if (bpl_stack_is_low(session)) return bpl_stack_more(session, pervade_further, &(arguments){of, left, right});
+    bpl_items *items = bpl_items_new(session, rank, shape);
+    if (!items) return NULL;
+    bool straight[2] = {same_shape(left, rank, shape), same_shape(right, rank, shape)}, good = true;
+    for (int64_t i = 0; i < items->volume && good; i++) {
+        bpl_value *l = bpl_item(session, left, straight[0] ? i : place_in(left, rank, shape, i));
+        bpl_value *r = bpl_item(session, right, straight[1] ? i : place_in(right, rank, shape, i));
+        if (l && r) items->at[i] = dyadic_plain(session, of, l, r);
+        good = items->at[i] != NULL;
+        bpl_release(l);
+        bpl_release(r);
+    }
+    if (good && !items->volume) good = (items->prototype = fill_of_result(session, of, left, right)) != NULL;
+    if (!good) return bpl_items_free(session, items), NULL;
+    return bpl_collect(session, items);
+}
+
+/* Nothing of a kind: what a function refuses of items it does not refuse of none. */
+static bpl_number nothing_like(bpl_number a, uint32_t rank, const int64_t *shape)
+{
+    wg_array *none = wg_array_broadcast_to(a.array, rank, shape);
+    if (a.class != BPL_CLASS_COMPLEX) return (bpl_number){none, a.class, a.weak};
+    return (bpl_number){wg_array_real(none), BPL_CLASS_FLOAT, a.weak};
+}
+
+static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right, uint32_t rank, const int64_t *shape)
+{
+    wg_scope_open(session->lazy);
+    bpl_number a = number_of(left), b = number_of(right);
+    a.array = led(a.array, rank);
+    b.array = led(b.array, rank);
+    if (a.array && b.array && rank && (!wg_array_volume(a.array) || !wg_array_volume(b.array))) {
+        a = nothing_like(a, rank, shape);
+        b = nothing_like(b, rank, shape);
+    }
+    bpl_number result = a.array && b.array ? of->two(session, a, b) : bpl_nothing();
+    return settle(session, result, left->atom && right->atom);
+}
+
+/* Two arguments whose axes pair in order. */
+static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
+{
+    bool simple = bpl_is_simple(left) && bpl_is_simple(right);
+    if (simple && left->atom && right->atom) return simple_pair(session, of, left, right, 0, NULL);
+    if (left->keys && right->keys && left->keys != right->keys) return bpl_pervade_by(session, of, left, right);
+    if (left->type >= BPL_FUNCTION || right->type >= BPL_FUNCTION)
+        return refuse_function(session, of);
+    if (left->atom && right->atom) return of->unbounded(session, of->row, left, right);
+    uint32_t rank;
+    int64_t shape[WG_MAX_RANK];
+    bpl_keys *keys;
+    if (!agree(session, left, right, &rank, shape) || !joined_keys(session, left, right, rank, shape, &keys)) return NULL;
+    bpl_value *result = simple ? simple_pair(session, of, left, right, rank, shape) : each_pair(session, of, left, right, rank, shape);
+    return keys ? bpl_settle_keys(session, result, keys) : result;
+}
+
+/* ---- names and keys on both sides ------------------------------------------------------------------------------------------------------------------- */
+
+/* An argument as the result has it: positions by their keys, axes in the result's order, of length 1 where it has none. */
+static wg_array *laid(const bpl_pairing *p, bool is_left)
+{
+    const bpl_value *value = is_left ? p->left : p->right;
+    wg_array *array = value->array;
+    int32_t order[WG_MAX_RANK];
+    int64_t shape[WG_MAX_RANK];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->count && array; i++) {
+        const bpl_paired_axis *axis = &p->axes[i];
+        uint32_t own = is_left ? axis->left : axis->right;
+        const int64_t *at = is_left ? axis->left_at : axis->right_at;
+        shape[i] = 1;
+        if (own == BPL_NO_AXIS) continue;
+        order[count++] = (int32_t)own;
+        shape[i] = at ? axis->extent : wg_array_shape(array)[own];
+        if (!at) continue;
+        wg_array *positions = wg_array_from(p->session->lazy, WG_KIND_I64, 1, &axis->extent, at);
+        array = wg_array_gather(array, positions, (int32_t)own, 0, "fill", value->type == BPL_CHARACTERS ? ' ' : 0);
+    }
+    wg_array *turned = wg_array_permute(array, order, count);
+    return turned ? wg_array_reshape(turned, p->count, shape) : NULL;
+}
+
+static bpl_value *keyed_numbers(const bpl_pervasive *of, const bpl_pairing *p)
+{
+    bpl_session *session = p->session;
+    wg_scope_open(session->lazy);
+    bpl_number a = number_of(p->left), b = number_of(p->right);
+    a.array = laid(p, true);
+    b.array = laid(p, false);
+    return settle(session, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false);
+}
+
+/* Item by item; -1 is the fill. */
+static bpl_value *keyed_item(bpl_session *session, const bpl_value *value, int64_t position)
+{
+    return position < 0 ? bpl_fill(session, value) : bpl_item(session, value, position);
+}
+
+static bpl_value *keyed_items(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
+{
+    bpl_frames frames;
+    if (!bpl_frames_pair(session, left, bpl_rank(left), right, bpl_rank(right), &frames)) return NULL;
+    bpl_items *items = bpl_items_new(session, frames.rank, frames.shape);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < items->volume; i++) {
+        bpl_value *l = keyed_item(session, left, bpl_frames_cell(&frames, true, i)), *r = keyed_item(session, right, bpl_frames_cell(&frames, false, i));
+        if (l && r) items->at[i] = bpl_pervade_by(session, of, l, r);
+        good = items->at[i] != NULL;
+        bpl_release(l);
+        bpl_release(r);
+    }
+    if (good && !items->volume) good = (items->prototype = fill_of_result(session, of, left, right)) != NULL;
+    bpl_value *result = good ? bpl_collect(session, items) : NULL;
+    if (!good) bpl_items_free(session, items);
+    result = bpl_settle_keys(session, result, bpl_keys_keep(frames.keys));
+    bpl_frames_free(session, &frames);
+    return result;
+}
+
+static bpl_value *dyadic_keyed(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
+{
+    if (!bpl_is_simple(left) || !bpl_is_simple(right)) return keyed_items(session, of, left, right);
+    bpl_pairing pairing;
+    if (!bpl_pairing_new(session, left, bpl_rank(left), right, bpl_rank(right), &pairing)) return NULL;
+    bpl_value *result = bpl_settle_keys(session, keyed_numbers(of, &pairing), bpl_keys_keep(pairing.keys));
+    bpl_pairing_free(&pairing);
+    return result;
+}
+
+bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right)
+{
+    if (!left) return monadic(session, of, right);
+    if (!left->keys || !right->keys || left->keys == right->keys) return dyadic_plain(session, of, left, right);
+    return dyadic_keyed(session, of, left, right);
+}
+
+bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+{
+    const bpl_glyph_row *glyph = &bpl_glyphs[row];
+    bpl_pervasive of = {.text = glyph->glyph, .row = row, .unbounded = bpl_rational_call};
+    if (left) of.two = glyph->two.rule;
+    else of.one = glyph->one.rule;
+    return bpl_pervade_by(session, &of, left, right);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Sessions for callers: wengert/bpl.h. Errors as text: the source, a caret, the calls that it came through. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "bpl/evaluate.h"
+
+/* ---- where an error came through ---------------------------------------------------------------------------------------------------------- */
+
+#define TRACE_FIRST 3u
+#define TRACE_LAST 3u
+
+typedef struct place {
+    bpl_source *source; /* kept */
+    uint32_t start, end;
+} place;
+
+/* The first calls and the last ones; what lies between is counted. */
+typedef struct bpl_trace {
+    uint32_t count;
+    place places[TRACE_FIRST + TRACE_LAST];
+} trace;
+
+void bpl_trace_clear(bpl_session *session)
+{
+    trace *calls = session->trace;
+    if (!calls) return;
+    for (uint32_t i = 0; i < TRACE_FIRST + TRACE_LAST; i++) {
+        if (calls->places[i].source) bpl_source_release(calls->places[i].source);
+        calls->places[i] = (place){NULL, 0, 0};
+    }
+    calls->count = 0;
+}
+
+void bpl_trace(bpl_session *session, const bpl_node *call)
+{
+    if (!session->trace) session->trace = base_allocate_zeroed(session->allocator, sizeof *session->trace);
+    trace *calls = session->trace;
+    if (!calls || !call) return;
+    uint32_t at = calls->count < TRACE_FIRST ? calls->count : TRACE_FIRST + (calls->count - TRACE_FIRST) % TRACE_LAST;
+    calls->count++;
+    if (calls->places[at].source) bpl_source_release(calls->places[at].source);
+    calls->places[at] = (place){bpl_source_keep(call->source), call->start, call->end};
+}
+
+/* ---- errors as text ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Characters of UTF-8 text [length]. */
+static uint32_t characters(const char *text, size_t length)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+typedef struct position {
+    uint32_t line, column;      /* from 1 */
+    uint32_t begin, line_length;/* bytes of the source: the line */
+} position;
+
+static position position_of(const bpl_source *source, uint32_t start)
+{
+    position at = {1, 1, 0, 0};
+    if (start > source->length) start = source->length;
+    for (uint32_t i = 0; i < start; i++) {
+        if (source->text[i] == '\n') at.line++, at.begin = i + 1;
+    }
+    while (at.begin + at.line_length < source->length && source->text[at.begin + at.line_length] != '\n') at.line_length++;
+    at.column = 1 + characters(source->text + at.begin, start - at.begin);
+    return at;
+}
+
+/* " at name:line:column", the line, and carets below what failed. */
+static void put_place(base_string *out, const char *head, const bpl_source *source, uint32_t start, uint32_t end)
+{
+    position at = position_of(source, start);
+    base_string_printf(out, "\n%s %s:%u:%u\n", head, *source->name ? source->name : "statement", at.line, at.column);
+    base_string_put(out, source->text + at.begin, at.line_length);
+    base_string_puts(out, "\n");
+    for (uint32_t i = 1; i < at.column; i++) base_string_puts(out, " ");
+    uint32_t stop = end > at.begin + at.line_length ? at.begin + at.line_length : end;
+    uint32_t width = stop > start ? characters(source->text + start, stop - start) : 1;
+    for (uint32_t i = 0; i < (width ? width : 1); i++) base_string_puts(out, "^");
+}
+
+static void put_calls(base_string *out, const trace *calls)
+{
+    uint32_t kept = TRACE_FIRST + TRACE_LAST;
+    for (uint32_t i = 0; calls && i < calls->count && i < kept; i++) {
+        if (i == TRACE_FIRST && calls->count > kept) base_string_printf(out, "\n ... %u more calls", calls->count - kept);
+        uint32_t at = i < TRACE_FIRST || calls->count <= kept ? i : TRACE_FIRST + (calls->count - kept + i - TRACE_FIRST) % TRACE_LAST;
+        const place *one = &calls->places[at];
+        if (one->source) put_place(out, " called from", one->source, one->start, one->end);
+    }
+}
+
+/* "KIND: message", where, and how it came there. */
+static void put_report(bpl_session *session, base_string *out)
+{
+    const bpl_error *error = &session->error;
+    base_string_printf(out, "%s ERROR: %s", error->kind, error->message);
+    if (error->source) put_place(out, " -->", error->source, error->start, error->end);
+    put_calls(out, session->trace);
+}
+
+bpl_value *bpl_error_record(bpl_session *session)
+{
+    static const char *const names[] = {"kind", "message", "source", "line", "column"};
+    const bpl_error *error = &session->error;
+    position at = {0, 0, 0, 0};
+    if (error->source) at = position_of(error->source, error->start);
+    const char *line = error->source ? error->source->text + at.begin : "";
+    bpl_value *values[] = {bpl_string(session, error->kind, strlen(error->kind)), bpl_string(session, error->message, strlen(error->message)),
+                           bpl_string(session, line, at.line_length), bpl_integer(session, at.line), bpl_integer(session, at.column)};
+    return bpl_record(session, names, values, 5);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* A text of few bytes that is run again and again keeps its tokens and trees. */
+#define CACHED 64u
+#define CACHED_BYTES 4096u
+
+struct bpl_runs {
+    base_string display, report;
+    char name[256];
+    uint32_t depth; /* of runs under way: one may be asked for while another writes or reads */
+    bpl_source *sources[CACHED];
+};
+
+static bool read_line(void *user, base_string *line)
+{
+    const bpl_session *session = user;
+    size_t length = 0;
+    const char *text = session->options.read_line(session->options.user, &length);
+    if (text) base_string_put(line, text, length);
+    return text;
+}
+
+static void write_text(void *user, const char *text, size_t length)
+{
+    const bpl_session *session = user;
+    session->options.write(session->options.user, text, length);
+}
+
+bool bpl_runs_new(bpl_session *session)
+{
+    struct bpl_runs *runs = base_allocate_zeroed(session->allocator, sizeof *runs);
+    if (!(session->runs = runs)) return false;
+    runs->display = base_string_new(session->allocator), runs->report = base_string_new(session->allocator);
+    session->absent = (bpl_value){.references = 1, .type = BPL_ITEMS, .atom = true, .session = session};
+    session->user = session;
+    if (session->options.write) session->write = write_text;
+    if (session->options.read_line) session->read_line = read_line;
+    session->shows = session->options.shows_each;
+    return true;
+}
+
+void bpl_forget_texts(bpl_session *session)
+{
+    for (uint32_t i = 0; i < CACHED; i++) {
+        bpl_source *source = session->runs->sources[i];
+        session->runs->sources[i] = NULL;
+        if (source) bpl_source_release(source);
+    }
+}
+
+void bpl_runs_free(bpl_session *session)
+{
+    struct bpl_runs *runs = session->runs;
+    if (!runs) return;
+    bpl_trace_clear(session);
+    if (session->trace) base_free(session->allocator, session->trace, sizeof *session->trace);
+    bpl_forget_texts(session);
+    bpl_stack_end(session);
+    base_string_free(&runs->display);
+    base_string_free(&runs->report);
+    base_free(session->allocator, runs, sizeof *runs);
+    session->runs = NULL;
+}
+
+/* The source of a text: the one of its last run where it is still here. A reference. */
+static bpl_source *source_of(bpl_session *session, const char *name, const char *text, size_t length)
+{
+    if (length > CACHED_BYTES) return bpl_read_source(session, name, text, length);
+    bpl_source **place = &session->runs->sources[base_hash(text, length, 0) % CACHED];
+    bpl_source *kept = *place;
+    if (kept && kept->length == length && !memcmp(kept->text, text, length) && !strcmp(kept->name, name)) return bpl_source_keep(kept);
+    bpl_source *made = bpl_read_source(session, name, text, length);
+    if (!made || made->first) return made;
+    kept = *place;
+    if (kept) bpl_source_release(kept);
+    *place = bpl_source_keep(made);
+    return made;
+}
+
+/* What an error leaves: its words, its place and its report. */
+static void tell_error(bpl_session *session, wg_bpl_outcome *outcome)
+{
+    struct bpl_runs *runs = session->runs;
+    const bpl_error *error = &session->error;
+    outcome->kind = error->kind, outcome->message = error->message;
+    if (error->source) {
+        position at = position_of(error->source, error->start);
+        outcome->line = at.line, outcome->column = at.column;
+        base_text_append(runs->name, sizeof runs->name, error->source->name);
+    }
+    outcome->source_name = runs->name;
+    put_report(session, &runs->report);
+    outcome->report = runs->report.failed || !runs->report.text ? error->message : runs->report.text;
+}
+
+static void string_clear(base_string *string)
+{
+    string->length = 0, string->failed = false;
+    if (string->text) string->text[0] = 0;
+}
+
+static void run_clear(bpl_session *session)
+{
+    struct bpl_runs *runs = session->runs;
+    bpl_error_clear(session);
+    bpl_trace_clear(session);
+    wg_lazy_error_clear(session->lazy);
+    session->at = NULL, session->no_result = false, session->interrupted = 0;
+    string_clear(&runs->display), string_clear(&runs->report);
+    runs->name[0] = 0;
+}
+
+bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, wg_bpl_outcome *outcome)
+{
+    bpl_session *session = bpl;
+    struct bpl_runs *runs = session->runs;
+    *outcome = (wg_bpl_outcome){.display = "", .source_name = ""};
+    if (runs->depth) {
+        outcome->kind = "UNSUPPORTED", outcome->message = outcome->report = "a statement is running already";
+        return false;
+    }
+    run_clear(session);
+    runs->depth++;
+    bpl_stack_begin(session);
+    bool shy = false;
+    bpl_source *source = source_of(session, name ? name : "", text, length);
+    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    if (value && !shy && bpl_display(session, value, &runs->display) && runs->display.failed) bpl_fail_memory(session);
+    bpl_release(value);
+    bool good = !bpl_failed(session);
+    if (!good) tell_error(session, outcome);
+    else if (value && !shy && runs->display.text) outcome->display = runs->display.text, outcome->display_length = runs->display.length;
+    if (source) bpl_source_release(source);
+    session->at = NULL;
+    runs->depth--;
+    return good;
+}
+
+void wg_bpl_interrupt(wg_bpl *bpl)
+{
+    bpl->interrupted = 1;
+    wg_lazy_stop(bpl->lazy);
+}

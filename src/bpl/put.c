@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Items put into an array. Numbers of one kind stay numbers: stored ones are written where they are when nobody else has them, else into a
+ * copy; what a derivative or a map carries is written by a node. Everything else becomes host items. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tensor.h"
+#include "bpl/put.h"
+
+bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
+{
+    return bpl_rank(a) == bpl_rank(b) && (!bpl_rank(a) || !memcmp(bpl_shape(a), bpl_shape(b), bpl_rank(a) * sizeof(int64_t)));
+}
+
+uint64_t bpl_leaf_count(const bpl_value *value)
+{
+    if (value->type != BPL_ITEMS) return (uint64_t)bpl_volume(value);
+    uint64_t count = 0;
+    for (int64_t i = 0; i < value->items->volume; i++) count += bpl_leaf_count(value->items->at[i]);
+    return count;
+}
+
+static bool fits(const bpl_places *places, const bpl_value *value)
+{
+    return bpl_rank(value) == places->rank && (!places->rank || !memcmp(bpl_shape(value), places->shape, places->rank * sizeof *places->shape));
+}
+
+/* One item for all places? */
+static bool spreads(const bpl_value *value) { return bpl_is_unit(value) || (bpl_volume(value) == 1 && bpl_rank(value) == 1); }
+
+static bool check_shape(bpl_session *session, const bpl_places *places, const bpl_value *value)
+{
+    if (places->item || spreads(value) || fits(places, value)) return true;
+    bpl_fail(session, BPL_LENGTH, "the values %s do not fit the shape %s of what is selected", BASE_SHAPE_TEXT(bpl_rank(value), bpl_shape(value)),
+             BASE_SHAPE_TEXT(places->rank, places->shape));
+    return false;
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct stored_kind {
+    bpl_class class;
+    wg_kind kind;
+} stored_kind;
+
+/* An ordinary number that is put among fixed integers must fit them. */
+static bool fits_fixed(bpl_session *session, const bpl_value *value, wg_kind kind)
+{
+    int64_t number;
+    base_number same;
+    if (!bpl_to_integer(session, value, "an integer", &number)) return false;
+    if (base_number_exact((base_number){.i = number}, WG_KIND_I64, kind, &same)) return true;
+    return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integers that it is put among", (long long)number), false;
+}
+
+/* The kind that numbers have once a value is among them; *mixed: there is none. False: an error. */
+static bool kind_with(bpl_session *session, const bpl_value *array, const bpl_value *value, stored_kind *kind, bool *mixed)
+{
+    bpl_class own = array->class, other = value->class;
+    *kind = (stored_kind){own, bpl_kind(array)}, *mixed = false;
+    if (own == BPL_CLASS_FIXED && other == BPL_CLASS_ORDINARY && value->atom) return fits_fixed(session, value, kind->kind);
+    if (own == BPL_CLASS_FLOAT && other == BPL_CLASS_COMPLEX) kind->class = BPL_CLASS_COMPLEX;
+    else if (own == BPL_CLASS_COMPLEX && other == BPL_CLASS_FLOAT) other = own;
+    else if (own != other) return *mixed = true, true;
+    if (!value->weak || kind->class != own) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
+    return true;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* The array with a value's items, by nodes. */
+static wg_array *put_by_nodes(bpl_session *session, const bpl_value *array, const bpl_places *places, const bpl_value *value, wg_kind kind)
+{
+    int64_t volume = bpl_volume(array), count = 0, *at = base_allocate(session->allocator, 2 * (size_t)(places->count ? places->count : 1) * sizeof *at);
+    if (!at) return bpl_fail_memory(session);
+    int64_t *of = at + places->count;
+    for (int64_t i = 0; i < places->count; i++) {
+        if (places->at[i] >= 0) at[count] = places->at[i], of[count++] = i;
+    }
+    wg_lazy *lazy = session->lazy;
+    wg_array *items = wg_array_convert(value->array, kind);
+    bool one = places->item || spreads(value);
+    items = one ? wg_array_reshape(items, 0, NULL) : wg_array_reshape(items, 1, &places->count);
+    if (!one && count < places->count) items = wg_array_gather(items, wg_array_from(lazy, WG_KIND_I64, 1, &count, of), 0, 0, "error", 0);
+    wg_array *flat = wg_array_reshape(wg_array_convert(array->array, kind), 1, &volume);
+    wg_index index = wg_index_by(wg_array_from(lazy, WG_KIND_I64, 1, &count, at));
+    flat = wg_array_put(flat, &index, 1, items);
+    base_free(session->allocator, at, 2 * (size_t)(places->count ? places->count : 1) * sizeof *at);
+    return wg_array_reshape(flat, bpl_rank(array), bpl_shape(array));
+}
+
+static void store(void *items, size_t bytes, const bpl_places *places, const void *values, bool one)
+{
+    char *to = items;
+    const char *from = values;
+    for (int64_t i = 0; i < places->count; i++) {
+        if (places->at[i] >= 0) memcpy(to + (size_t)places->at[i] * bytes, from + (one ? 0 : (size_t)i * bytes), bytes);
+    }
+}
+
+/* The same numbers as an array of a kind, of its own memory. Borrows. */
+static wg_tensor *copy_of(bpl_session *session, const bpl_value *array, wg_kind kind)
+{
+    wg_view view;
+    wg_tensor *copy = NULL;
+    wg_error error = {.code = WG_OK};
+    wg_scope_open(session->lazy);
+    wg_array *converted = wg_array_convert(array->array, kind);
+    if (!converted || !wg_array_read(converted, &view)) bpl_fail_lazy(session);
+    else if (!(copy = wg_tensor_copy(session->context, &view, &error))) bpl_fail_memory(session);
+    wg_scope_close(session->lazy);
+    return copy;
+}
+
+/* Writes values that are there; in place where *root is nobody else's. */
+static bool put_stored(bpl_session *session, bpl_value **root, const bpl_places *places, const wg_view *values, bool one, stored_kind kind)
+{
+    bpl_value *array = *root;
+    size_t bytes = wg_kind_bytes(kind.kind);
+    void *own = array->references == 1 && bpl_kind(array) == kind.kind && !array->atom ? wg_array_writable(array->array) : NULL;
+    if (own) return store(own, bytes, places, values->data, one), true;
+    wg_tensor *copy = copy_of(session, array, kind.kind);
+    if (!copy) return false;
+    store(wg_tensor_data(copy), bytes, places, values->data, one);
+    wg_scope_open(session->lazy);
+    bpl_value *made = bpl_own_array(session, wg_array_of(session->lazy, copy), kind.class, array->atom, false);
+    wg_scope_close(session->lazy);
+    bpl_value *keyed = made && array->keys ? bpl_with_keys(session, made, array->keys) : bpl_keep(made);
+    bpl_release(made);
+    if (!keyed) return false;
+    bpl_release(array);
+    *root = keyed;
+    return true;
+}
+
+static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places *places, const bpl_value *value, stored_kind kind)
+{
+    bool one = places->item || spreads(value), good;
+    wg_scope_open(session->lazy);
+    if (wg_array_is_carried((*root)->array) || wg_array_is_carried(value->array)) { /* a derivative or a map goes on: no item is looked at */
+        bpl_value *made = bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false);
+        bpl_value *keyed = made && (*root)->keys ? bpl_with_keys(session, made, (*root)->keys) : bpl_keep(made);
+        bpl_release(made);
+        if ((good = keyed)) bpl_release(*root), *root = keyed;
+    } else {
+        wg_view view;
+        bpl_value converted = *value;
+        converted.array = bpl_kind(value) == kind.kind ? value->array : wg_array_convert(value->array, kind.kind);
+        good = converted.array && bpl_read(session, bpl_kind(value) == kind.kind ? value : &converted, &view);
+        if (!converted.array) bpl_fail_lazy(session);
+        good = good && put_stored(session, root, places, &view, one, kind);
+    }
+    wg_scope_close(session->lazy);
+    return good;
+}
+
+/* ---- host items ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_number_atom(const bpl_value *value) { return value->atom && bpl_is_simple(value); }
+
+/* Items of one class and kind belong into one array of numbers. */
+static bool uniform(const bpl_items *items)
+{
+    const bpl_value *first = items->volume ? items->at[0] : NULL;
+    if (!first || !is_number_atom(first)) return false;
+    for (int64_t i = items->volume; i-- > 0;) {
+        const bpl_value *item = items->at[i];
+        if (!is_number_atom(item) || item->class != first->class || bpl_kind(item) != bpl_kind(first)) return false;
+    }
+    return true;
+}
+
+/* The array as host items of its own, with room for everything. */
+static bpl_items *items_of(bpl_session *session, const bpl_value *array)
+{
+    bpl_items *items = bpl_items_new(session, bpl_rank(array), bpl_shape(array));
+    for (int64_t i = 0; items && i < items->volume; i++) {
+        if ((items->at[i] = bpl_item(session, array, i))) continue;
+        bpl_items_free(session, items);
+        return NULL;
+    }
+    return items;
+}
+
+static bool store_items(bpl_session *session, bpl_items *items, const bpl_places *places, bpl_value *value)
+{
+    bool one = places->item || spreads(value);
+    bpl_value *single = !one ? NULL : places->item ? bpl_keep(value) : bpl_item(session, value, 0);
+    bool good = single || !one;
+    for (int64_t i = 0; good && i < places->count; i++) {
+        if (places->at[i] < 0) continue;
+        bpl_value *item = one ? bpl_keep(single) : bpl_item(session, value, i);
+        if (!item) good = false;
+        else bpl_release(items->at[places->at[i]]), items->at[places->at[i]] = item;
+    }
+    bpl_release(single);
+    return good;
+}
+
+static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
+{
+    bpl_value *array = *root;
+    /* nothing can fail half-way where the value is an item: written where it is */
+    if (array->type == BPL_ITEMS && array->references == 1 && places->item && !value->weak) {
+        if (!store_items(session, array->items, places, value)) return false;
+        if (!is_number_atom(value) || !uniform(array->items)) return true;
+    }
+    bpl_items *items = items_of(session, array);
+    if (!items) return false;
+    if (!store_items(session, items, places, value)) return bpl_items_free(session, items), false;
+    bpl_value *made = bpl_collect(session, items);
+    bpl_value *keyed = made && array->keys ? bpl_with_keys(session, made, array->keys) : bpl_keep(made);
+    bpl_release(made);
+    if (!keyed) return false;
+    bpl_release(array);
+    *root = keyed;
+    return true;
+}
+
+bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
+{
+    if (!check_shape(session, places, value)) return false;
+    if (!places->count) return true;
+    bool simple = bpl_is_simple(*root) && bpl_is_simple(value) && (value->atom || !places->item), mixed = !simple;
+    stored_kind kind;
+    if (simple && !kind_with(session, *root, value, &kind, &mixed)) return false;
+    return mixed ? put_items(session, root, places, value) : put_numbers(session, root, places, value, kind);
+}
+
+/* ---- modified forms ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct visit {
+    int64_t position, order;
+} visit;
+
+static int compare_visits(const void *a, const void *b)
+{
+    const visit *x = a, *y = b;
+    if (x->position != y->position) return x->position < y->position ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* For each place the one before it at the same position, -1: none; *repeats says whether there is any. Allocated [count]; NULL and an error. */
+static int64_t *earlier_visits(bpl_session *session, const bpl_places *places, bool *repeats)
+{
+    size_t count = (size_t)(places->count ? places->count : 1);
+    visit *visits = base_allocate(session->allocator, count * sizeof *visits);
+    int64_t *before = base_allocate(session->allocator, count * sizeof *before);
+    *repeats = false;
+    if (!visits || !before) {
+        if (visits) base_free(session->allocator, visits, count * sizeof *visits);
+        if (before) base_free(session->allocator, before, count * sizeof *before);
+        return bpl_fail_memory(session);
+    }
+    for (int64_t i = 0; i < places->count; i++) visits[i] = (visit){places->at[i], i}, before[i] = -1;
+    qsort(visits, (size_t)places->count, sizeof *visits, compare_visits);
+    for (int64_t i = 1; i < places->count; i++) {
+        if (visits[i].position < 0 || visits[i].position != visits[i - 1].position) continue;
+        before[visits[i].order] = visits[i - 1].order, *repeats = true;
+    }
+    base_free(session->allocator, visits, count * sizeof *visits);
+    return before;
+}
+
+static bool is_pervasive(const bpl_value *function, bool dyadic)
+{
+    if (function->type != BPL_FUNCTION || function->function->form != BPL_PRIMITIVE) return false;
+    const bpl_glyph_row *row = &bpl_glyphs[function->function->row];
+    return (dyadic ? row->dyadic : row->monadic) == BPL_SERVICE_PERVASIVE;
+}
+
+/* What stands at the places, in their shape. Owned. */
+static bpl_value *read_places(bpl_session *session, const bpl_value *array, const bpl_places *places)
+{
+    bpl_items *items = NULL;
+    bpl_value *result = NULL;
+    if (bpl_is_simple(array)) {
+        wg_scope_open(session->lazy);
+        int64_t volume = bpl_volume(array);
+        wg_array *flat = wg_array_reshape(array->array, 1, &volume), *at = wg_array_from(session->lazy, WG_KIND_I64, places->rank, places->shape, places->at);
+        result = bpl_own_array(session, wg_array_gather(flat, at, 0, 0, "fill", 0), array->class, false, false);
+        wg_scope_close(session->lazy);
+        return result;
+    }
+    if (!(items = bpl_items_new(session, places->rank, places->shape))) return NULL;
+    for (int64_t i = 0; i < places->count; i++) {
+        items->at[i] = places->at[i] < 0 ? bpl_fill(session, array) : bpl_item(session, array, places->at[i]);
+        if (items->at[i]) continue;
+        bpl_items_free(session, items);
+        return NULL;
+    }
+    return bpl_collect(session, items);
+}
+
+static bpl_value *modify_one(bpl_session *session, bpl_value *function, bpl_value *old, bpl_value *value)
+{
+    bpl_value *made = bpl_apply(session, function, value ? old : NULL, value ? value : old);
+    if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
+    return made;
+}
+
+/* Item after item; `before` says where a place was visited last. */
+static bpl_value *modify_each(bpl_session *session, const bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function,
+                              const int64_t *before)
+{
+    bool one = !value || spreads(value);
+    bpl_items *items = bpl_items_new(session, places->rank, places->shape);
+    for (int64_t i = 0; items && i < places->count; i++) {
+        bpl_value *by = value ? bpl_item(session, value, one ? 0 : i) : NULL, *old = NULL;
+        if (places->at[i] < 0) old = bpl_fill(session, array);
+        else old = before[i] < 0 ? bpl_item(session, array, places->at[i]) : bpl_keep(items->at[before[i]]);
+        items->at[i] = old && (by || !value) ? modify_one(session, function, old, by) : NULL;
+        bpl_release(old), bpl_release(by);
+        if (items->at[i]) continue;
+        bpl_items_free(session, items);
+        return NULL;
+    }
+    /* all of the places have what the last visit made */
+    for (int64_t i = places->count; items && i-- > 0;) {
+        if (before[i] < 0) continue;
+        bpl_release(items->at[before[i]]);
+        items->at[before[i]] = bpl_keep(items->at[i]);
+    }
+    return items ? bpl_collect(session, items) : NULL;
+}
+
+bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function)
+{
+    if (places->item && places->at[0] >= 0) {
+        bpl_value *old = bpl_item(session, array, places->at[0]);
+        bpl_value *made = old ? modify_one(session, function, old, value) : NULL;
+        bpl_release(old);
+        return made;
+    }
+    bool repeats = false;
+    if (value && !check_shape(session, places, value)) return NULL;
+    int64_t *before = earlier_visits(session, places, &repeats);
+    bpl_value *result = NULL;
+    if (before && !repeats && is_pervasive(function, value)) {
+        bpl_value *old = read_places(session, array, places);
+        if (old) result = modify_one(session, function, old, value);
+        bpl_release(old);
+    } else if (before) {
+        result = modify_each(session, array, places, value, function, before);
+    }
+    if (before) base_free(session->allocator, before, (size_t)(places->count ? places->count : 1) * sizeof *before);
+    return result;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * ]commands of the prompt. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "bpl/display.h"
+#include "bpl/evaluate.h"
+#include "tools/bpl_console.h"
+
+/* ---- names ----------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const roles[] = {"array", "array", "function", "operator", "operator"};
+
+static void command_names(bpl_console *console, const char *rest)
+{
+    (void)rest;
+    for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= console->bpl->symbol_count; symbol++) {
+        bpl_value *value = symbol < console->bpl->symbol_capacity ? console->bpl->globals[symbol] : NULL;
+        if (value) bpl_console_print(console, "%s  %s\n", bpl_symbol_text(console->bpl, symbol), roles[bpl_role_of(value)]);
+    }
+}
+
+/* name←source, for all names that have a value; functions by the text that made them. */
+static bool put_names(wg_bpl *bpl, base_string *text)
+{
+    for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= bpl->symbol_count; symbol++) {
+        bpl_value *value = symbol < bpl->symbol_capacity ? bpl->globals[symbol] : NULL;
+        if (!value) continue;
+        base_string_printf(text, "%s←", bpl_symbol_text(bpl, symbol));
+        bool function = bpl_is_function(value) || bpl_holds_function(value);
+        if (!(function ? bpl_put_inline(bpl, text, value, &(bpl_style){.full = true}) : bpl_literal(bpl, value, text))) return false;
+        base_string_puts(text, "\n");
+    }
+    return !text->failed || bpl_fail_memory(bpl);
+}
+
+static void tell_error(bpl_console *console)
+{
+    fprintf(stderr, "%s ERROR: %s\n", console->bpl->error.kind, console->bpl->error.message);
+    bpl_error_clear(console->bpl);
+}
+
+static void command_save(bpl_console *console, const char *path)
+{
+    base_string text = base_string_new(tool_allocator());
+    if (!*path) fputs("]save FILE writes the names and their values as a script\n", stderr);
+    else if (!put_names(console->bpl, &text)) tell_error(console);
+    else {
+        FILE *file = fopen(path, "w");
+        bool done = file && fwrite(text.text ? text.text : "", 1, text.length, file) == text.length;
+        if (file && fclose(file)) done = false;
+        if (!done) fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    }
+    base_string_free(&text);
+}
+
+static void command_load(bpl_console *console, const char *path)
+{
+    base_string text = base_string_new(tool_allocator());
+    if (!*path) fputs("]load FILE runs a script\n", stderr);
+    else if (bpl_console_read(path, &text)) bpl_console_run(console, path, text.text, text.length);
+    base_string_free(&text);
+}
+
+static void command_log(bpl_console *console, const char *path)
+{
+    if (console->log) fclose(console->log);
+    console->log = NULL;
+    if (*path && !(console->log = fopen(path, "a"))) fprintf(stderr, "%s: %s\n", path, strerror(errno));
+}
+
+/* ---- statements --------------------------------------------------------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Run again and again for a tenth of a second at least: the least time of one run. */
+static void command_time(bpl_console *console, const char *text)
+{
+    double start = seconds(), least = 1e300, whole;
+    int runs = 0;
+    do {
+        wg_bpl_outcome outcome;
+        double from = seconds();
+        if (!wg_bpl_run(console->bpl, "time", text, strlen(text), &outcome)) {
+            fprintf(stderr, "%s\n", outcome.report);
+            return;
+        }
+        double took = seconds() - from;
+        if (took < least) least = took;
+        runs++;
+        whole = seconds() - start;
+    } while (whole < 0.1 && runs < 1000000);
+    const char *unit = least < 1e-6 ? "ns" : least < 1e-3 ? "µs" : least < 1 ? "ms" : "s";
+    double scale = least < 1e-6 ? 1e9 : least < 1e-3 ? 1e6 : least < 1 ? 1e3 : 1;
+    bpl_console_print(console, "%.4g %s, the least of %d run%s\n", least * scale, unit, runs, runs == 1 ? "" : "s");
+}
+
+static bpl_role role_now(void *user, bpl_symbol name) { return bpl_role_now(user, name); }
+
+static void command_dissect(bpl_console *console, const char *text)
+{
+    bpl_source *source = bpl_source_new(console->bpl, "dissect", text, strlen(text));
+    for (uint32_t i = 0; source && i < source->body.count; i++) {
+        const bpl_node *tree = bpl_bind(console->bpl, source, &source->body.statements[i], (bpl_roles){role_now, console->bpl});
+        base_string shown = base_string_new(tool_allocator());
+        if (!tree) break;
+        bpl_print_tree(&shown, tree);
+        if (!shown.failed) bpl_console_print(console, "%s\n", shown.text);
+        base_string_free(&shown);
+    }
+    if (bpl_failed(console->bpl)) tell_error(console);
+    if (source) bpl_source_release(source);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static const struct command {
+    const char *name, *what;
+    void (*code)(bpl_console *console, const char *rest);
+} commands[] = {
+    {"help", "]help X: a glyph, its name or a system name, with examples; alone: all of them", bpl_help},
+    {"names", "]names: what was named", command_names},
+    {"time", "]time EXPRESSION: how long it takes", command_time},
+    {"dissect", "]dissect EXPRESSION: how it is grouped", command_dissect},
+    {"save", "]save FILE: names and their values as a script", command_save},
+    {"load", "]load FILE: runs a script", command_load},
+    {"log", "]log FILE: writes what is typed and shown to a file; alone: no more", command_log},
+    {"exit", "]exit, or Ctrl-D", NULL},
+};
+
+#define COMMANDS (uint32_t)(sizeof commands / sizeof *commands)
+
+const char *bpl_command_name(uint32_t index) { return index < COMMANDS ? commands[index].name : NULL; }
+
+void bpl_command(bpl_console *console, const char *line, bool *leaves)
+{
+    size_t length = strcspn(line + 1, " \t\n");
+    const char *rest = line + 1 + length;
+    char text[4096];
+    rest += strspn(rest, " \t");
+    snprintf(text, sizeof text, "%s", rest);
+    for (size_t end = strlen(text); end && strchr(" \t\r\n", text[end - 1]);) text[--end] = 0;
+    for (uint32_t i = 0; i < COMMANDS; i++) {
+        if (strlen(commands[i].name) != length || memcmp(commands[i].name, line + 1, length)) continue;
+        if (commands[i].code) commands[i].code(console, text);
+        else *leaves = true;
+        return;
+    }
+    fputs("there is no such command; there are\n", stderr);
+    for (uint32_t i = 0; i < COMMANDS; i++) fprintf(stderr, "  %s\n", commands[i].what);
+}

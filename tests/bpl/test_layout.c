@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Whole-array functions beyond their cases (layout.tsv): laws between functions, numbers against the same as host items, every allocation
+ * failing once, limits, and what must not be read. */
+#include "bpl/world.h"
+
+static bpl_value *run(bpl_session *session, const char *text)
+{
+    bool shy;
+    bpl_source *source = bpl_source_new(session, "case", text, strlen(text));
+    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    if (source) bpl_source_release(source);
+    session->at = NULL; /* the node of a source that is gone */
+    return value;
+}
+
+static void assert_true_of(bpl_session *session, const char *text)
+{
+    bool truth = false;
+    bpl_value *value = run(session, text);
+    if (!value) fail_msg("%s: %s: %s", text, session->error.kind, session->error.message);
+    if (!bpl_to_truth(session, value, "a law", &truth) || !truth) fail_msg("%s does not hold", text);
+    bpl_release(value);
+}
+
+/* ---- laws ---- */
+
+/* Each holds for every argument x of the list that it is given. */
+static const char *const arguments[] = {
+    "5", "⍬", "\"\"", "\"mississippi\"", "3 1 4 1 5 9 2 6", "[3 1 4 1 5 9 2 6]ₓ₂", "[$t $f $f $t]", "3 4⍴⍳12ₓ", "2 3 4⍴⍳24", "0 3⍴0", "3 0⍴\"\"", "[1 \"ab\" 'c' [2 3]]",
+    "2 2⍴[1 \"ab\" 'c' [2 3]]", "[\"a\":1 \"b\":2 \"c\":1]", "[\"i\":2 \"j\":3]⍴⍳6", "1j2 3 1j2 0", "1.5 0.1 0.3 0.1", "⊂1 2 3", "3 2⍴3 1 2 7 3 1"};
+static const char *const laws[] = {
+    "x≡⌽⌽x", "x≡⊖⊖x", "x≡⍉⍉x", "(⍴x)≡⌽⍴⍉x", "(≢x)≡≢⊖x", "(1⌽x)≡¯1⌽2⌽x", "(2⊖x)≡1⊖1⊖x", "x≡⍬↑x", "x≡⍬↓x", "(,:x)≡:,(⍴x)⍴,x", "(,x)≡,⊃⊂x", "(×/⍴x)≡≢,x", "x≡⊢x"};
+static const char *const vector_laws[] = {
+    "x≡(2↑x),2↓x", "x≡(¯2↓x),¯2↑x", "(⊂x)≡⊂⌽⌽x", "(<x)≡[⍋x]⌷x", "(>x)≡[⍒x]⌷x", "(∪x)≡(≠x)#x", "(x∊∪x)≡x=x", "(x~x)≡0#x", "(x∩x)≡x", "(∪x)≡∪∪x", "(⍋⍋⍋x)≡⍋x",
+    "(≢⍷x)≡≢∪x", "(<∊⍷x)≡⍳≢x", "(∪x)≡∪x∪x", "x≡#/#x", "(x⍳x)≡(x⍳∪x).[((∪x)⍳x)]", "(+/x⍷x)=0<≢x", "(⌽x)≡[⌽⍳≢x]⌷x", "(2↕x)≡↕x", "(0 1⍴x)≡0#⍪x"};
+
+static void test_laws(void **state)
+{
+    (void)state;
+    bpl_world w;
+    char text[512];
+    bpl_world_open(&w);
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        for (size_t k = 0; k < sizeof laws / sizeof *laws; k++) {
+            snprintf(text, sizeof text, "x←%s ⋄ %s", arguments[i], laws[k]);
+            assert_true_of(w.bpl, text);
+        }
+    static const char *const vectors[] = {"3 1 4 1 5 9 2 6", "[3 1 4 1 5 9 2 6]ₓ", "[3 1 4 1 5 9 2 6]ₓ₁", "0.5 0.25 0.5 1", "[0.5 0.25 0.5 1]ₛ", "\"mississippi\"", "$t $f $t"};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        for (size_t k = 0; k < sizeof vector_laws / sizeof *vector_laws; k++) {
+            snprintf(text, sizeof text, "x←%s ⋄ %s", vectors[i], vector_laws[k]);
+            assert_true_of(w.bpl, text);
+        }
+    bpl_world_close(&w);
+}
+
+/* A layout of numbers is that of the same numbers as host items: x beside a text, which is dropped again. */
+static void test_items_alike(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = {"⌽x", "⊖x", "⍉x", "2⌽x", "¯1⊖x", "2 ¯5↑x", "¯1 1↓x", "5⍴x", "2 7⍴x", "↓x", "⍪x", ",x", "1 0⍉x", "0 0⍉x", "2↕x", "2 2↕x",
+                                          "¯3↕x", "1 0 1⊂x", "1 1 2⊆x", "1 ¯2 2#x", "x,x", "x⍪x", "∪x", "⊃⍠0 1⊢⊂x", "[[2 0]]⌷x", "1⊃x", "↑x"};
+    bpl_world w;
+    char text[512];
+    bpl_world_open(&w);
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+        snprintf(text, sizeof text, "n←3 4⍴⍳12ₓ ⋄ f←{x←⍵ ⋄ %s} ⋄ ({[⍵ ⍵]}¨f n)≡f{[⍵ ⍵]}¨n", layouts[k]);
+        if (strstr(layouts[k], "↓x") == layouts[k] || strstr(layouts[k], "⊂x") || strstr(layouts[k], "⊆x"))
+            snprintf(text, sizeof text, "n←3 4⍴⍳12ₓ ⋄ f←{x←⍵ ⋄ %s} ⋄ ({{[⍵ ⍵]}¨⍵}¨f n)≡f{[⍵ ⍵]}¨n", layouts[k]);
+        assert_true_of(w.bpl, text);
+    }
+    bpl_world_close(&w);
+}
+
+/* Large arguments, against their definitions. */
+static void test_large(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "x←1000|7919×⍳20000ₓ ⋄ (∪x)≡(≠x)#x", "x←(1000|7919×⍳20000ₓ)÷7.0 ⋄ (x∊∪x)≡20000⍴$t", "x←(1000|7919×⍳20000ₓ)÷7.0 ⋄ ((∪x)⍳x).[[19999]]≡((∪x)⍳¯1↑x)",
+        "x←100|7919×⍳20000ₓ ⋄ (≢¨⍷x)≡100⍴200ₓ", "x←20000 2⍴10|7919×⍳40000ₓ ⋄ (∪x)≡[(∪x)⍳∪x]⌷∪x", "x←20000 2⍴10|7919×⍳40000ₓ ⋄ (<x)≡[⍋x]⌷x", "(⍋⌽⍳20000ₓ)≡⌽⍳20000ₓ",
+        "(≢∪⊃{[⍵ ⍵]}¨1000|⍳5000)=1000", "(20000⍴$t $f)#⍳20000 ⋄ 10000=≢(20000⍴$t $f)#⍳20000", "(⍸20000⍴$f $t)≡1ₓ+2ₓ×⍳10000ₓ", "s←{\"k\",⍕⍵}¨⍳300 ⋄ (s⍳⊂\"k299\")=299"};
+    bpl_world w;
+    bpl_world_open(&w);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        if (!strstr(cases[k], "⍕")) assert_true_of(w.bpl, cases[k]);
+    bpl_world_close(&w);
+}
+
+/* ---- memory ---- */
+
+static const char *const everything[] = {
+    "2 3⍴\"abc\"", "⍴[\"i\":2 \"j\":3]⍴⍳6", "≡[1 [2 \"a\"]]", "1 2≡1 2", "[1 2 'a'],3 4", "(2 2⍴1 2ₓ)⍪5.5", "⌽[\"a\":1 \"b\":2]", "1 0⌽2 2⍴⍳4", "⍉2 3⍴[1 \"ab\"]", "[0 [1 2;2 ∞]]⍉2 4⍴⍳8",
+    "4↑[1 \"ab\"]", "1↓\"abc\"", "↑2 3⍴⍳6", "↓2 3⍴⍳6", "¯3↕1 2 3 4", "[\"size\":3 \"edge\":\"wrap\"]↕1 2 3 4", "⊂⍠0⊢2 3⍴⍳6", "1 0 1⊂\"abc\"", "1 0 1⊆\"abc\"", "⊃[1 2;3 4 5]", "⊃[[1 2] \"abc\"]",
+    "\"a\" 0⊃[\"a\":5 6]", "⍳2 3", "⍳[\"i\":3]", "2↦5", "⍸1 0 2", "⍸2 2⍴1 0 1 1", "1 3⍸0 2 4", "[\"ab\" \"c\"]⍳[\"c\" \"d\"]", "0.1 0.2⍳0.3 0.2", "[1 2⋄3 4]∊1 2", "∊[1 [2 3] \"ab\"]", "\"an\"⍷\"banana\"",
+    "⍷1 2 1", "∪[[1 2] [1 2] 3]", "1 2∪2 3", "1 2 3~[2 4]", "∩1 2 1", "=1 2 1", "≠1.5 2 1.5", "⍋[\"ab\" \"a\" 3]", "<3 2⍴3 1 2 7 3 1", "\"ba\"⍋\"abab\"", "1 ¯2 1#1 2 3", "#\"aab\"", "[\"a\" \"b\"]:1 2", ":[\"a\":1]",
+    "2 2 2⊤5 6", "2⊥1 0 1", "⊤5 9", "⊥1 0 1", "∨1j2 3", "∧[1 ¯2]ₓ", "⌻1 2 3 4", "1 2 3⌻4 5", "⨸360 7", "3⨸360", "3¿10", "3¿1000", "1 2⌹[1 2⋄3 5]", "⌹[1 2⋄3 5]"};
+
+/* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
+static void test_memory(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof everything / sizeof *everything; k++) {
+        bpl_world w;
+        bpl_world_open(&w);
+        long long needed = 0;
+        for (long long at = 0; at <= needed; at++) {
+            long long before = atomic_load(&w.memory.asked);
+            w.memory.fails_at = at ? before + at : 0;
+            w.memory.failed = false;
+            bpl_value *value = run(w.bpl, everything[k]);
+            wg_view view;
+            if (value && bpl_is_simple(value)) bpl_read(w.bpl, value, &view);
+            w.memory.fails_at = 0;
+            if (!at && !value) fail_msg("%s: %s: %s", everything[k], w.bpl->error.kind, w.bpl->error.message);
+            if (!at) needed = atomic_load(&w.memory.asked) - before;
+            if (at && w.memory.failed && bpl_failed(w.bpl) && strcmp(w.bpl->error.kind, "LIMIT"))
+                fail_msg("%s without allocation %lld of %lld: %s: %s", everything[k], at, needed, w.bpl->error.kind, w.bpl->error.message);
+            bpl_release(value);
+            bpl_error_clear(w.bpl);
+        }
+        bpl_world_close(&w);
+    }
+}
+
+/* ---- limits ---- */
+
+static void test_limits(void **state)
+{
+    (void)state;
+    static const char *const limited[] = {"1E10⍴0", "1E5 1E5⍴0", "⍳1E10", "⍳1E5 1E5", "↦1E10", "1E9↑1E9↑2 2⍴0", "2000000000#1", "2↕1E9⍴0", "1E10⊂1 2 3", "⍸,1E10", "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1⍴0",
+                                          "=100000⍴⍳100000", "(9E8⍴0),9E8⍴0", "1E10⨸2"};
+    for (size_t k = 0; k < sizeof limited / sizeof *limited; k++) {
+        bpl_world w;
+        bpl_world_open(&w);
+        bpl_value *value = run(w.bpl, limited[k]);
+        if ((value || strcmp(w.bpl->error.kind, "LIMIT"))) fail_msg("%s: %s", limited[k], value ? "a value" : w.bpl->error.kind);
+        bpl_error_clear(w.bpl);
+        bpl_world_close(&w);
+    }
+}
+
+/* ---- reads ---- */
+
+/* What moves items alone reads none. */
+static void test_waits(void **state)
+{
+    (void)state;
+    static const char *const waiting[] = {"⌽x", "⍉x", "3↑x", "2↓x", "2 3⍴x", ",x", "x,x", "2↕x", "1⌽x", "↑x", "⍪x", "<x", "⍋x", "x∊x", "⊃[x;x]", "2#x", "⊂x", "⊥x", "3⊤x"};
+    bpl_world w;
+    char text[256];
+    bpl_world_open(&w);
+    bpl_release(run(w.bpl, "x←1ₓ+⍳9ₓ"));
+    for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++) {
+        wg_lazy_figures before, after;
+        snprintf(text, sizeof text, "y←%s", waiting[k]);
+        wg_lazy_figures_of(w.bpl->lazy, &before);
+        bpl_release(run(w.bpl, text));
+        wg_lazy_figures_of(w.bpl->lazy, &after);
+        if (bpl_failed(w.bpl)) fail_msg("%s: %s", text, w.bpl->error.message);
+        if (before.reads != after.reads) fail_msg("%s reads", waiting[k]);
+    }
+    bpl_world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws),   cmocka_unit_test(test_items_alike), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_limits),      cmocka_unit_test(test_waits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

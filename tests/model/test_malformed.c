@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Files that strangers made wrong: each is refused with one line that names the file and what malformed.json says it must name. */
+#define _POSIX_C_SOURCE 200809L
+#include "model/world.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wengert/files.h"
+#include "wengert/tokenizer.h"
+
+static const char config[] =
+    "{\"model_type\": \"llama\", \"hidden_size\": 8, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, \"intermediate_size\": 8,"
+    " \"vocab_size\": 16, \"num_hidden_layers\": 1}";
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static void copy_into(const char *folder, const char *name, const void *bytes, size_t length)
+{
+    char path[600];
+    wg_error error = {.code = WG_OK};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    CHECKED(base_file_write(base_allocator(NULL), path, bytes, length, &error), error);
+}
+
+static void copy_file(const char *from, const char *folder, const char *name)
+{
+    base_file file;
+    wg_error error = {.code = WG_OK};
+    CHECKED(base_file_read(base_allocator(NULL), from, SIZE_MAX, &file, &error), error);
+    copy_into(folder, name, file.bytes, file.length);
+    base_file_close(&file);
+}
+
+/* Opens a weight file or an index beside a configuration. */
+static void open_beside_config(const char *path, wg_error *error)
+{
+    char folder[] = "/tmp/wengert-malformed-XXXXXX", inner[600];
+    assert_non_null(mkdtemp(folder));
+    copy_into(folder, "config.json", config, strlen(config));
+    bool index = !ends_with(path, ".safetensors");
+    snprintf(inner, sizeof inner, "%s/model.safetensors.index.json", path);
+    copy_file(index ? inner : path, folder, index ? "model.safetensors.index.json" : "model.safetensors");
+    snprintf(inner, sizeof inner, "%s/model-00001-of-00002.safetensors", path);
+    if (index && !access(inner, F_OK)) copy_file(inner, folder, "model-00001-of-00002.safetensors");
+    wg_model_spec *spec = wg_model_spec_open(NULL, folder, error);
+    assert_null(spec);
+    static const char *const names[] = {"config.json", "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors"};
+    for (int i = 0; i < 4; i++) {
+        snprintf(inner, sizeof inner, "%s/%s", folder, names[i]);
+        unlink(inner);
+    }
+    rmdir(folder);
+}
+
+static void open_one(const char *path, const char *name, wg_error *error)
+{
+    if (ends_with(name, ".npy")) {
+        assert_null(wg_npy_read(NULL, path, error));
+    } else if (ends_with(name, ".json") || ends_with(name, ".model") || !strncmp(name, "tokbin", 6)) {
+        assert_null(wg_tokenizer_open(NULL, path, error));
+    } else if (ends_with(name, ".gguf") || ends_with(name, ".bin")) {
+        assert_null(wg_model_spec_open(NULL, path, error));
+    } else open_beside_config(path, error);
+}
+
+static void every_file_is_refused(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s/model/data/malformed/malformed.json", TEST_DATA_DIR);
+    expected e = expected_of(path);
+    uint32_t count = 0;
+    for (const base_json *c = base_json_find(e.json, "cases")->first; c; c = c->next, count++) {
+        const base_json *file = base_json_find(c, "file");
+        wg_error error = {.code = WG_OK};
+        snprintf(path, sizeof path, "%s/model/data/malformed/%s", TEST_DATA_DIR, file->text);
+        open_one(path, file->text, &error);
+        assert_int_not_equal(error.code, WG_OK);
+        if (strchr(error.message, '\n')) fail_msg("%s: more than one line: %s", file->text, error.message);
+        for (const base_json *word = base_json_find(c, "message_should_name")->first; word; word = word->next)
+            if (!strstr(error.message, word->text)) fail_msg("%s: \"%s\" does not name %s", file->text, error.message, word->text);
+    }
+    assert_int_equal(count, 24);
+    expected_free(&e);
+}
+
+/* Configurations that cannot be: each names the key. */
+static void every_configuration_is_refused(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"\"model_type\": \"bert\"", "bert"}, {"\"num_attention_heads\": 3", "num_attention_heads"}, {"\"num_key_value_heads\": 3", "num_key_value_heads"},
+        {"\"hidden_size\": -8", "hidden_size"}, {"\"hidden_act\": \"relu6\"", "hidden_act"}, {"\"rope_scaling\": {\"type\": \"spiral\"}", "spiral"},
+        {"\"rope_scaling\": {\"type\": \"linear\"}", "factor"}, {"\"rms_norm_eps\": \"small\"", "rms_norm_eps"}, {"\"tie_word_embeddings\": 1", "tie_word_embeddings"},
+        {"\"num_hidden_layers\": 1e9", "num_hidden_layers"}, {"\"partial_rotary_factor\": 0.3", "even"}, {"\"add_cross_attention\": true", "add_cross_attention"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char text[1024], key[64];
+        wg_error error = {.code = WG_OK};
+        /* The key that is replaced goes first, and out of the rest. */
+        snprintf(key, sizeof key, "%.*s", (int)(strchr(pairs[i][0] + 1, '"') + 1 - pairs[i][0]), pairs[i][0]);
+        const char *old = strstr(config, key);
+        if (!old) snprintf(text, sizeof text, "{%s, %s", pairs[i][0], config + 1);
+        else {
+            const char *behind = strchr(old, ',');
+            snprintf(text, sizeof text, "%.*s%s%s", (int)(old - config), config, pairs[i][0], behind ? behind : "}");
+        }
+        wg_model_spec *spec = wg_model_spec_parse(NULL, text, strlen(text), "config.json", &error);
+        if (spec) fail_msg("%s is taken", text);
+        if (!strstr(error.message, pairs[i][1])) fail_msg("%s: \"%s\" does not name %s", text, error.message, pairs[i][1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_refused), cmocka_unit_test(every_configuration_is_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

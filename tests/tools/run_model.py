@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Language models as a person uses them: `wengert model ...` on small models, from a configuration to a trained one."""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "house"))
+from house import BUILD, Report  # noqa: E402
+
+COMMAND = BUILD / "wengert"
+MODELS = ROOT / "tests" / "model" / "data"
+TIED = MODELS / "llama" / "tied"
+QUANTISED = MODELS / "gguf" / "llama-q8_0.gguf"
+STORIES = MODELS / "stories260K.bin"
+report = Report()
+
+
+def run(*words, stdin=None):
+    return subprocess.run([str(COMMAND), "model", *map(str, words)], input=stdin, capture_output=True, text=True, errors="replace", timeout=300)
+
+
+def good(*words, stdin=None):
+    done = run(*words, stdin=stdin)
+    report.check(done.returncode == 0, f"wengert model {' '.join(map(str, words))}: {done.stderr}")
+    return done.stdout
+
+
+def refused(code, *words, mentions):
+    """One line on stderr that mentions something, nothing on stdout."""
+    done = run(*words)
+    what = f"wengert model {' '.join(map(str, words))}: exit {done.returncode}, stdout {done.stdout[:200]!r}, stderr {done.stderr[:400]!r}"
+    report.check(done.returncode == code and not done.stdout and len(done.stderr.splitlines()) == 1 and mentions in done.stderr, what)
+
+
+def programs():
+    whole = good("author", TIED, "--cut", "decode", "--ctx", 32)
+    report.check(whole.startswith("wengert 1\nprogram llama.decode\nextent ctx = 32\n"), f"the decode cut begins {whole[:80]!r}")
+    identity = json.loads(good("identity", TIED, "--cut", "decode", "--ctx", 32, "--json"))
+    digest = subprocess.run(["sha256sum"], input=whole, capture_output=True, text=True).stdout.split()[0]
+    report.check(identity["sha256"] == digest, "the identity is not the text's SHA-256")
+    under = good("author", TIED, "--cut", "decode.head", "--dir", "weights")
+    report.check('@"weights/model.norm.weight"' in under, "--dir does not name the weights' folder")
+    parts = {line.split(" = ", 1)[1] for cut in ("decode.layer.0",) for line in good("author", TIED, "--cut", cut, "--ctx", 32).splitlines() if "matmul" in line}
+    report.check(len(parts) >= 9, "a layer has fewer products than a layer has")
+    inspected = json.loads(good("inspect", QUANTISED, "--json"))
+    report.check(any(tensor["kind"] == "q8_0" for tensor in inspected["tensors"]), "the quantised file shows no q8_0")
+    manifest = json.loads(good("inspect", TIED, "--manifest"))
+    report.check(all(len(tensor["sha256"]) == 64 for tensor in manifest["tensors"]), "the manifest has no digests")
+    refused(2, "author", TIED, "--cut", "decode.lair", mentions="--cut")
+    refused(1, "author", ROOT / "nowhere", mentions="nowhere")
+    refused(1, "author", TIED, "--cut", "decode.layer.9", mentions="layers 0 to 1")
+    refused(2, "compose", mentions="no verb")
+
+
+def tokens():
+    lines = good("tokenize", MODELS / "tokenizers" / "llama3.json", "--stdin", "--json", "--special", stdin='"a"\n" b"\n').splitlines()
+    report.check(json.loads(lines[0])["ids"] == [764, 64], f"--special gives {lines[0]}")
+    text = good("detokenize", MODELS / "tokenizers" / "llama3.json", "--stdin", stdin="[764, 64]\n")
+    report.check(json.loads(text)["text"] == "a", f"special tokens are shown: {text!r}")
+    report.check(good("tokenize", "bytes", "hi") == "104,105\n", "bytes are not their numbers")
+    refused(2, "tokenize", "bytes", mentions="TEXT")
+    refused(1, "detokenize", "bytes", "--tokens", "1,300", mentions="300")
+    refused(2, "detokenize", "bytes", "--tokens", "1,x", mentions="commas")
+
+
+def logits():
+    facts = json.loads((TIED / "expected.json").read_text())
+    rows = json.loads(good("logits", TIED, "--tokens", ",".join(map(str, facts["prompt"])), "--json"))["logits"]
+    for position, wanted in zip(facts["positions"], facts["logits_f64_hex"]):
+        off = max(abs(a - float.fromhex(b)) for a, b in zip(rows[position], wanted))
+        report.check(off < 1e-4, f"logits of position {position} are off by {off}")
+    refused(1, "logits", TIED, "--tokens", "5,999", mentions="999")
+
+
+def answer(*words):
+    return json.loads(good("generate", *words, "--json"))
+
+
+def generating(folder):
+    model = folder / "one"
+    words = [model, "the ", "--seed", 7]
+    whole = answer(*words, "--max-tokens", 24)
+    report.check(len(whole["ids"]) == 24 and whole["finish"] == "length", f"24 tokens are {whole}")
+    for more in (["--threads", 1], ["--threads", 2], ["--rows", 1], ["--draft", model], ["--ctx", 64]):
+        report.check(answer(*words, "--max-tokens", 24, *more)["ids"] == whole["ids"], f"{more} changes the text")
+    session = folder / "session"
+    first = answer(*words, "--max-tokens", 9, "--session", session)
+    rest = answer(model, "", "--seed", 7, "--max-tokens", 15, "--session", session)
+    report.check(first["ids"] + rest["ids"] == whole["ids"], "a session that goes on says something else")
+    refused(1, "generate", TIED, "a", "--tokenizer", "bytes", "--session", session, mentions="differs")
+    stop = whole["text"][5:8]
+    report.check(answer(*words, "--max-tokens", 24, "--stop", stop)["text"] == whole["text"].split(stop)[0], "--stop does not stop")
+    receipt = folder / "receipt.json"
+    good("generate", *words, "--max-tokens", 12, "--receipt", receipt)
+    report.check("every one the same" in good("verify", receipt, model), "a receipt does not verify")
+    changed = json.loads(receipt.read_text())
+    changed["tokens"][3] += 1
+    receipt.write_text(json.dumps(changed))
+    done = run("verify", receipt, model)
+    report.check(done.returncode == 1 and "token 3 differs" in done.stdout, f"a changed receipt: {done.stdout!r}")
+    refused(1, "generate", model, "x" * 600, "--ctx", 500, mentions="never cut")
+    refused(2, "generate", model, "x", "--top-p", 2, mentions="top-p")
+    refused(1, "generate", model, "x", "--chat", mentions="chat template")
+    lines = good("bench", STORIES, "--prompt", 8, "--generate", 4, "--repeat", 2, "--format", "csv").splitlines()
+    report.check(len(lines) == 3 and lines[1].split(",")[3] == "pp8", f"the table of bench: {lines}")
+
+
+def training(folder):
+    text = folder / "text.txt"
+    text.write_text("the cat sat on the mat, and the dog sat on the log. " * 200)
+    words = ["--text", text, "--shape", "1x32x2", "--rows", 4, "--length", 32, "--rate", 1e-2, "--steps", 60]
+    one, two = folder / "one", folder / "two"
+    told = json.loads(good("train", one, *words, "--every", 1000, "--json"))
+    report.check(told["steps"] == 60 and told["loss"] < 2, f"60 steps leave {told}")
+    process = subprocess.Popen([str(COMMAND), "model", "train", str(two), *map(str, words), "--every", "5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(1000):
+        if (two / "training.safetensors").exists():
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    good("train", two, *words, "--every", 7, "--resume")
+    report.check((one / "model.safetensors").read_bytes() == (two / "model.safetensors").read_bytes(), "an interrupted training ends elsewhere")
+    report.check("the" in answer(one, "the cat", "--temperature", 0, "--max-tokens", 40)["text"], "the model has not learnt its text")
+    good("train", one, *words[:-2], "--steps", 10, "--lora", 2)
+    plain = answer(one, "the cat", "--temperature", 0, "--max-tokens", 10)
+    adapted = answer(one, "the cat", "--temperature", 0, "--max-tokens", 10, "--adapter", one / "adapter.safetensors")
+    report.check(len(plain["ids"]) == len(adapted["ids"]), "an adapter does not run")
+    identities = {json.loads(good("identity", one, "--json", *more))["sha256"] for more in ([], ["--adapter", one / "adapter.safetensors"])}
+    report.check(len(identities) == 2, "an adapter does not change the identity")
+    refused(1, "train", one, *words[:-2], "--steps", 10, "--resume", mentions="another program")
+    refused(1, "train", folder / "none", "--text", text, mentions="--shape")
+    refused(2, "train", folder / "none", "--text", text, "--shape", "3x4", mentions="--shape")
+    refused(1, "train", folder / "none", "--text", folder / "absent", "--shape", "1x32x2", mentions="absent")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory)
+        programs()
+        tokens()
+        logits()
+        training(folder)
+        generating(folder)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
