@@ -80,6 +80,21 @@ if(TARGET room_bpl)
     add_library(wengert::wengert_bpl_static ALIAS wengert_bpl_static)
 endif()
 
+# Tables of pointers take 24 bytes an entry to relocate, or a bit where loader and linker know how (glibc 2.36, binutils 2.38).
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs -Werror)
+check_c_source_compiles("#include <features.h>
+#if !defined __GLIBC__ || !__GLIBC_PREREQ(2, 36)
+#error no packed relocations
+#endif
+int main(void) { return 0; }" PACKED_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(PACKED_RELOCATIONS)
+    foreach(name wengert wengert_lazy wengert_model wengert_bpl)
+        target_link_options(${name}_shared PRIVATE -Wl,-z,pack-relative-relocs)
+    endforeach()
+endif()
+
 if(NOT WENGERT_SANITIZE)
     # A call of our own public functions is direct, as -fno-semantic-interposition promises the compiler already.
     target_link_options(wengert_shared PRIVATE -Wl,-z,defs -Wl,-Bsymbolic-functions)
