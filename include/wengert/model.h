@@ -85,6 +85,15 @@ WG_API char *wg_model_manifest(wg_model_spec *spec, wg_error *error);
 /* One SHA-256 of all weights: of each tensor's name, kind, shape and digest; 64 hex digits and a NUL. */
 WG_API bool wg_model_weights_digest(wg_model_spec *spec, char digest[65], wg_error *error);
 
+/* Writes a model as a GGUF file, its matrices in a kind (f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1 q4_k q6_k; rows that are no whole blocks in q8_0 or
+ * f16), embedding and head in another; vectors, routers and positions stay f32. The vocabulary goes along. What the format cannot say is
+ * WG_UNSUPPORTED; the old file is kept on any failure. */
+WG_API bool wg_model_write_gguf(wg_model_spec *spec, const char *path, wg_kind kind, wg_kind embedding_kind, wg_error *error);
+
+/* Writes a model as a Hugging Face folder: config.json, model.safetensors with its matrices in f32, f16 or bf16, and the vocabulary (the files beside
+ * the weights; a byte-level one of a GGUF file as tokenizer.json). Dequantises. What config.json cannot say is WG_UNSUPPORTED. */
+WG_API bool wg_model_write_folder(wg_model_spec *spec, const char *directory, wg_kind kind, wg_error *error);
+
 /* The name of a cut ("decode", "prefill.layer.3"), 64 bytes are enough. */
 WG_API void wg_model_cut_name(const wg_model_cut *cut, char name[64]);
 

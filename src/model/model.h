@@ -13,6 +13,7 @@
  *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities
  *   runner.c        a sequence and its caches             sampler.def sampler.c   the next token
  *   gguf.c gguf_config.c llama2c.c                        further files of weights
+ *   quantise.c      f32 to the kinds of files             export.h  models written anew: GGUF, folders
  *   tokenizer.h     vocabularies: tokenizer.c and its neighbours
  *   template.h      chat templates                        chat.c  prompts by them */
 #ifndef MODEL_MODEL_H

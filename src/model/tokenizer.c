@@ -199,6 +199,8 @@ bool tokenizer_room_for_merges(wg_tokenizer *t, uint64_t count, wg_error *error)
     t->merges = base_allocate(t->allocator, size * sizeof *t->merges);
     if (!t->merges) return base_fail_memory(error);
     t->merge_size = (uint32_t)size;
+    t->merge_order = base_arena_take(&t->arena, (count + 1) * sizeof *t->merge_order);
+    if (!t->merge_order) return base_fail_memory(error);
     for (uint64_t i = 0; i < size; i++) t->merges[i].rank = -1;
     return true;
 }
@@ -229,6 +231,8 @@ bool tokenizer_add_merge(wg_tokenizer *t, const char *left, size_t left_length, 
                          left, (int)right_length, right);
     tokenizer_merge *merge = merge_slot(t, a, b);
     if (merge->rank < 0) *merge = (tokenizer_merge){a, b, both, number};
+    t->merge_order[t->merge_count][0] = a;
+    t->merge_order[t->merge_count++][1] = b;
     return true;
 }
 

@@ -57,6 +57,7 @@ struct wg_tokenizer {
     uint32_t *table, table_size;           /* by text: id + 1 */
     tokenizer_merge *merges;               /* hashed by (left, right): rank -1 is empty */
     uint32_t merge_size, merge_count;
+    int32_t (*merge_order)[2];             /* [merge_count] by rank, in the arena */
     uint32_t *added_by_byte[2];            /* [257] starts of lists of added tokens by first byte: before and after normalising */
     int32_t *added[2];                     /* longest first */
     float least, greatest;                 /* scores, of UNIGRAM */
@@ -81,6 +82,7 @@ const tokenizer_merge *tokenizer_merge_of(const wg_tokenizer *tokenizer, int32_t
 bool tokenizer_letters_to_bytes(char *text, size_t *length);
 /* The splits that are known, by the text of their pattern; false: an unknown one. */
 bool tokenizer_split_of(const char *pattern, size_t length, tokenizer_split *split);
+const char *tokenizer_split_pattern(tokenizer_split split); /* "": none */
 
 /* wg_tokenizer_encode where no added token begins at the places [plain_count] of the text, ascending. */
 bool tokenizer_encode_plain(wg_tokenizer *tokenizer, const char *text, size_t length, int flags, const size_t *plain, size_t plain_count, int32_t **ids,

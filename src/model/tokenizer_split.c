@@ -176,18 +176,26 @@ size_t tokenizer_piece(tokenizer_split split, const char *text, size_t length)
     }
 }
 
-bool tokenizer_split_of(const char *pattern, size_t length, tokenizer_split *split)
-{
 #define LLAMA3_BEGIN "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define LLAMA3_END "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-    static const struct { const char *pattern; tokenizer_split split; } known[] = {
-        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", TOKENIZER_GPT2},
-        {LLAMA3_BEGIN "\\p{N}{1,3}" LLAMA3_END, TOKENIZER_LLAMA3},
-        {LLAMA3_BEGIN "\\p{N}" LLAMA3_END, TOKENIZER_QWEN}};
+static const struct { const char *pattern; tokenizer_split split; } known[] = {
+    {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", TOKENIZER_GPT2},
+    {LLAMA3_BEGIN "\\p{N}{1,3}" LLAMA3_END, TOKENIZER_LLAMA3},
+    {LLAMA3_BEGIN "\\p{N}" LLAMA3_END, TOKENIZER_QWEN}};
+
+bool tokenizer_split_of(const char *pattern, size_t length, tokenizer_split *split)
+{
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i].pattern) != length || memcmp(known[i].pattern, pattern, length)) continue;
         *split = known[i].split;
         return true;
     }
     return false;
+}
+
+const char *tokenizer_split_pattern(tokenizer_split split)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].split == split) return known[i].pattern;
+    return "";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * wengert model author, identity, inspect: a model's programs and what it is made of, without running anything. */
+ * wengert model author, identity, inspect, quantize, convert: a model's programs and what it is made of, without running anything. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,4 +137,53 @@ int verb_model_inspect(const tool_call *call)
     base_string_free(&text);
     wg_model_spec_free(&spec);
     return code;
+}
+
+/* ---- quantize, convert ---- */
+
+static bool read_kind(const tool_call *call, const char *option, wg_kind otherwise, wg_kind *kind)
+{
+    const char *name = tool_value(call, option);
+    *kind = otherwise;
+    for (int k = 0; name && k < WG_KIND_COUNT; k++)
+        if (!strcmp(wg_kind_name((wg_kind)k), name)) return *kind = (wg_kind)k, true;
+    return !name || (tool_usage(call, "--%s %s: no such kind", option, name), false);
+}
+
+static int say_written(const tool_call *call, const char *path)
+{
+    wg_error error = {.code = WG_OK};
+    wg_model_spec *written = language_spec(call, path, &error); /* read back: what was written is a model */
+    uint64_t bytes = 0;
+    if (!written) return tool_fail(call, &error);
+    for (uint32_t i = 0; i < written->tensor_count; i++) bytes += written->tensors[i].bytes;
+    fprintf(stderr, "%s: %u tensors, %.1f MB\n", path, written->tensor_count, (double)bytes / 1e6);
+    wg_model_spec_free(&written);
+    return TOOL_DONE;
+}
+
+int verb_model_quantize(const tool_call *call)
+{
+    wg_kind kind, embedding;
+    int code = TOOL_DONE;
+    wg_error error = {.code = WG_OK};
+    if (!read_kind(call, "kind", WG_KIND_Q8_0, &kind) || !read_kind(call, "embedding", kind, &embedding)) return TOOL_USAGE;
+    wg_model_spec *spec = open_spec(call, &code);
+    if (!spec) return code;
+    bool good = wg_model_write_gguf(spec, call->words[1], kind, embedding, &error);
+    wg_model_spec_free(&spec);
+    return good ? say_written(call, call->words[1]) : tool_fail(call, &error);
+}
+
+int verb_model_convert(const tool_call *call)
+{
+    wg_kind kind;
+    int code = TOOL_DONE;
+    wg_error error = {.code = WG_OK};
+    if (!read_kind(call, "kind", WG_KIND_F32, &kind)) return TOOL_USAGE;
+    wg_model_spec *spec = open_spec(call, &code);
+    if (!spec) return code;
+    bool good = wg_model_write_folder(spec, call->words[1], kind, &error);
+    wg_model_spec_free(&spec);
+    return good ? say_written(call, call->words[1]) : tool_fail(call, &error);
 }

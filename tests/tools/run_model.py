@@ -140,10 +140,59 @@ def training(folder):
     refused(1, "train", folder / "none", "--text", folder / "absent", "--shape", "1x32x2", mentions="absent")
 
 
+def distance(a, b):
+    return max(abs(x - y) for r, s in zip(a, b) for x, y in zip(r, s))
+
+
+def logits_of(model):
+    return json.loads(good("logits", model, "--tokens", "1,5,9,3,7", "--json"))["logits"]
+
+
+# What GGUF has no place for, in models that are refused instead of changed.
+UNSAYABLE = {"gemma2/tied": "the scales", "gemma3/tied": "the scales", "gemma3/layer-types": "windows", "llama/yarn-scaling": "rotary", "phi3/longrope-partial": "rotary",
+             "qwen3_moe/top2-plain-mixed": "experts", "smollm3/tied": "rotary"}
+
+
+def rewriting(folder):
+    file, back = folder / "a.gguf", folder / "back"
+    models = sorted(path.parent for path in MODELS.glob("*/*/config.json")) + [STORIES]
+    for model in models:
+        name = str(model.relative_to(MODELS))
+        want = logits_of(model)
+        good("convert", model, back)
+        report.check(logits_of(back) == want, f"{name}: other logits as a folder")
+        if name in UNSAYABLE:
+            refused(1, "quantize", model, folder / "never.gguf", "--kind", "f32", mentions=UNSAYABLE[name])
+            continue
+        good("quantize", model, file, "--kind", "f32")
+        report.check(distance(logits_of(file), want) < 1e-5, f"{name}: other logits as a GGUF file")
+    report.check(not (folder / "never.gguf").exists() and not list(folder.glob("*.part*")), "a refused file is there all the same")
+    wide = folder / "wide"
+    good("convert", QUANTISED, wide)
+    plain = logits_of(wide)
+    misses = {}
+    for kind in ("bf16", "f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"):
+        good("quantize", wide, file, "--kind", kind)
+        misses[kind] = distance(logits_of(file), plain)
+        kinds = {t["kind"] for t in json.loads(good("inspect", file, "--json"))["tensors"] if len(t["shape"]) == 2}
+        report.check(kind in kinds, f"quantize --kind {kind} wrote {kinds}")
+    report.check(0 < misses["f16"] < misses["bf16"] and misses["q8_0"] < misses["q5_0"] < misses["q4_0"] < 4, f"kinds miss the logits by {misses}")
+    for source, kind in ((MODELS / "gguf" / "llama-q8_0.gguf", "q8_0"), (MODELS / "gguf" / "llama-q4_0.gguf", "q4_0")):
+        good("quantize", source, file, "--kind", kind)
+        good("convert", file, back)
+        report.check(distance(logits_of(back), logits_of(source)) < 1e-4, f"{source.name} is another model after its way through a folder")
+    good("quantize", STORIES, file, "--kind", "q4_k", "--embedding", "q8_0")
+    refused(2, "quantize", TIED, file, "--kind", "q9", mentions="q9")
+    refused(1, "quantize", TIED, file, "--kind", "i32", mentions="i32")
+    refused(1, "convert", TIED, back, "--kind", "q8_0", mentions="GGUF")
+    refused(1, "quantize", TIED, folder / "nowhere" / "a.gguf", mentions="nowhere")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         programs()
+        rewriting(folder)
         tokens()
         logits()
         training(folder)

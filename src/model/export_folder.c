@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * A model as a Hugging Face folder: config.json as config.c reads it, model.safetensors, and its vocabulary. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "model/export.h"
+#include "model/tokenizer.h"
+#include "wengert/files.h"
+
+/* ---- config.json ---- */
+
+static void put_number(base_string *out, const char *key, double value)
+{
+    base_string_printf(out, ",\n  \"%s\": %.17g", key, value);
+}
+
+static void put_count(base_string *out, const char *key, int64_t value)
+{
+    base_string_printf(out, ",\n  \"%s\": %lld", key, (long long)value);
+}
+
+static void put_flag(base_string *out, const char *key, bool value)
+{
+    base_string_printf(out, ",\n  \"%s\": %s", key, value ? "true" : "false");
+}
+
+static void put_factors(base_string *out, const char *key, const double *factors, int64_t count)
+{
+    base_string_printf(out, ", \"%s\": [", key);
+    for (int64_t i = 0; i < count; i++) base_string_printf(out, i ? ", %.17g" : "%.17g", factors[i]);
+    base_string_puts(out, "]");
+}
+
+static bool put_rope(base_string *out, const model_config *c, wg_error *error)
+{
+    static const char *const types[] = {"default", "linear", "dynamic", "llama3", "yarn", "longrope", ""};
+    const model_rope *rope = &c->ropes[0];
+    if (rope->type == MODEL_ROPE_FACTORS) return base_fail(error, WG_UNSUPPORTED, "%s: config.json cannot say the rope factors of rope_freqs.weight", c->name);
+    put_number(out, "rope_theta", rope->theta);
+    if (rope->width != c->head_width) put_number(out, "partial_rotary_factor", ((double)rope->width + 0.5) / (double)c->head_width);
+    if (c->family == MODEL_GEMMA3) put_number(out, "rope_local_base_freq", c->ropes[1].theta);
+    if (rope->type == MODEL_ROPE_PLAIN) return true;
+    base_string_printf(out, ",\n  \"rope_scaling\": {\"rope_type\": \"%s\", \"original_max_position_embeddings\": %lld", types[rope->type], (long long)rope->original);
+    if (rope->factor) base_string_printf(out, ", \"factor\": %.17g", rope->factor);
+    if (rope->type == MODEL_ROPE_LLAMA3) base_string_printf(out, ", \"low_freq_factor\": %.17g, \"high_freq_factor\": %.17g", rope->low, rope->high);
+    if (rope->type == MODEL_ROPE_YARN) base_string_printf(out, ", \"beta_fast\": %.17g, \"beta_slow\": %.17g, \"truncate\": %s", rope->beta_fast, rope->beta_slow, rope->no_truncate ? "false" : "true");
+    if (rope->mscale) base_string_printf(out, ", \"mscale\": %.17g", rope->mscale);
+    if (rope->mscale_all) base_string_printf(out, ", \"mscale_all_dim\": %.17g", rope->mscale_all);
+    if (rope->attention) base_string_printf(out, ", \"attention_factor\": %.17g", rope->attention);
+    if (rope->type == MODEL_ROPE_LONG) {
+        put_factors(out, "short_factor", rope->short_factors, rope->width / 2);
+        put_factors(out, "long_factor", rope->long_factors, rope->width / 2);
+    }
+    base_string_puts(out, "}");
+    return true;
+}
+
+static void put_windows(base_string *out, const model_config *c)
+{
+    int64_t window = 0;
+    for (int64_t i = 0; i < c->layers; i++) window = c->at[i].window ? c->at[i].window : window;
+    if (window) put_count(out, "sliding_window", window);
+    else base_string_puts(out, ",\n  \"sliding_window\": null");
+    put_flag(out, "use_sliding_window", window != 0);
+    if (!window) return;
+    base_string_puts(out, ",\n  \"layer_types\": [");
+    for (int64_t i = 0; i < c->layers; i++) base_string_printf(out, "%s\"%s_attention\"", i ? ", " : "", c->at[i].window ? "sliding" : "full");
+    base_string_puts(out, "]");
+}
+
+static void put_experts(base_string *out, const model_config *c)
+{
+    if (!c->experts) return;
+    put_count(out, c->family == MODEL_MIXTRAL ? "num_local_experts" : "num_experts", c->experts);
+    put_count(out, "num_experts_per_tok", c->experts_used);
+    if (c->family == MODEL_MIXTRAL) return;
+    put_count(out, "moe_intermediate_size", c->expert_inner);
+    put_flag(out, "norm_topk_prob", c->experts_normalised);
+    base_string_puts(out, ",\n  \"mlp_only_layers\": [");
+    const char *comma = "";
+    for (int64_t i = 0; i < c->layers; i++)
+        if (!c->at[i].sparse) base_string_printf(out, "%s%lld", comma, (long long)i), comma = ", ";
+    base_string_puts(out, "]");
+}
+
+static void put_scales(base_string *out, const model_config *c)
+{
+    if (c->family == MODEL_GEMMA2 || c->family == MODEL_GEMMA3) {
+        put_number(out, "query_pre_attn_scalar", 1 / (c->attention_scale * c->attention_scale));
+        if (c->attention_cap) put_number(out, "attn_logit_softcapping", c->attention_cap);
+        else base_string_puts(out, ",\n  \"attn_logit_softcapping\": null");
+        if (c->final_cap) put_number(out, "final_logit_softcapping", c->final_cap);
+        else base_string_puts(out, ",\n  \"final_logit_softcapping\": null");
+    }
+    if (c->family != MODEL_GRANITE) return;
+    put_number(out, "embedding_multiplier", c->embedding_scale);
+    put_number(out, "attention_multiplier", c->attention_scale);
+    put_number(out, "residual_multiplier", c->residual_scale);
+    put_number(out, "logits_scaling", c->logits_scale);
+}
+
+static void put_sizes(base_string *out, const model_config *c)
+{
+    bool gpt2 = c->family == MODEL_GPT2;
+    put_count(out, gpt2 ? "n_embd" : "hidden_size", c->width);
+    put_count(out, gpt2 ? "n_layer" : "num_hidden_layers", c->layers);
+    put_count(out, gpt2 ? "n_head" : "num_attention_heads", c->heads);
+    put_count(out, gpt2 ? "n_inner" : "intermediate_size", c->inner);
+    put_count(out, gpt2 ? "n_positions" : "max_position_embeddings", c->positions);
+    put_count(out, "vocab_size", c->vocabulary);
+    put_number(out, gpt2 ? "layer_norm_epsilon" : "rms_norm_eps", c->epsilon);
+    if (gpt2) return;
+    put_count(out, "num_key_value_heads", c->key_heads);
+    put_count(out, "head_dim", c->head_width);
+}
+
+static bool put_config(const model_export *x, base_string *out)
+{
+    static const char *const kinds[] = {"float32", "float16", "bfloat16"}, *const activations[] = {"silu", "gelu_pytorch_tanh", "gelu"};
+    const model_config *c = &x->spec->config;
+    base_string_printf(out, "{\n  \"model_type\": \"%s\"", model_families[c->family].model_type);
+    base_string_printf(out, ",\n  \"torch_dtype\": \"%s\"", kinds[x->kind == WG_KIND_F32 ? 0 : x->kind == WG_KIND_F16 ? 1 : 2]);
+    put_sizes(out, c);
+    base_string_printf(out, ",\n  \"%s\": \"%s\"", c->family == MODEL_GPT2 ? "activation_function" : "hidden_act", activations[c->activation]);
+    put_flag(out, "tie_word_embeddings", c->tied);
+    if (model_families[c->family].biases == MODEL_BIAS_ASKED) put_flag(out, "attention_bias", c->attention_bias);
+    if (c->mlp_bias) put_flag(out, "mlp_bias", true);
+    put_scales(out, c);
+    put_experts(out, c);
+    if (c->family != MODEL_GPT2) {
+        put_windows(out, c);
+        if (!put_rope(out, c, x->error)) return false;
+    }
+    if (c->family == MODEL_SMOLLM3) {
+        base_string_puts(out, ",\n  \"no_rope_layers\": [");
+        for (int64_t i = 0; i < c->layers; i++) base_string_printf(out, i ? ", %d" : "%d", c->at[i].rope >= 0);
+        base_string_puts(out, "]");
+    }
+    if (c->begin >= 0) put_count(out, "bos_token_id", c->begin);
+    if (c->end >= 0) put_count(out, "eos_token_id", c->end);
+    base_string_puts(out, "\n}\n");
+    return !out->failed || base_fail_memory(x->error);
+}
+
+/* ---- the vocabulary ---- */
+
+static bool path_in(const model_export *x, const char *directory, const char *file, base_string *path)
+{
+    path->length = 0;
+    base_string_printf(path, "%s/%s", directory, file);
+    return !path->failed || base_fail_memory(x->error);
+}
+
+/* Files of a vocabulary as they stand beside the weights. */
+static bool copy_files(model_export *x, const char *directory, bool *any)
+{
+    static const char *const files[] = {"tokenizer.json", "tokenizer.model", "tokenizer.bin", "vocab.json", "merges.txt", "tokenizer_config.json",
+                                        "special_tokens_map.json", "added_tokens.json", "generation_config.json", "chat_template.jinja"};
+    base_string path = base_string_new(x->spec->allocator);
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof files / sizeof *files; i++) {
+        const char *from = model_path(x->spec, files[i]);
+        base_file bytes;
+        if (!from) good = base_fail_memory(x->error);
+        else if (!access(from, R_OK)) {
+            *any = *any || i < 4;
+            good = path_in(x, directory, files[i], &path) && base_file_map(from, &bytes, x->error);
+            if (good) {
+                good = base_file_write(x->spec->allocator, path.text, bytes.bytes, bytes.length, x->error);
+                base_file_close(&bytes);
+            }
+        }
+    }
+    base_string_free(&path);
+    return good;
+}
+
+static void put_token(const wg_tokenizer *t, int32_t id, base_string *text, base_string *out)
+{
+    text->length = 0;
+    export_token(t, id, text);
+    base_json_put_string(out, text->text ? text->text : "", text->length);
+}
+
+static void put_split(const wg_tokenizer *t, base_string *out)
+{
+    base_string_puts(out, ", \"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [");
+    if (t->split == TOKENIZER_SMOLLM) base_string_puts(out, "{\"type\": \"Digits\", \"individual_digits\": true}, ");
+    else if (t->split != TOKENIZER_GPT2) {
+        const char *pattern = tokenizer_split_pattern(t->split);
+        base_string_puts(out, "{\"type\": \"Split\", \"pattern\": {\"Regex\": ");
+        base_json_put_string(out, pattern, strlen(pattern));
+        base_string_puts(out, "}, \"behavior\": \"Isolated\", \"invert\": false}, ");
+    }
+    bool own = t->split == TOKENIZER_SMOLLM || t->split == TOKENIZER_GPT2;
+    base_string_printf(out, "{\"type\": \"ByteLevel\", \"add_prefix_space\": %s, \"trim_offsets\": true, \"use_regex\": %s}]}", t->prefix ? "true" : "false", own ? "true" : "false");
+}
+
+static void put_begin(const wg_tokenizer *t, base_string *text, base_string *out)
+{
+    if (t->begin < 0) return;
+    base_string_puts(out, ", \"post_processor\": {\"type\": \"TemplateProcessing\", \"single\": [{\"SpecialToken\": {\"id\": ");
+    put_token(t, t->begin, text, out);
+    base_string_puts(out, ", \"type_id\": 0}}, {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}], \"pair\": [], \"special_tokens\": {");
+    put_token(t, t->begin, text, out);
+    base_string_puts(out, ": {\"id\": ");
+    put_token(t, t->begin, text, out);
+    base_string_printf(out, ", \"ids\": [%d], \"tokens\": [", t->begin);
+    put_token(t, t->begin, text, out);
+    base_string_puts(out, "]}}}");
+}
+
+/* A byte-level vocabulary as tokenizer.json. */
+static void put_tokenizer(const wg_tokenizer *t, base_string *out)
+{
+    base_string text = base_string_new(t->allocator);
+    const char *comma = "";
+    base_string_puts(out, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null, \"added_tokens\": [");
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!t->tokens[i].added) continue;
+        base_string_printf(out, "%s{\"id\": %u, \"content\": ", comma, i);
+        put_token(t, (int32_t)i, &text, out);
+        base_string_printf(out, ", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": %s, \"special\": %s}", t->tokens[i].normalised ? "true" : "false",
+                           t->tokens[i].special ? "true" : "false");
+        comma = ", ";
+    }
+    base_string_printf(out, "], \"normalizer\": %s", t->nfc ? "{\"type\": \"NFC\"}" : "null");
+    put_split(t, out);
+    put_begin(t, &text, out);
+    base_string_puts(out, ", \"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": true, \"use_regex\": true}, \"model\": {\"type\": \"BPE\"");
+    base_string_printf(out, ", \"dropout\": null, \"unk_token\": null, \"continuing_subword_prefix\": null, \"end_of_word_suffix\": null, \"fuse_unk\": false, \"byte_fallback\": false, \"ignore_merges\": %s, \"vocab\": {",
+                       t->ignore_merges ? "true" : "false");
+    comma = "";
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->tokens[i].added) continue;
+        base_string_puts(out, comma);
+        put_token(t, (int32_t)i, &text, out);
+        base_string_printf(out, ": %u", i);
+        comma = ",\n";
+    }
+    base_string_puts(out, "}, \"merges\": [");
+    for (uint32_t rank = 0; rank < t->merge_count; rank++) {
+        base_string_puts(out, rank ? ",\n[" : "[");
+        put_token(t, t->merge_order[rank][0], &text, out);
+        base_string_puts(out, ", ");
+        put_token(t, t->merge_order[rank][1], &text, out);
+        base_string_puts(out, "]");
+    }
+    base_string_puts(out, "]}}\n");
+    if (text.failed) out->failed = true;
+    base_string_free(&text);
+}
+
+static bool write_vocabulary(model_export *x, const char *directory)
+{
+    bool any = false;
+    if (!copy_files(x, directory, &any) || any || !x->spec->config.gguf) return any || !x->error || !x->error->code;
+    wg_error none = {.code = WG_OK};
+    const char *file = model_path(x->spec, x->spec->files[0]);
+    wg_tokenizer *t = file ? wg_tokenizer_open(x->spec->context, file, &none) : NULL;
+    if (!t) return file || base_fail_memory(x->error);
+    bool byte_level = t->form == TOKENIZER_RANKED && t->byte_level && t->split >= TOKENIZER_GPT2;
+    base_string text = base_string_new(x->spec->allocator), path = base_string_new(x->spec->allocator);
+    bool good = true;
+    if (byte_level) {
+        put_tokenizer(t, &text);
+        good = (!text.failed || base_fail_memory(x->error)) && path_in(x, directory, "tokenizer.json", &path) && base_file_write(x->spec->allocator, path.text, text.text, text.length, x->error);
+    }
+    base_string_free(&text);
+    base_string_free(&path);
+    wg_tokenizer_free(&t);
+    return good;
+}
+
+/* ---- tensors ---- */
+
+static wg_tensor *rounded(const model_export *x, wg_kind kind, uint32_t rank, const int64_t *shape, const float *items)
+{
+    wg_tensor *tensor = wg_tensor_new(x->spec->context, kind, rank, shape, NULL, x->error);
+    if (tensor) model_quantise(kind, items, wg_tensor_volume(tensor), (void *)(uintptr_t)wg_tensor_data(tensor));
+    return tensor;
+}
+
+/* A piece, or (its name has *) each of its experts. */
+static bool put_piece(const model_export *x, uint32_t index, wg_bundle *bundle)
+{
+    const export_piece *p = &x->pieces[index];
+    int64_t volume, count = strchr(p->name, '*') ? p->shape[0] : 1;
+    float *items = export_items(x, index, &volume);
+    bool good = items != NULL;
+    for (int64_t e = 0; good && e < count; e++) {
+        char name[200];
+        const char *star = strchr(p->name, '*');
+        if (star) snprintf(name, sizeof name, "%.*s%lld%s", (int)(star - p->name), p->name, (long long)e, star + 1);
+        else snprintf(name, sizeof name, "%s", p->name);
+        wg_tensor *tensor = rounded(x, p->kind, star ? p->rank - 1 : p->rank, star ? p->shape + 1 : p->shape, items + e * (volume / count));
+        good = tensor && wg_bundle_put(bundle, name, tensor, x->error);
+    }
+    if (items) base_free(x->spec->allocator, items, (size_t)(volume + 1) * sizeof *items);
+    return good;
+}
+
+bool export_write_folder(model_export *x, const char *directory)
+{
+    base_string text = base_string_new(x->spec->allocator), path = base_string_new(x->spec->allocator);
+    wg_bundle *bundle = NULL;
+    bool good = put_config(x, &text) && ((bundle = wg_bundle_new(x->spec->context, x->error)) != NULL) && wg_bundle_put_text(bundle, "format", "pt", x->error);
+    for (uint32_t i = 0; good && i < x->count; i++) good = put_piece(x, i, bundle);
+    if (good && mkdir(directory, 0777) && errno != EEXIST) good = base_fail(x->error, WG_FILE, "the folder %s cannot be made: %s", directory, strerror(errno));
+    good = good && path_in(x, directory, "model.safetensors", &path) && wg_bundle_write(bundle, path.text, x->error) && path_in(x, directory, "config.json", &path) &&
+           base_file_write(x->spec->allocator, path.text, text.text, text.length, x->error) && write_vocabulary(x, directory);
+    wg_bundle_free(&bundle);
+    base_string_free(&text);
+    base_string_free(&path);
+    return good;
+}
