@@ -94,7 +94,7 @@ static bool add_tensors(opening *o, uint32_t number, const base_safetensors *fil
     for (uint32_t i = 0; i < file->count; i++) {
         const base_safetensor *from = &file->tensors[i];
         const base_json *given = map ? base_json_find(map, from->name) : NULL;
-        if (map && (!given || strcmp(given->text, o->spec->files[number]))) continue;
+        if (map && (!given || strcmp(given->text, o->spec->files[number]))) continue; /* check_files: it is a text */
         model_tensor tensor = {.name = from->name, .kind = from->kind, .rank = from->rank, .file = number,
                                .offset = (uint64_t)(from->items - start), .bytes = from->bytes};
         memcpy(tensor.shape, from->shape, from->rank * sizeof *tensor.shape);
@@ -126,10 +126,17 @@ static bool is_plain(const char *name)
     return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
 }
 
-static bool read_shard(opening *o, const base_json *item, const base_json *map, const char *path)
+/* All of them before the first is read: what a shard's tensors are looked up in is then a map of names. */
+static bool check_files(const opening *o, const base_json *map, const char *path)
 {
-    if (item->type != BASE_JSON_STRING || strlen(item->text) != item->length || !is_plain(item->text))
-        return base_fail(o->error, WG_FORMAT, "%s: the file of %s must be a plain name in the same folder", path, item->key);
+    for (const base_json *item = map->first; item; item = item->next)
+        if (item->type != BASE_JSON_STRING || strlen(item->text) != item->length || !is_plain(item->text))
+            return base_fail(o->error, WG_FORMAT, "%s: the file of %s must be a plain name in the same folder", path, item->key);
+    return true;
+}
+
+static bool read_shard(opening *o, const base_json *item, const base_json *map)
+{
     for (uint32_t i = 0; i < o->spec->file_count; i++)
         if (!strcmp(o->spec->files[i], item->text)) return true;
     return read_safetensors(o, item->text, map);
@@ -152,7 +159,8 @@ static bool read_index(opening *o, const char *path)
     const base_json *map = json ? base_json_find(json, "weight_map") : NULL;
     bool good = json && ((map && map->type == BASE_JSON_OBJECT) ||
                          base_fail(o->error, WG_FORMAT, "%s: the key \"weight_map\" is missing: it gives each tensor its file", path));
-    for (const base_json *item = good ? map->first : NULL; item && good; item = item->next) good = read_shard(o, item, map, path);
+    good = good && check_files(o, map, path);
+    for (const base_json *item = good ? map->first : NULL; item && good; item = item->next) good = read_shard(o, item, map);
     good = good && sort_tensors(o) && check_map(o, map, path);
     base_arena_free(&scratch);
     base_file_close(&bytes);
@@ -340,7 +348,8 @@ bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)
     char whole[4096];
     if (!realpath(path, whole)) return base_fail(error, WG_FILE, "cannot open %s; check the path", path);
     if (!base_file_map(whole, &bytes, error)) return false;
-    uint32_t before = spec->tensor_count, number;
+    uint32_t files = spec->file_count, number;
+    double scale = spec->adapter_scale;
     bool good = base_safetensors_open(&file, spec->allocator, path, bytes.bytes, bytes.length, error);
     if (good) {
         number = add_file(&o, whole);
@@ -348,13 +357,14 @@ bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)
         base_safetensors_close(&file);
     }
     base_file_close(&bytes);
-    if (!good && spec->tensor_count != before) { /* what was added goes again */
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < spec->tensor_count; i++)
-            if (spec->tensors[i].file != spec->file_count - 1) spec->tensors[kept++] = spec->tensors[i];
-        spec->tensor_count = kept;
-    }
-    return good;
+    if (good) return true;
+    uint32_t kept = 0; /* what was added goes again */
+    for (uint32_t i = 0; i < spec->tensor_count; i++)
+        if (spec->tensors[i].file < files) spec->tensors[kept++] = spec->tensors[i];
+    spec->tensor_count = kept;
+    spec->file_count = files;
+    spec->adapter_scale = scale;
+    return false;
 }
 
 uint64_t wg_model_spec_bytes(const wg_model_spec *spec)
