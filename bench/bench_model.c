@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "figures.h"
 #include "served.h"
 #include "wengert/nn.h"
@@ -332,6 +333,7 @@ int main(int count, char **arguments)
     const char *mode = count > 3 ? arguments[1] : "";
     bench b = {.models = count > 2 ? arguments[2] : NULL, .data = count > 3 ? arguments[3] : NULL, .resident = status_bytes("VmRSS:")};
     int status = 0;
+    wg_context_default()->spin = true; /* as the threads of every peer do */
     if (!strcmp(mode, "--print")) print_text(b.models, b.data);
     else if (!strcmp(mode, "--serve")) status = served_loop(&(served){serve_row, serve_check, serve_time, serve_costs, &b});
     else if (!strcmp(mode, "--time"))

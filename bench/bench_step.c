@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/floats.h"
+#include "base/memory.h"
 #include "base/tensor.h"
 #include "exec/session.h"
 #include "wengert/text.h"
@@ -133,6 +134,7 @@ int main(int count, char **arguments)
     wg_error error = {0};
     size_t length;
     char *text = text_of(arguments[1], &length);
+    wg_context_default()->spin = true;
     int runs = count > 3 ? atoi(arguments[3]) : 10;
     uint32_t listed = count > 4 ? (uint32_t)atoi(arguments[4]) : 0;
     wg_network *network = wg_text_parse(NULL, text, length, arguments[1], NULL, &error);
@@ -155,7 +157,7 @@ int main(int count, char **arguments)
         if (listed) time_stages(session, times);
     }
     for (uint32_t s = 0; s < plan->stage_count; s++) products += products_of(session, s);
-    printf("%s: %.2f ms of the processor, %.2f ms on %u threads; %u stages, %.1f GFLOP/s\n", arguments[2], best * 1e3, best_wall * 1e3,
+    printf("%s: %.4f ms of the processor, %.4f ms on %u threads; %u stages, %.1f GFLOP/s\n", arguments[2], best * 1e3, best_wall * 1e3,
            session->threads, plan->stage_count, 2 * products / best_wall * 1e-9);
     qsort(times, plan->stage_count, sizeof *times, slower_first);
     for (uint32_t s = 0; s < listed && s < plan->stage_count; s++) print_stage(session, &times[s]);

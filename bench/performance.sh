@@ -69,6 +69,11 @@ What costs and what does not:
 - Planning happens once; binding another extent lays offsets again and plans nothing.
 - Elementwise chains run a block at a time in the first-level cache; layout rows (reshape, permute, broadcast, narrow ...) are read through
   where the reader can follow them.
+- A product reads f16 and bf16 through `convert` to f32: items are widened in registers, and nothing is stored. Whatever else reads the converted value
+  has it stored.
+- Attention reads the keys and values that its mask admits. What is hidden counts too where it is not finite (zero times infinity is NaN), so it is
+  looked over: in each run where keys and values are fed or computed; once where `carry` keeps them and the run writes a slice into them in
+  place (`wengert plan` says "in place of carried"): writes are then looked over as they are made. A mask that is added needs that of keys as well, one that selects of values alone.
 - `WENGERT_SIMD=v2` (or `v3`) measures a lower vector level, `--threads 1` a single thread; neither changes a bit.
 TEXT
 } >"$page"

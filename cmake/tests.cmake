@@ -118,8 +118,8 @@ foreach(source IN LISTS fuzz_sources)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} EXCLUDE_FROM_ALL "${source}" ${fuzz_driver})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
-    if(name MATCHES "^fuzz_(lazy|arrays|session)$") # what they call runs kernels: `make fuzz` sanitizes them, `make test` does not
-        wengert_link_from(${name} model)
+    if(name MATCHES "^fuzz_(lazy|arrays|bpl|session)$") # what they call runs kernels: `make fuzz` sanitizes them, `make test` does not
+        wengert_link_from(${name} bpl)
         add_dependencies(kernel_fuzzers ${name})
         string(APPEND program_lines "kernel_fuzz ${PROJECT_BINARY_DIR}/fuzz/${name}\n")
         continue()

@@ -105,7 +105,7 @@ typedef struct wg_context_options {
     void *hook_user;
     uint32_t threads;       /* 0: what affinity and quota allow */
     const char *simd;       /* "v2", "v3", "v4"; NULL: what the processor has */
-    bool spin;              /* threads of the pool wait for work by spinning for some microseconds before they sleep */
+    bool spin;              /* threads of the pool wait for work by spinning for up to 200 microseconds before they sleep */
     /* Replaces the pool's threads: calls task(data, i) once for each i < tasks <= threads, on any threads, and returns when all have. NULL: the pool. */
     void (*parallel_for)(void *user, uint32_t tasks, void (*task)(void *data, uint32_t index), void *data);
     void *parallel_for_user;

@@ -121,7 +121,7 @@ static bpl_value *pattern_key(bpl_session *session, const bpl_node *key, const b
 static bpl_value *pattern_part(bpl_session *session, const bpl_node *target, const bpl_value *value, uint32_t position)
 {
     if (target->kind == BPL_NODE_KEY) return pattern_key(session, target->children[0], value);
-    if (bpl_is_unit(value)) return bpl_keep((bpl_value *)value);
+    if (bpl_is_unit(value)) return bpl_item(session, value, 0);
     return bpl_rank(value) == 1 ? bpl_item(session, value, position) : bpl_cell(session, value, position);
 }
 

@@ -51,7 +51,8 @@ static bool label_hash(bpl_session *session, const bpl_value *label, uint64_t *h
 
 static size_t index_bytes(uint64_t mask) { return sizeof(struct bpl_label_index) + (mask + 1) * sizeof(label_entry); }
 
-static int64_t index_find(bpl_session *session, const bpl_axis *axis, const struct bpl_label_index *index, const bpl_value *label, uint64_t hash, uint64_t *place)
+static int64_t index_find(bpl_session *session, const bpl_axis *axis, const struct bpl_label_index *index, const bpl_value *label, uint64_t hash,
+                          uint64_t *place)
 {
     for (*place = hash & index->mask; index->entries[*place].position; *place = (*place + 1) & index->mask) {
         const label_entry *entry = &index->entries[*place];

@@ -82,7 +82,7 @@ static bpl_value *call_marked(bpl_session *session, const bpl_call *call)
     return converted;
 }
 
-/* ---- arrays as functions ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- arrays as functions -------------------------------------------------------------------------------------------------------------- */
 
 /* Each function of an array on the same arguments; its other items are constant functions. Results become cells. */
 static bpl_value *call_array(bpl_session *session, bpl_value *array, bpl_value *left, bpl_value *right)
@@ -101,7 +101,7 @@ static bpl_value *call_array(bpl_session *session, bpl_value *array, bpl_value *
     return mixed;
 }
 
-/* ---- the entry ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the entry ------------------------------------------------------------------------------------------------------------------------ */
 
 bpl_value *bpl_call_plain(bpl_session *session, const bpl_call *call)
 {

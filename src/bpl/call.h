@@ -99,6 +99,7 @@ typedef struct bpl_number {
     wg_array *array; /* NULL: an error was kept */
     uint8_t class;   /* bpl_class; CHARACTER too */
     bool weak;
+    bool nonnegative;/* no item is below 0 (some may be no numbers) */
 } bpl_number;
 
 /* The numeric rule of a pervasive function. The engine (pervasive.c) has recursed into items, has agreed and broadcast axes, keys and names:

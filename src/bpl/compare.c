@@ -58,10 +58,11 @@ static bool same_few(bpl_session *session, const bpl_value *a, const bpl_value *
 static bool same_many(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same)
 {
     wg_scope_open(session->lazy);
-    bpl_number left = {a->array, a->class, false}, right = {b->array, b->class, false};
+    bpl_number left = {.array = a->array, .class = a->class}, right = {.array = b->array, .class = b->class};
     bool any = true, good = bpl_join_compared(session, &left, &right);
     if (good) {
-        wg_array *equal = bpl_equal_numbers(session, left, right), *left_none = wg_array_is_nan(left.array), *right_none = wg_array_is_nan(right.array);
+        wg_array *equal = bpl_equal_numbers(session, left, right), *left_none = wg_array_is_nan(left.array),
+                 *right_none = wg_array_is_nan(right.array);
         wg_array *none = wg_array_and(left_none, right_none);
         good = bpl_any(session, wg_array_not(wg_array_or(equal, none)), &any);
     }

@@ -7,6 +7,8 @@
 #include <complex.h>
 #include <math.h>
 
+#include "base/complex.h"
+#include "base/scalar.h"
 #include "bpl/whole.h"
 
 /* ---- values ---- */
@@ -160,6 +162,21 @@ bpl_value *bpl_do_polynomial(bpl_session *session, const bpl_call *call)
 
 typedef double _Complex number;
 
+static wg_complex128 parts_of(number x)
+{
+    return (wg_complex128){creal(x), cimag(x)};
+}
+
+static number from_parts(wg_complex128 x)
+{
+    return x.re + I * x.im;
+}
+
+static double magnitude(number x)
+{
+    return base_complex_magnitude_c128(parts_of(x));
+}
+
 /* The polynomial and its derivative at a point. */
 static void evaluate(const number *coefficients, int64_t degree, number x, number *value, number *slope)
 {
@@ -174,8 +191,8 @@ static void evaluate(const number *coefficients, int64_t degree, number x, numbe
 /* How large the rounding errors of a value may be: the sum of the terms' magnitudes. */
 static double noise(const number *coefficients, int64_t degree, number x)
 {
-    double size = cabs(x), sum = cabs(coefficients[degree]);
-    for (int64_t i = degree; i-- > 0;) sum = sum * size + cabs(coefficients[i]);
+    double size = magnitude(x), sum = magnitude(coefficients[degree]);
+    for (int64_t i = degree; i-- > 0;) sum = sum * size + magnitude(coefficients[i]);
     return sum * 4e-16;
 }
 
@@ -184,20 +201,20 @@ static bool step(const number *coefficients, int64_t degree, number *roots, int6
 {
     number value, slope, repulsion = 0;
     evaluate(coefficients, degree, roots[at], &value, &slope);
-    if (cabs(value) <= noise(coefficients, degree, roots[at]) / 8) return false;
+    if (magnitude(value) <= noise(coefficients, degree, roots[at]) / 8) return false;
     for (int64_t i = 0; i < degree; i++)
         if (i != at && roots[i] != roots[at]) repulsion += 1 / (roots[at] - roots[i]);
     number newton = slope != 0 ? value / slope : value, change = newton / (1 - newton * repulsion);
     if (!isfinite(creal(change)) || !isfinite(cimag(change))) change = newton;
     if (!isfinite(creal(change)) || !isfinite(cimag(change))) return false;
     roots[at] -= change;
-    return cabs(change) > 1e-16 * cabs(roots[at]);
+    return magnitude(change) > 1e-16 * magnitude(roots[at]);
 }
 
 /* By the formula, without cancellation: double roots as exact as the square root. */
 static void quadratic_roots(const number *coefficients, number *roots)
 {
-    number half = coefficients[1] / -2, spread = csqrt(half * half - coefficients[0] * coefficients[2]);
+    number half = coefficients[1] / -2, spread = from_parts(base_complex_sqrt_c128(parts_of(half * half - coefficients[0] * coefficients[2])));
     number larger = creal(half) * creal(spread) + cimag(half) * cimag(spread) < 0 ? half - spread : half + spread;
     roots[0] = larger / coefficients[2];
     roots[1] = larger != 0 ? coefficients[0] / larger : 0;
@@ -216,10 +233,11 @@ static void find_roots(const number *coefficients, int64_t degree, number *roots
         return;
     }
     for (int64_t i = 0; i < degree; i++) { /* Fujiwara's bound on the magnitude */
-        double ratio = cabs(coefficients[i] / coefficients[degree]);
-        if (ratio > 0) bound = fmax(bound, 2 * pow(ratio, 1.0 / (double)(degree - i)));
+        double ratio = magnitude(coefficients[i] / coefficients[degree]);
+        double reach = ratio > 0 ? 2 * base_pow_f64(ratio, 1.0 / (double)(degree - i)) : 0;
+        if (reach > bound) bound = reach;
     }
-    for (int64_t i = 0; i < degree; i++) roots[i] = bound / 2 * cexp(I * (2 * 3.14159265358979323846 * (double)i / (double)degree + 0.4));
+    for (int64_t i = 0; i < degree; i++) roots[i] = bound / 2 * from_parts(base_complex_exp_c128((wg_complex128){0, 2 * 3.14159265358979323846 * (double)i / (double)degree + 0.4}));
     for (int round = 0; round < 400; round++) {
         bool moving = false;
         for (int64_t i = 0; i < degree; i++) moving = step(coefficients, degree, roots, i) || moving;
@@ -233,14 +251,14 @@ static void tidy(const number *coefficients, int64_t degree, number *roots, bool
     for (int64_t i = 0; real && i < degree; i++) {
         number value, slope, at = creal(roots[i]);
         evaluate(coefficients, degree, at, &value, &slope);
-        if (fabs(cimag(roots[i])) <= 1e-7 * cabs(roots[i]) && cabs(value) <= 16 * noise(coefficients, degree, at)) roots[i] = at;
-        if (fabs(creal(roots[i])) <= 1e-14 * cabs(roots[i])) roots[i] = I * cimag(roots[i]);
+        if (fabs(cimag(roots[i])) <= 1e-7 * magnitude(roots[i]) && magnitude(value) <= 16 * noise(coefficients, degree, at)) roots[i] = at;
+        if (fabs(creal(roots[i])) <= 1e-14 * magnitude(roots[i])) roots[i] = I * cimag(roots[i]);
     }
     for (int64_t i = 1; i < degree; i++) {
         number moved = roots[i];
         int64_t at = i;
         for (; at > 0; at--) {
-            double difference = creal(roots[at - 1]) - creal(moved), size = 1e-12 * cabs(moved);
+            double difference = creal(roots[at - 1]) - creal(moved), size = 1e-12 * magnitude(moved);
             if (!(difference > size || (fabs(difference) <= size && cimag(roots[at - 1]) > cimag(moved)))) break;
             roots[at] = roots[at - 1];
         }

@@ -155,7 +155,7 @@ static bool whole_steps(bpl_session *session, double distance, int64_t *steps)
 {
     double nearest = rint(distance);
     if (!isfinite(distance)) return bpl_fail(session, BPL_DOMAIN, "↦: a range has two finite ends"), false;
-    if (fabs(distance - nearest) > 1e-14 * fmax(fabs(distance), 1)) nearest = floor(distance);
+    if (fabs(distance - nearest) > 1e-14 * (fabs(distance) > 1 ? fabs(distance) : 1)) nearest = floor(distance);
     if (nearest >= (double)session->preferences.limit)
         return bpl_fail(session, BPL_LIMIT, "↦: an array has at most %lld items", (long long)session->preferences.limit), false;
     return *steps = (int64_t)nearest, true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Axes in another order: transpose, diagonals, and axes that are split on the way. */
+ * Axes in another order: transpose, diagonals, axes that are split on the way; and the way back, which selects and merges. */
+#include <string.h>
+
 #include "bpl/whole.h"
 
 /* An axis of the argument, or a factor of one that is split, and where it goes. */
@@ -185,4 +187,131 @@ bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call)
     for (uint32_t i = 0; i < plan.count; i++) shape[i] = plan.factors[i].extent;
     if (!bpl_shape_allowed(session, plan.count, shape)) return NULL;
     return transpose(session, call->right, &plan);
+}
+
+/* ---- the way back: source axes in the order of the result ---- */
+
+/* Axes of the result: each is one of the argument, or several merged. */
+typedef struct back_plan {
+    const bpl_value *value;
+    uint32_t order[WG_MAX_RANK], used; /* the argument's axes in their order */
+    bool taken[WG_MAX_RANK];
+    uint32_t count, sizes[WG_MAX_RANK]; /* of the result's axes: how many each is made of */
+    bool merged[WG_MAX_RANK];
+    bpl_value *names[WG_MAX_RANK];      /* borrowed; NULL: as it was */
+} back_plan;
+
+static const char *index_name(const bpl_value *item)
+{
+    const bpl_axis *axis = bpl_rank(item) == 1 ? bpl_axis_of(item, 0) : NULL;
+    return axis ? axis->name : NULL;
+}
+
+static bool take_axis(bpl_session *session, back_plan *plan, const bpl_value *item)
+{
+    uint32_t list[WG_MAX_RANK], count = 0;
+    if (!bpl_axes_of(session, item, plan->value, list, &count)) return false;
+    if (count != 1 || plan->taken[list[0]]) return bpl_fail(session, BPL_DOMAIN, "⍉⁻: the axes are distinct, one an item"), false;
+    plan->taken[list[0]] = true;
+    plan->order[plan->used++] = list[0];
+    plan->sizes[plan->count]++;
+    return true;
+}
+
+/* A pair of axis and length, the length of that axis or ∞. */
+static bool take_pair(bpl_session *session, back_plan *plan, const bpl_value *item)
+{
+    bpl_value *axis = bpl_item(session, item, 0), *length = axis ? bpl_item(session, item, 1) : NULL;
+    int64_t *numbers, count;
+    bool good = length && take_axis(session, plan, axis) && bpl_to_integers(session, length, "⍉⁻: a length", true, &numbers, &count);
+    if (good) {
+        int64_t extent = bpl_shape(plan->value)[plan->order[plan->used - 1]];
+        if (numbers[0] != INT64_MAX && numbers[0] != extent)
+            good = bpl_fail(session, BPL_LENGTH, "⍉⁻: the length %lld of an axis of length %lld", (long long)numbers[0], (long long)extent) != NULL;
+        bpl_free_integers(session, numbers, count);
+    }
+    bpl_release(axis);
+    bpl_release(length);
+    return good;
+}
+
+static bool take_group(bpl_session *session, back_plan *plan, const bpl_value *group)
+{
+    bool good = true;
+    plan->merged[plan->count] = true;
+    for (int64_t i = 0; good && i < bpl_tally(group); i++) {
+        bpl_value *item = bpl_cell(session, group, i);
+        bool pair = item && bpl_rank(item) == 1 && item->type != BPL_CHARACTERS && !index_name(item) && bpl_volume(item) == 2;
+        good = item && (pair ? take_pair(session, plan, item) : take_axis(session, plan, item));
+        bpl_release(item);
+    }
+    return good;
+}
+
+static bool read_sources(bpl_session *session, const bpl_value *left, back_plan *plan)
+{
+    bool several = left->type != BPL_CHARACTERS && bpl_rank(left) && !index_name(left), good = bpl_rank(left) < 2;
+    if (!good) return bpl_fail(session, BPL_RANK, "⍉⁻: the axes are a vector"), false;
+    for (int64_t i = 0; good && i < (several ? bpl_volume(left) : 1); i++) {
+        bpl_value *item = several ? bpl_item(session, left, i) : bpl_keep((bpl_value *)left);
+        bool group = several && item && bpl_rank(item) && item->type != BPL_CHARACTERS && !index_name(item);
+        good = item && plan->count < WG_MAX_RANK && (group ? take_group(session, plan, item) : take_axis(session, plan, item));
+        if (good) plan->names[plan->count++] = several ? label_of(left, i) : NULL;
+        else if (item && !bpl_failed(session)) bpl_fail(session, BPL_DOMAIN, "⍉⁻: more axes than an array has");
+        bpl_release(item);
+    }
+    for (uint32_t axis = 0; good && axis < bpl_rank(plan->value); axis++) { /* the others follow */
+        if (plan->taken[axis]) continue;
+        if (plan->count == WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "⍉⁻: an array has at most %d axes", WG_MAX_RANK), false;
+        plan->order[plan->used++] = axis;
+        plan->sizes[plan->count++] = 1;
+    }
+    return good;
+}
+
+static wg_array *merged_axes(wg_array *array, double fill, const void *user)
+{
+    const transpose_plan *plan = user; /* its factors are the result's axes */
+    int64_t shape[WG_MAX_RANK] = {0};
+    (void)fill;
+    for (uint32_t i = 0; i < plan->count; i++) shape[i] = plan->factors[i].extent;
+    return wg_array_reshape(array, plan->count, shape);
+}
+
+static bpl_value *merge(bpl_session *session, bpl_value *turned, const back_plan *plan)
+{
+    transpose_plan shape = {.count = plan->count};
+    int32_t from[WG_MAX_RANK];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        from[i] = plan->merged[i] ? -1 : (int32_t)at;
+        shape.factors[i].extent = 1;
+        for (uint32_t k = 0; k < plan->sizes[i]; k++) shape.factors[i].extent *= bpl_shape(turned)[at++];
+    }
+    bpl_value *result = bpl_carry(session, bpl_lay(session, turned, merged_axes, &shape), turned, from, NULL);
+    bool named = result && result->keys;
+    for (uint32_t i = 0; i < plan->count; i++) named = named || plan->names[i];
+    bpl_keys *keys = result && named ? bpl_keys_new(session, plan->count, bpl_shape(result)) : NULL;
+    bool good = !named || keys;
+    for (uint32_t i = 0; good && keys && i < plan->count; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        good = bpl_axis_copy(session, &keys->axes[i], bpl_axis_of(result, i));
+        if (!good || !plan->names[i]) continue;
+        good = bpl_to_text(session, plan->names[i], "the name of an axis", &text, &length) && bpl_axis_set_name(session, &keys->axes[i], text);
+        if (text) base_free(session->allocator, text, length + 1);
+    }
+    if (!good) bpl_release(result), result = NULL;
+    return keys ? bpl_settle_keys(session, result, keys) : result;
+}
+
+bpl_value *bpl_transpose_back(bpl_session *session, bpl_value *left, bpl_value *value)
+{
+    back_plan plan = {.value = value};
+    transpose_plan turn = {.count = bpl_rank(value), .rank = bpl_rank(value)};
+    if (!read_sources(session, left, &plan)) return NULL;
+    for (uint32_t i = 0; i < plan.used; i++) turn.factors[plan.order[i]] = (factor){bpl_shape(value)[plan.order[i]], i, (int32_t)plan.order[i], NULL};
+    bpl_value *turned = turn.count ? transpose(session, value, &turn) : bpl_keep(value), *result = turned ? merge(session, turned, &plan) : NULL;
+    bpl_release(turned);
+    return result;
 }

@@ -11,7 +11,7 @@
 #include "bpl/fold.h"
 #include "bpl/whole.h"
 
-/* ---- which primitive ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- which primitive ----------------------------------------------------------------------------------------------------------------- */
 
 /* {⍺ f ⍵} */
 static int32_t primitive_of_dfn(const bpl_function *function)
@@ -32,7 +32,7 @@ int32_t bpl_fold_primitive(const bpl_value *function)
     return function->function->form == BPL_DFN ? primitive_of_dfn(function->function) : -1;
 }
 
-/* ---- identities ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- identities ---------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum identity_form { IDENTITY_NONE, IDENTITY_NUMBER, IDENTITY_TRUTH, IDENTITY_EMPTY } identity_form;
 
@@ -68,7 +68,8 @@ static bpl_value *filled(bpl_session *session, bpl_value *atom, uint32_t rank, c
 /* What a fold of no items like this one answers. */
 static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *like)
 {
-    if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN, "a fold of no items by a function without an identity");
+    if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN,
+                                                                              "a fold of no items by a function without an identity");
     if (identities[glyph].form == IDENTITY_EMPTY) return bpl_nothing_of(session, like, 1, &(int64_t){0});
     if (like->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, like->items->rank, like->items->shape);
@@ -78,14 +79,15 @@ static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *
         return items ? bpl_items_free(session, items) : (void)0, NULL;
     }
     if (!bpl_is_simple(like)) return bpl_float(session, identities[glyph].number);
-    bpl_value *atom = identities[glyph].form == IDENTITY_TRUTH ? bpl_boolean(session, identities[glyph].number != 0) : identity_number(session, glyph, like);
+    bool truth = identities[glyph].form == IDENTITY_TRUTH;
+    bpl_value *atom = truth ? bpl_boolean(session, identities[glyph].number != 0) : identity_number(session, glyph, like);
     if (!atom || like->atom) return atom;
     bpl_value *array = filled(session, atom, bpl_rank(like), bpl_shape(like));
     bpl_release(atom);
     return array;
 }
 
-/* ---- rows of lazy/ ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows of lazy/ ------------------------------------------------------------------------------------------------------------------- */
 
 /* How a primitive folds and scans numbers of a class. */
 typedef struct row_fold {
@@ -99,7 +101,8 @@ typedef struct row_fold {
 static row_fold row_of(int32_t glyph, const bpl_value *value)
 {
     uint8_t class = value->class;
-    bool boolean = class == BPL_CLASS_BOOLEAN, integer = boolean || class == BPL_CLASS_ORDINARY || class == BPL_CLASS_FIXED, real = integer || class == BPL_CLASS_FLOAT;
+    bool boolean = class == BPL_CLASS_BOOLEAN, integer = boolean || class == BPL_CLASS_ORDINARY || class == BPL_CLASS_FIXED;
+    bool real = integer || class == BPL_CLASS_FLOAT;
     row_fold none = {.op = NULL}, sum = {.op = "sum", .wide = integer, .class = boolean ? BPL_CLASS_ORDINARY : class};
     if (value->type != BPL_NUMBERS || !real) return none;
     switch (glyph) {
@@ -139,7 +142,8 @@ static wg_array *scanned(const row_fold *row, const bpl_value *value, int32_t ax
     array = array ? wg_array_scan(array, row->op, axis, false) : NULL;
     if (row->odd && array) { /* turned at each second place */
         wg_array *place = wg_array_iota(wg_array_lazy(array), WG_KIND_I64, bpl_rank(value), bpl_shape(value), axis);
-        array = place ? wg_array_xor(array, wg_array_equal(wg_array_and(place, wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1)), wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1))) : NULL;
+        array = place ? wg_array_xor(array, wg_array_equal(wg_array_and(place, wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1)),
+                                                           wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1))) : NULL;
     }
     return narrowed(row, array, value);
 }
@@ -157,12 +161,24 @@ static bpl_value *joined_seed(bpl_session *session, bpl_value *seed, bpl_value *
     return bpl_dyad(session, BPL_GLYPH_RAVEL, value, seed);
 }
 
+static bool commutes(int32_t glyph)
+{
+    return glyph == BPL_GLYPH_PLUS || glyph == BPL_GLYPH_TIMES || glyph == BPL_GLYPH_FLOOR || glyph == BPL_GLYPH_CEILING;
+}
+
+/* Sums, products and extremes of floats that are not negative are none. */
+static bpl_value *bounded(bpl_value *result, int32_t glyph, const bpl_value *value)
+{
+    if (result) result->nonnegative = value->nonnegative && value->class == BPL_CLASS_FLOAT && commutes(glyph);
+    return result;
+}
+
 /* One kind, and an order that may be chosen: the seed can come last. */
 static bool seed_follows(int32_t glyph, const bpl_value *seed, const bpl_value *value)
 {
-    bool commutes = glyph == BPL_GLYPH_PLUS || glyph == BPL_GLYPH_TIMES || glyph == BPL_GLYPH_FLOOR || glyph == BPL_GLYPH_CEILING;
-    bool whole = (seed->class == BPL_CLASS_ORDINARY || seed->class == BPL_CLASS_BOOLEAN) && (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_BOOLEAN);
-    return commutes && (whole || (seed->class == value->class && bpl_kind(seed) == bpl_kind(value)));
+    bool whole = (seed->class == BPL_CLASS_ORDINARY || seed->class == BPL_CLASS_BOOLEAN) &&
+        (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_BOOLEAN);
+    return commutes(glyph) && (whole || (seed->class == value->class && bpl_kind(seed) == bpl_kind(value)));
 }
 
 /* NULL without an error: no row does it. */
@@ -179,7 +195,7 @@ static bpl_value *fold_by_row(bpl_session *session, bpl_value *function, int32_t
         return result;
     }
     wg_scope_open(session->lazy);
-    bpl_value *result = bpl_leave(session, reduced(&row, value, (int32_t)rank - 1), row.class, rank == 1);
+    bpl_value *result = bounded(bpl_leave(session, reduced(&row, value, (int32_t)rank - 1), row.class, rank == 1), glyph, value);
     result = with_frame_keys(session, result, value);
     if (!result || !seed) return result;
     bpl_value *seeded = bpl_apply(session, function, result, seed);
@@ -193,11 +209,11 @@ static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *va
     uint32_t rank = bpl_rank(value);
     if (!row.op || bpl_shape(value)[rank - 1] < 2) return NULL;
     wg_scope_open(session->lazy);
-    bpl_value *result = bpl_leave(session, scanned(&row, value, (int32_t)rank - 1), row.class, false);
+    bpl_value *result = bounded(bpl_leave(session, scanned(&row, value, (int32_t)rank - 1), row.class, false), glyph, value);
     return result && value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
 }
 
-/* ---- one lane -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one lane ------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct lane_call {
     bpl_value *function, *seed;
@@ -247,22 +263,28 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         good = states->at[i] && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    if (good) return bpl_settle_keys(session, bpl_collect_joined(session, states), bpl_keys_keep(lane->keys));
+    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
+    if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
     return NULL;
 }
 
-/* ---- all lanes ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all lanes ----------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *over_lanes(bpl_session *session, bpl_value *value, lane_call *call, bool scan)
 {
     bpl_value *(*code)(bpl_session *, void *, bpl_value *, bpl_value *) = scan ? scan_lane : fold_lane;
     uint32_t rank = bpl_rank(value);
     if (rank == 1) return code(session, call, NULL, value);
-    bpl_map map = {.code = code, .data = call, .right = value, .right_rank = rank - 1, .form = BPL_CELL, .assembly = scan ? BPL_ASSEMBLE_MIXED : BPL_ASSEMBLE_ITEMS};
+    bpl_map map = {.code = code, .data = call, .right = value, .right_rank = rank - 1, .form = BPL_CELL,
+                   .assembly = scan ? BPL_ASSEMBLE_MIXED : BPL_ASSEMBLE_ITEMS};
     bpl_frames frames;
     if (!bpl_frames_pair(session, NULL, 0, value, rank - 1, &frames)) return NULL;
-    return bpl_map_cells(session, &map, &frames);
+    if (frames.volume || scan) return bpl_map_cells(session, &map, &frames);
+    bpl_value *nothing = bpl_nothing_of(session, value, frames.rank, frames.shape); /* no lanes */
+    nothing = bpl_settle_keys(session, nothing, bpl_keys_keep(frames.keys));
+    bpl_frames_free(session, &frames);
+    return nothing;
 }
 
 /* Of rank 0 the one item. */
@@ -291,22 +313,30 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, false);
 }
 
+/* A unit has one state, which is a unit again. */
+static bpl_value *scan_unit(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
+{
+    bpl_value *item = only_item(session, value), *state = item ? bpl_wanted(session, bpl_apply(session, function, seed, item)) : NULL, *result = NULL;
+    bpl_release(item);
+    if (!state || (value->atom && state->atom)) return state;
+    if (value->atom) bpl_fail(session, BPL_LENGTH, "the scan of one item has a state of %lld items", (long long)bpl_volume(state));
+    else result = bpl_enclose(session, state);
+    bpl_release(state);
+    return result;
+}
+
 bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
 {
     if (!check_operand(session, function, "a scan")) return NULL;
     bool unit = value->atom || bpl_is_unit(value);
-    if (unit && seed) {
-        bpl_value *item = only_item(session, value), *result = item ? bpl_apply(session, function, seed, item) : NULL;
-        bpl_release(item);
-        return result;
-    }
+    if (unit && seed) return scan_unit(session, function, seed, value);
     if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
     lane_call call = {function, seed, bpl_fold_primitive(function)};
     bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
 }
 
-/* ---- along other axes ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- along other axes ---------------------------------------------------------------------------------------------------------------- */
 
 /* Axis i of the result is axis order[i]. */
 static bpl_value *permuted(bpl_session *session, bpl_value *value, const int32_t *order)

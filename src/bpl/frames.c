@@ -18,7 +18,7 @@ static const char *name_of(const bpl_value *value, uint32_t axis)
     return known ? known->name : NULL;
 }
 
-/* ---- which axes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which axes ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Named axes by name; the others in order, but never two of different names. */
 static void match_axes(const bpl_pairing *p, uint32_t *partner, uint32_t *back)
@@ -52,7 +52,7 @@ static void order_axes(bpl_pairing *p)
         if (by_right || back[b] == NO_AXIS) p->axes[p->count++] = (bpl_paired_axis){.left = back[b], .right = b};
 }
 
-/* ---- which positions ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- which positions ----------------------------------------------------------------------------------------------------------------- */
 
 static int64_t *positions_new(bpl_session *session, int64_t count)
 {
@@ -146,7 +146,7 @@ static bool pair_axis(bpl_pairing *p, bpl_paired_axis *axis)
     return bpl_fail(p->session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)a, (long long)b), false;
 }
 
-/* ---- which cells ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which cells --------------------------------------------------------------------------------------------------------------------- */
 
 /* Whether the argument's axes are those of the frame, in order, each whole or repeated. */
 static void note_broadcast(const bpl_pairing *p, bpl_frames *frames, bool is_left)
@@ -215,7 +215,8 @@ static bool frame_keys(bpl_pairing *p)
         bpl_paired_axis *axis = &p->axes[i];
         bpl_axis *to = &p->keys->axes[i];
         const bpl_axis *left = axis_of(p->left, axis->left), *right = axis_of(p->right, axis->right);
-        bool left_whole = left && (left->extent == axis->extent || axis->left_at), right_whole = right && (right->extent == axis->extent || axis->right_at);
+        bool left_whole = left && (left->extent == axis->extent || axis->left_at),
+             right_whole = right && (right->extent == axis->extent || axis->right_at);
         if (right_whole && right->labels) good = bpl_axis_pick(p->session, to, right, axis->right_at);
         if (good && left_whole && left->labels) good = bpl_axis_pick(p->session, to, left, axis->left_at);
         const char *name = left && left->name ? left->name : right ? right->name : NULL;
@@ -243,7 +244,8 @@ static bool settle(bpl_pairing *p)
     return frame_keys(p);
 }
 
-bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_pairing *pairing)
+bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                     bpl_pairing *pairing)
 {
     *pairing = (bpl_pairing){.session = session, .left = left, .right = right, .left_rank = left ? left_rank : 0, .right_rank = right_rank};
     order_axes(pairing);
@@ -286,7 +288,8 @@ bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_
     return bpl_pairing_new(session, left, left_rank, right, right_rank, &p) && finish(&p, frames);
 }
 
-bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames)
+bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                      bpl_frames *frames)
 {
     memset(frames, 0, sizeof *frames);
     bpl_pairing p = {.session = session, .left = left, .right = right, .left_rank = left_rank, .right_rank = right_rank};

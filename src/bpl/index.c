@@ -193,7 +193,8 @@ static bpl_value *select(bpl_session *session, bpl_value *value, bpl_value *cons
     if (count == 1 && bpl_is_deep(value, selectors[0])) return read_deep(session, value, selectors[0]);
     if (!count) return bpl_keep(value);
     bpl_recipe recipe;
-    bpl_value *result = bpl_recipe_make(session, value, selectors, count, pair, &recipe) ? bpl_recipe_read(session, value, &recipe) : NULL;
+    bool good = bpl_recipe_make(session, value, selectors, count, pair, &recipe);
+    bpl_value *result = !good ? NULL : recipe.count ? bpl_recipe_read(session, value, &recipe) : bpl_keep(value);
     bpl_recipe_free(session, &recipe);
     return result;
 }

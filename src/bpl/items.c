@@ -166,6 +166,7 @@ bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t positi
         }
     }
     bpl_value *result = bpl_own_array(session, item, value->class, true, false);
+    if (result) result->nonnegative = value->nonnegative;
     wg_scope_close(session->lazy);
     return result;
 }
@@ -200,7 +201,8 @@ bpl_value *bpl_cell(bpl_session *session, const bpl_value *value, int64_t positi
         wg_array *part = NULL;
         if (!is_at_hand(value->array) || volume > COPIED_ITEMS) part = part_of(value, 1, position);
         else if (bpl_read(session, value, &view))
-            part = wg_array_from(session->lazy, view.kind, rank, shape, (const char *)view.data + (size_t)(position * volume) * wg_kind_bytes(view.kind));
+            part = wg_array_from(session->lazy, view.kind, rank, shape,
+                                 (const char *)view.data + (size_t)(position * volume) * wg_kind_bytes(view.kind));
         bpl_value *cell = bpl_own_array(session, part, value->class, false, false);
         wg_scope_close(session->lazy);
         return with_cell_keys(session, cell, value);

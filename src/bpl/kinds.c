@@ -10,7 +10,7 @@ bool bpl_numeric(bpl_session *session, bpl_number *a)
     if (a->class != BPL_CLASS_CHARACTER) return a->array != NULL;
     if (wg_array_volume(a->array)) return bpl_fail(session, BPL_DOMAIN, "numbers are expected, not characters"), false;
     wg_kind kind = session->preferences.float_kind;
-    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, true};
+    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, true, true};
     return a->array != NULL;
 }
 
@@ -22,7 +22,9 @@ bool bpl_real(bpl_session *session, bpl_number *a)
 
 bpl_number bpl_convert(bpl_number a, bpl_class class, wg_kind kind)
 {
-    return (bpl_number){bpl_number_kind(a) == kind ? a.array : wg_array_convert(a.array, kind), (uint8_t)class, a.weak};
+    bool nonnegative = a.nonnegative || a.class == BPL_CLASS_BOOLEAN;
+    wg_array *array = bpl_number_kind(a) == kind ? a.array : wg_array_convert(a.array, kind);
+    return (bpl_number){array, (uint8_t)class, a.weak, nonnegative && class < BPL_CLASS_COMPLEX};
 }
 
 bpl_number bpl_counted(bpl_number a)
@@ -40,7 +42,7 @@ bpl_number bpl_floats(bpl_session *session, bpl_number a)
     if (!a.array || a.class >= BPL_CLASS_FLOAT) return a;
     bool fixed = a.class == BPL_CLASS_FIXED;
     wg_kind kind = fixed ? float_of_fixed(bpl_number_kind(a)) : session->preferences.float_kind;
-    return (bpl_number){wg_array_convert(a.array, kind), BPL_CLASS_FLOAT, !fixed};
+    return (bpl_number){wg_array_convert(a.array, kind), BPL_CLASS_FLOAT, !fixed, bpl_is_nonnegative(a)};
 }
 
 bpl_number bpl_complexes(bpl_number a)
@@ -54,7 +56,7 @@ bpl_number bpl_settled(bpl_session *session, bpl_number a)
     if (!a.array || a.class != BPL_CLASS_COMPLEX || session->preferences.static_kinds) return a;
     bool any;
     if (!bpl_any(session, wg_array_not_equal_scalar(wg_array_imag(a.array), 0), &any)) return bpl_nothing();
-    return any ? a : (bpl_number){wg_array_real(a.array), BPL_CLASS_FLOAT, a.weak};
+    return any ? a : (bpl_number){wg_array_real(a.array), BPL_CLASS_FLOAT, a.weak, false};
 }
 
 /* ---- joins ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -105,7 +107,8 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
     int64_t number;
     if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
     if (!fits(kind, number))
-        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two", (long long)number,
+        return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two",
+                        (long long)number,
                         wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
     return ordinary->array != NULL;
@@ -156,6 +159,13 @@ bool bpl_known(bpl_number a, double *number)
 {
     if (a.class >= BPL_CLASS_COMPLEX || wg_array_rank(a.array) || wg_array_is_pending(a.array) || wg_array_is_carried(a.array)) return false;
     return wg_array_double(a.array, number);
+}
+
+bool bpl_is_nonnegative(bpl_number a)
+{
+    double number;
+    if (a.nonnegative || a.class == BPL_CLASS_BOOLEAN || (a.class == BPL_CLASS_FIXED && bpl_number_kind(a) == WG_KIND_U8)) return true;
+    return bpl_known(a, &number) && number >= 0;
 }
 
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any)

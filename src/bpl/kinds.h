@@ -24,10 +24,16 @@
 #undef DECLARE_PERVASIVE
 
 /* A call that failed: its error is kept. */
-static inline bpl_number bpl_nothing(void) { return (bpl_number){NULL, BPL_CLASS_FLOAT, false}; }
+static inline bpl_number bpl_nothing(void) { return (bpl_number){.array = NULL, .class = BPL_CLASS_FLOAT}; }
 /* An array of the same class and weakness as another, and one of a class of its own. */
-static inline bpl_number bpl_like(bpl_number number, wg_array *array) { return (bpl_number){array, number.class, number.weak}; }
-static inline bpl_number bpl_number_of(wg_array *array, bpl_class class) { return (bpl_number){array, (uint8_t)class, false}; }
+static inline bpl_number bpl_like(bpl_number number, wg_array *array) { return (bpl_number){array, number.class, number.weak, false}; }
+static inline bpl_number bpl_number_of(wg_array *array, bpl_class class) { return (bpl_number){array, (uint8_t)class, false, false}; }
+/* Floats of which no item is below 0 where `nonnegative` says so: integers may wrap, and complex numbers have no order. */
+static inline bpl_number bpl_bounded(bpl_number number, bool nonnegative)
+{
+    number.nonnegative = nonnegative && number.class == BPL_CLASS_FLOAT;
+    return number;
+}
 static inline wg_kind bpl_number_kind(bpl_number number) { return wg_array_kind(number.array); }
 static inline bool bpl_is_integral(bpl_number number) { return number.class <= BPL_CLASS_FIXED; }
 
@@ -63,6 +69,8 @@ bpl_number bpl_settled(bpl_session *session, bpl_number a);
 
 /* A scalar that is at hand, as a double: stored, and no level carries it. */
 bool bpl_known(bpl_number a, double *number);
+/* Whether no item is below 0, as far as that is known without a read. */
+bool bpl_is_nonnegative(bpl_number a);
 /* Reads whether any item of a mask holds. False: an error. */
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
 /* The same where the answer decides an error of data or a kind: static kinds ask for neither, and none is found. */

@@ -18,7 +18,7 @@ static bpl_value *call_once(bpl_session *session, const bpl_map *map, bpl_value 
     return map->code ? map->code(session, map->data, left, right) : bpl_apply(session, map->function, left, right);
 }
 
-/* ---- all cells at once ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all cells at once --------------------------------------------------------------------------------------------------------------- */
 
 /* One argument: a value shared by all cells, or an input with the cells along its first axis. */
 typedef struct mapped_argument {
@@ -102,6 +102,7 @@ static bpl_value *argument_value(const trial *t, const mapped_argument *argument
     if (argument->shared) return bpl_keep(argument->shared);
     if (argument->input < 0) return NULL;
     bpl_value *value = bpl_of_array(t->session, wg_array_keep(inputs[argument->input]), (bpl_class)argument->value->class, argument->atom, false);
+    if (value) value->nonnegative = argument->value->nonnegative;
     return value && argument->keys ? bpl_settle_keys(t->session, value, bpl_keys_keep(argument->keys)) : value;
 }
 
@@ -151,7 +152,12 @@ static bpl_value *split_cells(bpl_session *session, bpl_value *whole, const bpl_
     bpl_items *items = bpl_items_new(session, frames->rank, frames->shape);
     if (!items) return NULL;
     bool good = bpl_cells_open(session, whole, frames->rank, BPL_CELL, &cells);
-    for (int64_t i = 0; good && i < frames->volume; i++) good = (items->at[i] = bpl_cells_at(&cells, i)) != NULL;
+    for (int64_t i = 0; good && i < frames->volume; i++) {
+        bpl_value *cell = bpl_cells_at(&cells, i); /* of rank 0: no atom, as the results were none */
+        items->at[i] = cell && !cells.rank ? bpl_with_atom(session, cell, false) : bpl_keep(cell);
+        good = items->at[i] != NULL;
+        bpl_release(cell);
+    }
     bpl_cells_close(&cells);
     if (good) return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames->keys));
     bpl_items_free(session, items);
@@ -200,7 +206,7 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     return NULL;
 }
 
-/* ---- cell by cell --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cell by cell -------------------------------------------------------------------------------------------------------------------- */
 
 /* So many results may wait; further ones are computed as they come, each by the plan of the one before. */
 #define WAITING 32
@@ -235,7 +241,8 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     bpl_value **results = base_allocate_zeroed(session->allocator, bytes), *value = NULL;
     if (!results) return bpl_fail_memory(session);
     bool good = !map->left || bpl_cells_open(session, map->left, map->left_rank, map->form, &lefts);
-    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) && call_cells(session, map, frames, &lefts, &rights, results);
+    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) &&
+        call_cells(session, map, frames, &lefts, &rights, results);
     if (good) value = bpl_assemble(session, frames, map->assembly, results);
     else for (int64_t i = 0; i < frames->volume; i++) bpl_release(results[i]);
     bpl_cells_close(&lefts);
@@ -244,13 +251,13 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     return value;
 }
 
-/* ---- no cells ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- no cells ------------------------------------------------------------------------------------------------------------------------ */
 
 static bpl_value *prototype_of(bpl_session *session, bpl_value *value, uint32_t frame_rank, bpl_cell_form form)
 {
     bpl_cells cells;
     if (!bpl_cells_open(session, value, frame_rank, form, &cells)) return NULL;
-    bpl_value *cell = bpl_cells_at(&cells, frame_rank ? -1 : 0);
+    bpl_value *cell = bpl_cells_at(&cells, cells.count ? 0 : -1);
     bpl_cells_close(&cells);
     return cell;
 }

@@ -39,7 +39,7 @@ static bpl_number mark_REAL(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_floats(session, a);
-    return a.class == BPL_CLASS_COMPLEX ? (bpl_number){wg_array_real(a.array), BPL_CLASS_FLOAT, a.weak} : a;
+    return a.class == BPL_CLASS_COMPLEX ? (bpl_number){wg_array_real(a.array), BPL_CLASS_FLOAT, a.weak, false} : a;
 }
 
 /* ---- functions that ₐ changes ---------------------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ const bpl_pervasive *bpl_marked_rule(uint16_t mark, uint16_t row, bool dyadic)
     return row == BPL_GLYPH_ROOT ? &root : row == BPL_GLYPH_LOGARITHM ? &logarithm : NULL;
 }
 
-/* ---- joiners ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- joiners -------------------------------------------------------------------------------------------------------------------------- */
 
 /* a + i × b, by parts, so that an infinite one harms no other. */
 static bpl_number complex_of(bpl_session *session, bpl_number a, bpl_number b)
@@ -113,7 +113,7 @@ static bpl_number complex_of(bpl_session *session, bpl_number a, bpl_number b)
     wg_array *right_re = whole ? wg_array_real(b.array) : b.array;
     if (whole) re = wg_array_sub(re, wg_array_imag(b.array));
     im = whole ? wg_array_add(im, right_re) : right_re;
-    return bpl_settled(session, (bpl_number){wg_array_complex(re, im), BPL_CLASS_COMPLEX, a.weak});
+    return bpl_settled(session, (bpl_number){wg_array_complex(re, im), BPL_CLASS_COMPLEX, a.weak, false});
 }
 
 static bpl_value *times_power_of_ten(bpl_session *session, bpl_value *left, bpl_value *right)

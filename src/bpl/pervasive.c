@@ -9,7 +9,7 @@
 
 static bpl_number number_of(const bpl_value *value)
 {
-    return (bpl_number){value->array, value->class, value->weak};
+    return (bpl_number){value->array, value->class, value->weak, value->nonnegative};
 }
 
 /* An error of a rule says which function it is of. */
@@ -29,6 +29,7 @@ static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_numb
     if (bpl_failed(session)) name_function(session, of);
     bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, result.weak && atom);
     wg_scope_close(session->lazy);
+    if (value) value->nonnegative = result.nonnegative;
     return value;
 }
 
@@ -183,8 +184,8 @@ static bpl_value *each_pair(bpl_session *session, const bpl_pervasive *of, bpl_v
 static bpl_number nothing_like(bpl_number a, uint32_t rank, const int64_t *shape)
 {
     wg_array *none = wg_array_broadcast_to(a.array, rank, shape);
-    if (a.class != BPL_CLASS_COMPLEX) return (bpl_number){none, a.class, a.weak};
-    return (bpl_number){wg_array_real(none), BPL_CLASS_FLOAT, a.weak};
+    if (a.class != BPL_CLASS_COMPLEX) return (bpl_number){none, a.class, a.weak, true};
+    return (bpl_number){wg_array_real(none), BPL_CLASS_FLOAT, a.weak, true};
 }
 
 static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right, uint32_t rank, const int64_t *shape)
@@ -218,7 +219,7 @@ static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bp
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }
 
-/* ---- names and keys on both sides ------------------------------------------------------------------------------------------------------------------- */
+/* ---- names and keys on both sides ----------------------------------------------------------------------------------------------------- */
 
 /* An argument as the result has it: positions by their keys, axes in the result's order, of length 1 where it has none. */
 static wg_array *laid(const bpl_pairing *p, bool is_left)
@@ -267,7 +268,8 @@ static bpl_value *keyed_items(bpl_session *session, const bpl_pervasive *of, bpl
     bpl_items *items = bpl_items_new(session, frames.rank, frames.shape);
     bool good = items != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
-        bpl_value *l = keyed_item(session, left, bpl_frames_cell(&frames, true, i)), *r = keyed_item(session, right, bpl_frames_cell(&frames, false, i));
+        bpl_value *l = keyed_item(session, left, bpl_frames_cell(&frames, true, i)),
+                  *r = keyed_item(session, right, bpl_frames_cell(&frames, false, i));
         if (l && r) items->at[i] = bpl_pervade_by(session, of, l, r);
         good = items->at[i] != NULL;
         bpl_release(l);

@@ -119,6 +119,7 @@ static bool put_stored(bpl_session *session, bpl_value **root, const bpl_places 
     bpl_value *array = *root;
     size_t bytes = wg_kind_bytes(kind.kind);
     void *own = array->references == 1 && bpl_kind(array) == kind.kind && !array->atom ? wg_array_writable(array->array) : NULL;
+    array->nonnegative = array->nonnegative && !own;
     if (own) return store(own, bytes, places, values->data, one), true;
     wg_tensor *copy = copy_of(session, array, kind.kind);
     if (!copy) return false;
@@ -198,6 +199,14 @@ static bool store_items(bpl_session *session, bpl_items *items, const bpl_places
     return good;
 }
 
+bool bpl_may_store(bpl_session *session, bpl_items *items, const bpl_value *value)
+{
+    uint32_t depth = value->type == BPL_ITEMS ? value->items->depth + 1 : 1;
+    if (depth > BPL_VALUE_DEPTH) return bpl_fail(session, BPL_LIMIT, "an array is nested more than %u deep", BPL_VALUE_DEPTH), false;
+    if (depth > items->depth) items->depth = depth;
+    return true;
+}
+
 void bpl_function_stored(bpl_items *items, const bpl_value *value)
 {
     if (value->type == BPL_FUNCTION) items->functions = 2;
@@ -209,7 +218,7 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
     bpl_value *array = *root;
     /* nothing can fail half-way where the value is an item: written where it is */
     if (array->type == BPL_ITEMS && array->references == 1 && places->item && !value->weak) {
-        if (!store_items(session, array->items, places, value)) return false;
+        if (!bpl_may_store(session, array->items, value) || !store_items(session, array->items, places, value)) return false;
         bpl_function_stored(array->items, value);
         if (!is_number_atom(value) || !uniform(array->items)) return true;
     }
@@ -229,6 +238,10 @@ bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, b
 {
     if (!check_shape(session, places, value)) return false;
     if (!places->count) return true;
+    if ((*root)->atom && places->item) { /* its one item is the whole */
+        if (places->at[0] >= 0) bpl_release(*root), *root = bpl_keep(value);
+        return true;
+    }
     bool simple = bpl_is_simple(*root) && bpl_is_simple(value) && (value->atom || !places->item), mixed = !simple;
     stored_kind kind;
     if (simple && !kind_with(session, *root, value, &kind, &mixed)) return false;

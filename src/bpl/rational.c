@@ -147,7 +147,7 @@ static bool load(bpl_session *session, const bpl_value *value, mpq_t number)
     return mpq_set_d(number, real), true;
 }
 
-/* ---- one argument -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one argument --------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *whole_of(bpl_session *session, mpq_t number, bool up)
 {
@@ -201,7 +201,7 @@ static bpl_value *of_one(bpl_session *session, uint16_t row, mpq_t a, bool *serv
     return *served = false, NULL;
 }
 
-/* ---- two arguments ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- two arguments -------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *quotient(bpl_session *session, mpq_t a, mpq_t b)
 {
@@ -234,7 +234,8 @@ static bpl_value *power(bpl_session *session, mpq_t a, mpq_t b, bool *served)
     if (turned && !mpq_sgn(a)) return bpl_fail(session, BPL_DOMAIN, "0 to a negative power");
     mpz_abs(exponent, exponent);
     if (trivial) mpz_set_ui(exponent, mpz_sgn(exponent) ? 2 - mpz_odd_p(exponent) : 0);
-    if (!mpz_fits_ulong_p(exponent) || too_large(session, (double)mpz_get_ui(exponent) * (double)bits_of(a) / 2)) return too_large(session, 1e300), NULL;
+    if (!mpz_fits_ulong_p(exponent) || too_large(session, (double)mpz_get_ui(exponent) * (double)bits_of(a) / 2))
+        return too_large(session, 1e300), NULL;
     unsigned long times = mpz_get_ui(exponent);
     mpz_pow_ui(mpq_numref(a), mpq_numref(a), times);
     mpz_pow_ui(mpq_denref(a), mpq_denref(a), times);
@@ -317,7 +318,7 @@ static bpl_value *of_two(bpl_session *session, uint16_t row, mpq_t a, mpq_t b, b
     }
 }
 
-/* ---- the entry ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the entry ------------------------------------------------------------------------------------------------------------------------ */
 
 static bool is_exact(const bpl_value *value)
 {
@@ -346,7 +347,7 @@ bpl_value *bpl_rational_call(bpl_session *session, uint16_t row, bpl_value *left
     return (good && served) || bpl_failed(session) ? result : as_floats(session, row, left, right);
 }
 
-/* ---- marks ------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- marks ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* The whole number below, modulo 2^64: integers wrap. */
 static int64_t wrapped(mpq_srcptr number)
@@ -370,7 +371,8 @@ bpl_value *bpl_rational_mark(bpl_session *session, uint16_t row, bpl_value *left
         return result;
     }
     bool floats = row == BPL_MARK_F16 || row == BPL_MARK_F32 || row == BPL_MARK_F64 || row == BPL_MARK_REAL;
-    bpl_value *near = floats ? bpl_float_of(session, WG_KIND_F64, nearest(right->rational->number)) : bpl_integer(session, wrapped(right->rational->number));
+    bpl_value *near = floats ? bpl_float_of(session, WG_KIND_F64, nearest(right->rational->number))
+                             : bpl_integer(session, wrapped(right->rational->number));
     bpl_value *result = near ? bpl_mark_value(session, row, near) : NULL;
     bpl_release(near);
     return result;
@@ -409,7 +411,7 @@ bpl_value *bpl_rational_of(bpl_session *session, bpl_value *value)
     return value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
 }
 
-/* ---- comparisons -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- comparisons ---------------------------------------------------------------------------------------------------------------------- */
 
 bool bpl_rational_match(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same)
 {
@@ -435,7 +437,7 @@ bool bpl_rational_compare(bpl_session *session, const bpl_value *a, const bpl_va
     return good;
 }
 
-/* ---- text ----------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------------------------------------------------------- */
 
 static bool put_integer(bpl_session *session, mpz_srcptr number, base_string *out)
 {

@@ -159,8 +159,14 @@ static bool numbers_at(bpl_session *session, const bpl_value *numbers, int64_t e
 {
     wg_view view;
     if (!bpl_read(session, numbers, &view)) return false;
-    int64_t count = bpl_volume(numbers);
-    for (int64_t i = 0; i < count; i++) {
+    int64_t count = bpl_volume(numbers), first = 0;
+    const int64_t *integers = view.data;
+    for (; view.kind == WG_KIND_I64 && first < count; first++) { /* up to one that is outside */
+        int64_t from_end = integers[first] < 0 ? integers[first] + extent : integers[first];
+        if ((uint64_t)from_end >= (uint64_t)extent) break;
+        at[first] = from_end;
+    }
+    for (int64_t i = first; i < count; i++) {
         if (!position_check(session, number_at(&view, i), extent, &at[i])) return false;
     }
     return true;
@@ -341,6 +347,36 @@ static bool make_groups(bpl_session *session, const bpl_value *value, const sele
     return true;
 }
 
+bool bpl_selector_axes(bpl_session *session, const bpl_value *value, bpl_value *const *items, uint32_t count, uint32_t *axes)
+{
+    selector selectors[2 * WG_MAX_RANK];
+    if (count > 2 * WG_MAX_RANK) return too_many(session);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!selector_of(session, items[i], &selectors[i])) return false;
+    }
+    if (!assign_axes(session, value, selectors, count)) return false;
+    for (uint32_t i = 0; i < count; i++) axes[i] = selectors[i].axis;
+    return true;
+}
+
+/* A position that has a key is selected once: its key would be there twice. */
+static bool check_once(bpl_session *session, const bpl_value *value, const bpl_group *group)
+{
+    const bpl_axis *axis = group->axis_count == 1 && group->at && group->rank ? bpl_axis_of(value, group->axes[0]) : NULL;
+    if (!axis || !axis->labels || group->count < 2) return true;
+    size_t extent = (size_t)axis->extent;
+    bool *seen = base_allocate_zeroed(session->allocator, extent), good = true;
+    if (!seen) return bpl_fail_memory(session), false;
+    for (int64_t i = 0; good && i < group->count; i++) {
+        int64_t at = group->at[i];
+        if (at < 0 || !axis->labels[at]) continue;
+        good = !seen[at];
+        seen[at] = true;
+    }
+    base_free(session->allocator, seen, extent);
+    return good || (bpl_fail(session, BPL_DOMAIN, "a key is selected twice"), false);
+}
+
 bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *const *items, uint32_t count, bool pair, bpl_recipe *recipe)
 {
     selector selectors[2 * WG_MAX_RANK];
@@ -361,10 +397,11 @@ bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *co
     if (!make_groups(session, value, selectors, count, pair && arrays > 1 ? joint : NO_AXIS, recipe)) return false;
     for (uint32_t g = 0; g < recipe->count; g++) {
         bpl_group *group = &recipe->groups[g];
-        if (!add_dimensions(session, recipe, group)) return false;
+        if (!add_dimensions(session, recipe, group) || !check_once(session, value, group)) return false;
         for (int64_t i = 0; group->at && i < group->count; i++) group->fills |= group->at[i] < 0;
         recipe->drops &= group->at && !group->positions;
     }
+    recipe->drops &= recipe->count > 0;
     if (base_volume(recipe->rank, recipe->shape, &recipe->volume) && recipe->volume <= session->preferences.limit) return true;
     return bpl_fail(session, BPL_LIMIT, "more than %lld items are selected", (long long)session->preferences.limit), false;
 }

@@ -37,7 +37,7 @@ bpl_number bpl_rule_magnitude(bpl_session *session, bpl_number a)
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_counted(a);
     bpl_class class = a.class == BPL_CLASS_COMPLEX ? BPL_CLASS_FLOAT : a.class;
-    return (bpl_number){wg_array_abs(a.array), (uint8_t)class, a.weak};
+    return bpl_bounded((bpl_number){wg_array_abs(a.array), (uint8_t)class, a.weak, false}, true);
 }
 
 /* A character moved by `by` code points; DOMAIN where there is none. */
@@ -56,7 +56,8 @@ static bpl_number stepped(bpl_session *session, bpl_number a, int64_t step)
 {
     if (a.class == BPL_CLASS_CHARACTER) return moved(session, a.array, wg_array_integer(session->lazy, WG_KIND_I64, step));
     a = bpl_counted(a);
-    return bpl_like(a, step > 0 ? wg_array_add_scalar(a.array, 1) : wg_array_sub_scalar(a.array, 1));
+    if (step > 0) return bpl_bounded(bpl_like(a, wg_array_add_scalar(a.array, 1)), a.nonnegative);
+    return bpl_like(a, wg_array_sub_scalar(a.array, 1));
 }
 
 bpl_number bpl_rule_increment(bpl_session *session, bpl_number a) { return stepped(session, a, 1); }
@@ -66,14 +67,14 @@ bpl_number bpl_rule_double(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_counted(a);
-    return bpl_like(a, wg_array_add(a.array, a.array));
+    return bpl_bounded(bpl_like(a, wg_array_add(a.array, a.array)), a.nonnegative);
 }
 
 bpl_number bpl_rule_square(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_counted(a);
-    return bpl_settled(session, bpl_like(a, wg_array_mul(a.array, a.array)));
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_mul(a.array, a.array))), a.class == BPL_CLASS_FLOAT);
 }
 
 /* ---- sums and products ------------------------------------------------------------------------------------------------------------------------- */
@@ -97,7 +98,8 @@ bpl_number bpl_rule_add(bpl_session *session, bpl_number a, bpl_number b)
         return by ? moved(session, characters ? a.array : b.array, by) : bpl_nothing();
     }
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
-    return bpl_settled(session, bpl_like(a, wg_array_add(a.array, b.array)));
+    bool nonnegative = bpl_is_nonnegative(a) && bpl_is_nonnegative(b);
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_add(a.array, b.array))), nonnegative);
 }
 
 bpl_number bpl_rule_subtract(bpl_session *session, bpl_number a, bpl_number b)
@@ -117,7 +119,8 @@ bpl_number bpl_rule_subtract(bpl_session *session, bpl_number a, bpl_number b)
 bpl_number bpl_rule_multiply(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
-    return bpl_settled(session, bpl_like(a, wg_array_mul(a.array, b.array)));
+    bool nonnegative = (a.array == b.array && a.class == BPL_CLASS_FLOAT) || (bpl_is_nonnegative(a) && bpl_is_nonnegative(b));
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_mul(a.array, b.array))), nonnegative);
 }
 
 /* ---- quotients --------------------------------------------------------------------------------------------------------------------------------- */
@@ -157,7 +160,8 @@ bpl_number bpl_rule_divide(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return floored(session, a, b);
-    return bpl_settled(session, bpl_quotient(session, a, b));
+    bool nonnegative = bpl_is_nonnegative(a) && bpl_is_nonnegative(b);
+    return bpl_bounded(bpl_settled(session, bpl_quotient(session, a, b)), nonnegative);
 }
 
 /* Of ordinary integers ÷ floors; fixed ones give floats here. */
@@ -183,6 +187,12 @@ static bpl_number complex_residue(bpl_session *session, bpl_number modulus, bpl_
     return bpl_settled(session, bpl_like(z, wg_array_select(zero, z.array, rest)));
 }
 
+/* 0 with the slope of a residue, which has none of its own where it is a multiple. */
+static wg_array *vanished(wg_array *rest)
+{
+    return wg_array_is_carried(rest) ? wg_array_sub(rest, wg_array_stop_gradient(rest)) : wg_array_zeros_like(rest);
+}
+
 /* The same of a modulus at hand that is a power of two, where the quotient and the product are exact. */
 static bool is_power_of_two(double modulus)
 {
@@ -196,9 +206,9 @@ static wg_array *residue_of_power(bpl_session *session, wg_array *modulus, wg_ar
 {
     bool tolerant = bpl_is_tolerant(session, wg_array_kind(z));
     wg_array *quotient = wg_array_div(z, modulus), *whole = tolerant ? bpl_floor_floats(session, quotient) : wg_array_floor(quotient);
-    wg_array *rest = wg_array_sub(quotient, whole), *none = wg_array_zeros_like(rest), *room = tolerant ? bpl_tolerance_of(quotient) : none;
-    wg_array *known = wg_array_equal(z, z), *least = wg_array_select(known, none, z), *more = wg_array_greater(rest, room);
-    return wg_array_select(more, wg_array_mul(rest, modulus), least);
+    wg_array *part = wg_array_sub(quotient, whole), *rest = wg_array_mul(part, modulus), *none = wg_array_zeros_like(part);
+    wg_array *known = wg_array_equal(z, z), *least = wg_array_select(known, vanished(rest), z), *room = tolerant ? bpl_tolerance_of(quotient) : none;
+    return wg_array_select(wg_array_greater(part, room), rest, least);
 }
 
 /* Floats: an infinite modulus has no residue, and one that the number is a multiple of, within the tolerance, leaves 0. */
@@ -206,7 +216,7 @@ static wg_array *float_residue(bpl_session *session, wg_array *modulus, wg_array
 {
     wg_array *rest = wg_array_residue(z, modulus), *quotient = wg_array_div(z, modulus), *near = wg_array_round(quotient);
     wg_array *multiple = bpl_is_tolerant(session, kind) ? bpl_near(quotient, near) : wg_array_is_inf(z);
-    wg_array *zeros = wg_array_zeros_like(rest), *result = wg_array_select(multiple, zeros, rest);
+    wg_array *result = wg_array_select(multiple, vanished(rest), rest);
     wg_array *endless = wg_array_is_inf(modulus), *nothing = wg_array_number(session->lazy, kind, __builtin_nan(""));
     return wg_array_select(endless, nothing, result);
 }

@@ -39,7 +39,7 @@ bpl_number bpl_rule_cis(bpl_session *session, bpl_number a)
     if (bpl_number_kind(a) == WG_KIND_F16) a = bpl_convert(a, BPL_CLASS_FLOAT, WG_KIND_F32);
     wg_array *cosine, *sine;
     turn(a.array, &cosine, &sine);
-    return bpl_settled(session, (bpl_number){wg_array_complex(cosine, sine), BPL_CLASS_COMPLEX, a.weak});
+    return bpl_settled(session, (bpl_number){wg_array_complex(cosine, sine), BPL_CLASS_COMPLEX, a.weak, false});
 }
 
 /* ---- roots of 1 - y², 1 + y², -1 - y² --------------------------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static bpl_number code_0(bpl_session *session, bpl_number y)
 static bpl_number code_4(bpl_number y)
 {
     wg_array *one = wg_array_ones_like(y.array);
-    if (y.class == BPL_CLASS_FLOAT) return bpl_like(y, wg_array_hypot(one, y.array));
+    if (y.class == BPL_CLASS_FLOAT) return bpl_bounded(bpl_like(y, wg_array_hypot(one, y.array)), true);
     return bpl_like(y, wg_array_sqrt(wg_array_add(one, wg_array_mul(y.array, y.array))));
 }
 
@@ -89,7 +89,7 @@ static bpl_number code_8(bpl_number y)
     return bpl_like(z, root);
 }
 
-/* ---- codes ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- codes ---------------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_number by_code(bpl_session *session, int64_t code, bpl_number y)
 {

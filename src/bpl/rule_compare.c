@@ -68,7 +68,7 @@ wg_array *bpl_equal_numbers(bpl_session *session, bpl_number a, bpl_number b)
     return bpl_near(a.array, b.array);
 }
 
-/* ---- equality ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- equality ------------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_number equal(bpl_session *session, bpl_number a, bpl_number b, bool unequal)
 {
@@ -82,7 +82,7 @@ static bpl_number equal(bpl_session *session, bpl_number a, bpl_number b, bool u
 bpl_number bpl_rule_equal(bpl_session *session, bpl_number a, bpl_number b) { return equal(session, a, b, false); }
 bpl_number bpl_rule_unequal(bpl_session *session, bpl_number a, bpl_number b) { return equal(session, a, b, true); }
 
-/* ---- order ----------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- order ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* a < b, or a ≤ b (or_equal). A number at hand on either side gives the bound: below all that is near it, or above. */
 static wg_array *less(bpl_session *session, bpl_number a, bpl_number b, bool or_equal)
@@ -120,7 +120,7 @@ bpl_number bpl_rule_less_equal(bpl_session *session, bpl_number a, bpl_number b)
 bpl_number bpl_rule_greater(bpl_session *session, bpl_number a, bpl_number b) { return ordered(session, b, a, false); }
 bpl_number bpl_rule_greater_equal(bpl_session *session, bpl_number a, bpl_number b) { return ordered(session, b, a, true); }
 
-/* ---- logic ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- logic ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers that are 0 or 1 as Booleans. DOMAIN: reads, where the kind does not tell. */
 static bool boolean(bpl_session *session, bpl_number *a)

@@ -36,7 +36,7 @@ static double divisor_of_floats(double a, double b, double room)
     return b / q;
 }
 
-/* ---- Gaussian integers, and other complex numbers by the same steps -------------------------------------------------------------------------------- */
+/* ---- Gaussian integers, and other complex numbers by the same steps ------------------------------------------------------------------- */
 
 static parts times(parts a, parts b)
 {
@@ -63,7 +63,7 @@ static parts divisor_of_complex(parts a, parts b, double room)
     return a;
 }
 
-/* ---- arrays --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays --------------------------------------------------------------------------------------------------------------------------- */
 
 /* Item i of two arrays of f64 or c128, answered in the place of both. */
 static void divide_item(const wg_view views[2], int64_t i, double room, void *to)
@@ -82,10 +82,11 @@ static wg_array *divisors(bpl_session *session, bpl_number a, bpl_number b)
 {
     bool complex = a.class == BPL_CLASS_COMPLEX;
     wg_kind own = bpl_number_kind(a), kind = complex ? WG_KIND_C128 : WG_KIND_F64;
-    double room = own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE;
+    double room = own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE; /* floats that are not tolerant have a row */
     wg_array *wide[2] = {wg_array_convert(a.array, kind), wg_array_convert(b.array, kind)}, *pair[2];
     wg_view views[2];
-    if (!wg_array_broadcast_arrays(wide, 2, pair) || !wg_array_run(pair, 2) || !wg_array_read(pair[0], &views[0]) || !wg_array_read(pair[1], &views[1]))
+    if (!wg_array_broadcast_arrays(wide, 2, pair) || !wg_array_run(pair, 2) || !wg_array_read(pair[0], &views[0]) ||
+        !wg_array_read(pair[1], &views[1]))
         return bpl_fail_lazy(session);
     wg_tensor *tensor = wg_tensor_new(session->context, kind, wg_array_rank(pair[0]), wg_array_shape(pair[0]), NULL, NULL);
     if (!tensor) return bpl_fail_memory(session);
@@ -106,6 +107,7 @@ static bpl_number common_divisor(bpl_session *session, bpl_number a, bpl_number 
 {
     if (bpl_is_integral(a)) return bpl_like(a, wg_array_gcd(a.array, b.array));
     if (infinite(session, a, b)) return bpl_nothing();
+    if (a.class == BPL_CLASS_FLOAT && !bpl_is_tolerant(session, bpl_number_kind(a))) return bpl_like(a, wg_array_gcd(a.array, b.array));
     return bpl_like(a, divisors(session, a, b));
 }
 
@@ -122,7 +124,7 @@ static bpl_number multiple(bpl_session *session, bpl_number a, bpl_number b)
     if (!divisor.array) return divisor;
     wg_array *none = wg_array_equal_scalar(divisor.array, 0), *one = wg_array_ones_like(divisor.array);
     wg_array *by = wg_array_select(none, one, divisor.array), *share = wg_array_div(b.array, by);
-    return bpl_settled(session, bpl_like(a, wg_array_mul(a.array, share)));
+    return bpl_settled(session, bpl_like(a, wg_array_stop_gradient(wg_array_mul(a.array, share)))); /* steps, as divisors are */
 }
 
 bpl_number bpl_rule_lcm(bpl_session *session, bpl_number a, bpl_number b)

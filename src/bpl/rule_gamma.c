@@ -8,8 +8,9 @@
 
 /* ---- the gamma function of complex numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Lanczos's series with g = 607/128 and 15 terms (coefficients: P. Godfrey, 2001), of numbers whose real part is at least 1/2. */
-static wg_array *gamma_right(wg_array *z)
+/* The logarithm, of whatever branch: Lanczos's series with g = 607/128 and 15 terms (coefficients: P. Godfrey, 2001), of numbers whose real part is
+ * at least 1/2. */
+static wg_array *log_gamma_right(wg_array *z)
 {
     static const double terms[] = {0.99999999999999709182, 57.156235665862923517, -59.597960355475491248, 14.136097974741747174,
                                    -0.49191381609762019978, 0.33994649984811888699e-4, 0.46523628927048575665e-4, -0.98374475304879564677e-4,
@@ -21,17 +22,17 @@ static wg_array *gamma_right(wg_array *z)
         wg_array *term = wg_array_full_like(z, terms[i]);
         series = wg_array_add(series, wg_array_div(term, wg_array_add_scalar(x, (double)i)));
     }
-    wg_array *t = wg_array_add_scalar(x, g + 0.5), *exponent = wg_array_add_scalar(x, 0.5), *logarithm = wg_array_mul(exponent, wg_array_ln(t));
-    wg_array *power = wg_array_exp(wg_array_sub(logarithm, t));
-    return wg_array_mul_scalar(wg_array_mul(power, series), ROOT_OF_TWO_PI);
+    wg_array *t = wg_array_add_scalar(x, g + 0.5), *exponent = wg_array_add_scalar(x, 0.5),
+             *power = wg_array_sub(wg_array_mul(exponent, wg_array_ln(t)), t);
+    return wg_array_add(power, wg_array_ln(wg_array_mul_scalar(series, ROOT_OF_TWO_PI)));
 }
 
 /* On the left by the reflection: gamma(z) gamma(1 - z) = pi / sin(pi z). */
-static wg_array *complex_gamma(wg_array *z)
+static wg_array *complex_log_gamma(wg_array *z)
 {
     wg_array *left = wg_array_less_scalar(wg_array_real(z), 0.5), *one = wg_array_ones_like(z), *mirror = wg_array_sub(one, z);
-    wg_array *gamma = gamma_right(wg_array_select(left, mirror, z)), *sine = wg_array_sin(wg_array_mul_scalar(z, PI));
-    wg_array *pi = wg_array_full_like(z, PI), *reflected = wg_array_div(pi, wg_array_mul(sine, gamma));
+    wg_array *gamma = log_gamma_right(wg_array_select(left, mirror, z)), *sine = wg_array_sin(wg_array_mul_scalar(z, PI));
+    wg_array *pi = wg_array_full_like(z, PI), *reflected = wg_array_sub(wg_array_ln(wg_array_div(pi, sine)), gamma);
     return wg_array_select(left, reflected, gamma);
 }
 
@@ -39,7 +40,7 @@ static wg_array *complex_gamma(wg_array *z)
 static bpl_number gamma_of(bpl_number a)
 {
     wg_array *next = wg_array_add_scalar(a.array, 1);
-    return bpl_like(a, a.class == BPL_CLASS_COMPLEX ? complex_gamma(next) : wg_array_gamma(next));
+    return bpl_like(a, a.class == BPL_CLASS_COMPLEX ? wg_array_exp(complex_log_gamma(next)) : wg_array_gamma(next));
 }
 
 /* ---- factorials -------------------------------------------------------------------------------------------------------------------------------- */
@@ -66,13 +67,14 @@ bpl_number bpl_rule_factorial(bpl_session *session, bpl_number a)
     if (!bpl_is_integral(a)) return bpl_settled(session, gamma_of(a));
     bool any;
     if (!bpl_found(session, wg_array_less_scalar(a.array, 0), &any)) return bpl_nothing();
-    if (any && a.class == BPL_CLASS_FIXED) return bpl_fail(session, BPL_DOMAIN, "the factorial of a negative fixed integer is none of its kind"), bpl_nothing();
+    if (any && a.class == BPL_CLASS_FIXED)
+        return bpl_fail(session, BPL_DOMAIN, "the factorial of a negative fixed integer is none of its kind"), bpl_nothing();
     if (any) return gamma_of(bpl_floats(session, a));
     wg_array *product = integer_factorial(session, wg_array_convert(a.array, WG_KIND_I64));
     return bpl_like(a, wg_array_convert_wrap(product, bpl_number_kind(a)));
 }
 
-/* ---- binomial coefficients of integers ------------------------------------------------------------------------------------------------------------ */
+/* ---- binomial coefficients of integers ------------------------------------------------------------------------------------------------ */
 
 /* C(n, k), 0 <= k <= n, modulo 2^64: factors of two apart, odd ones divided by their inverses. */
 static uint64_t coefficient(uint64_t n, uint64_t k)
@@ -125,7 +127,8 @@ static bool whole_coefficient(int64_t k, int64_t n, int64_t *result)
 static bool read_pair(bpl_session *session, wg_array *k, wg_array *n, wg_array *pair[2], wg_view views[2])
 {
     wg_array *wide[2] = {wg_array_convert(k, WG_KIND_I64), wg_array_convert(n, WG_KIND_I64)};
-    if (wg_array_broadcast_arrays(wide, 2, pair) && wg_array_run(pair, 2) && wg_array_read(pair[0], &views[0]) && wg_array_read(pair[1], &views[1])) return true;
+    if (wg_array_broadcast_arrays(wide, 2, pair) && wg_array_run(pair, 2) && wg_array_read(pair[0], &views[0]) && wg_array_read(pair[1], &views[1]))
+        return true;
     return bpl_fail_lazy(session), false;
 }
 
@@ -149,7 +152,7 @@ static bpl_number integer_binomial(bpl_session *session, bpl_number a, bpl_numbe
     return any ? (bpl_fail(session, BPL_DOMAIN, "a binomial coefficient does not fit its fixed kind"), bpl_nothing()) : bpl_like(a, narrow);
 }
 
-/* ---- binomial coefficients of other numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- binomial coefficients of other numbers ------------------------------------------------------------------------------------------- */
 
 /* 1 / gamma(1 + a), which is 0 at the poles of gamma. */
 static wg_array *reciprocal_gamma(bpl_number a)
@@ -159,17 +162,27 @@ static wg_array *reciprocal_gamma(bpl_number a)
     return wg_array_select(pole, zero, wg_array_div(one, gamma));
 }
 
+/* Where gamma(1 + a) has a pole. */
+static wg_array *complex_pole(wg_array *a)
+{
+    wg_array *re = wg_array_real(a), *whole = wg_array_equal(wg_array_round(re), re), *negative = wg_array_less_scalar(re, 0);
+    wg_array *level = wg_array_equal_scalar(wg_array_imag(a), 0), *both = wg_array_and(whole, negative);
+    return wg_array_and(both, level);
+}
+
 static bpl_number complex_binomial(bpl_number k, bpl_number n)
 {
-    wg_array *rest = wg_array_sub(n.array, k.array), *below = gamma_of(k).array, *other = gamma_of(bpl_like(n, rest)).array;
-    wg_array *product = wg_array_mul(below, other), *above = gamma_of(n).array;
-    return bpl_like(n, wg_array_div(above, product));
+    wg_array *rest = wg_array_sub(n.array, k.array), *above = complex_log_gamma(wg_array_add_scalar(n.array, 1));
+    wg_array *below = complex_log_gamma(wg_array_add_scalar(k.array, 1)), *other = complex_log_gamma(wg_array_add_scalar(rest, 1));
+    wg_array *value = wg_array_exp(wg_array_sub(wg_array_sub(above, below), other)), *left = complex_pole(k.array), *right = complex_pole(rest);
+    return bpl_like(n, wg_array_select(wg_array_or(left, right), wg_array_zeros_like(value), value));
 }
 
 /* -1 where gamma(1 + a) is negative, else 1. */
 static wg_array *gamma_sign(wg_array *a)
 {
-    wg_array *next = wg_array_add_scalar(a, 1), *half = wg_array_mul_scalar(wg_array_floor(next), 0.5), *odd = wg_array_not_equal(wg_array_round(half), half);
+    wg_array *next = wg_array_add_scalar(a, 1), *half = wg_array_mul_scalar(wg_array_floor(next), 0.5),
+             *odd = wg_array_not_equal(wg_array_round(half), half);
     wg_array *left = wg_array_less_scalar(next, 0), *turned = wg_array_and(left, odd), *one = wg_array_ones_like(a);
     return wg_array_select(turned, wg_array_neg(one), one);
 }
@@ -192,7 +205,8 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
     wg_array *size = wg_array_maximum(wg_array_maximum(size_n, size_k), size_rest), *large = wg_array_greater_scalar(size, most);
     wg_array *value = wg_array_select(large, wg_array_mul(sign, wg_array_exp(exponent)), direct);
     wg_array *whole_k = wg_array_equal(wg_array_round(k.array), k.array), *whole_n = wg_array_equal(wg_array_round(n.array), n.array);
-    wg_array *whole = wg_array_and(whole_k, whole_n), *small = wg_array_less_scalar(wg_array_abs(value), 0x1p52), *rounds = wg_array_and(whole, small);
+    wg_array *whole = wg_array_and(whole_k, whole_n), *small = wg_array_less_scalar(wg_array_abs(value), 0x1p52),
+             *rounds = wg_array_and(whole, small);
     wg_array *correction = wg_array_stop_gradient(wg_array_sub(wg_array_round(value), value)); /* exact; and the slope stays */
     return wg_array_select(rounds, wg_array_add(value, correction), value);
 }
@@ -200,7 +214,8 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
 /* A negative whole n has coefficients for whole k alone: (-1)^k C(k-n-1, k), or (-1)^(n-k) C(-k-1, n-k) for negative k. */
 static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number n)
 {
-    wg_array *whole_n = wg_array_equal(wg_array_round(n.array), n.array), *below = wg_array_less_scalar(n.array, 0), *pole = wg_array_and(whole_n, below);
+    wg_array *whole_n = wg_array_equal(wg_array_round(n.array), n.array), *below = wg_array_less_scalar(n.array, 0),
+             *pole = wg_array_and(whole_n, below);
     bool any = true, looks = !session->preferences.static_kinds;
     if (looks && !bpl_any(session, pole, &any)) return bpl_nothing();
     if (!any) return bpl_like(n, positive_binomial(k, n));
@@ -208,9 +223,11 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
     if (!bpl_found(session, wg_array_and(pole, wg_array_not(whole_k)), &any)) return bpl_nothing();
     if (any)
         return bpl_fail(session, BPL_DOMAIN, "a negative whole number on the right of ! needs a whole one on the left"), bpl_nothing();
-    wg_array *negative_k = wg_array_less_scalar(k.array, 0), *rest = wg_array_sub(n.array, k.array), *places = wg_array_select(negative_k, rest, k.array);
+    wg_array *negative_k = wg_array_less_scalar(k.array, 0), *rest = wg_array_sub(n.array, k.array),
+             *places = wg_array_select(negative_k, rest, k.array);
     wg_array *up = wg_array_sub_scalar(wg_array_sub(k.array, n.array), 1), *down = wg_array_sub_scalar(wg_array_neg(k.array), 1);
-    wg_array *top = wg_array_select(negative_k, down, up), *other_k = wg_array_select(pole, places, k.array), *other_n = wg_array_select(pole, top, n.array);
+    wg_array *top = wg_array_select(negative_k, down, up), *other_k = wg_array_select(pole, places, k.array),
+             *other_n = wg_array_select(pole, top, n.array);
     wg_array *value = positive_binomial(bpl_like(k, other_k), bpl_like(n, other_n)), *half = wg_array_mul_scalar(places, 0.5);
     wg_array *odd = wg_array_not_equal(wg_array_round(half), half), *turned = wg_array_and(pole, odd);
     return bpl_like(n, wg_array_select(turned, wg_array_neg(value), value));
@@ -218,24 +235,42 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
 
 #define FEW_FACTORS 32
 
-/* One small whole k at hand: the product of (n - k + i) / i, exact as long as numbers are. */
-static bpl_number product_of_factors(bpl_number n, int64_t k)
+/* Small whole numbers k at hand: the product of (n - k + i) / i, exact as long as numbers are. */
+static bpl_number product_of_factors(bpl_number k, bpl_number n, int64_t most)
 {
-    wg_array *result = wg_array_ones_like(n.array);
-    for (int64_t i = 1; i <= k; i++) {
-        wg_array *factor = wg_array_sub_scalar(n.array, (double)(k - i));
-        result = wg_array_div_scalar(wg_array_mul(result, factor), (double)i);
+    wg_array *result = wg_array_ones_like(wg_array_add(n.array, k.array)), *least = wg_array_sub(n.array, k.array);
+    bool one = wg_array_rank(k.array) == 0;
+    wg_array *counts = k.class == BPL_CLASS_COMPLEX ? wg_array_real(k.array) : k.array;
+    for (int64_t i = 1; i <= most; i++) {
+        wg_array *factor = wg_array_add_scalar(least, (double)i), *next = wg_array_div_scalar(wg_array_mul(result, factor), (double)i);
+        result = one ? next : wg_array_select(wg_array_greater_equal_scalar(counts, (double)i), next, result);
     }
     return bpl_like(n, result);
 }
 
+/* Whether all of k are small whole numbers that are at hand; *most: the greatest. */
+static bool has_few_factors(bpl_session *session, bpl_number k, int64_t *most)
+{
+    wg_view view;
+    *most = 0;
+    if (k.class >= BPL_CLASS_COMPLEX || wg_array_is_pending(k.array) || wg_array_is_carried(k.array) || !wg_array_read(k.array, &view) ||
+        view.strides)
+        return false;
+    bool few = true;
+    for (int64_t i = 0, number; few && i < wg_array_volume(k.array); i++) {
+        double real = base_number_to_double(view.kind, base_number_load(view.kind, view.data, i));
+        few = real >= 0 && real <= FEW_FACTORS && bpl_whole(session, real, &number);
+        if (few && number > *most) *most = number;
+    }
+    return few;
+}
+
 bpl_number bpl_rule_binomial(bpl_session *session, bpl_number a, bpl_number b)
 {
-    double known;
-    int64_t count;
-    bool few = a.class != BPL_CLASS_CHARACTER && !wg_array_is_carried(a.array) && bpl_known(a, &known) && bpl_whole(session, known, &count) && count >= 0 && count <= FEW_FACTORS;
+    int64_t most;
+    bool few = has_few_factors(session, a, &most);
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return integer_binomial(session, a, b);
-    if (few) return bpl_settled(session, product_of_factors(b, count));
+    if (few) return bpl_settled(session, product_of_factors(a, b, most));
     return a.class == BPL_CLASS_COMPLEX ? bpl_settled(session, complex_binomial(a, b)) : float_binomial(session, a, b);
 }

@@ -9,6 +9,8 @@
 static bool any_negative(bpl_session *session, bpl_number a, bool *any)
 {
     double known;
+    *any = false;
+    if (a.nonnegative) return true;
     if (!bpl_known(a, &known)) return bpl_any(session, wg_array_less_scalar(a.array, 0), any);
     *any = known < 0;
     return true;
@@ -26,14 +28,14 @@ static bool widen_negative(bpl_session *session, bpl_number *a)
     return a->array != NULL;
 }
 
-/* ---- exponentials and logarithms ------------------------------------------------------------------------------------------------------------------ */
+/* ---- exponentials and logarithms ------------------------------------------------------------------------------------------------------ */
 
 bpl_number bpl_rule_exponential(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_floats(session, a);
     if (a.class == BPL_CLASS_COMPLEX) return bpl_settled(session, bpl_complex_exponential(a));
-    return bpl_like(a, wg_array_exp(a.array));
+    return bpl_bounded(bpl_like(a, wg_array_exp(a.array)), true);
 }
 
 static bpl_number logarithm(bpl_session *session, bpl_number a)
@@ -67,7 +69,7 @@ bpl_number bpl_rule_logarithm_to(bpl_session *session, bpl_number a, bpl_number 
     return bpl_settled(session, bpl_quotient(session, of, base));
 }
 
-/* ---- powers of integers --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- powers of integers --------------------------------------------------------------------------------------------------------------- */
 
 /* a to the power of exponents below 2^bits that are not negative, by squares; what does not fit wraps. */
 static wg_array *power_by_squares(wg_array *a, wg_array *exponent, uint32_t bits)
@@ -140,17 +142,18 @@ static bpl_number integer_power(bpl_session *session, bpl_number a, bpl_number b
     return bpl_like(a, power_by_squares(a.array, b.array, bits_of((uint64_t)found.greatest)));
 }
 
-/* ---- powers of floats -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- powers of floats ----------------------------------------------------------------------------------------------------------------- */
 
 /* Whether some negative number has an exponent that is not whole. */
 static bool leaves_reals(bpl_session *session, bpl_number a, bpl_number b, bool *leaves)
 {
     double base, exponent;
     *leaves = false;
-    if (bpl_known(a, &base) && base >= 0) return true;
+    if (a.nonnegative || (bpl_known(a, &base) && base >= 0)) return true;
     if (bpl_known(b, &exponent) && exponent == __builtin_rint(exponent)) return true;
     wg_array *negative = wg_array_less_scalar(a.array, 0), *whole = wg_array_round(b.array), *less = wg_array_less(whole, b.array);
-    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken), *few = wg_array_is_finite(a.array);
+    wg_array *broken = wg_array_or(less, wg_array_greater(whole, b.array)), *mask = wg_array_and(negative, broken),
+             *few = wg_array_is_finite(a.array);
     return bpl_found(session, wg_array_and(mask, few), leaves);
 }
 
@@ -162,12 +165,13 @@ static bpl_number turned_power(bpl_number a, bpl_number b)
         b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F32);
     }
     wg_array *two = wg_array_full_like(b.array, 2), *turn = wg_array_residue(b.array, two), *angle = wg_array_mul_scalar(turn, PI);
-    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half), *whole = wg_array_equal(wg_array_round(turn), turn);
+    wg_array *half = wg_array_mul_scalar(turn, 2), *quarter = wg_array_equal(wg_array_round(half), half),
+             *whole = wg_array_equal(wg_array_round(turn), turn);
     wg_array *zero = wg_array_zeros_like(turn), *odd = wg_array_not(whole), *upright = wg_array_and(quarter, odd);
     wg_array *cosine = wg_array_select(upright, zero, wg_array_cos(angle)), *sine = wg_array_select(whole, zero, wg_array_sin(angle));
     wg_array *size = wg_array_powf(wg_array_abs(a.array), b.array), *negative = wg_array_less_scalar(a.array, 0);
     wg_array *re = wg_array_select(negative, wg_array_mul(size, cosine), size), *im = wg_array_mul(size, sine);
-    return (bpl_number){wg_array_complex(re, wg_array_select(negative, im, zero)), BPL_CLASS_COMPLEX, a.weak};
+    return (bpl_number){wg_array_complex(re, wg_array_select(negative, im, zero)), BPL_CLASS_COMPLEX, a.weak, false};
 }
 
 static bpl_number float_power(bpl_session *session, bpl_number a, bpl_number b)
@@ -175,7 +179,7 @@ static bpl_number float_power(bpl_session *session, bpl_number a, bpl_number b)
     bool leaves = false;
     if (a.class == BPL_CLASS_FLOAT && !leaves_reals(session, a, b, &leaves)) return bpl_nothing();
     if (leaves) return bpl_settled(session, turned_power(a, b));
-    return bpl_settled(session, bpl_like(a, wg_array_powf(a.array, b.array)));
+    return bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_powf(a.array, b.array))), bpl_is_nonnegative(a));
 }
 
 bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
@@ -184,12 +188,12 @@ bpl_number bpl_rule_power(bpl_session *session, bpl_number a, bpl_number b)
     return bpl_is_integral(a) ? integer_power(session, a, b) : float_power(session, a, b);
 }
 
-/* ---- roots --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- roots ---------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_square_root(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
-    return widen_negative(session, &a) ? bpl_settled(session, bpl_like(a, wg_array_sqrt(a.array))) : bpl_nothing();
+    return widen_negative(session, &a) ? bpl_bounded(bpl_settled(session, bpl_like(a, wg_array_sqrt(a.array))), true) : bpl_nothing();
 }
 
 /* Reals: an odd whole degree has a real root of a negative number, too. Where another negative number is, all are principal values. */
@@ -204,7 +208,8 @@ static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number 
     wg_array *exponent = wg_array_reciprocal(degree.array);
     if (any) return turned_power(b, bpl_like(b, exponent));
     wg_array *turned = wg_array_and(negative, odd), *size = wg_array_abs(b.array), *of = wg_array_select(turned, size, b.array);
-    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2), *root = wg_array_select(is_two, wg_array_sqrt(of), power);
+    wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2),
+             *root = wg_array_select(is_two, wg_array_sqrt(of), power);
     return bpl_like(b, wg_array_select(turned, wg_array_neg(root), root));
 }
 
@@ -226,13 +231,13 @@ bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
     return bpl_settled(session, bpl_like(b, wg_array_powf(b.array, exponent)));
 }
 
-/* ---- π --------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- π -------------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_pi_times(bpl_session *session, bpl_number a)
 {
     if (!bpl_numeric(session, &a)) return bpl_nothing();
     a = bpl_floats(session, a);
-    return bpl_like(a, wg_array_mul_scalar(a.array, PI));
+    return bpl_bounded(bpl_like(a, wg_array_mul_scalar(a.array, PI)), a.nonnegative);
 }
 
 bpl_number bpl_rule_pi_ratio(bpl_session *session, bpl_number a, bpl_number b)

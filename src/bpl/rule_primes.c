@@ -42,14 +42,15 @@ static bpl_number map_end(map *m, bool good)
     return bpl_nothing();
 }
 
-/* ---- ⍭ --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ⍭ -------------------------------------------------------------------------------------------------------------------------------- */
 
 static bool primes_at(bpl_session *session, const int64_t *index, map *m)
 {
     int64_t most = -1;
     for (int64_t i = 0; i < m->volume; i++) {
         if (index[i] < 0) return bpl_fail(session, BPL_DOMAIN, "primes are counted from 0"), false;
-        if (index[i] >= BPL_COUNTED_PRIMES) return bpl_fail(session, BPL_LIMIT, "⍭ goes up to the prime %lld", (long long)BPL_COUNTED_PRIMES - 1), false;
+        if (index[i] >= BPL_COUNTED_PRIMES)
+            return bpl_fail(session, BPL_LIMIT, "⍭ goes up to the prime %lld", (long long)BPL_COUNTED_PRIMES - 1), false;
         most = index[i] > most ? index[i] : most;
     }
     uint32_t last = 0, *primes = NULL;
@@ -103,7 +104,7 @@ bpl_number bpl_rule_prime_code(bpl_session *session, bpl_number a, bpl_number b)
     return tests && m.volume && result.array ? bpl_convert(result, BPL_CLASS_BOOLEAN, WG_KIND_BOOL) : result;
 }
 
-/* ---- ¿ ----------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ¿ -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers in [0, 1) of a float kind. */
 static wg_array *uniform(bpl_session *session, wg_array *like, wg_kind kind)
@@ -122,7 +123,7 @@ static wg_array *integers_below(bpl_session *session, wg_array *limits)
     return key ? wg_array_draw_integers(key, wg_array_zeros_like(limits), limits) : NULL;
 }
 
-bpl_number bpl_rule_roll(bpl_session *session, bpl_number a)
+static bpl_number rolled(bpl_session *session, bpl_number a)
 {
     bpl_number whole;
     wg_view view;
@@ -141,6 +142,14 @@ bpl_number bpl_rule_roll(bpl_session *session, bpl_number a)
     if (!zeros && integral) return bpl_like(a, wg_array_convert(integers_below(session, whole.array), bpl_number_kind(a)));
     if (!zeros) return bpl_like(floats, wg_array_convert(integers_below(session, whole.array), bpl_number_kind(floats)));
     wg_array *none = wg_array_equal_scalar(whole.array, 0), *one = wg_array_ones_like(whole.array), *some = wg_array_select(none, one, whole.array);
-    wg_array *drawn = wg_array_convert(integers_below(session, some), bpl_number_kind(floats)), *parts = uniform(session, whole.array, bpl_number_kind(floats));
+    wg_array *drawn = wg_array_convert(integers_below(session, some), bpl_number_kind(floats)),
+             *parts = uniform(session, whole.array, bpl_number_kind(floats));
     return bpl_like(floats, wg_array_select(none, parts, drawn));
+}
+
+bpl_number bpl_rule_roll(bpl_session *session, bpl_number a)
+{
+    bpl_number drawn = rolled(session, a);
+    drawn.nonnegative = true;
+    return drawn;
 }

@@ -78,7 +78,9 @@ static bpl_number extreme(bpl_session *session, bpl_number a, bpl_number b, bool
     if (a.class == BPL_CLASS_BOOLEAN && b.class == BPL_CLASS_BOOLEAN)
         return bpl_like(a, greater ? wg_array_or(a.array, b.array) : wg_array_and(a.array, b.array));
     if (!bpl_real(session, &a) || !bpl_real(session, &b) || !bpl_join(session, &a, &b)) return bpl_nothing();
-    return bpl_like(a, greater ? wg_array_maximum(a.array, b.array) : wg_array_minimum(a.array, b.array));
+    bool left = bpl_is_nonnegative(a), right = bpl_is_nonnegative(b);
+    return bpl_bounded(bpl_like(a, greater ? wg_array_maximum(a.array, b.array) : wg_array_minimum(a.array, b.array)),
+                       greater ? left || right : left && right);
 }
 
 bpl_number bpl_rule_minimum(bpl_session *session, bpl_number a, bpl_number b) { return extreme(session, a, b, false); }

@@ -226,7 +226,7 @@ bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value)
     return true;
 }
 
-/* ---- draws ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- draws ---------------------------------------------------------------------------------------------------------------------------- */
 
 wg_generator *bpl_generator(bpl_session *session)
 {
@@ -253,7 +253,8 @@ wg_bpl *wg_bpl_new(const wg_bpl_options *options, wg_error *error)
     session->lazy = wg_lazy_new(&(wg_lazy_options){.size = sizeof(wg_lazy_options), .context = context, .kind = WG_KIND_F64}, error);
     if (!session->lazy) return base_free(allocator, session, sizeof *session), NULL;
     session->context = wg_lazy_context(session->lazy);
-    session->preferences = (bpl_preferences){.mathish = true, .digits = 10, .limit = 1000000000, .shown = 1000, .edges = 3, .float_kind = WG_KIND_F64};
+    session->preferences = (bpl_preferences){.mathish = true, .digits = 10, .limit = 1000000000, .shown = 1000, .edges = 3,
+                                             .float_kind = WG_KIND_F64};
     session->preferences.width = options ? options->width : 0;
     if (!intern_fixed(session) || !bpl_runs_new(session)) {
         base_fail_memory(error);

@@ -224,6 +224,13 @@ static bool strengthen(bpl_session *session, bpl_items *items)
 
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
 {
+    uint32_t depth = items->prototype && items->prototype->type == BPL_ITEMS ? items->prototype->items->depth : 0;
+    for (int64_t i = 0; i < items->volume; i++)
+        if (items->at[i]->type == BPL_ITEMS && items->at[i]->items->depth > depth) depth = items->at[i]->items->depth;
+    if ((items->depth = depth + 1) > BPL_VALUE_DEPTH) {
+        bpl_items_free(session, items);
+        return bpl_fail(session, BPL_LIMIT, "an array is nested more than %u deep", BPL_VALUE_DEPTH);
+    }
     if (!items) return NULL;
     if (!strengthen(session, items)) return bpl_items_free(session, items), NULL;
     bpl_value *value = head_new(session, BPL_ITEMS);
@@ -232,10 +239,17 @@ bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
     return value;
 }
 
+/* What is known of a value is known of its items, too. */
+static bpl_value *as_bounded(bpl_value *made, const bpl_value *of)
+{
+    if (made) made->nonnegative = of->nonnegative;
+    return made;
+}
+
 /* A head of its own for what an array's head holds. */
 static bpl_value *again(bpl_session *session, const bpl_value *value)
 {
-    if (bpl_is_simple(value)) return bpl_of_array(session, wg_array_keep(value->array), value->class, value->atom, value->weak);
+    if (bpl_is_simple(value)) return as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, value->atom, value->weak), value);
     if (value->type != BPL_ITEMS) return bpl_fail(session, BPL_DOMAIN, "an atom has no axes");
     bpl_items *copy = bpl_items_new(session, value->items->rank, value->items->shape);
     if (!copy) return NULL;
@@ -255,7 +269,7 @@ bpl_value *bpl_with_keys(bpl_session *session, bpl_value *value, bpl_keys *keys)
 bpl_value *bpl_with_atom(bpl_session *session, bpl_value *value, bool atom)
 {
     if (value->atom == atom || !bpl_is_simple(value) || bpl_rank(value)) return bpl_keep(value);
-    return bpl_of_array(session, wg_array_keep(value->array), value->class, atom, false);
+    return as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, atom, false), value);
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------------------------------------ */

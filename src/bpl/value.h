@@ -13,7 +13,8 @@
  *   OPERATOR    what a name of an operator holds; never an item
  *
  * Canonical form, kept by bpl_collect and by everything that answers ITEMS: an array with items, all of them number atoms of one class and
- * kind, or floats and complex numbers of any width, or fixed integers of any width (or all characters), is NUMBERS (CHARACTERS), never ITEMS; an item that is weak is not stored weak. An empty ITEMS array has a
+ * kind, or floats and complex numbers of any width, or fixed integers of any width (or all characters), is NUMBERS (CHARACTERS), never ITEMS; an item
+ * that is weak is not stored weak. An empty ITEMS array has a
  * prototype, which says what its fill is. An atom is rank 0 and has no keys; rank-0 arrays that are no atoms exist in every type. */
 #ifndef BPL_VALUE_H
 #define BPL_VALUE_H
@@ -34,11 +35,15 @@ typedef struct bpl_keys bpl_keys;
 typedef struct bpl_rational bpl_rational; /* rational.c: a GMP quotient */
 
 /* A host array: prototype is one item to be filled from, owned; NULL while there are items (the first one serves). */
+/* Arrays nest so deep at most (LIMIT), so that whoever goes down into items by calling itself has room enough on every stack (stack.c). */
+#define BPL_VALUE_DEPTH 10000u
+
 typedef struct bpl_items {
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
     bpl_value *prototype;
+    uint32_t depth;    /* of nested arrays: 1 over items that are none; at most BPL_VALUE_DEPTH */
     uint8_t functions; /* whether an item is a function, asked with every name that is read: 0 not looked yet, 1 no, 2 yes */
     bpl_value *at[]; /* [volume], row-major, owned */
 } bpl_items;
@@ -49,6 +54,7 @@ struct bpl_value {
     uint8_t class;/* bpl_class of NUMBERS and CHARACTERS */
     bool atom;    /* no array */
     bool weak;    /* a float atom that takes its partner's width */
+    bool nonnegative; /* no item is below 0: known from how it was made, so that √ and its like need not look */
     union {
         bpl_session *session;
         bpl_value *next; /* of a spare head, or of one that waits to be taken apart */
@@ -153,7 +159,8 @@ bpl_items *bpl_items_new(bpl_session *session, uint32_t rank, const int64_t *sha
 /* Frees items and what they hold. */
 void bpl_items_free(bpl_session *session, bpl_items *items);
 /* The value of a host array in canonical form; consumes items. Number atoms of one class and kind become one NUMBERS array (pending ones in one
- * call; under a level they are stacked), and so do those that join: floats of any width (weak ones give way) with complex numbers, fixed integers. Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
+ * call; under a level they are stacked), and so do those that join: floats of any width (weak ones give way) with complex numbers, fixed integers.
+ * Empty: of its prototype (borrowed; NULL: items->prototype, or the number 0). */
 bpl_value *bpl_collect(bpl_session *session, bpl_items *items);
 /* The same, but nothing is made compact (`mixed` is asked for, or the caller knows). */
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items);
@@ -194,7 +201,8 @@ bpl_value *bpl_prototype_of(bpl_session *session, const bpl_value *item);
 bpl_value *bpl_fill(bpl_session *session, const bpl_value *value);
 /* The host items of a simple value, row-major and dense, borrowed until the value is released. */
 bool bpl_read(bpl_session *session, const bpl_value *value, wg_view *view);
-/* A unit or one-item number as a number; DOMAIN where it is none (bpl_to_integer: not whole, by the tolerance), LENGTH where there are more. `what` names it in the error. */
+/* A unit or one-item number as a number; DOMAIN where it is none (bpl_to_integer: not whole, by the tolerance), LENGTH where there are more. `what`
+ * names it in the error. */
 bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *what, int64_t *number);
 bool bpl_to_double(bpl_session *session, const bpl_value *value, const char *what, double *number);
 /* 0 or 1. */

@@ -97,5 +97,7 @@ bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask
 /* Functions of glyphs.def that others are made of. */
 bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_do_first(bpl_session *session, const bpl_call *call);
+/* left⍉⁻value: source axes in the order of the result, by numbers and names; a list of them (or of pairs of axis and length) is merged. */
+bpl_value *bpl_transpose_back(bpl_session *session, bpl_value *left, bpl_value *value);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * Writing into arrays: x.[..]←v, paths, their modified forms, and selections. One mechanism: positions are found and checked, new items are
  * computed (a modifying function runs now, while nothing has changed), then put_items changes the array: in place where nobody else has it. */
+#include <math.h>
 #include <string.h>
 
 #include "bpl/put.h"
@@ -95,11 +96,9 @@ static void place_written(bpl_session *session, const bpl_node *root, bpl_value 
 
 static bool is_key(const bpl_value *value) { return value->type == BPL_CHARACTERS && bpl_rank(value) <= 1; }
 
-/* A selector that names keys of a vector: how many; 0: it does not. */
-static int64_t keys_named(const bpl_value *value, const step *at)
+/* Keys that a selector names: how many; 0: it names none. */
+static int64_t keys_named(const bpl_value *selector)
 {
-    if (at->count != 1 || bpl_rank(value) != 1) return 0;
-    const bpl_value *selector = at->selectors[0];
     if (is_key(selector)) return 1;
     if (selector->type != BPL_ITEMS) return 0;
     for (int64_t i = 0; i < selector->items->volume; i++) {
@@ -108,52 +107,75 @@ static int64_t keys_named(const bpl_value *value, const step *at)
     return selector->items->volume;
 }
 
-static bpl_value *key_named(const step *at, int64_t i)
-{
-    bpl_value *selector = at->selectors[0];
-    return is_key(selector) ? selector : selector->items->at[i];
-}
+static bpl_value *key_named(bpl_value *selector, int64_t i) { return is_key(selector) ? selector : selector->items->at[i]; }
 
-/* The positions in `named` of keys that the vector lacks: count. */
-static int64_t keys_missing(bpl_session *session, const bpl_value *value, const step *at, int64_t *missing)
+/* How many of the keys that a selector names an axis lacks. */
+static int64_t keys_missing(bpl_session *session, const bpl_axis *axis, bpl_value *selector)
 {
-    const bpl_axis *axis = bpl_axis_of(value, 0);
-    int64_t named = keys_named(value, at), count = 0;
-    for (int64_t i = 0; i < named; i++) {
-        if (axis && axis->labels && bpl_axis_find(session, axis, key_named(at, i)) >= 0) continue;
-        if (missing) missing[count] = i;
-        count++;
-    }
+    int64_t named = keys_named(selector), count = 0;
+    for (int64_t i = 0; i < named; i++) count += !axis || !axis->labels || bpl_axis_find(session, axis, key_named(selector, i)) < 0;
     return count;
 }
 
-/* The vector with places for keys that it lacks; *root stays where nothing is missing. */
+/* Does a step name a key that is not there? */
+static bool is_new(bpl_session *session, const bpl_value *value, const step *at)
+{
+    if (at->count != 1 || bpl_rank(value) != 1) return false;
+    return keys_missing(session, bpl_axis_of(value, 0), at->selectors[0]) > 0;
+}
+
+/* The same array with the keys of an axis that a selector names and it lacks, behind the others. Owned. */
+static bpl_value *with_new_keys(bpl_session *session, bpl_value *grown, const bpl_axis *known, bpl_value *selector, uint32_t axis, int64_t before)
+{
+    bpl_keys *keys = bpl_keys_new(session, bpl_rank(grown), bpl_shape(grown));
+    bool good = keys;
+    for (uint32_t k = 0; good && k < bpl_rank(grown); k++) good = !bpl_axis_of(grown, k) || bpl_axis_copy(session, &keys->axes[k], bpl_axis_of(grown, k));
+    for (int64_t i = 0, at = before; good && i < keys_named(selector); i++) {
+        bpl_value *key = key_named(selector, i);
+        if (known && known->labels && bpl_axis_find(session, known, key) >= 0) continue;
+        if (keys->axes[axis].labels && bpl_axis_find(session, &keys->axes[axis], key) >= 0) good = bpl_fail(session, BPL_DOMAIN, "a new key is there twice");
+        good = good && bpl_axis_set_label(session, &keys->axes[axis], at++, key);
+    }
+    bpl_value *keyed = good ? bpl_with_keys(session, grown, keys) : NULL;
+    bpl_keys_release(session, keys);
+    return keyed;
+}
+
+/* An axis with places for the keys that it lacks, which hold the fill until they are written; *root stays where nothing is missing. */
+static bool append_axis(bpl_session *session, bpl_value **root, bpl_value *selector, uint32_t axis)
+{
+    bpl_value *value = *root, *selectors[WG_MAX_RANK], *grown = NULL, *keyed = NULL;
+    uint32_t rank = bpl_rank(value);
+    const bpl_axis *known = bpl_axis_of(value, axis);
+    int64_t missing = keys_missing(session, known, selector), before = bpl_shape(value)[axis], extent = before + missing;
+    if (!missing) return true;
+    double *positions = base_allocate(session->allocator, (size_t)extent * sizeof *positions);
+    if (!positions) return bpl_fail_memory(session), false;
+    for (int64_t i = 0; i < extent; i++) positions[i] = i < before ? (double)i : (double)NAN;
+    for (uint32_t k = 0; k < rank; k++) selectors[k] = bpl_primitive(session, BPL_GLYPH_KEYS);
+    bpl_value *all = bpl_numbers(session, BPL_CLASS_FLOAT, WG_KIND_F64, 1, &extent, positions);
+    base_free(session->allocator, positions, (size_t)extent * sizeof *positions);
+    selectors[axis] = all;
+    if (all) grown = bpl_index(session, value, selectors, rank);
+    if (grown) keyed = with_new_keys(session, grown, known, selector, axis, before);
+    bpl_release(all), bpl_release(grown);
+    if (!keyed) return false;
+    bpl_release(*root);
+    *root = keyed;
+    return true;
+}
+
 static bool append_keys(bpl_session *session, bpl_value **root, const step *at)
 {
-    const bpl_value *value = *root;
-    int64_t count = keys_missing(session, value, at, NULL), before = count ? bpl_volume(value) : 0, extent = before + count;
-    if (!count) return true;
-    int64_t *missing = base_allocate(session->allocator, (size_t)count * sizeof *missing);
-    if (!missing) return bpl_fail_memory(session), false;
-    keys_missing(session, value, at, missing);
-    bpl_items *items = bpl_items_new(session, 1, &extent);
-    bpl_keys *keys = items ? bpl_keys_new(session, 1, &extent) : NULL;
-    bool good = keys && (!value->keys || bpl_axis_copy(session, &keys->axes[0], &value->keys->axes[0]));
-    for (int64_t i = 0; good && i < extent; i++) good = (items->at[i] = i < before ? bpl_item(session, value, i) : bpl_integer(session, 0));
-    for (int64_t i = 0; good && i < count; i++) {
-        bpl_value *key = key_named(at, missing[i]);
-        if (bpl_axis_find(session, &keys->axes[0], key) >= 0) good = bpl_fail(session, BPL_DOMAIN, "a new key is there twice");
-        good = good && bpl_axis_set_label(session, &keys->axes[0], before + i, key);
+    uint32_t axes[2 * WG_MAX_RANK];
+    bool any = false;
+    for (uint32_t i = 0; i < at->count; i++) any |= keys_named(at->selectors[i]) > 0;
+    if (!any || (!bpl_rank(*root) && at->node->kind != BPL_NODE_FIELD)) return true;
+    if (!bpl_rank(*root)) return bpl_fail(session, BPL_RANK, "an array without axes has no keys"), false;
+    if (!bpl_selector_axes(session, *root, at->selectors, at->count, axes)) return false;
+    for (uint32_t i = 0; i < at->count; i++) {
+        if (keys_named(at->selectors[i]) && !append_axis(session, root, at->selectors[i], axes[i])) return false;
     }
-    base_free(session->allocator, missing, (size_t)count * sizeof *missing);
-    if (!good) {
-        if (items) bpl_items_free(session, items);
-        return bpl_keys_release(session, keys), false;
-    }
-    bpl_value *grown = bpl_settle_keys(session, bpl_of_items(session, items), keys);
-    if (!grown) return false;
-    bpl_release(*root);
-    *root = grown;
     return true;
 }
 
@@ -191,6 +213,15 @@ static bpl_value *align(bpl_session *session, const bpl_value *array, const bpl_
     return aligned;
 }
 
+/* Consumes old, which *root is again unless good. Answers good. */
+static bool restore(bpl_value **root, bpl_value *old, bool good)
+{
+    if (good) return bpl_release(old), true;
+    bpl_release(*root);
+    *root = old;
+    return false;
+}
+
 /* Puts a value at what a step selects of *root. */
 static bool step_write(bpl_session *session, bpl_value **root, const step *at, bpl_value *value)
 {
@@ -213,14 +244,16 @@ static bool step_write(bpl_session *session, bpl_value **root, const step *at, b
     bpl_recipe recipe;
     bpl_value *aligned = NULL;
     int64_t *positions = NULL;
-    if (!append_keys(session, root, at)) return false;
+    bpl_value *old = bpl_keep(*root); /* what is appended is given back after an error */
+    if (!append_keys(session, root, at)) return restore(root, old, false);
+    if (*root == old) bpl_release(old), old = NULL;
     bool good = bpl_recipe_make(session, *root, at->selectors, at->count, true, &recipe) && (positions = bpl_recipe_positions(session, *root, &recipe));
     good = good && (aligned = align(session, *root, &recipe, value));
     good = good && bpl_put(session, root, &(bpl_places){positions, recipe.volume, recipe.rank, recipe.shape, recipe.drops}, aligned);
     bpl_release(aligned);
     if (positions) base_free(session->allocator, positions, (size_t)(recipe.volume ? recipe.volume : 1) * sizeof *positions);
     bpl_recipe_free(session, &recipe);
-    return good;
+    return old ? restore(root, old, good) : good;
 }
 
 /* One item at a coordinate that enters items. */
@@ -261,13 +294,13 @@ static bool steps_write(bpl_session *session, bpl_value **root, const step *step
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "a path is too long"), false;
     if (count == 1) return step_write(session, root, steps, value);
     session->at = steps->node;
-    bool fresh = keys_missing(session, *root, steps, NULL) > 0;
+    bool fresh = is_new(session, *root, steps);
     bpl_value **place = fresh ? NULL : item_place(session, *root, steps);
     if (bpl_failed(session)) return false;
     if (place) {
         bool written = steps_write(session, place, steps + 1, count - 1, value);
         bpl_function_stored((*root)->items, *place);
-        return written;
+        return bpl_may_store(session, (*root)->items, *place) && written;
     }
     bpl_value *inner = fresh ? bpl_empty(session) : step_read(session, *root, steps);
     bool good = inner && steps_write(session, &inner, steps + 1, count - 1, value) && step_write(session, root, steps, inner);
@@ -381,7 +414,7 @@ bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *
     }
     bpl_value *keyed = result && value->keys ? bpl_with_keys(session, result, value->keys) : bpl_keep(result);
     bpl_release(result);
-    if (keyed && !keyed->atom) keyed->weak = true; /* nothing that a function makes is: is_whole_item need not look for the others */
+    if (keyed && !keyed->atom) keyed->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
     return keyed;
 }
 
@@ -417,7 +450,7 @@ typedef struct selection {
     uint64_t count;        /* of innermost items */
     bpl_value **written;   /* [count], owned: what each becomes; NULL: stays */
     bpl_value **leaves;    /* [count], owned, where a function needs what is there: made at first need */
-    const bpl_value *source;
+    bpl_value *source;
     struct whole { const bpl_value *ids; bpl_value *value; } *wholes; /* whole items: owned values */
     uint32_t whole_count, whole_capacity;
 } selection;
@@ -460,20 +493,26 @@ static bool write_leaf(selection *s, int64_t id, bpl_value *value)
     return true;
 }
 
-/* Is this very array one of the items that the ids were made with? */
-static bool is_whole_item(const bpl_value *ids, const bpl_value *selected)
+/* The item of the source whose ids are this very array; NULL: none of its items is. */
+static bpl_value *whole_item(const bpl_value *ids, const bpl_value *source, const bpl_value *selected)
 {
     for (int64_t i = 0; ids->type == BPL_ITEMS && i < ids->items->volume; i++) {
-        if (ids->items->at[i] == selected || is_whole_item(ids->items->at[i], selected)) return true;
+        if (ids->items->at[i] == selected) return source->items->at[i];
+        bpl_value *inner = whole_item(ids->items->at[i], source->items->at[i], selected);
+        if (inner) return inner;
     }
-    return false;
+    return NULL;
 }
 
-static bool write_whole(selection *s, const bpl_value *selected, bpl_value *value)
+static bool write_whole(selection *s, const bpl_value *selected, bpl_value *old, bpl_value *value)
 {
-    if (s->function) return bpl_fail(s->session, BPL_UNSUPPORTED, "a whole nested item is replaced, not modified, by a selection"), false;
-    if (!BASE_RESERVE(s->session->allocator, s->wholes, s->whole_capacity, s->whole_count + 1)) return bpl_fail_memory(s->session), false;
-    s->wholes[s->whole_count++] = (struct whole){selected, bpl_keep(value)};
+    bpl_session *session = s->session;
+    if (!BASE_RESERVE(session->allocator, s->wholes, s->whole_capacity, s->whole_count + 1)) return bpl_fail_memory(session), false;
+    for (uint32_t i = 0; i < s->whole_count; i++) old = s->wholes[i].ids == selected ? s->wholes[i].value : old;
+    bpl_value *made = s->function ? bpl_apply(session, s->function, value ? old : NULL, value ? value : old) : bpl_keep(value);
+    if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
+    if (!made) return false;
+    s->wholes[s->whole_count++] = (struct whole){selected, made};
     return true;
 }
 
@@ -481,7 +520,8 @@ static bool write_selected(selection *s, const bpl_value *selected, bpl_value *v
 {
     bpl_session *session = s->session;
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "an array is nested too deep"), false;
-    if (selected->weak && selected != s->ids && is_whole_item(s->ids, selected)) return write_whole(s, selected, value);
+    bpl_value *whole = selected->weak && selected != s->ids ? whole_item(s->ids, s->source, selected) : NULL;
+    if (whole) return write_whole(s, selected, whole, value);
     if (selected->type != BPL_ITEMS && (selected->type != BPL_NUMBERS || bpl_kind(selected) != WG_KIND_I64)) return no_selection(session);
     int64_t count = bpl_volume(selected);
     bool spread = !value || bpl_is_unit(value) || bpl_volume(value) == 1;
@@ -550,7 +590,9 @@ static bpl_value *select_nested(bpl_session *session, bpl_value *source, bpl_val
     size_t bytes = (size_t)(count ? count : 1) * sizeof *s.written;
     if (!(s.written = base_allocate_zeroed(session->allocator, bytes))) return bpl_fail_memory(session);
     uint64_t next = 0;
-    if (write_selected(&s, selected, value)) result = rebuild(&s, source, ids, &next);
+    bpl_value *aligned = value ? bpl_align(session, selected->keys, value) : NULL;
+    if ((aligned || !value) && write_selected(&s, selected, aligned)) result = rebuild(&s, source, ids, &next);
+    bpl_release(aligned);
     for (uint64_t i = 0; i < count; i++) bpl_release(s.written[i]);
     for (uint64_t i = 0; s.leaves && i < count; i++) bpl_release(s.leaves[i]);
     for (uint32_t i = 0; i < s.whole_count; i++) bpl_release(s.wholes[i].value);
@@ -587,17 +629,25 @@ static bool select_simple(bpl_session *session, bpl_value **source, uint64_t cou
 
 bpl_value *bpl_ids_write(bpl_session *session, bpl_value *source, bpl_value *ids, uint64_t count, bpl_value *selected, bpl_value *value)
 {
-    if (source->type == BPL_ITEMS) return select_nested(session, source, ids, count, selected, value, NULL);
+    if (source->type == BPL_ITEMS || selected->type == BPL_ITEMS) return select_nested(session, source, ids, count, selected, value, NULL);
     bpl_value *changed = bpl_keep(source);
     if (select_simple(session, &changed, count, selected, value, NULL)) return changed;
     bpl_release(changed);
     return NULL;
 }
 
+/* ⊢x is x, not its items. */
+static bool is_identity(const bpl_node *node)
+{
+    const bpl_node *function = node->kind == BPL_NODE_CALL && node->count == 2 ? node->children[0] : NULL;
+    return function && function->kind == BPL_NODE_FUNCTION && (function->row == BPL_GLYPH_RIGHT || function->row == BPL_GLYPH_LEFT);
+}
+
 bool bpl_write_selection(bpl_session *session, const bpl_node *node, bpl_value *value, bpl_value *function)
 {
     const bpl_node *target = selection_target(session, node);
     if (!target) return false;
+    while (is_identity(node)) node = node->children[1];
     if (target == node) return bpl_assign_to(session, node, value, function);
     bpl_value *source = bpl_evaluate_value(session, target), *ids = NULL, *selected = NULL, *made = NULL;
     uint64_t next = 1;

@@ -31,6 +31,8 @@ typedef struct bpl_recipe {
 
 /* Selectors [count] of a bracket or of ⌷; arrays pair (x.[..]) or cross (⌷). Everything is checked. False: an error. Free it in each case. */
 bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *const *selectors, uint32_t count, bool pair, bpl_recipe *recipe);
+/* The axes that selectors are for, UINT32_MAX: none. False: an error. */
+bool bpl_selector_axes(bpl_session *session, const bpl_value *value, bpl_value *const *selectors, uint32_t count, uint32_t *axes);
 void bpl_recipe_free(bpl_session *session, bpl_recipe *recipe);
 /* Positions in the source [volume], row-major over the result, -1: fill. Allocated: base_free of volume * 8 bytes. */
 int64_t *bpl_recipe_positions(bpl_session *session, const bpl_value *value, const bpl_recipe *recipe);

@@ -436,9 +436,9 @@ static bool place(lowering *l)
     a->keys_at = bytes += a->room_count * a->room_bytes;
     a->scores_at = a->weights_at = bytes += key_rooms * a->room_bytes;
     bytes += line_up(a->block_rows * a->pitch * base_kinds[a->scores.result_kind].bytes);
-    if (a->values.kind != a->scores.result_kind) {
+    if (a->values.a_kind != a->scores.result_kind) {
         a->weights_at = bytes;
-        bytes += line_up(a->block_rows * a->pitch * base_kinds[a->values.kind].bytes);
+        bytes += line_up(a->block_rows * a->pitch * base_kinds[a->values.a_kind].bytes);
     }
     a->packed_keys_at = a->packed_values_at = a->product_at = bytes;
     if (a->packed) {
@@ -477,6 +477,12 @@ static bool take_matrix(lowering *l, exec_call *call, uint32_t which, uint32_t n
     exec_value value = exec_value_of_read(l->build, l->index, at);
     if (!exec_matrix_of(call, &value, &a->sides[which], matrix)) return false;
     a->offsets[which] = matrix->offset;
+    if (which == 0) return true;
+    const plan_layout *layout = l->build->layout;
+    uint32_t root = value.buffer == WG_NONE ? WG_NONE : exec_carried_root(layout, value.buffer), *kept = &a->kept[which - 1];
+    const wg_node *carried = root == WG_NONE ? NULL : node_of(l, layout->buffers[root].node);
+    *kept = carried && carried->kind == value.kind ? root : WG_NONE;
+    if (*kept != WG_NONE) a->kept_items[which - 1] = layout->volumes[l->build->plan->index[layout->buffers[root].node]];
     return true;
 }
 
@@ -512,13 +518,13 @@ static bool make_products(lowering *l, exec_call *call)
     a->pitch = (a->keys + 31) / 16 * 16;
     choose_blocks(a, l->build->threads, base_kinds[scored].bytes);
     a->scores = (exec_product){
-        .kind = kind, .accumulate = accumulation(l, l->product, kind), .result_kind = scored,
+        .a_kind = kind, .b_kind = kind, .accumulate = accumulation(l, l->product, kind), .result_kind = scored,
         .batches = a->batches, .rows = a->rows, .depth = depth, .columns = a->keys,
         .a_batch = q.batch, .a_rows = q.rows, .a_depth = q.columns, .b_batch = k.batch, .b_depth = k.rows, .b_columns = k.columns,
         .result_batch = exec_side_plain(a->batches, 0), .result_rows = exec_side_plain(a->rows, a->pitch), .result_column = 1,
     };
     a->values = (exec_product){
-        .kind = weight, .accumulate = accumulation(l, l->root, weight), .result_kind = a->result.kind,
+        .a_kind = weight, .b_kind = weight, .accumulate = accumulation(l, l->root, weight), .result_kind = a->result.kind,
         .batches = a->batches, .rows = a->block_rows, .depth = a->keys, .columns = a->columns,
         .a_batch = exec_side_plain(a->batches, 0), .a_rows = exec_side_plain(a->block_rows, a->pitch),
         .a_depth = exec_side_plain(a->keys, 1), .b_batch = v.batch, .b_depth = v.rows, .b_columns = v.columns,

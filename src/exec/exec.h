@@ -141,12 +141,16 @@ int64_t exec_scratch_take(exec_build *build, int64_t bytes);
 /* How many threads may work on `count` units at once, in ranges of `grain`: pieces of scratch. */
 int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grain);
 bool exec_must_be_canonical(const exec_build *build, uint32_t node);
+/* The buffer of the carried input that Updates in place make a value of, or that it is; WG_NONE: there is none. */
+uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer);
 
 /* ---- a run ---- */
 
 #define EXEC_PART_COST 1e6     /* about a millisecond, well under the 10 in which a stop is served */
-#define EXEC_PARALLEL_COST 6e4 /* less is done before another thread wakes */
-#define EXEC_SPIN_COST 2e4     /* the same where threads spin for work */
+/* What is shared between threads, at some 0.2 ns an item: sharing between two costs 24 us where a sleeper is woken and waited for, 0.8 us
+ * where threads spin for work (a Zen 5). */
+#define EXEC_PARALLEL_COST 3e5
+#define EXEC_SPIN_COST 2e4
 #define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
@@ -169,6 +173,9 @@ struct exec_run {
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
+    /* [buffer count] of carried values that Updates write into: no item's magnitude is more; negative: not known. Where runs go on from one
+     * another it stays known, so that what a mask hides need not be looked over in each. */
+    double *largest;
     /* the lowest failure so far */
     uint32_t failed_node; /* WG_NONE: none */
     int64_t failed_item, failed_position, failed_axis, failed_extent;

@@ -94,6 +94,8 @@ typedef struct exec_attention {
     attention_mask mask;
     attention_softmax softmax;
     uint32_t weights; /* register */
+    uint32_t kept[2]; /* what keys and values are carried in (exec_carried_root); WG_NONE: nothing that is known more of */
+    int64_t kept_items[2];
     bool packed;      /* a batch's keys and values, once for all of its rows */
     int64_t keys_width, values_width; /* packed columns */
     /* a thread's piece of scratch, bytes: rooms of a line each, positions of keys, scores, weights (the scores' own place where they are of
@@ -106,9 +108,5 @@ typedef struct exec_attention {
 
 void exec_attention_run(exec_run *run, const exec_stage *stage);
 bool exec_attention_prepare(exec_build *build, uint32_t index, exec_stage *stage);
-
-/* The largest magnitude among items at places [lines) of one side and [0, count) of another; infinite where one is NaN. */
-double exec_largest_of(const exec_kernels *kernels, wg_kind kind, const void *items, const exec_side *side, exec_range lines,
-                       const exec_side *inner, int64_t count);
 
 #endif

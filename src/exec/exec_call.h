@@ -39,6 +39,12 @@ typedef struct exec_dense {
 exec_dense exec_dense_of(exec_build *build, const exec_value *value);
 const char *exec_dense_items(exec_run *run, const exec_dense *dense);
 
+/* The largest magnitude among items at places [lines) of one side and [0, count) of another, or among items side by side; infinite where one
+ * is NaN. */
+double exec_largest_of(const exec_kernels *kernels, wg_kind kind, const void *items, const exec_side *side, exec_range lines,
+                       const exec_side *inner, int64_t count);
+double exec_largest_of_all(const exec_kernels *kernels, wg_kind kind, const void *items, int64_t count);
+
 /* The call copies a value of as many items, in row-major order (run_copy.c). */
 bool exec_copy_prepare(exec_call *call, const exec_value *from);
 
@@ -61,7 +67,7 @@ static inline void exec_canonical(const exec_run *run, bool wanted, wg_kind kind
 }
 void exec_canonical_all(exec_run *run, bool wanted, const exec_value *result);
 
-/* A product prepared with the strides of its operands (run_product.c): a and b are [batch.., rows, depth] and [batch.., depth, columns]. */
+/* A product prepared with the kinds and strides of its operands (run_product.c): a and b are [batch.., rows, depth] and [batch.., depth, columns]. */
 typedef struct exec_matrix {
     const exec_dense *dense; /* items */
     exec_side batch, rows, columns;
@@ -73,7 +79,7 @@ exec_dense exec_dense_in_place(const exec_value *value);
 bool exec_matrix_of_view(const exec_factored *view, const exec_dense *dense, exec_matrix *matrix);
 /* The matrix of a value, gathered first where its batch axes have too many different strides. */
 bool exec_matrix_of(exec_call *call, const exec_value *value, exec_dense *dense, exec_matrix *matrix);
-bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
+bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const wg_kind kinds[2], wg_kind accumulate,
                           const int64_t extents[4]);
 /* The same by the kernel that reads a through offsets (run_convolution.c): f32 or f64 in its own kind, no batch, and a bias [columns] that
  * is added to each row, or NULL. extents: rows, depth, columns. */

@@ -29,3 +29,9 @@ double exec_largest_of(const exec_kernels *kernels, wg_kind kind, const void *it
     base_number number = base_number_convert(base_number_load(kind, &most, 0), kind, WG_KIND_F64, false);
     return number.d == number.d ? number.d : __builtin_inf();
 }
+
+double exec_largest_of_all(const exec_kernels *kernels, wg_kind kind, const void *items, int64_t count)
+{
+    exec_side side = exec_side_plain(1, 0), inner = exec_side_plain(count, 1);
+    return exec_largest_of(kernels, kind, items, &side, (exec_range){0, 1}, &inner, count);
+}

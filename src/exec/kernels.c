@@ -71,7 +71,7 @@ exec_side exec_side_plain(int64_t extent, int64_t stride) { return (exec_side){.
 exec_product exec_product_plain(wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, const void *b, void *result)
 {
     return (exec_product){
-        .kind = kind, .accumulate = base_kind_is_float(kind) && kind != WG_KIND_F64 ? WG_KIND_F32 : kind, .result_kind = kind,
+        .a_kind = kind, .b_kind = kind, .accumulate = base_kind_is_float(kind) && kind != WG_KIND_F64 ? WG_KIND_F32 : kind, .result_kind = kind,
         .batches = 1, .rows = rows, .depth = depth, .columns = columns, .a = a, .b = b, .result = result,
         .a_batch = exec_side_plain(1, 0), .a_rows = exec_side_plain(rows, depth), .a_depth = exec_side_plain(depth, 1),
         .b_batch = exec_side_plain(1, 0), .b_depth = exec_side_plain(depth, columns), .b_columns = exec_side_plain(columns, 1),
@@ -107,7 +107,7 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
 
 bool exec_product_turns(const exec_product *product)
 {
-    if (product->turned || product->more_count || !base_kind_is_float(product->kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
+    if (product->turned || product->more_count || !base_kind_is_float(product->a_kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
     if (product->columns == 1) return true;
     if (product->finish) return false; /* its rectangles are rows of the result */
     if (product->result_column != 1) return product->result_rows.stride[0] == 1;
@@ -122,6 +122,8 @@ exec_product exec_product_turned(const exec_product *product)
     turned.turned = true;
     turned.rows = product->columns;
     turned.columns = product->rows;
+    turned.a_kind = product->b_kind;
+    turned.b_kind = product->a_kind;
     turned.a = product->b;
     turned.b = product->a;
     turned.a_batch = product->b_batch;
@@ -141,20 +143,21 @@ static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple
 bool exec_product_reads_b(const exec_product *product, int64_t rows)
 {
     bool plain = product->b_columns.rank == 1 && product->b_depth.rank == 1 && product->b_columns.stride[0] == 1;
-    bool aliased = product->b_depth.stride[0] * (int64_t)wg_kind_bytes(product->kind) % 4096 == 0; /* a panel's rows share two sets */
+    bool aliased = product->b_depth.stride[0] * (int64_t)wg_kind_bytes(product->b_kind) % 4096 == 0; /* a panel's rows share two sets */
     return plain && rows <= (aliased ? EXEC_FEW_ROWS : EXEC_SMALL_ROWS) &&
            (!aliased || product->depth * product->columns <= EXEC_ALONG_ITEMS);
 }
 
 int64_t exec_product_sum_bytes(const exec_product *product)
 {
-    return wg_kind_bytes(base_kind_is_float(product->kind) ? product->accumulate : product->result_kind) == 8 ? 8 : 4;
+    return wg_kind_bytes(base_kind_is_float(product->a_kind) ? product->accumulate : product->result_kind) == 8 ? 8 : 4;
 }
 
 exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth)
 {
     int64_t block = least(depth, EXEC_DEPTH_BLOCK), packed_rows = least(rows, EXEC_PACK_ROWS);
     exec_product_room room = {.sheet_row = up_to(least(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS)};
+    if (room.sheet_row % 1024 == 0) room.sheet_row += EXEC_TILE_COLUMNS; /* a tile's rows 4 KiB apart share a set of the first cache */
     room.columns_at = up_to((packed_rows + EXEC_TILE_ROWS) * block, BASE_ALIGNMENT);
     room.sheet_at = room.columns_at + up_to(EXEC_TILE_COLUMNS * block, BASE_ALIGNMENT);
     room.end = room.sheet_at + packed_rows * room.sheet_row;

@@ -73,18 +73,19 @@ typedef struct exec_side {
 
 /* result[batch, row, column] = sum over depth of a[batch, row, depth] * b[batch, depth, column], in the canonical order: depth in
  * ascending blocks of 256, each an fma chain from +0; block results added ascending; never -0. f16 and bf16 multiply in f32. Integers wrap
- * in their result's kind. kind: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or an integer kind; result_kind: kind, or for
- * integers the accumulation kind. The result may not overlap the operands.
+ * in their result's kind. Kinds of a and b: f16 bf16 (accumulate f32 or f64), f32 (f32 or f64), f64, or one integer kind; f16 and bf16 may
+ * stand beside f32 and one another. result_kind: the kind of the product, or for integers the accumulation kind. The result may not overlap
+ * the operands.
  *
  * finish (NULL: none) is called once for each rectangle of the result when its sums are final, while they are in the cache: items, of the
  * result's kind, is the first of the rectangle, rows row_step items apart, columns side by side. It may change them. The result's rows
  * are then of rank 1 and its columns side by side; result NULL: the sums go to finish alone.
  *
- * more_count further products of the same rows and columns, f32 or f64 in its own kind, are added behind the first, block by block: those
- * of one block each make it the sum of products. They read factors[2 t] and factors[2 t + 1] by the a and b sides of more[t]. */
+ * more_count further products of the same rows and columns, of results of f32 or f64, are added behind the first, block by block: those of
+ * one block each make it the sum of products. They read factors[2 t] and factors[2 t + 1] by the a and b sides of more[t]. */
 typedef void (*exec_product_finish)(void *user, int64_t batch, exec_range rows, exec_range columns, void *items, int64_t row_step);
 typedef struct exec_product {
-    wg_kind kind, accumulate, result_kind;
+    wg_kind a_kind, b_kind, accumulate, result_kind;
     int64_t batches, rows, depth, columns;
     const void *a, *b;
     void *result;
@@ -141,6 +142,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
 #define EXEC_ALONG_ITEMS 262144 /* a b of more is read along its rows by a few rows of a */
+#define EXEC_ALONG_ROWS 16      /* so few */
 
 /* One depth block of a product whose left side is read through offsets: result[to[i] + j] = (first ? +0 : what is there) + the chain over k
  * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j], and bias[j] added to that where there is one; i < rows, j <

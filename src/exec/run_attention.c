@@ -257,20 +257,36 @@ static void seen_part(void *context, exec_range range, uint32_t thread)
 
 /* ---- whether hidden keys may be left out ---- */
 
+/* Of the carried keys (0) or values (1): no item's magnitude is more. They are looked over once; then the runs that write into them keep it. */
+static void look_over(const attention_work *work, int which)
+{
+    const exec_attention *a = work->a;
+    double *largest = a->kept[which] == WG_NONE ? NULL : &work->run->largest[a->kept[which]];
+    if (largest && *largest < 0)
+        *largest = exec_largest_of_all(work->run->kernels, which ? a->values.b_kind : a->scores.b_kind, work->run->bases[a->kept[which]], a->kept_items[which]);
+}
+
+static double kept_largest(const attention_work *work, int which)
+{
+    uint32_t kept = work->a->kept[which];
+    return kept == WG_NONE ? INFINITY : work->run->largest[kept];
+}
+
 static bool scores_stay_finite(attention_work *work, const lines *l, int64_t rows)
 {
     known *k = l->known;
     const exec_attention *a = work->a;
     const attention_mask *mask = &a->mask;
     if (mask->form != ATTENTION_ADDED) return true;
-    int64_t width = width_of(work->scores.kind), at;
+    int64_t width = width_of(work->scores.b_kind), at;
+    if (k->largest_key < 0 && kept_largest(work, 0) < INFINITY) k->largest_key = kept_largest(work, 0);
     if (k->largest_key < 0) {
         exec_side_offsets(&work->scores.b_batch, l->batch, 1, &at);
-        k->largest_key = exec_largest_of(work->run->kernels, work->scores.kind, (const char *)work->scores.b + at * width, &work->scores.b_columns,
+        k->largest_key = exec_largest_of(work->run->kernels, work->scores.b_kind, (const char *)work->scores.b + at * width, &work->scores.b_columns,
                                       (exec_range){0, a->keys}, &work->scores.b_depth, work->scores.depth);
     }
     exec_side_offsets(&work->scores.a_batch, l->batch, 1, &at);
-    double bound = exec_largest_of(work->run->kernels, work->scores.kind, (const char *)work->scores.a + at * width, &work->scores.a_rows,
+    double bound = exec_largest_of(work->run->kernels, work->scores.a_kind, (const char *)work->scores.a + at * width, &work->scores.a_rows,
                                 (exec_range){l->first_row, l->first_row + rows}, &work->scores.a_depth, work->scores.depth);
     double limit = work->scores.result_kind == WG_KIND_F64 ? 1e300 : work->scores.result_kind == WG_KIND_F16 ? 3e4 : 1e37;
     bound *= k->largest_key * (double)work->scores.depth * 1.01;
@@ -289,18 +305,19 @@ static bool scores_stay_finite(attention_work *work, const lines *l, int64_t row
 
 static bool values_are_finite(attention_work *work, const lines *l, exec_range seen)
 {
+    if (kept_largest(work, 1) < INFINITY) return true;
     known *k = l->known;
     const exec_attention *a = work->a;
-    int64_t width = width_of(work->values.kind), at;
+    int64_t width = width_of(work->values.b_kind), at;
     exec_side_offsets(&work->values.b_batch, l->batch, 1, &at);
     const char *items = (const char *)work->values.b + at * width;
     if (a->row_blocks == 1) { /* asked once: of the keys left out alone */
         exec_range before = {0, seen.first}, behind = {seen.end, a->keys};
-        return isfinite(exec_largest_of(work->run->kernels, work->values.kind, items, &work->values.b_depth, before, &work->values.b_columns, a->columns)) &&
-               isfinite(exec_largest_of(work->run->kernels, work->values.kind, items, &work->values.b_depth, behind, &work->values.b_columns, a->columns));
+        return isfinite(exec_largest_of(work->run->kernels, work->values.b_kind, items, &work->values.b_depth, before, &work->values.b_columns, a->columns)) &&
+               isfinite(exec_largest_of(work->run->kernels, work->values.b_kind, items, &work->values.b_depth, behind, &work->values.b_columns, a->columns));
     }
     if (k->finite < 0)
-        k->finite = isfinite(exec_largest_of(work->run->kernels, work->values.kind, items, &work->values.b_depth, (exec_range){0, a->keys},
+        k->finite = isfinite(exec_largest_of(work->run->kernels, work->values.b_kind, items, &work->values.b_depth, (exec_range){0, a->keys},
                                           &work->values.b_columns, a->columns));
     return k->finite;
 }
@@ -333,7 +350,7 @@ static void weigh_row(const lines *l, bool plain)
 static void weigh(lines *l, int64_t count, const attention_row *rows)
 {
     const exec_attention *a = l->a;
-    int64_t keys = l->keys, width = width_of(a->values.kind);
+    int64_t keys = l->keys, width = width_of(a->values.b_kind);
     for (int64_t i = 0; i < count; i++) {
         bool sees = rows && rows[i].first < rows[i].end;
         if (sees) l->keys = rows[i].end - l->first_key;
@@ -388,7 +405,7 @@ static void attend(attention_work *work, lines *l, int64_t count, const attentio
     work->run->kernels->product(&scores, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + count},
                                 (exec_range){l->first_key, l->first_key + l->keys}, room);
     if (l->keys > 0) weigh(l, count, rows);
-    int64_t width = width_of(values.kind), at;
+    int64_t width = width_of(values.b_kind), at;
     exec_side_offsets(&values.b_depth, l->first_key, 1, &at);
     values.a = l->piece + a->weights_at;
     values.b = (const char *)values.b + at * width;
@@ -437,12 +454,14 @@ void exec_attention_run(exec_run *run, const exec_stage *stage)
     attention_work work = {.run = run, .a = a, .scores = a->scores, .values = a->values};
     work.seen = (exec_range *)(void *)(run->scratch + a->seen_at);
     work.rows = (attention_row *)(void *)(run->scratch + a->rows_at);
-    work.scores.a = exec_dense_items(run, &a->sides[0]) + a->offsets[0] * width_of(a->scores.kind);
-    work.scores.b = exec_dense_items(run, &a->sides[1]) + a->offsets[1] * width_of(a->scores.kind);
-    work.values.b = exec_dense_items(run, &a->sides[2]) + a->offsets[2] * width_of(a->values.kind);
+    work.scores.a = exec_dense_items(run, &a->sides[0]) + a->offsets[0] * width_of(a->scores.a_kind);
+    work.scores.b = exec_dense_items(run, &a->sides[1]) + a->offsets[1] * width_of(a->scores.b_kind);
+    work.values.b = exec_dense_items(run, &a->sides[2]) + a->offsets[2] * width_of(a->values.b_kind);
     work.values.result = exec_items(run, &a->result);
     for (int64_t piece = 0; piece < a->pieces; piece++)
         *(known *)(void *)(run->scratch + a->scratch_at + piece * a->piece_bytes + a->known_at) = (known){.batch = -1};
+    if (a->mask.form == ATTENTION_ADDED) look_over(&work, 0);
+    if (a->mask.form != ATTENTION_OPEN) look_over(&work, 1);
     if (a->mask.form != ATTENTION_OPEN)
         exec_run_split(run, (a->mask.by_batch ? a->batches : 1) * a->row_blocks, 1, a->mask_cost, seen_part, &work);
     exec_run_split(run, a->batches * a->row_blocks, 1, a->unit_cost, attend_part, &work);

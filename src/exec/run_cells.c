@@ -14,6 +14,7 @@
 #include "exec/exec_map.h"
 
 #define PANEL_LINE_BYTES 65536 /* a line of a panel in the widest kind: several lie in the second cache */
+#define PANEL_BLOCKS 2 /* a step on cells is a call a panel: layer norm of lines of 4 KiB 15% faster than with one, and no faster with more */
 #define STRIP_COLUMNS 8192 /* their results stay in the second cache, and rows are read as they stand in memory */
 #define STRIP_LEAST 256    /* columns of a strip from which threads get strips of their own */
 #define BLOCK_COLUMNS 1024 /* of a strip's row at a time */
@@ -373,7 +374,7 @@ static bool prepare_panels(preparing *p, exec_stage *stage)
     p->choice = (exec_map_choice){.width = c->extent, .narrow = c->extent < NARROW};
     if (!exec_map_list_prepare(p->build, &p->program, &p->choice, c->lists)) return false;
     uint32_t width = exec_map_list_width(c->lists, &streams);
-    int64_t items = exec_map_block_items(width, streams), wanted = exec_map_transpose_items(c->lists, width, streams);
+    int64_t items = PANEL_BLOCKS * exec_map_block_items(width, streams), wanted = exec_map_transpose_items(c->lists, width, streams);
     if (wanted > items) items = wanted;
     c->lines = c->extent ? items / c->extent : items;
     if (c->lines > c->outer) c->lines = c->outer;

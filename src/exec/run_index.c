@@ -17,6 +17,7 @@ typedef struct indexing {
     unsigned char fill[16];
     bool canonical, update;
     uint32_t saved; /* the buffer for what a carried value held before (plan_donation); WG_NONE: none is written into */
+    uint32_t root;  /* the carried value's own buffer (exec_run.largest) */
     int64_t flags_at, items_at;
     int64_t workspace_at, workspace_bytes;
 } indexing;
@@ -263,6 +264,10 @@ static void run_carried(exec_run *run, const exec_stage *stage)
     memset(saved + i->flags_at, 0, (size_t)(i->call.batch * i->call.pre));
     run->changed[run->changed_count++] = stage;
     run_slabs(&work, carried_part);
+    double *largest = &run->largest[i->root];
+    if (*largest < 0) return;
+    double written = exec_largest_of_all(run->kernels, i->result.kind, work.call.items, i->items.value.volume);
+    *largest = written > *largest ? written : *largest;
 }
 
 /* Writes the saved slabs where they were: the same rows, from the same positions. */
@@ -308,6 +313,7 @@ bool exec_call_Update(exec_call *call)
         const plan_donation *donation = &layout->donations[d];
         if (donation->node != call->node) continue;
         i->saved = donation->saved;
+        i->root = exec_carried_root(layout, call->result.buffer);
         i->flags_at = donation->flags_at;
         i->items_at = donation->items_at;
     }

@@ -9,6 +9,9 @@
 #include "exec/exec_map.h"
 #include "graph/row.h"
 
+/* A list of fewer steps reads memory all the time: the processor sees that it does, and what is asked for besides makes it wait (exp of 1e7
+ * items 2.9 ms with, 1.9 without, on a Zen 5). */
+#define ASKING_STEPS 3
 #define BLOCK_BYTES 24576 /* of everything that a block touches: most of the smallest first cache */
 #define BLOCK_LEAST 256
 #define BLOCK_MOST 4096
@@ -112,9 +115,23 @@ void exec_map_list_asks(exec_map_list *list)
 {
     bool some = false;
     for (uint32_t r = 0; r < list->read_count; r++) some = some || reads_far(list, r);
+    if (list->step_count < ASKING_STEPS) return;
     for (uint32_t s = 0; some && s < list->step_count; s++) {
         exec_map_step *step = &list->steps[s];
         if (!step->cell && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
+    }
+}
+
+/* Where a block's results go straight to what is too large for the caches: asked for before its first step, else its last ones wait. */
+static void ask_for_results(const exec_map_work *work, const exec_map_block *block)
+{
+    const exec_map_list *list = work->list;
+    for (uint32_t w = 0; w < list->write_count; w++) {
+        const exec_map_stored *write = &list->writes[w];
+        int64_t width = base_kinds[write->value.kind].bytes, bytes = block->count * width;
+        if (!write->stored || write->streamed || write->cell || write->value.volume * width < EXEC_FAR_BYTES) continue;
+        const char *to = exec_items(work->run, &write->value) + block->begin[EXEC_FROM_ITEM] * width;
+        for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(to + at, 1, 2);
     }
 }
 
@@ -145,6 +162,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
     }
     for (uint32_t s = 0; s < list->step_count; s++) {
         const exec_map_step *step = &list->steps[s];
+        if (step->ahead == 0) ask_for_results(work, block);
         if (step->ahead >= 0) ask_ahead(work, step, block);
         if (step->plain) run_block(step, work->at, block->count);
         else run_step(work, step, block);

@@ -274,7 +274,7 @@ static bool lower_product(lowering *l, uint32_t product)
     if (l->images)
         return exec_gather_images_prepare(&call, &left, &right, extents + 1, added, l->images, l->padding.shape ? &l->padding : NULL);
     if (is_plain(kind, accumulate)) return exec_gather_prepare(&call, &left, &right, extents + 1, added);
-    return exec_product_prepare(&call, &left, &right, kind, accumulate, extents);
+    return exec_product_prepare(&call, &left, &right, (wg_kind[]){kind, kind}, accumulate, extents);
 }
 
 static const int64_t *attributes_of(const lowering *l, uint32_t node)
@@ -443,7 +443,8 @@ static bool prepare_empty(lowering *l, exec_stage *stage)
         exec_value items = exec_value_of_read(l->build, l->index, read);
         return exec_gather_prepare(&call, &nothing, &nothing_below, extents + 1, &items);
     }
-    return exec_product_prepare(&call, &nothing, &nothing_below, result.kind, graph_accumulation_kind(result.kind), extents);
+    wg_kind kinds[] = {result.kind, result.kind};
+    return exec_product_prepare(&call, &nothing, &nothing_below, kinds, graph_accumulation_kind(result.kind), extents);
 }
 
 static bool has_empty_node(const lowering *l)

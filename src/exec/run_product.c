@@ -16,6 +16,9 @@
 #define SHARED_ROWS 168    /* of a task that uses shared columns of b: with as many rows of a and its sums they stay in the second cache */
 #define SHARED_BYTES (8 << 20) /* of b packed at once */
 #define TASK_PRODUCTS 2.5e5    /* less is not worth a thread's waking */
+#define ROWS_A_THREAD 24       /* of fewer the tiles are slower, more than is won */
+#define ROWS_OF_PROGRAM 16     /* but where the steps of a program on parts of rows, each for itself, would cost more */
+#define LONG_PROGRAM 8         /* steps */
 #define PAUSE_COST 1e5         /* a task of less is not asked whether to go on */
 #define ROW_LEAST 64           /* items of a result's row from which a program follows rectangles */
 #define ROWS_ITEMS 2048        /* of short rows side by side */
@@ -169,7 +172,7 @@ static void pack_product(exec_run *run, const exec_stage *stage, exec_packed *pa
     const product *p = stage->prepared;
     product_work work = work_of(run, stage);
     const exec_dense *b = p->call.turned ? &p->a : &p->b;
-    work.call.b = exec_dense_items(run, b) + (p->call.turned ? p->a_offset : p->b_offset) * base_kinds[p->call.kind].bytes;
+    work.call.b = exec_dense_items(run, b) + (p->call.turned ? p->a_offset : p->b_offset) * base_kinds[p->call.b_kind].bytes;
     work.call.b_packed = packed->items;
     work.call.packed_width = packed_width(&work.call);
     pack_part(&work, (exec_range){0, work.call.packed_width / EXEC_TILE_COLUMNS * pieces(work.call.depth, EXEC_DEPTH_BLOCK)}, 0);
@@ -192,10 +195,11 @@ static void run_product(exec_run *run, const exec_stage *stage)
     product_work work = work_of(run, stage);
     bool packed = run->packed && p->key[0] && memcmp(run->packed->key, p->key, sizeof p->key) == 0;
     if (packed) work.call.b_packed = run->packed->items, work.call.packed_width = packed_width(&work.call);
-    int64_t width = base_kinds[p->call.kind].bytes;
-    const char *a = exec_dense_items(run, &p->a) + p->a_offset * width, *b = exec_dense_items(run, &p->b) + p->b_offset * width;
-    work.call.a = p->call.turned ? b : a;
-    work.call.b = p->call.turned ? a : b;
+    bool turned = p->call.turned;
+    const char *a = exec_dense_items(run, &p->a) + p->a_offset * base_kinds[turned ? p->call.b_kind : p->call.a_kind].bytes;
+    const char *b = exec_dense_items(run, &p->b) + p->b_offset * base_kinds[turned ? p->call.a_kind : p->call.b_kind].bytes;
+    work.call.a = turned ? b : a;
+    work.call.b = turned ? a : b;
     work.call.result = p->result.rank ? exec_items(run, &p->result) : NULL;
     if (p->more) work.call.factors = point_factors(run, p);
     if (p->chunk) run_shared(&work, packed);
@@ -210,7 +214,18 @@ static int64_t piece_of(int64_t extent, int64_t count, int64_t step)
     return piece < 1 ? 1 : piece;
 }
 
-/* Tiles: as large as the caches allow, and about as many for each thread. */
+/* Whether so many threads split a product's rows: then what a thread made of them stays in its caches for what comes of them row by row, and
+ * programs on the rectangles have whole rows. All of b is read by each, so not where each would pack it, or read it along its rows. */
+static bool splits_rows(const product *p, int64_t threads)
+{
+    const exec_product *call = &p->call;
+    int64_t rows = call->rows / threads, enough = p->list && p->list->step_count >= LONG_PROGRAM ? ROWS_OF_PROGRAM : ROWS_A_THREAD;
+    bool few = rows <= EXEC_ALONG_ROWS && call->depth * call->columns > EXEC_ALONG_ITEMS;
+    return rows >= enough && !few && exec_product_reads_b(call, rows);
+}
+
+/* Tiles: as large as the caches allow, and about as many for each thread. TRIED columns packed for all rows where these are fewer than
+ * EXEC_PACK_ROWS but b is not read in place: 6% slower where b is larger than the caches. */
 static void choose_tiles(product *p, int64_t threads)
 {
     const exec_product *call = &p->call;
@@ -232,7 +247,8 @@ static void choose_tiles(product *p, int64_t threads)
         int64_t wanted = pieces(threads, call->batches > 0 ? call->batches : 1);
         double most = products / TASK_PRODUCTS;
         if ((double)wanted > most) wanted = (int64_t)most;
-        if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
+        if (splits_rows(p, wanted)) down = wanted;
+        else if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
         else down = wanted;
     }
     p->tile_rows = piece_of(rows, down > 0 ? down : 1, 1);
@@ -268,22 +284,22 @@ static void offer_packing(const exec_build *build, product *p, exec_stage *stage
     uint32_t node = build->layout->buffers[b->value.buffer].node;
     if (node == WG_NONE || graph_node(plan->graph, node)->op != WG_OP_Parameter) return;
     int64_t bytes = exec_product_sum_bytes(product);
-    if (product->rows <= EXEC_TILE_ROWS && bytes > base_kinds[product->kind].bytes) return;
+    if (product->rows <= EXEC_TILE_ROWS && bytes > base_kinds[product->b_kind].bytes) return;
     if (product->b_depth.rank != 1 || product->b_columns.rank != 1) return;
-    int64_t key[8] = {bytes, product->kind, product->depth, product->columns, product->b_depth.stride[0], product->b_columns.stride[0],
+    int64_t key[8] = {bytes, product->b_kind, product->depth, product->columns, product->b_depth.stride[0], product->b_columns.stride[0],
                       product->turned ? p->a_offset : p->b_offset, node};
     memcpy(p->key, key, sizeof key);
     stage->pack = pack_product;
     stage->packed_bytes = product->depth * packed_width(product) * bytes;
 }
 
-/* extents: batches, rows, depth, columns. The depth of a stands in a->columns, that of b in b->rows. */
-static exec_product call_of(const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate, wg_kind result_kind,
+/* kinds: of a and b. extents: batches, rows, depth, columns. The depth of a stands in a->columns, that of b in b->rows. */
+static exec_product call_of(const exec_matrix *a, const exec_matrix *b, const wg_kind kinds[2], wg_kind accumulate, wg_kind result_kind,
                             const int64_t extents[4])
 {
     int64_t rows = extents[1], columns = extents[3];
     return (exec_product){
-        .kind = kind, .accumulate = accumulate, .result_kind = result_kind,
+        .a_kind = kinds[0], .b_kind = kinds[1], .accumulate = accumulate, .result_kind = result_kind,
         .batches = extents[0], .rows = rows, .depth = extents[2], .columns = columns,
         .a_batch = a->batch, .a_rows = a->rows, .a_depth = a->columns,
         .b_batch = b->batch, .b_depth = b->rows, .b_columns = b->columns,
@@ -305,7 +321,7 @@ static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
     stage->prepared = p;
 }
 
-bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, wg_kind kind, wg_kind accumulate,
+bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matrix *b, const wg_kind kinds[2], wg_kind accumulate,
                           const int64_t extents[4])
 {
     product *p = exec_call_take(call, sizeof *p);
@@ -316,7 +332,7 @@ bool exec_product_prepare(exec_call *call, const exec_matrix *a, const exec_matr
     p->b_offset = b->offset;
     p->result = call->result;
     p->canonical = call->canonical;
-    p->call = call_of(a, b, kind, accumulate, call->result.kind, extents);
+    p->call = call_of(a, b, kinds, accumulate, call->result.kind, extents);
     merge_batches(&p->call);
     prepare_tiles(call->build, p, call->stage);
     call->stage->cost = (double)extents[0] * (double)extents[1] * (double)extents[3] * (double)extents[2] * MULTIPLY_COST + 1;
@@ -377,7 +393,10 @@ bool exec_call_MatMul(exec_call *call)
     int64_t extents[4];
     if (!dense || !exec_matrix_of(call, a, &dense[0], &left) || !exec_matrix_of(call, b, &dense[1], &right)) return false;
     extents_of(a, b, extents);
-    if (!exec_product_prepare(call, &left, &right, a->kind, accumulation_of(call->build, call->node, a->kind), extents)) return false;
+    const wg_graph *graph = call->build->plan->graph;
+    wg_kind kind = (wg_kind)graph_node(graph, graph_operands(graph, graph_node(graph, call->node))[0])->kind;
+    wg_kind kinds[] = {a->kind, b->kind}, accumulate = accumulation_of(call->build, call->node, kind);
+    if (!exec_product_prepare(call, &left, &right, kinds, accumulate, extents)) return false;
     offer_packing(call->build, (product *)call->stage->prepared, call->stage);
     return true;
 }
@@ -392,14 +411,15 @@ static bool take_term(exec_call *call, uint32_t index, int64_t term, product *p,
     exec_value a = exec_value_of_read(call->build, index, first), b = exec_value_of_read(call->build, index, first + 1);
     exec_dense left, right;
     exec_matrix a_matrix, b_matrix;
-    int64_t extents[4], bytes = base_kinds[a.kind].bytes;
+    wg_kind kinds[] = {a.kind, b.kind}, kind = (wg_kind)graph_node(call->build->plan->graph, from->product)->kind;
+    int64_t extents[4];
     if (!exec_matrix_of(call, &a, &left, &a_matrix) || !exec_matrix_of(call, &b, &right, &b_matrix)) return false;
     extents_of(&a, &b, extents);
     if (from->factor_count > 2 && extents[2] > EXEC_DEPTH_BLOCK)
         return base_fail(call->build->error, WG_SIZE, "node %u: its sum of products is planned for at most %d items of depth, not %lld: plan "
                          "the entry again with these extents recorded", from->product, EXEC_DEPTH_BLOCK, (long long)extents[2]);
-    wg_kind accumulate = from->factor_count > 2 ? a.kind : accumulation_of(call->build, from->product, a.kind);
-    exec_product made = call_of(&a_matrix, &b_matrix, a.kind, accumulate, a.kind, extents);
+    wg_kind accumulate = from->factor_count > 2 ? kind : accumulation_of(call->build, from->product, kind);
+    exec_product made = call_of(&a_matrix, &b_matrix, kinds, accumulate, kind, extents);
     call->stage->cost += (double)extents[0] * (double)extents[1] * (double)extents[3] * (double)extents[2] * MULTIPLY_COST;
     if (term == 0) {
         p->call = made;
@@ -409,7 +429,7 @@ static bool take_term(exec_call *call, uint32_t index, int64_t term, product *p,
         p->b_offset = b_matrix.offset;
     } else {
         calls[term - 1] = made;
-        more[term - 1] = (factors){left, right, a_matrix.offset * bytes, b_matrix.offset * bytes};
+        more[term - 1] = (factors){left, right, a_matrix.offset * base_kinds[a.kind].bytes, b_matrix.offset * base_kinds[b.kind].bytes};
     }
     return true;
 }

@@ -116,13 +116,14 @@ static bool laid_make(wg_session *session, const wg_binding *bindings, uint32_t 
     const plan_layout *layout = owned ? &laid->own : laid->layout;
     laid->layout = layout;
     laid->bases = base_arena_take_zeroed(&laid->memory, (layout->buffer_count + 1) * sizeof *laid->bases);
+    laid->largest = base_arena_take_zeroed(&laid->memory, (layout->buffer_count + 1) * sizeof *laid->largest);
     exec_build build = {.plan = plan,
                         .layout = layout,
                         .kernels = session->kernels,
                         .threads = session->threads,
                         .arena = &laid->memory,
                         .error = error};
-    bool good = laid->bases || base_fail_memory(error);
+    bool good = (laid->bases && laid->largest) || base_fail_memory(error);
     good = good && lay_values(session, laid, &build, error) && exec_sources_lay(session, laid, error);
     laid->stages = layout->prepared;
     for (uint32_t stage = 0; good && stage < plan->stage_count; stage++) laid->total += laid->stages[stage].cost;
@@ -275,6 +276,7 @@ exec_run exec_session_run(wg_session *session)
                       .total = laid->total,
                       .look_at = laid->total < EXEC_SILENT_COST ? EXEC_SILENT_COST : 0,
                       .changed = laid->changed,
+                      .largest = laid->largest,
                       .failed_node = WG_NONE};
 }
 
@@ -582,6 +584,7 @@ bool wg_session_carry(wg_session *session, wg_symbol symbol, const wg_view *item
         exec_canonical_items(session->kernels, items->kind, to, input->volume);
         input->now = 1 - input->now;
         input->carried = true;
+        input->largest = -1;
     }
     exec_session_leave(session);
     return good;

@@ -22,6 +22,7 @@ typedef struct exec_input {
     bool carries, carried, donated;
     uint8_t now, next;
     char *values[2]; /* NULL: not needed yet */
+    double largest;  /* donated: exec_run's, of the value now */
 } exec_input;
 
 typedef struct exec_parameter {
@@ -56,6 +57,7 @@ typedef struct exec_laid {
     exec_result *results; /* [keep count] */
     exec_carry *carries;
     const exec_stage **changed; /* exec_run's */
+    double *largest;            /* [buffer count] exec_run's */
     const int64_t **input_shapes; /* [input count] */
     wg_tensor **leaves;  /* [leaf_count] constants whose NaNs had to be made canonical */
     uint32_t leaf_count;

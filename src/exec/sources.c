@@ -348,6 +348,10 @@ static bool place_carries(wg_session *session, wg_error *error)
 static void place_donated(wg_session *session)
 {
     const plan_layout *layout = session->laid.layout;
+    for (uint32_t i = 0; i < session->input_count; i++) {
+        const exec_input *input = &session->inputs[i];
+        if (input->donated && input->buffer != WG_NONE) session->laid.largest[input->buffer] = input->next == input->now ? input->largest : -1;
+    }
     for (uint32_t d = 0; d < layout->donation_count; d++) {
         uint32_t number = layout->buffer_of[session->plan->index[layout->donations[d].node]];
         session->laid.bases[number] = session->laid.bases[layout->buffers[number].alias];
@@ -409,6 +413,7 @@ bool exec_sources_end(wg_session *session, bool succeeded, bool readable, wg_err
         exec_input *input = &session->inputs[i];
         if (succeeded && readable && input->feed && input->watched && input->buffer != WG_NONE) succeeded = keep_feed(session, input, error);
         input->feed = NULL;
+        if (input->donated) input->largest = succeeded && input->buffer != WG_NONE ? laid->largest[input->buffer] : -1;
     }
     if (!succeeded) return false;
     for (uint32_t c = 0; c < session->plan->entry.carry_count; c++) {

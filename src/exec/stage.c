@@ -17,7 +17,7 @@ static exec_value value_of(const exec_build *build, uint32_t node, uint32_t sour
     uint32_t at = plan->index[node];
     exec_value value = {.node = node,
                         .buffer = build->layout->buffer_of[plan->index[source]],
-                        .kind = (wg_kind)facts->kind,
+                        .kind = plan_items_kind(plan, node),
                         .rank = facts->rank,
                         .shape = build->layout->shapes[at],
                         .volume = build->layout->volumes[at],
@@ -39,6 +39,14 @@ exec_value exec_value_of_node(const exec_build *build, uint32_t node)
     uint32_t source = node;
     plan_view(build->plan, build->layout, node, &map, &source);
     return value_of(build, node, source, &map);
+}
+
+uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer)
+{
+    while (buffer != WG_NONE && layout->buffers[buffer].place == PLAN_PLACE_CARRIED) buffer = layout->buffers[buffer].alias;
+    for (uint32_t d = 0; buffer != WG_NONE && d < layout->donation_count; d++)
+        if (layout->donations[d].input == layout->buffers[buffer].node) return buffer;
+    return WG_NONE;
 }
 
 int64_t exec_scratch_take(exec_build *build, int64_t bytes)
@@ -191,7 +199,7 @@ typedef struct split {
     double unit_cost;
     exec_part_function part;
     void *work;
-    atomic_llong done; /* units */
+    atomic_llong done; /* units, where progress is told */
 } split;
 
 /* The caller's thread alone tells of progress. extra: cost done of the stage under way. */
@@ -238,6 +246,7 @@ static void run_range(split *s, int64_t index, uint32_t thread)
     if (atomic_load_explicit(s->run->stop, memory_order_relaxed)) return;
     int64_t first = index * s->each, end = s->count - first < s->each ? s->count : first + s->each;
     s->part(s->work, (exec_range){first, end}, thread);
+    if (!s->run->progress) return;
     atomic_fetch_add_explicit(&s->done, end - first, memory_order_relaxed);
     if (thread == 0) serve(s->run, (double)atomic_load_explicit(&s->done, memory_order_relaxed) * s->unit_cost);
 }

@@ -11,7 +11,9 @@
 #include "base/file.h"
 #include "base/safetensors.h"
 #include "model/gguf.h"
+#include "model/image.h"
 #include "model/model.h"
+#include "model/written.h"
 
 /* The greatest config.json and index that are read. */
 #define MOST_JSON (64u << 20)
@@ -258,6 +260,22 @@ static bool check_weights(opening *o)
     return good;
 }
 
+static bool open_path(opening *o, const char *path);
+
+static bool open_written(opening *o, const char *path)
+{
+    char folder[MODEL_WRITTEN_FOLDER];
+    base_file file;
+    wg_model_spec *spec = o->spec;
+    if (!model_written_open(spec->allocator, path, &file, folder, o->error)) return false;
+    spec->text = base_arena_string(&spec->arena, (const char *)file.bytes, file.length);
+    spec->text_length = file.length;
+    spec->text_path = keep(o, path);
+    base_file_close(&file);
+    if (!spec->text || !spec->text_path) return fail_memory(o);
+    return is_folder(folder) ? open_path(o, folder) : base_fail(o->error, WG_FILE, "%s names its weights under %s, which is no folder", path, folder);
+}
+
 static bool open_path(opening *o, const char *path)
 {
     size_t length = strlen(path);
@@ -275,6 +293,9 @@ static bool open_path(opening *o, const char *path)
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_gguf_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
     if (length > 4 && !strcmp(path + length - 4, ".bin"))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_llama2c_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
+    if (model_is_written(path)) return open_written(o, path);
+    if (model_is_image(path))
+        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, o->error) && sort_tensors(o) && check_weights(o) && model_image_check(spec, path, o->error);
     return read_config_file(o, path);
 }
 

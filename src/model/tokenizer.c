@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Tokenizers: how one is made, the public calls, and the pipeline from text to pieces and from ids to text. */
+#include "model/image.h"
 #include "model/tokenizer.h"
+#include "model/written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +336,23 @@ static wg_tokenizer *open_folder(const wg_allocator *allocator, const char *fold
     return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, tokenizer.bytes, vocab.json with merges.txt", folder), NULL;
 }
 
+/* The vocabulary within an image. */
+static wg_tokenizer *open_image(const wg_allocator *allocator, const char *path, wg_error *error)
+{
+    static const struct { const char *name; reader read; } files[] = {{"tokenizer.json", tokenizer_read_json}, {"tokenizer.model", tokenizer_read_sentencepiece},
+                                                                     {"tokenizer.bin", tokenizer_read_llama2c}, {"vocabulary.gguf", tokenizer_read_gguf}, {"tokenizer.bytes", NULL}};
+    wg_error local = {.code = WG_OK};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        base_file image, part;
+        if (!model_image_find(allocator, path, files[i].name, &image, &part, &local)) continue;
+        wg_tokenizer *t = files[i].read ? files[i].read(allocator, path, part.bytes, part.length, error) : bytes_alone(allocator, error);
+        base_file_close(&image);
+        return t;
+    }
+    if (local.code) return base_fail(error, local.code, "%s", local.message), NULL;
+    return base_fail(error, WG_FILE, "%s holds no vocabulary", path), NULL;
+}
+
 /* vocab.json beside merges.txt, or NAME-vocab.json beside NAME-merges.txt. */
 static wg_tokenizer *open_pair(const wg_allocator *allocator, const char *path, wg_error *error)
 {
@@ -354,6 +373,9 @@ wg_tokenizer *wg_tokenizer_open(wg_context *context, const char *path, wg_error 
     if (ends_with(path, ".json")) return read_file(allocator, path, tokenizer_read_json, error);
     if (ends_with(path, ".model")) return read_file(allocator, path, tokenizer_read_sentencepiece, error);
     if (ends_with(path, ".gguf")) return read_file(allocator, path, tokenizer_read_gguf, error);
+    if (model_is_image(path)) return open_image(allocator, path, error);
+    char folder[MODEL_WRITTEN_FOLDER];
+    if (model_is_written(path)) return model_written_folder(allocator, path, folder, error) ? open_folder(allocator, folder, error) : NULL;
     return read_file(allocator, path, tokenizer_read_llama2c, error);
 }
 

@@ -63,7 +63,7 @@ static bool check(model_author *author, const char *name, uint32_t rank, const i
     const model_tensor *whole = apart ? model_find_tensor(spec, name) : NULL; /* as our own files hold experts */
     if (whole) apart = false;
     for (int64_t expert = 0; expert < (apart ? shape[0] : 1); expert++) {
-        const model_tensor *tensor = find(spec, name, expert);
+        const model_tensor *tensor = whole ? whole : find(spec, name, expert);
         if (!tensor) return fail(author, WG_NAME, "the weights have no tensor %s%s", name, apart ? " for every expert" : ""), false;
         if (!has_shape(tensor, rank - apart, shape + apart))
             return fail(author, WG_SHAPE, "%s is %s, and the configuration asks for %s", tensor->name,

@@ -138,6 +138,14 @@ bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, pl
     return true;
 }
 
+wg_kind plan_items_kind(const wg_plan *plan, uint32_t node)
+{
+    uint32_t index = plan->index[node];
+    for (; plan->storage[index] == PLAN_VIRTUAL; index = below_of(plan, index))
+        if (plan_node(plan, index)->op == WG_OP_Convert) return (wg_kind)plan_node(plan, below_of(plan, index))->kind;
+    return (wg_kind)graph_node(plan->graph, node)->kind;
+}
+
 /* A copy of a row's own map reads through one step more than the stored node has. */
 static bool map_of_read(const wg_plan *plan, const plan_layout *layout, plan_read read, plan_map *map)
 {

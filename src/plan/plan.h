@@ -42,7 +42,7 @@ typedef struct plan_match {
 /* How a scheduled node's value exists at run time. */
 typedef enum plan_storage {
     PLAN_STORED,   /* a buffer of its own (or a source's payload) */
-    PLAN_VIRTUAL,  /* a layout row that readers follow as a read map: its strides over a stored node below it */
+    PLAN_VIRTUAL,  /* a layout row that readers follow as a read map: its strides over a stored node below it; a Convert that products do */
     PLAN_REGISTER, /* lives within one stage */
     PLAN_COVERED   /* interior of matches that run as stages */
 } plan_storage;
@@ -220,6 +220,8 @@ bool plan_layout_make(const wg_plan *plan, const wg_binding *bindings, uint32_t 
 void plan_layout_free(plan_layout *layout);
 /* The strides of `node` over the items of the stored node below it (walking virtual nodes). */
 bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, plan_map *map, uint32_t *source);
+/* The kind of the items that a value is read from: of a Convert that its readers do themselves, that of the operand. */
+wg_kind plan_items_kind(const wg_plan *plan, uint32_t node);
 /* The kernel that serves a pattern's matches here; NULL: their rows run as they were recorded. */
 const char *plan_pattern_formula(uint16_t pattern);
 /* Checks every invariant of structure and layout (operands computed before use, lifetimes that share memory do not overlap, every result

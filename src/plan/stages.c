@@ -256,6 +256,32 @@ static void settle_layout(grouping *g, uint32_t i)
     g->depth[i] = 0;
 }
 
+static bool multiplies(const grouping *g, uint32_t index)
+{
+    bool stands = g->units->role[index] == PLAN_ROLE_PRODUCT || g->units->role[index] == PLAN_ROLE_TERM;
+    return stands && plan_node(g->plan, index)->op == WG_OP_MatMul;
+}
+
+/* Halves that only products read as f32, as they are or turned: their kernels widen items in registers or as they pack. */
+static bool is_widened_by_products(const grouping *g, uint32_t index, bool turned)
+{
+    const plan_work *work = g->work;
+    const wg_node *node = plan_node(g->plan, index);
+    if (g->plan->lasts[index]) return false;
+    if (!turned) {
+        if (g->units->role[index] != PLAN_ROLE_MAP || node->op != WG_OP_Convert || node->kind != WG_KIND_F32) return false;
+        uint32_t below = operand_index(g->plan, index, 0);
+        wg_kind kind = (wg_kind)plan_node(g->plan, below)->kind;
+        if ((kind != WG_KIND_F16 && kind != WG_KIND_BF16) || g->depth[below] + 2 > PLAN_VIEW_DEPTH) return false;
+    }
+    for (uint32_t r = work->reader_begin[index]; r < work->reader_begin[index + 1]; r++) {
+        uint32_t reader = work->readers[r];
+        bool turns = !turned && g->units->role[reader] == PLAN_ROLE_VIRTUAL && plan_node(g->plan, reader)->op == WG_OP_Permute;
+        if (!multiplies(g, reader) && !(turns && !is_worth_turning(g, reader) && is_widened_by_products(g, reader, true))) return false;
+    }
+    return true;
+}
+
 static void settle(grouping *g)
 {
     plan_units *units = g->units;
@@ -264,6 +290,7 @@ static void settle(grouping *g)
         units->contiguous[i] = node->rank == 0 || !plan_is_fill(g->plan->graph, node);
         units->source[i] = i;
         units->unit[i] = WG_NONE;
+        if (is_widened_by_products(g, i, false)) units->role[i] = PLAN_ROLE_VIRTUAL;
         if (units->role[i] == PLAN_ROLE_VIRTUAL) settle_layout(g, i);
     }
 }

@@ -141,6 +141,19 @@ static bool check_read_levels(verifying *v, const plan_stage *stage)
     return true;
 }
 
+/* What its reader converts is read by products alone. */
+static bool check_read_kinds(verifying *v, const plan_stage *stage)
+{
+    bool call = stage->kind == PLAN_STAGE_CALL && facts(v, v->plan->index[stage->nodes[0]])->op == WG_OP_MatMul;
+    for (uint32_t r = 0; r < stage->read_count; r++) {
+        uint32_t node = stage->reads[r].node;
+        bool factor = call || (stage->kind == PLAN_STAGE_PRODUCT && r >= stage->read_count - stage->factor_count);
+        bool bits = graph_node(v->plan->graph, node)->kind == plan_items_kind(v->plan, node);
+        if (!factor && !bits) return defect(v, node, "what reads it does not convert it");
+    }
+    return true;
+}
+
 /* Registers are written before they are read, instructions have the shape of what they write, and are in the pass after what they read. */
 static bool check_program(verifying *v, const plan_stage *stage)
 {
@@ -207,7 +220,7 @@ static bool check_stages(verifying *v)
         const plan_stage *stage = &plan->stages[s];
         bool program = stage->kind == PLAN_STAGE_FOLD || stage->kind == PLAN_STAGE_PRODUCT ||
                        (stage->kind == PLAN_STAGE_MAP && stage->instruction_count);
-        if (program && !check_program(v, stage)) return false;
+        if ((program && !check_program(v, stage)) || !check_read_kinds(v, stage)) return false;
         for (uint32_t r = 0; r < stage->read_count; r++)
             if (!check_map(v, &stage->reads[r], &v->layout->maps[s][r])) return false;
     }

@@ -140,7 +140,7 @@ bool plan_view_step(const plan_view_call *call, const plan_map *operand, plan_ma
         map->strides[axis] = -operand->strides[axis];
         break;
     case WG_OP_Unfold: unfold(call, operand, map); break;
-    default: break; /* StopGradient, Bitcast: the same places */
+    default: break; /* StopGradient, Bitcast, Convert: the same places */
     }
     return true;
 }

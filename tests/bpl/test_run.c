@@ -217,11 +217,40 @@ static void test_interrupts(void **state)
     bpl_world_close(&w);
 }
 
+static const shown nested[] = {
+    {"x←{⊂⍵ 1}⍣4000⊢1 ⋄ y←x+1 ⋄ (≡y) (x≡x) (≢∊x)", "8000ₓ $t 4001ₓ"},
+    {"x←{⊂⍵ 1}⍣6000⊢1", "!LIMIT nested more than"},
+    {"x←[1 2] ⋄ {x.[0]←x ⋄ 0}¨⍳20000", "!LIMIT nested more than"},
+    {"x←[[1] 2] ⋄ {y←[x 5] ⋄ x.[0]←y ⋄ 0}¨⍳20000", "!LIMIT nested more than"},
+    {"{⍵=0?0;1+∇⍵-1}19000", "19000"},
+};
+
+static void *check_nested(void *unused)
+{
+    CHECK_ALL(nested);
+    return unused;
+}
+
+/* On the process's own stack, and on one that is too small for anything. */
+static void test_nested(void **state)
+{
+    (void)state;
+    pthread_attr_t small;
+    pthread_t thread;
+    check_nested(NULL);
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+    assert_int_equal(pthread_create(&thread, &small, check_nested, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),   cmocka_unit_test(test_brackets),     cmocka_unit_test(test_index),      cmocka_unit_test(test_executed),
         cmocka_unit_test(test_modules), cmocka_unit_test(test_roles_change), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_preferences),
+        cmocka_unit_test(test_nested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static void test_atoms(void **state)
     int64_t number;
     double real;
     bool truth;
-    bpl_value *values[] = {bpl_boolean(s, true), bpl_integer(s, -7), bpl_fixed(s, WG_KIND_U8, 200), bpl_float(s, 2.5), bpl_float_of(s, WG_KIND_F32, 0.5),
+    bpl_value *values[] = {bpl_boolean(s, true), bpl_integer(s, -7), bpl_fixed(s, WG_KIND_U8, 200), bpl_float(s, 2.5),
+                           bpl_float_of(s, WG_KIND_F32, 0.5),
                            bpl_complex(s, WG_KIND_C128, 1, 2), bpl_complex(s, WG_KIND_C64, 3, 0), bpl_character(s, 0x2374), bpl_count(s, 12)};
     static const struct {
         bpl_class class;
@@ -80,7 +81,7 @@ static void test_text(void **state)
     bpl_world_close(&w);
 }
 
-/* ---- canonical form ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- canonical form ------------------------------------------------------------------------------------------------------------------- */
 
 /* What a text's value is held as: •storage's word. */
 static void test_storage(void **state)
@@ -88,10 +89,14 @@ static void test_storage(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"$t $f", "bool"}, {"1ₓ 2ₓ", "integer"}, {"1 2.5ₛ 3ₕ", "float32"}, {"1ₓ₁ 2ₓ₂", "int16"}, {"1 2j1", "complex128"}, {"1 2j1ₛ", "complex64"},
-        {"1ₓ 2.5", "mixed"}, {"$t 2", "mixed"}, {"\"ab\"", "character"}, {"1 'a'", "mixed"}, {"[1 2 3]", "float64"}, {"[1 [2]]", "mixed"}, {"⊂5", "float64"},
-        {"⊂1 2", "mixed"}, {"0⍴1ₛ", "float32"}, {"1ᵣ3", "rational"}, {"1.5ₛ+1", "float32"}, {"1.5ₛ+1+0.5", "float32"}, {"1.5ₛ+(+/0.25 0.25)", "float64"},
-        {"1.5ₛ+0.5 0.25", "float64"}, {"1.5ₕ+1.5ₛ", "float32"}, {"200ₓ₁+3ₓ", "uint8"}, {"200ₓ₁+1ₓ 2ₓ", "integer"}, {"√4ₓ₁", "float32"}, {"√4ₓ₄", "float64"},
-        {"2j1ₛ+1j1", "complex64"}, {"2j1ₛ+1ₚ", "complex128"}, {"(1j2 3j1)-0j2 0j1", "float64"}, {"1 2.5=1ₓ", "bool"}, {"⌊2.5", "integer"}, {"x←{⍵} ⋄ 1ₛ+x 2", "float32"}};
+        {"1ₓ 2.5", "mixed"}, {"$t 2", "mixed"}, {"\"ab\"", "character"}, {"1 'a'", "mixed"}, {"[1 2 3]", "float64"}, {"[1 [2]]", "mixed"},
+        {"⊂5", "float64"},
+        {"⊂1 2", "mixed"}, {"0⍴1ₛ", "float32"}, {"1ᵣ3", "rational"}, {"1.5ₛ+1", "float32"}, {"1.5ₛ+1+0.5", "float32"},
+        {"1.5ₛ+(+/0.25 0.25)", "float64"},
+        {"1.5ₛ+0.5 0.25", "float64"}, {"1.5ₕ+1.5ₛ", "float32"}, {"200ₓ₁+3ₓ", "uint8"}, {"200ₓ₁+1ₓ 2ₓ", "integer"}, {"√4ₓ₁", "float32"},
+        {"√4ₓ₄", "float64"},
+        {"2j1ₛ+1j1", "complex64"}, {"2j1ₛ+1ₚ", "complex128"}, {"(1j2 3j1)-0j2 0j1", "float64"}, {"1 2.5=1ₓ", "bool"}, {"⌊2.5", "integer"},
+        {"x←{⍵} ⋄ 1ₛ+x 2", "float32"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bpl_world w;
         bpl_world_open(&w);
@@ -130,7 +135,7 @@ static void test_parts(void **state)
     bpl_world_close(&w);
 }
 
-/* ---- ≡ and ⍋ ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- ≡ and ⍋ -------------------------------------------------------------------------------------------------------------------------- */
 
 static void test_match(void **state)
 {
@@ -140,8 +145,10 @@ static void test_match(void **state)
         bool same;
     } cases[] = {{"1", "$t", true}, {"1", "1ₓ₁", true}, {"1", "1+1E¯15", true}, {"1", "1+1E¯12", false}, {"0.1", "0.1ₛ", false}, {"5", "⊂5", false},
                  {"⍬", "\"\"", false}, {"⍬", "0⍴$t", true}, {"$n", "$n", true}, {"'a'", "97", false}, {"0⍴⊂1 2", "0⍴⊂3 4 5", false}, {"+", "+", true},
-                 {"+", "-", false}, {"[1 [2 3]]", "[1 [2 3]]", true}, {"[1 [2 3]]", "[1 [2 4]]", false}, {"[\"a\":1 \"b\":2]", "[\"b\":2 \"a\":1]", true},
-                 {"[\"a\":1 \"b\":2]", "1 2", true}, {"[\"a\":1 \"b\":2]", "2 1", false}, {"[\"a\":1]", "[\"b\":1]", false}, {"1ᵣ3", "2ᵣ6", true}, {"1ᵣ2", "0.5", true},
+                 {"+", "-", false}, {"[1 [2 3]]", "[1 [2 3]]", true}, {"[1 [2 3]]", "[1 [2 4]]", false},
+                 {"[\"a\":1 \"b\":2]", "[\"b\":2 \"a\":1]", true},
+                 {"[\"a\":1 \"b\":2]", "1 2", true}, {"[\"a\":1 \"b\":2]", "2 1", false}, {"[\"a\":1]", "[\"b\":1]", false}, {"1ᵣ3", "2ᵣ6", true},
+                 {"1ᵣ2", "0.5", true},
                  {"1j1", "1j1", true}, {"1j1", "1", false}, {"1000⍴1", "1000⍴$t", true}, {"1000⍴1", "(999⍴1),2", false}, {"[1ₓ 2.5]", "1 2.5", true},
                  {"[\"i\":2]⍴1 2", "[\"j\":2]⍴1 2", false}};
     bpl_world w;
@@ -161,7 +168,8 @@ static void test_match(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    static const char *const ascending[] = {"¯∞", "¯2ₓ", "$f", "1ᵣ3", "0.5ₛ", "1", "1j1", "7ₓ₁", "1000000ᵣ", "∞", "$n", "'A'", "'a'", "⍬", "1 2", "[1 3]", "\"ab\""};
+    static const char *const ascending[] = {"¯∞", "¯2ₓ", "$f", "1ᵣ3", "0.5ₛ", "1", "1j1", "7ₓ₁", "1000000ᵣ", "∞", "$n", "'A'", "'a'", "⍬", "1 2",
+                                            "[1 3]", "\"ab\""};
     bpl_world w;
     bpl_world_open(&w);
     bpl_value *values[sizeof ascending / sizeof *ascending];
@@ -177,7 +185,7 @@ static void test_order(void **state)
     bpl_world_close(&w);
 }
 
-/* ---- depth, memory ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- depth, memory -------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *nest(bpl_session *session, int depth)
 {
@@ -233,8 +241,10 @@ static void test_limits(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"(1 2.5ₛ 'a' \"xy\" [\"p\":1 \"q\":2])+[\"p\":1ₓ]", "[\"a\":1 \"b\":2]+[\"b\":10 \"c\":\"xyz\"]", "(⍳[\"i\":2])×⍳[\"j\":3]",
-                                        "√¯1 4 ⋄ 3ᵣ4*5ₓ ⋄ ⍭3 ⋄ !5ₓ ⋄ 12∨18.5 ⋄ 0 1○0.5 ⋄ 3!7.5", "\"abc\"≡\"abd\" ⋄ [1 [2 3]]≡[1 [2 3]]", "x←3.7 ⋄ xₓ ⋄ xⱼ2 ⋄ 2j1|5"};
+    static const char *const texts[] = {"(1 2.5ₛ 'a' \"xy\" [\"p\":1 \"q\":2])+[\"p\":1ₓ]", "[\"a\":1 \"b\":2]+[\"b\":10 \"c\":\"xyz\"]",
+                                        "(⍳[\"i\":2])×⍳[\"j\":3]",
+                                        "√¯1 4 ⋄ 3ᵣ4*5ₓ ⋄ ⍭3 ⋄ !5ₓ ⋄ 12∨18.5 ⋄ 0 1○0.5 ⋄ 3!7.5", "\"abc\"≡\"abd\" ⋄ [1 [2 3]]≡[1 [2 3]]",
+                                            "x←3.7 ⋄ xₓ ⋄ xⱼ2 ⋄ 2j1|5"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         long long needed = 0;
         for (long long at = 0; at <= needed; at++) {
@@ -248,7 +258,8 @@ static void test_memory(void **state)
             w.memory.fails_at = 0;
             if (!at) needed = atomic_load(&w.memory.asked) - before;
             if (!at && !value) fail_msg("%s: %s", texts[i], w.bpl->error.message);
-            if (bpl_failed(w.bpl) && strcmp(w.bpl->error.kind, "LIMIT")) fail_msg("%s without allocation %lld: %s %s", texts[i], at, w.bpl->error.kind, w.bpl->error.message);
+            if (bpl_failed(w.bpl) && strcmp(w.bpl->error.kind, "LIMIT"))
+                fail_msg("%s without allocation %lld: %s %s", texts[i], at, w.bpl->error.kind, w.bpl->error.message);
             bpl_release(value);
             bpl_world_close(&w);
         }
@@ -258,7 +269,9 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_atoms), cmocka_unit_test(test_text),  cmocka_unit_test(test_storage), cmocka_unit_test(test_parts), cmocka_unit_test(test_match),
-                                       cmocka_unit_test(test_order), cmocka_unit_test(test_depth), cmocka_unit_test(test_limits),  cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_atoms), cmocka_unit_test(test_text),  cmocka_unit_test(test_storage),
+                                       cmocka_unit_test(test_parts), cmocka_unit_test(test_match),
+                                       cmocka_unit_test(test_order), cmocka_unit_test(test_depth), cmocka_unit_test(test_limits),
+                                           cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -591,8 +591,8 @@ static uint32_t record_all(wg_tape *tape, wg_symbol *roots)
     wg_value key = key_of(tape, 41, 42), p[4], drawn[64];
     uint32_t count = 0;
     for (uint32_t i = 0; i < CONTINUOUS + DISCRETE; i++) {
-        const struct discrete *d = &discrete[i - CONTINUOUS];
         bool whole = i >= CONTINUOUS;
+        const struct discrete *d = &discrete[whole ? i - CONTINUOUS : 0];
         for (int j = 0; j < 4; j++)
             p[j] = whole ? scalar(tape, d->kinds[j % 2], d->p[j % 2]) : scalar(tape, i % 2 ? WG_KIND_F32 : WG_KIND_F64, continuous[i].p[j]);
         drawn[count++] = (whole ? d->record : continuous[i].record)(key, p, 2, shape);

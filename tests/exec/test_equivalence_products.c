@@ -42,14 +42,24 @@ static wg_tensor *numbers(maker *m, uint32_t rank, const int64_t *shape)
 
 static wg_value fresh(maker *m, uint32_t rank, const int64_t *shape) { return wg_input(m->tape, numbers(m, rank, shape)); }
 
+/* At times of narrower items that are converted. */
+static wg_value factor(maker *m, uint32_t rank, const int64_t *shape)
+{
+    if (m->kind != WG_KIND_F32 || below(m, 3)) return fresh(m, rank, shape);
+    m->kind = below(m, 2) ? WG_KIND_F16 : WG_KIND_BF16;
+    wg_value narrow = fresh(m, rank, shape);
+    m->kind = WG_KIND_F32;
+    return wg_convert(narrow, WG_KIND_F32);
+}
+
 /* A matrix as it is, or as the transpose of one; of a batch, with its axes. */
 static wg_value matrix(maker *m, int64_t rows, int64_t columns)
 {
     int64_t shape[3] = {m->shape[0], rows, columns}, turned[3] = {m->shape[0], columns, rows};
     uint32_t skip = 3 - m->rank;
-    if (below(m, 2)) return fresh(m, m->rank, shape + skip);
-    if (m->rank == 2) return (wg_permute)(fresh(m, 2, turned + 1), (const uint32_t[]){1, 0});
-    return (wg_permute)(fresh(m, 3, turned), (const uint32_t[]){0, 2, 1});
+    if (below(m, 2)) return factor(m, m->rank, shape + skip);
+    if (m->rank == 2) return (wg_permute)(factor(m, 2, turned + 1), (const uint32_t[]){1, 0});
+    return (wg_permute)(factor(m, 3, turned), (const uint32_t[]){0, 2, 1});
 }
 
 static wg_value product(maker *m, int64_t depth)

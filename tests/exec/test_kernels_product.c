@@ -31,7 +31,7 @@ static double chain_of(const exec_product *p, int64_t batch, int64_t row, int64_
     for (int64_t block = 0; block < p->depth; block += 256) {
         double chain = 0;
         for (int64_t k = block; k < p->depth && k < block + 256; k++) {
-            double x = item(p->kind, p->a, a + place(&p->a_depth, k)), y = item(p->kind, p->b, b + place(&p->b_depth, k));
+            double x = item(p->a_kind, p->a, a + place(&p->a_depth, k)), y = item(p->b_kind, p->b, b + place(&p->b_depth, k));
             chain = p->accumulate == WG_KIND_F64 ? base_fma_f64(x, y, chain) : (double)base_fma_f32((float)x, (float)y, (float)chain);
         }
         if (block == 0) total = chain;
@@ -49,7 +49,7 @@ static void reference(const exec_product *p, void *result)
                 int64_t at = place(&p->result_batch, batch) + place(&p->result_rows, row) + column * p->result_column;
                 if (p->result_kind == WG_KIND_F32) ((float *)result)[at] = (float)value;
                 else if (p->result_kind == WG_KIND_F64) ((double *)result)[at] = value;
-                else ((uint16_t *)result)[at] = p->kind == WG_KIND_F16 ? base_f16_from_f64(value) : base_bf16_from_f64(value);
+                else ((uint16_t *)result)[at] = p->result_kind == WG_KIND_F16 ? base_f16_from_f64(value) : base_bf16_from_f64(value);
             }
 }
 
@@ -78,14 +78,16 @@ static void check_everywhere(exec_product *p, const void *expected, int64_t item
     free(workspace);
 }
 
-static void check(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
+/* Kinds of a, b and the result. */
+static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
 {
-    int64_t bytes = (int64_t)wg_kind_bytes(kind);
-    void *a = room(batches * rows * depth * bytes), *b = room(batches * depth * columns * bytes),
-            *expected = room(batches * rows * columns * bytes);
-    fill_random(kind, a, batches * rows * depth, wild);
-    fill_random(kind, b, batches * depth * columns, wild);
-    exec_product p = exec_product_plain(kind, rows, depth, columns, a, b, NULL);
+    void *a = room(batches * rows * depth * (int64_t)wg_kind_bytes(kinds[0])), *b = room(batches * depth * columns * (int64_t)wg_kind_bytes(kinds[1])),
+            *expected = room(batches * rows * columns * (int64_t)wg_kind_bytes(kinds[2]));
+    fill_random(kinds[0], a, batches * rows * depth, wild);
+    fill_random(kinds[1], b, batches * depth * columns, wild);
+    exec_product p = exec_product_plain(kinds[2], rows, depth, columns, a, b, NULL);
+    p.a_kind = kinds[0];
+    p.b_kind = kinds[1];
     p.accumulate = accumulate;
     p.batches = batches;
     p.a_batch = exec_side_plain(batches, rows * depth);
@@ -110,6 +112,11 @@ static void check(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t row
     free(expected);
 }
 
+static void check(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
+{
+    check_kinds((wg_kind[]){kind, kind, kind}, accumulate, batches, rows, depth, columns, order, wild);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -120,6 +127,22 @@ static void test_shapes(void **state)
         check(kind, kind, 1 + random_below(2), extents[random_below(19)], depths[random_below(12)], extents[random_below(19)], trial % 8,
                 trial % 5 == 0);
     }
+}
+
+/* f16 and bf16 beside f32 and one another. */
+static void test_mixed_kinds(void **state)
+{
+    (void)state;
+    static const wg_kind floats[] = {WG_KIND_F16, WG_KIND_BF16, WG_KIND_F32};
+    static const int64_t extents[] = {1, 2, 5, 12, 16, 17, 31, 33, 64, 65};
+    for (int trial = 0; trial < 90; trial++) {
+        wg_kind kinds[] = {floats[trial % 3], floats[trial / 3 % 3], WG_KIND_F32};
+        int64_t rows = trial % 4 == 0 ? 1 : extents[random_below(10)], depth = trial % 5 == 0 ? 500 + random_below(900) : random_below(90);
+        check_kinds(kinds, trial % 7 ? WG_KIND_F32 : WG_KIND_F64, 1 + random_below(2), rows, depth, trial % 6 ? extents[random_below(10)] : 1,
+                    trial / 9 % 8, trial % 5 == 0);
+    }
+    check_kinds((wg_kind[]){WG_KIND_F32, WG_KIND_F16, WG_KIND_F32}, WG_KIND_F32, 1, 3, 300, 1100, 0, false);
+    check_kinds((wg_kind[]){WG_KIND_F32, WG_KIND_BF16, WG_KIND_F32}, WG_KIND_F32, 1, 300, 70, 90, 0, false);
 }
 
 static void test_rows_and_columns(void **state)
@@ -343,7 +366,7 @@ static void test_convolution(void **state)
     fill_random(WG_KIND_F32, image, 432, false);
     fill_random(WG_KIND_F32, filters, 90, false);
     exec_product p = {
-        .kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .batches = 1, .rows = 42, .depth = 18, .columns = 5,
+        .a_kind = WG_KIND_F32, .b_kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .batches = 1, .rows = 42, .depth = 18, .columns = 5,
         .a = image, .b = filters,
         .a_batch = exec_side_plain(1, 0), .a_rows = {3, {2, 3, 7}, {216, 16, 1}}, .a_depth = {3, {3, 3, 2}, {72, 16, 1}},
         .b_batch = exec_side_plain(1, 0), .b_depth = exec_side_plain(18, 5), .b_columns = exec_side_plain(5, 1),
@@ -450,6 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_mixed_kinds),
         cmocka_unit_test(test_rows_and_columns),
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_packed_before),

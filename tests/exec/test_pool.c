@@ -6,6 +6,7 @@
 #include "exec/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -63,6 +64,65 @@ static void test_every_output_once(void **state)
             exec_pool_free(pool);
         }
     }
+}
+
+static void slow_loop(void *data, exec_range piece, uint32_t worker)
+{
+    if (worker > 0) usleep(300); /* the caller waits for it: first spinning, then asleep */
+    count_loop(data, piece, worker);
+}
+
+/* Loops after pauses in which workers still spin, or sleep, or are about to. */
+static void test_workers_that_sleep(void **state)
+{
+    (void)state;
+    static const useconds_t pauses[] = {0, 1, 60, 100, 150, 200, 400};
+    static tally t;
+    for (int spin = 0; spin < 2; spin++) {
+        exec_pool *pool = pool_of(3, spin);
+        for (int round = 0; round < 140; round++) {
+            memset(&t, 0, sizeof t);
+            if (pauses[round % 7]) usleep(pauses[round % 7]);
+            exec_parallel_for(pool, 12, 1, round % 2 ? slow_loop : count_loop, &t);
+            expect_times(&t, 12, 1);
+        }
+        exec_pool_free(pool);
+    }
+}
+
+#ifdef __linux__
+typedef struct allowance {
+    cpu_set_t allowed;
+    atomic_int workers, others;
+} allowance;
+
+static void allowance_loop(void *data, exec_range piece, uint32_t worker)
+{
+    allowance *a = data;
+    cpu_set_t own;
+    (void)piece;
+    if (worker > 0) atomic_fetch_add(&a->workers, 1);
+    usleep(100); /* so that the worker has some of them */
+    if (sched_getaffinity(0, sizeof own, &own) != 0 || !CPU_EQUAL(&own, &a->allowed)) atomic_fetch_add(&a->others, 1);
+}
+#endif
+
+/* A worker that goes away from the caller's processor is allowed all of them again. */
+static void test_workers_keep_what_they_are_allowed(void **state)
+{
+    (void)state;
+#ifdef __linux__
+    allowance a = {.workers = 0};
+    if (sched_getaffinity(0, sizeof a.allowed, &a.allowed) != 0) skip();
+    exec_pool *pool = pool_of(2, true);
+    for (int round = 0; round < 50; round++) {
+        usleep(round % 5 * 200);
+        exec_parallel_for(pool, 8, 1, allowance_loop, &a);
+    }
+    exec_pool_free(pool);
+    assert_true(a.workers > 0);
+    assert_int_equal(a.others, 0);
+#endif
 }
 
 static void grain_loop(void *data, exec_range piece, uint32_t worker)
@@ -297,7 +357,8 @@ int main(void)
         cmocka_unit_test(test_every_output_once), cmocka_unit_test(test_grain),      cmocka_unit_test(test_nested_loops_run_inline),
         cmocka_unit_test(test_two_callers),       cmocka_unit_test(test_fork),       cmocka_unit_test(test_hook),
         cmocka_unit_test(test_subnormals_are_kept), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_a_busy_pool_is_not_waited_for),
-        cmocka_unit_test(test_one_pool_a_context),
+        cmocka_unit_test(test_one_pool_a_context), cmocka_unit_test(test_workers_that_sleep),
+        cmocka_unit_test(test_workers_keep_what_they_are_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,6 +243,123 @@ static void not_finite(void **state)
             }
 }
 
+/* ---- keys and values that runs lengthen ---- */
+
+#define KEPT 600
+
+/* q [2, 1, 8] by carried keys and values [2, KEPT, 8], into which a slice each is written at `at`; keys are seen below `length`. */
+typedef struct decoding {
+    wg_symbol q, keys, values, key, value, at, length, new_keys, new_values, result;
+    wg_network *network;
+    wg_entry *carried, *by_hand;
+    wg_plan *plan;
+    wg_session *session;
+} decoding;
+
+static decoding decoding_of(bool added)
+{
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new(NULL);
+    int64_t cache[] = {2, KEPT, 8}, slice[] = {2, 1, 8};
+    wg_value q = sin_input(tape, WG_KIND_F32, 3, slice, 0.3), keys = sin_input(tape, WG_KIND_F32, 3, cache, 0.17),
+             values = sin_input(tape, WG_KIND_F32, 3, cache, 0.23), key = sin_input(tape, WG_KIND_F32, 3, slice, 0.4),
+             value = sin_input(tape, WG_KIND_F32, 3, slice, 0.6), at = one_integer(tape, 0), length = one_integer(tape, 5);
+    wg_value new_keys = wg_update(keys, key, at, 1, 0, "error"), new_values = wg_update(values, value, at, 1, 0, "error");
+    wg_value scores = wg_mul_scalar(wg_matmul(q, wg_transpose(new_keys)), 0.5), hidden = filled(scores, -INFINITY);
+    wg_size all[] = {{2, 0}, {1, 0}, {KEPT, 0}};
+    wg_value seen = wg_less(wg_iota(tape, WG_KIND_I64, 3, all, 2), wg_broadcast(length, 3, all));
+    scores = added ? wg_add(scores, wg_select(seen, filled(scores, 0), hidden)) : wg_select(seen, scores, hidden);
+    wg_value result = wg_matmul(wg_softmax(scores, 2), new_values);
+    decoding d = {.q = wg_symbol_of(q), .keys = wg_symbol_of(keys), .values = wg_symbol_of(values), .key = wg_symbol_of(key),
+                  .value = wg_symbol_of(value), .at = wg_symbol_of(at), .length = wg_symbol_of(length), .new_keys = wg_symbol_of(new_keys),
+                  .new_values = wg_symbol_of(new_values), .result = wg_symbol_of(result)};
+    d.network = wg_tape_seal(&tape, &error);
+    wg_symbol roots[] = {d.result, d.new_keys, d.new_values};
+    wg_carry carries[] = {{d.new_keys, d.keys}, {d.new_values, d.values}};
+    wg_entry_options options = {.size = sizeof options, .roots = roots, .root_count = 3};
+    d.by_hand = d.network ? wg_entry_new(d.network, &options, &error) : NULL;
+    options.carries = carries;
+    options.carry_count = 2;
+    d.carried = d.network ? wg_entry_new(d.network, &options, &error) : NULL;
+    d.plan = d.carried ? wg_plan_new(d.carried, NULL, 0, &error) : NULL;
+    d.session = d.plan ? wg_session_new(d.plan, NULL, &error) : NULL;
+    if (!d.session) fail_msg("%s", error.message);
+    return d;
+}
+
+/* One run with an item of the slices made `number`; both ways agree. kept: keys, values, as the oracle has them. */
+static void decode(decoding *d, int64_t at, int64_t length, double number, wg_tensor *kept[2])
+{
+    wg_error error = {0};
+    wg_tensor *key = test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, 1, 8), 0.4, (double)at, 0),
+              *value = test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, 1, 8), 0.6, (double)at, 0);
+    poison(at % 2 ? key : value, number);
+    wg_feed feeds[] = {{d->key, wg_tensor_view(key)}, {d->value, wg_tensor_view(value)},
+                       {d->at, {.data = &at, .kind = WG_KIND_I64}}, {d->length, {.data = &length, .kind = WG_KIND_I64}},
+                       {d->keys, wg_tensor_view(kept[0])}, {d->values, wg_tensor_view(kept[1])}};
+    wg_run_options options = {.size = sizeof options, .feeds = feeds, .feed_count = 4}, all = options;
+    all.feed_count = 6;
+    wg_run *run = wg_interpret(d->by_hand, &all, &error);
+    if (!run || !wg_session_run(d->session, &options, &error)) fail_msg("%s", error.message);
+    wg_symbol read[] = {d->result, d->new_keys, d->new_values};
+    for (int i = 0; i < 3; i++) {
+        wg_tensor *got = wg_session_take(d->session, read[i], &error);
+        test_assert_same(got, wg_run_of(run, read[i], &error), "a step of a decoding");
+        wg_tensor_release(got);
+    }
+    for (int i = 0; i < 2; i++) {
+        wg_tensor_release(kept[i]);
+        kept[i] = wg_tensor_retain((wg_tensor *)wg_run_of(run, read[1 + i], &error));
+    }
+    wg_tensor_release(key), wg_tensor_release(value);
+    wg_run_free(&run);
+}
+
+/* What is known of the carried values. */
+static double largest_of(const decoding *d, wg_symbol symbol)
+{
+    for (uint32_t i = 0; i < d->session->input_count; i++)
+        if (d->session->inputs[i].node == symbol.position) return d->session->inputs[i].largest;
+    return -1;
+}
+
+/* Values behind the length are looked over once; what is written, or put there, counts again. */
+static void decodings(void **state)
+{
+    (void)state;
+    for (int added = 0; added < 2; added++) {
+        wg_error error = {0};
+        decoding d = decoding_of(added);
+        wg_tensor *kept[] = {test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, KEPT, 8), 0.17, 0.3, 0),
+                             test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, KEPT, 8), 0.23, 0.3, 0)};
+        for (int i = 0; i < 2; i++) {
+            wg_view view = wg_tensor_view(kept[i]);
+            if (!wg_session_carry(d.session, i ? d.values : d.keys, &view, &error)) fail_msg("%s", error.message);
+        }
+        for (int64_t at = 4; at < 9; at++) decode(&d, at, at + 1, at == 6 ? 40 : 1, kept);
+        assert_true(largest_of(&d, d.values) >= 40 && largest_of(&d, d.values) < 41);
+        assert_true(added ? largest_of(&d, d.keys) >= 0 && largest_of(&d, d.keys) < 3 : largest_of(&d, d.keys) < 0);
+        for (int64_t at = 300; at < 304; at++) decode(&d, at, 20, at < 302 ? INFINITY : NAN, kept); /* behind the length */
+        assert_true(largest_of(&d, d.values) == (double)INFINITY);
+        for (int64_t at = 300; at < 304; at++) decode(&d, at, 20, 1, kept);
+        wg_tensor *whole = test_tensor_sin(WG_KIND_F32, 3, TEST_SHAPE(2, KEPT, 8), 0.23, 0.3, 0);
+        wg_view view = wg_tensor_view(whole);
+        for (int i = 0; i < 2; i++) {
+            poison(whole, i ? INFINITY : 2);
+            if (!wg_session_carry(d.session, d.values, &view, &error)) fail_msg("%s", error.message);
+            wg_tensor_release(kept[1]);
+            kept[1] = wg_tensor_copy(NULL, &view, &error);
+            for (int64_t at = 9; at < 11; at++) decode(&d, at, at + 1, 1, kept);
+            assert_true(i ? largest_of(&d, d.values) == (double)INFINITY : largest_of(&d, d.values) == 2);
+        }
+        wg_tensor_release(whole), wg_tensor_release(kept[0]), wg_tensor_release(kept[1]);
+        wg_session_free(&d.session);
+        wg_plan_release(&d.plan);
+        wg_entry_free(&d.carried), wg_entry_free(&d.by_hand);
+        wg_network_release(&d.network);
+    }
+}
+
 static void empty(void **state)
 {
     static const shape shapes[] = {{0, 2, 3, 32, 2, 2}, {1, 2, 0, 32, 2, 2}, {1, 2, 3, 32, 0, 2}, {1, 2, 3, 32, 2, 0}, {1, 1, 1, 32, 1, 1}};
@@ -309,7 +426,7 @@ static void few_keys(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spellings),  cmocka_unit_test(kinds), cmocka_unit_test(lengths),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spellings),  cmocka_unit_test(kinds), cmocka_unit_test(lengths), cmocka_unit_test(decodings),
                                        cmocka_unit_test(not_finite), cmocka_unit_test(empty), cmocka_unit_test(many_axes),
                                        cmocka_unit_test(few_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,10 @@ FILE_VALUES = {"PATH", "FILE"}
 
 def command_tables():
     options = [dict(zip(("name", "value", "repeats", "help"), fields)) for _, fields, _ in tables.read("src/tools/options.def")]
+    known = {option["name"] for option in options}
+    for macro, (_, kind, flag, otherwise, help_text), _ in tables.read("src/model/sampler.def"):
+        if flag not in known:
+            options.append({"name": flag, "value": "X", "repeats": "false", "help": f"{help_text} (default {otherwise})"})
     verbs = [dict(zip(VERB_FIELDS, fields)) for _, fields, _ in tables.read("src/tools/verbs.def")]
     for option in options:
         option["value"] = "" if option["value"] == "NULL" else option["value"]
@@ -31,10 +35,19 @@ VERBS, OPTIONS = command_tables()
 OPTION = {option["name"]: option for option in OPTIONS}
 
 
+# Verbs of two words: the first word, and what may follow it.
+FAMILIES = {}
+for _verb in VERBS:
+    if " " in _verb["name"]:
+        FAMILIES.setdefault(_verb["name"].split()[0], []).append(_verb["name"].split()[1])
+FIRST = list(dict.fromkeys(verb["name"].split()[0] for verb in VERBS))
+
+
 # ---- the man page ----
 
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace('"', "\\(dq")
+    text = "".join(c if ord(c) < 128 else f"\\[u{ord(c):04X}]" for c in text)
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
@@ -54,7 +67,9 @@ def man_page():
 # ---- completions ----
 
 def bash_completion():
-    cases = "\n".join(f"    {verb['name']}) options=\"{' '.join('--' + name for name in verb['options'])} --help\" ;;" for verb in VERBS)
+    cases = "\n".join(f"    '{verb['name']}') options=\"{' '.join('--' + name for name in verb['options'])} --help\" ;;" for verb in VERBS)
+    families = "\n".join(f"    if [ \"$COMP_CWORD\" -eq 2 ] && [ \"${{COMP_WORDS[1]}}\" = {first} ]; then COMPREPLY=($(compgen -W \"{' '.join(seconds)}\" -- \"$word\")); return; fi\n"
+                       f"    [ \"${{COMP_WORDS[1]}}\" != {first} ] || verb=\"{first} ${{COMP_WORDS[2]}}\"" for first, seconds in FAMILIES.items())
     words = "\n".join(f"    --{name}) COMPREPLY=($(compgen -W \"{words}\" -- \"$word\")); return ;;" for name, words in WORDS.items())
     files = "|".join(f"--{option['name']}" for option in OPTIONS if option["value"] in FILE_VALUES)
     free = "|".join(f"--{option['name']}" for option in OPTIONS if option["value"] and option["value"] not in FILE_VALUES and option["name"] not in WORDS
@@ -63,18 +78,19 @@ def bash_completion():
 # bash completion of wengert; written by tests/house/run_generated.py from the command's tables.
 _wengert()
 {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} options=""
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} verb=${{COMP_WORDS[1]}} options=""
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "{' '.join(verb['name'] for verb in VERBS)} --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "{' '.join(FIRST)} --help --version" -- "$word"))
         return
     fi
+{families}
     case "$before" in
 {words}
     {files}) COMPREPLY=($(compgen -f -- "$word")); return ;;
     {free}) return ;;
     esac
-    case "${{COMP_WORDS[1]}}" in
+    case "$verb" in
 {cases}
     esac
     case "$word" in
@@ -101,8 +117,11 @@ def zsh_option(name):
 
 
 def zsh_completion():
-    verbs = "\n".join(f"        '{verb['name']}:{zsh_quoted(verb['summary'])}'" for verb in VERBS)
-    cases = "\n".join(f"    {verb['name']}) _arguments \\\n" + " \\\n".join(map(zsh_option, verb["options"])) +
+    about = {verb["name"]: verb["summary"] for verb in VERBS} | {first: "language models" for first in FAMILIES}
+    verbs = "\n".join(f"        '{name}:{zsh_quoted(about[name])}'" for name in FIRST)
+    families = "\n".join(f"    if [[ $verb == {first} ]]; then\n        if (( CURRENT == 2 )); then\n            compadd {' '.join(seconds)}\n            return\n        fi\n"
+                         f"        verb=\"{first} $words[2]\"\n        shift words\n        (( CURRENT-- ))\n    fi" for first, seconds in FAMILIES.items())
+    cases = "\n".join(f"    '{verb['name']}') _arguments \\\n" + " \\\n".join(map(zsh_option, verb["options"])) +
                       " \\\n        '--help[what the verb takes]' '*:model:_files' ;;" for verb in VERBS)
     return f"""#compdef wengert
 # {SPDX}
@@ -119,6 +138,7 @@ _wengert() {{
     local verb=$words[2]
     shift words
     (( CURRENT-- ))
+{families}
     case $verb in
 {cases}
     esac
@@ -130,9 +150,12 @@ _wengert "$@"
 def fish_completion():
     quoted = lambda text: text.replace("\\", "\\\\").replace("'", "\\'")
     lines = [f"# {SPDX}", "# fish completion of wengert; written by tests/house/run_generated.py from the command's tables."]
-    lines += [f"complete -c wengert -n __fish_use_subcommand -f -a {verb['name']} -d '{quoted(verb['summary'])}'" for verb in VERBS]
+    about = {verb["name"]: verb["summary"] for verb in VERBS} | {first: "language models" for first in FAMILIES}
+    lines += [f"complete -c wengert -n __fish_use_subcommand -f -a {name} -d '{quoted(about[name])}'" for name in FIRST]
+    lines += [f"complete -c wengert -n '__fish_seen_subcommand_from {first}; and not __fish_seen_subcommand_from {' '.join(seconds)}' -f -a '{' '.join(seconds)}'"
+              for first, seconds in FAMILIES.items()]
     for option in OPTIONS:
-        verbs = " ".join(verb["name"] for verb in VERBS if option["name"] in verb["options"])
+        verbs = " ".join(dict.fromkeys(verb["name"].split()[-1] for verb in VERBS if option["name"] in verb["options"]))
         value = "" if not option["value"] else " -x -a '" + WORDS[option["name"]] + "'" if option["name"] in WORDS else " -r"
         lines.append(f"complete -c wengert -n '__fish_seen_subcommand_from {verbs}' -l {option['name']}{value} -d '{quoted(option['help'])}'")
     return "\n".join(lines) + "\n"
@@ -215,7 +238,7 @@ def spelled(option):
 
 def command_page():
     lists = {f"options of {verb['name']}": f"`wengert {verb['name']} {verb['usage']}`".replace(" `", "`") + "\n" +
-             f"{verb['summary'].capitalize()}. Options: {', '.join(spelled(OPTION[name]) for name in verb['options'])}.\n" for verb in VERBS}
+             f"{verb['summary'][0].upper()}{verb['summary'][1:]}. Options: {', '.join(spelled(OPTION[name]) for name in verb['options'])}.\n" for verb in VERBS}
     lists["the options"] = "| option | what |\n|---|---|\n" + "".join(
         f"| {spelled(option)} | {option['help']}{' (may be repeated)' if option['repeats'] else ''} |\n" for option in OPTIONS)
     return with_lists("docs/command.md", lists)
@@ -320,11 +343,13 @@ def check_bash(report):
         script = f". {ROOT / 'completions/wengert.bash'}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _wengert; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         got = set(run(["bash", "-c", script], cwd=ROOT).stdout.split())
         report.check(set(wanted) <= got and not set(unwanted) & got, f"completion of {words} answers {sorted(got)}")
-    completes(["wengert", ""], [verb["name"] for verb in VERBS])
+    completes(["wengert", ""], FIRST)
+    for first, seconds in FAMILIES.items():
+        completes(["wengert", first, ""], seconds)
     completes(["wengert", "tr"], ["train"], ["run"])
     for verb in VERBS:
         others = ["--" + name for name in OPTION if name not in verb["options"]]
-        completes(["wengert", verb["name"], "--"], ["--" + name for name in verb["options"]], others)
+        completes(["wengert", *verb["name"].split(), "--"], ["--" + name for name in verb["options"]], others)
     completes(["wengert", "train", "--optimizer", "ad"], ["adam", "adamw"], ["sgd"])
     completes(["wengert", "run", "exa"], ["examples"])
 

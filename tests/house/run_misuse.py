@@ -85,7 +85,7 @@ def main():
     listed = set("".join(path.read_text() for path in LISTS).split())
     missed = listed - {name for name, _, _ in functions}
     report.check(listed and not missed, f"no declaration was found of {', '.join(sorted(missed))}")
-    text = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n#include "wengert/array.h"\n#include "wengert/wengert.h"\n'
+    text = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n#include "wengert/array.h"\n#include "wengert/bpl.h"\n#include "wengert/generate.h"\n#include "wengert/model.h"\n#include "wengert/tokenizer.h"\n#include "wengert/wengert.h"\n'
     text += "".join(caller(*function) for function in functions)
     text += MAIN % "\n".join(f'    {{"{name}", call_{name}}},' for name, _, _ in functions)
     with tempfile.TemporaryDirectory() as directory:

@@ -11,7 +11,8 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|\\\n|"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|-?[\
 def read(path):
     """(macro, fields, comment) of each row of a table: strings as str, everything else as the words that stand there. `comment` is the
     last comment before the row that is drawn as a line, which names a family."""
-    tokens = [token for token in TOKEN.findall((ROOT / path).read_text(encoding="utf-8")) if not token.isspace()]
+    text = re.sub(r"(?m)^#define (?:.*\\\n)*.*$", "", (ROOT / path).read_text(encoding="utf-8"))
+    tokens = [token for token in TOKEN.findall(text) if not token.isspace()]
     at, family = 0, ""
     while at < len(tokens):
         token = tokens[at]
@@ -27,11 +28,8 @@ def read(path):
 
 
 def after_directive(tokens, at):
-    """#undef NAME, #ifndef NAME, #endif, #error "..", #define NAME(...): what this project's tables hold."""
-    word = tokens[at + 1]
-    if word == "define":
-        return at + 8 if tokens[at + 3] == "(" else at + 3
-    return at + 2 if word == "endif" else at + 3
+    """#undef NAME, #ifndef NAME, #include "..", #endif, #error "..": what this project's tables hold beside definitions."""
+    return at + 2 if tokens[at + 1] == "endif" else at + 3
 
 
 def row(tokens, at):

@@ -114,6 +114,23 @@ static void views_by_length(void **state)
     }
 }
 
+/* Halves are widened by the products that read them, turned or not; what anything else reads, or may be read, is converted. */
+static void widened_by_products(void **state)
+{
+    (void)state;
+    const wg_size shape[] = {{6, 0}, {6, 0}};
+    for (int other = 0; other < 3; other++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_parameter_fill(tape, WG_KIND_F32, 2, shape, 1), w = wg_parameter_fill(tape, WG_KIND_F16, 2, shape, 1);
+        wg_value wide = wg_convert(w, WG_KIND_F32), first = wg_matmul(x, wide), root = wg_matmul(first, wg_transpose(wide));
+        if (other == 1) root = wg_add(root, wide);
+        if (other == 2) root = wg_matmul(root, (wg_reshape)(wg_transpose(wide), 2, shape));
+        wg_plan *plan = plan_root(seal(tape), root.position, false);
+        assert_int_equal(storage_of(plan, wide), other ? PLAN_STORED : PLAN_VIRTUAL);
+        wg_plan_release(&plan);
+    }
+}
+
 /* Elementwise rows over one shape are one stage, with the product whose value they read; what only a late reader needs stands with it; a register is written where it is read
  * elsewhere. */
 static void groups(void **state)
@@ -515,7 +532,7 @@ int main(void)
         cmocka_unit_test(described_under_a_binding),
         cmocka_unit_test(unfolded_copy),
         cmocka_unit_test(views_into_products),
-        cmocka_unit_test(views_by_length),
+        cmocka_unit_test(views_by_length), cmocka_unit_test(widened_by_products),
         cmocka_unit_test(groups),
         cmocka_unit_test(retained),
         cmocka_unit_test(in_place),
