@@ -342,22 +342,33 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
 
 /* ---- adapters ---- */
 
+/* Adapters come in twos, of weights that products read. */
+static bool check_adapter(const opening *o, const base_safetensors *file, const wg_network *network)
+{
+    for (uint32_t i = 0; i < file->count; i++) {
+        const char *name = file->tensors[i].name, *mark = strstr(name, ".lora_");
+        char other[256];
+        bool first = mark && !strcmp(mark, ".lora_A.weight"), second = mark && !strcmp(mark, ".lora_B.weight");
+        if ((!first && !second) || wg_network_symbol(network, name).position == WG_NONE)
+            return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
+        snprintf(other, sizeof other, "%.*s.lora_%c.weight", (int)(mark - name), name, first ? 'B' : 'A');
+        if (!model_find_tensor(o->spec, other)) return base_fail(o->error, WG_NAME, "%s: %s is there without %s", file->name, name, other);
+    }
+    return true;
+}
+
 static bool add_adapter(opening *o, const base_safetensors *file, const unsigned char *start, uint32_t number)
 {
     const char *scale = base_safetensors_metadata(file, "lora_scale");
     double parsed;
     if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
         return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
-    for (uint32_t i = 0; i < file->count; i++) {
-        const char *name = file->tensors[i].name, *mark = strstr(name, ".lora_");
-        char base[256];
-        snprintf(base, sizeof base, "%.*s.weight", mark ? (int)(mark - name) : 0, name);
-        if (!mark || (strcmp(mark, ".lora_A.weight") && strcmp(mark, ".lora_B.weight")) || !model_find_tensor(o->spec, base))
-            return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
-    }
     if (!add_tensors(o, number, file, start, NULL) || !sort_tensors(o)) return false;
     if (scale) o->spec->adapter_scale = parsed;
-    return check_weights(o);
+    wg_network *network = wg_model_network(o->spec, &(wg_model_cut){.size = sizeof(wg_model_cut), .ctx = 1}, o->error);
+    bool good = network && check_adapter(o, file, network);
+    wg_network_release(&network);
+    return good;
 }
 
 bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)

@@ -37,11 +37,6 @@ static bool is_text(const base_json *json, const char *text)
     return json && json->type == BASE_JSON_STRING && json->length == strlen(text) && !memcmp(json->text, text, json->length);
 }
 
-static bool whole(const base_json *json, int64_t *number)
-{
-    return json && base_json_integer(json, number);
-}
-
 static bool is_true(const base_json *json, const char *key)
 {
     const base_json *value = find(json, key);
@@ -119,7 +114,7 @@ static bool post_processor(const reader *r, const base_json *node)
         if (!special || !name || name->type != BASE_JSON_STRING) continue;
         const base_json *ids = find(find(find(node, "special_tokens"), name->text), "ids");
         int64_t id;
-        if (!ids || ids->count != 1 || !whole(ids->first, &id) || id < 0 || id >= (int64_t)t->count)
+        if (!ids || ids->count != 1 || !base_json_integer(ids->first, &id) || id < 0 || id >= (int64_t)t->count)
             return malformed(r, "a special token of the post_processor needs one id of the vocabulary");
         int32_t *place = after ? &t->end : &t->begin;
         if (*place >= 0) return refuse(r, "a second special token in the post_processor,", name);
@@ -175,7 +170,7 @@ static uint32_t count_of(const base_json *vocabulary, const base_json *added)
     for (const base_json *item = vocabulary->first; item; item = item->next)
         if (base_json_integer(item, &id) && id > most) most = id;
     for (const base_json *item = added ? added->first : NULL; item; item = item->next)
-        if (whole(find(item, "id"), &id) && id > most) most = id;
+        if (base_json_integer(find(item, "id"), &id) && id > most) most = id;
     return most < 0 || most >= room ? room : (uint32_t)most + 1;
 }
 
@@ -185,7 +180,7 @@ static bool mark_added(const reader *r, const base_json *item)
     int64_t id;
     if (is_true(item, "lstrip") || is_true(item, "rstrip") || is_true(item, "single_word"))
         return refuse(r, "lstrip, rstrip or single_word of the added token", find(item, "content"));
-    if (!whole(find(item, "id"), &id) || id < 0 || id >= (int64_t)r->tokenizer->count) return malformed(r, "an added token needs an id of the vocabulary");
+    if (!base_json_integer(find(item, "id"), &id) || id < 0 || id >= (int64_t)r->tokenizer->count) return malformed(r, "an added token needs an id of the vocabulary");
     tokenizer_token *token = &r->tokenizer->tokens[id];
     token->added = true;
     token->normalised = is_true(item, "normalized");
@@ -207,7 +202,7 @@ static bool read_tokens(const reader *r, const base_json *vocabulary, const base
     for (const base_json *item = added ? added->first : NULL; good && item; item = item->next) {
         const base_json *content = find(item, "content");
         base_json *one = base_arena_take(&extra, sizeof *one);
-        if (!content || content->type != BASE_JSON_STRING || !whole(find(item, "id"), &id)) good = malformed(r, "an added token needs an id and its content");
+        if (!content || content->type != BASE_JSON_STRING || !base_json_integer(find(item, "id"), &id)) good = malformed(r, "an added token needs an id and its content");
         else if (!one) good = base_fail_memory(r->error);
         else {
             *one = *content;

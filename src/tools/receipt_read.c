@@ -23,30 +23,20 @@ static bool read_ids(receipt *r, const base_json *list, int32_t *ids, const char
 
 static bool real_of(const base_json *json, double *value)
 {
-    return json && base_json_float(json, WG_KIND_F64, value);
-}
-
-static bool whole_of(const base_json *json, int64_t *value)
-{
-    return json && base_json_integer(json, value);
+    return base_json_float(json, WG_KIND_F64, value);
 }
 
 static bool flag_of(const base_json *json, bool *value)
 {
     int64_t number;
-    return whole_of(json, &number) && (*value = number, number == 0 || number == 1);
-}
-
-static bool seed_of(const base_json *json, uint64_t *value)
-{
-    return json && base_json_unsigned(json, value);
+    return base_json_integer(json, &number) && (*value = number, number == 0 || number == 1);
 }
 
 static bool read_sampler(receipt *r, const base_json *json, wg_error *error)
 {
     wg_sampler_defaults(&r->sampler);
 #define SAMPLER(field, type, flag, otherwise, help)                                                                                            \
-    if (!_Generic(r->sampler.field, double: real_of, int64_t: whole_of, bool: flag_of, uint64_t: seed_of)(base_json_find(json, flag), &r->sampler.field)) \
+    if (!_Generic(r->sampler.field, double: real_of, int64_t: base_json_integer, bool: flag_of, uint64_t: base_json_unsigned)(base_json_find(json, flag), &r->sampler.field)) \
         return malformed(r, flag, error);
 #include "model/sampler.def"
     return wg_sampler_check(&r->sampler, error);
@@ -56,8 +46,8 @@ static bool read_identity(receipt *r, const base_json *json, wg_error *error)
 {
     const base_json *cut = base_json_find(json, "cut"), *text = base_json_find(json, "sha256");
     int64_t semantics, chips;
-    if (!cut || cut->type != BASE_JSON_STRING || !text || text->type != BASE_JSON_STRING || !whole_of(base_json_find(json, "semantics"), &semantics) ||
-        !whole_of(base_json_find(json, "chips"), &chips))
+    if (!cut || cut->type != BASE_JSON_STRING || !text || text->type != BASE_JSON_STRING || !base_json_integer(base_json_find(json, "semantics"), &semantics) ||
+        !base_json_integer(base_json_find(json, "chips"), &chips))
         return malformed(r, "identity", error);
     if (semantics != (int32_t)semantics || chips != (uint32_t)chips || cut->length >= sizeof r->identity.cut || text->length != 64) return malformed(r, "identity", error);
     r->identity.semantics = (int32_t)semantics;

@@ -149,9 +149,12 @@ static void indices_of_anything(void **state)
 static void refused_adapters_leave_nothing(void **state)
 {
     (void)state;
-    static const char header[] = "{\"__metadata__\":{\"lora_scale\":\"3\"},\"model.layers.0.mlp.down_proj.lora_A.weight\":{\"dtype\":\"F32\",\"shape\":[1,1],"
-                                 "\"data_offsets\":[0,4]}}";
-    char path[] = "/tmp/wengert-adapter-XXXXXX", model[512], bytes[8 + sizeof header - 1 + 4] = {0};
+#define HEADER(name, kind) "{\"__metadata__\":{\"lora_scale\":\"3\"},\"" name "\":{\"dtype\":\"" kind "\",\"shape\":[1,48],\"data_offsets\":[0,192]}}"
+    static const struct { const char *header, *what; } cases[] = {
+        {HEADER("model.layers.0.mlp.down_proj.lora_A.weight", "F32"), "asks for [1, "}, {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "without"},
+        {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "I32"), "of a type"}, {HEADER("model.norm.lora_A.weight", "F32"), "of no weight"},
+        {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "twice"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"}};
+    char path[] = "/tmp/wengert-adapter-XXXXXX", model[512], bytes[500] = {0};
     wg_error error = {.code = WG_OK};
     wg_model_identity before, behind;
     const wg_model_cut cut = {.size = sizeof cut, .ctx = 8};
@@ -159,12 +162,16 @@ static void refused_adapters_leave_nothing(void **state)
     wg_model_spec *spec = wg_model_spec_open(NULL, model, &error);
     CHECKED(spec, error);
     CHECKED(wg_model_identify(spec, &cut, &before, &error), error);
-    bytes[0] = (char)(sizeof header - 1);
-    memcpy(bytes + 8, header, sizeof header - 1);
     close(mkstemp(path));
-    CHECKED(base_file_write(base_allocator(NULL), path, bytes, sizeof bytes, &error), error);
-    assert_false(wg_model_spec_adapt(spec, path, &error));
-    if (!strstr(error.message, "lora_A")) fail_msg("%s", error.message);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i].header);
+        bytes[0] = (char)length;
+        memcpy(bytes + 8, cases[i].header, length);
+        wg_error_clear(&error);
+        CHECKED(base_file_write(base_allocator(NULL), path, bytes, 8 + length + 192, &error), error);
+        assert_false(wg_model_spec_adapt(spec, path, &error));
+        if (!strstr(error.message, cases[i].what)) fail_msg("%s, not %s", error.message, cases[i].what);
+    }
     unlink(path);
     wg_error_clear(&error);
     CHECKED(wg_model_identify(spec, &cut, &behind, &error), error);

@@ -76,7 +76,7 @@ def weights(folder):
     header, data = header_of(file)
     some = "model.layers.1.mlp.up_proj.weight"
     for change, mentions in (
-        (lambda h: h.pop(some), f"{some}"),
+        (lambda h: h.pop(some), "a hole"),
         (lambda h: h[some].update(shape=h[some]["shape"][::-1]), some),
         (lambda h: h[some].update(dtype="I32"), some),
         (lambda h: h[some].update(data_offsets=[h[some]["data_offsets"][0], h[some]["data_offsets"][1] + 4]), some),
@@ -85,7 +85,7 @@ def weights(folder):
         change(changed)
         put_safetensors(file, changed, data)
         for verb in (["identity"], ["logits", "--tokens", "1"]):
-            refused(verb[0], model, *verb[1:], mentions=mentions if "offsets" not in mentions else some)
+            refused(verb[0], model, *verb[1:], mentions=mentions)
     put_safetensors(file, header, data)
     whole = file.read_bytes()
     for length in (0, 4, 8, 100, len(whole) // 2, len(whole) - 1):
@@ -150,8 +150,8 @@ def cut_files(folder):
 
 def tokens(folder):
     refused("logits", TIED, "--tokens", "1,256", mentions="256")
-    refused("logits", TIED, "--tokens", "-1", mentions="-1", code=2)
-    refused("logits", TIED, "--tokens", "1,x", mentions="--tokens", code=2)
+    refused("logits", TIED, "--tokens", "-1", mentions="-1")
+    refused("logits", TIED, "--tokens", "1,x", mentions="1,x", code=2)
     refused("detokenize", "bytes", "--tokens", "256", mentions="256")
     refused("tokenize", folder / "absent.json", "x", mentions="absent.json")
     for text in ("{", '{"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}', '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 7}, "merges": []}}',
@@ -194,7 +194,7 @@ def running(folder):
         (lambda r: r["sampler"].update({"top-k": 1e300}), "top-k"),
         (lambda r: r["sampler"].update({"top-p": 2}), "top-p"),
         (lambda r: r.update(tokens=[-1]), "tokens"),
-        (lambda r: r.update(tokens=[999]), "999"),
+        (lambda r: r.update(prompt=[999]), "999"),
         (lambda r: r.update(prompt=[]), "prompt"),
         (lambda r: r["identity"].update(sha256="0"), "identity"),
         (lambda r: r["identity"].update(chips=1 + 2**32), "identity"),
