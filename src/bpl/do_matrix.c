@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- as matrices of floats ---- */
@@ -284,7 +285,7 @@ static bool exact_eliminate(bpl_session *session, exact *matrix, exact *sides)
     int64_t n = matrix->rows, k = sides->columns;
     bool good = true;
     for (int64_t column = 0; good && column < n; column++) {
-        int64_t pivot = exact_pivot(session, matrix, column);
+        int64_t pivot = bpl_go_on(session) ? exact_pivot(session, matrix, column) : -1;
         good = pivot >= 0;
         if (good) exact_exchange(matrix, pivot, column), exact_exchange(sides, pivot, column);
         bpl_value *factor = good ? bpl_keep(matrix->items[column * n + column]) : NULL;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a stable merge of positions ---- */
@@ -37,8 +38,11 @@ static int compare_rows(order_of *order, int64_t a, int64_t b)
     return order->descending ? -answer : answer;
 }
 
+#define INTERRUPTED_ITEMS 4096 /* an interrupt waits for so many at most */
+
 static void merge_sort(order_of *order, int64_t *positions, int64_t *spare, int64_t count)
 {
+    if (count > INTERRUPTED_ITEMS && !bpl_go_on(order->session)) order->failed = true;
     if (count < 2 || order->failed) return;
     int64_t half = count / 2, left = 0, right = half, at = 0;
     merge_sort(order, positions, spare, half);

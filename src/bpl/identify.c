@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a table of what was met ---- */
@@ -308,6 +309,7 @@ static bool identify_values(bpl_session *session, bpl_value *const *values, int6
         uint64_t hash = (uint64_t)width, inner;
         fraction first = {0};
         ids[i] = i;
+        if (i % 256 == 0) good = bpl_go_on(session);
         for (int64_t k = 0; good && k < width; k++) {
             good = hash_value(session, values[i * width + k], &first, &inner);
             hash = mixed(hash + inner);

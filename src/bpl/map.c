@@ -2,6 +2,7 @@
  *
  * A function called once on all cells at a time. It is tried: where its body reads a value, acts, or answers cells that differ in form, what was
  * tried is forgotten, and it is called cell by cell. */
+#include <stdio.h>
 #include <string.h>
 
 #include "bpl/cells.h"
@@ -180,6 +181,16 @@ static bpl_value *run_trial(trial *t, wg_array **inputs, uint32_t input_count, c
     return items;
 }
 
+/* What was tried is forgotten; why it could not be is told to who asks for events. */
+static void tell_fallback(bpl_session *session, const bpl_map *map)
+{
+    char reason[sizeof session->error.message];
+    bool failed = bpl_failed(session);
+    const char *why = failed ? session->error.message : session->no_result ? "it gives no result" : "its results are not all of one form";
+    snprintf(reason, sizeof reason, "%s", why);
+    if (bpl_forgive(session)) wg_lazy_fallback(session->lazy, map->code ? "a map" : "a function on cells", reason);
+}
+
 /* NULL: it cannot be, and no error unless one that stops. */
 static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_frames *frames)
 {
@@ -199,10 +210,9 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     bpl_keys_release(session, t.left.keys);
     bpl_keys_release(session, t.right.keys);
     bpl_keys_release(session, t.keys);
-    if (!value) wg_lazy_error_clear(session->lazy); /* the session's error says more, where there is one */
-    if (value || session->trials || (bpl_failed(session) && bpl_error_stops(session))) return value;
-    bpl_error_clear(session);
-    session->no_result = false;
+    if (value) return value;
+    tell_fallback(session, map);
+    wg_lazy_error_clear(session->lazy); /* the session's error says more, where there is one */
     return NULL;
 }
 

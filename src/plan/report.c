@@ -96,6 +96,12 @@ uint32_t wg_plan_input_count(const wg_plan *plan)
     return count;
 }
 
+void wg_plan_inputs(const wg_plan *plan, wg_symbol *inputs)
+{
+    for (uint32_t i = 0; plan && i < plan->count; i++)
+        if (is_input(plan, i)) *inputs++ = (wg_symbol){plan->graph->family, plan->closure[i]};
+}
+
 wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index)
 {
     for (uint32_t i = 0; plan && i < plan->count; i++)

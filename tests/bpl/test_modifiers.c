@@ -205,6 +205,25 @@ static void test_laws(void **state)
     }
 }
 
+/* A map that was called cell by cell after all says why, to who asks. */
+static void test_fallback_is_told(void **state)
+{
+    (void)state;
+    static const struct { const char *text; int told; } lines[] = {{"{⍵×2}⍤1⊢3 4⍴1", 0}, {"{⍵>1?⍵;-⍵}¨1 2 3", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵}¨1 2 3", 1}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        bpl_world w;
+        wg_bpl_outcome outcome;
+        wg_event event;
+        int told = 0;
+        bpl_world_open(&w);
+        wg_lazy_explain(w.bpl->lazy, true);
+        if (!wg_bpl_run(w.bpl, NULL, lines[i].text, strlen(lines[i].text), &outcome)) fail_msg("%s: %s", lines[i].text, outcome.report);
+        for (uint64_t at = 0; wg_lazy_event(w.bpl->lazy, at, &event); at++) told += !strcmp(event.what, "fallback") && event.reason && event.reason[0];
+        if (told != lines[i].told) fail_msg("%s: %d fallbacks are told, not %d", lines[i].text, told, lines[i].told);
+        bpl_world_close(&w);
+    }
+}
+
 /* ---- without memory ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *const everything[] = {
@@ -246,7 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
-            cmocka_unit_test(test_searches),
+            cmocka_unit_test(test_searches), cmocka_unit_test(test_fallback_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
