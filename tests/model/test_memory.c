@@ -181,7 +181,7 @@ static bool try_once(step step, long k, const char *name)
     return count.failed;
 }
 
-/* All of the first hundred, then ever fewer: the paths are loops. */
+/* All of the first twenty, then ever fewer: the paths are loops. */
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void every_allocation_may_fail(void **state)
     assert_non_null(mkdtemp(scratch));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         long k = 0;
-        while (try_once(all[i].step, k, all[i].name)) k += 1 + k / 100;
+        while (try_once(all[i].step, k, all[i].name)) k += 1 + k / 20;
         assert_true(k > 10);
     }
     char command[100];
