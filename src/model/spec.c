@@ -342,16 +342,26 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
 
 /* ---- adapters ---- */
 
+/* Where the name of an adapter of a weight ends as such; NULL: it is none. */
+static const char *adapter_mark(const char *name)
+{
+    const char *mark = strstr(name, ".lora_");
+    return mark && (!strcmp(mark, ".lora_A.weight") || !strcmp(mark, ".lora_B.weight")) ? mark : NULL;
+}
+
+static bool fail_adapter(const opening *o, const base_safetensors *file, const char *name)
+{
+    return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
+}
+
 /* Adapters come in twos, of weights that products read. */
 static bool check_adapter(const opening *o, const base_safetensors *file, const wg_network *network)
 {
     for (uint32_t i = 0; i < file->count; i++) {
-        const char *name = file->tensors[i].name, *mark = strstr(name, ".lora_");
+        const char *name = file->tensors[i].name, *mark = adapter_mark(name);
         char other[256];
-        bool first = mark && !strcmp(mark, ".lora_A.weight"), second = mark && !strcmp(mark, ".lora_B.weight");
-        if ((!first && !second) || wg_network_symbol(network, name).position == WG_NONE)
-            return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
-        snprintf(other, sizeof other, "%.*s.lora_%c.weight", (int)(mark - name), name, first ? 'B' : 'A');
+        if (wg_network_symbol(network, name).position == WG_NONE) return fail_adapter(o, file, name);
+        snprintf(other, sizeof other, "%.*s.lora_%c.weight", (int)(mark - name), name, mark[6] == 'A' ? 'B' : 'A');
         if (!model_find_tensor(o->spec, other)) return base_fail(o->error, WG_NAME, "%s: %s is there without %s", file->name, name, other);
     }
     return true;
@@ -363,6 +373,8 @@ static bool add_adapter(opening *o, const base_safetensors *file, const unsigned
     double parsed;
     if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
         return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
+    for (uint32_t i = 0; i < file->count; i++)
+        if (!adapter_mark(file->tensors[i].name)) return fail_adapter(o, file, file->tensors[i].name);
     if (!add_tensors(o, number, file, start, NULL) || !sort_tensors(o)) return false;
     if (scale) o->spec->adapter_scale = parsed;
     wg_network *network = wg_model_network(o->spec, &(wg_model_cut){.size = sizeof(wg_model_cut), .ctx = 1}, o->error);

@@ -56,8 +56,8 @@ typedef struct template_run {
 } template_run;
 
 /* Limits of a rendering. A step is about a byte that is looked at; an expression or a part of the template is 64. */
-#define TEMPLATE_MOST_STEPS (1u << 28)
-#define TEMPLATE_MOST_BYTES ((size_t)256 << 20)
+#define TEMPLATE_MOST_STEPS (1u << 26)
+#define TEMPLATE_MOST_BYTES ((size_t)64 << 20)
 #define TEMPLATE_MOST_NESTED 60u
 #define TEMPLATE_STEP 64u
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Filters, tests, methods and functions of templates: those that published chat templates use. */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/template.h"
@@ -384,8 +385,12 @@ bool template_function(template_run *run, const char *at, const char *name, size
     if (is(name, length, "range")) return range(run, at, given, value);
     if (is(name, length, "raise_exception")) {
         const template_value *why = argument(given, 0, NULL);
-        bool text = why && why->type == TEMPLATE_TEXT;
-        return template_fail(run, at, WG_ARGUMENT, "%.*s", text ? (int)(why->text.length < 300 ? why->text.length : 300) : 35, text ? why->text.at : "the template refuses these messages");
+        char text[300] = "the template refuses these messages";
+        bool given_text = why && why->type == TEMPLATE_TEXT;
+        if (given_text) snprintf(text, sizeof text, "%.*s", (int)(why->text.length < sizeof text ? why->text.length : sizeof text - 1), why->text.at);
+        for (char *c = text; *c; c++)
+            if ((unsigned char)*c < ' ') *c = ' '; /* a message is one line */
+        return template_fail(run, at, WG_ARGUMENT, "%s", text);
     }
     if (!is(name, length, "namespace") && !is(name, length, "dict")) return unknown(run, at, "function", name, length);
     value->type = TEMPLATE_MAP;

@@ -122,6 +122,7 @@ wg_value model_vector(model_author *author, model_role role, int64_t layer, bool
 /* [n] under x [.., n]. */
 static wg_value spread(wg_value vector, wg_value x)
 {
+    if (wg_is_poison(x)) return x; /* which has no axes to count down */
     for (uint32_t axis = wg_value_rank(x) - 1; axis-- > 0;) vector = wg_broadcast_along(vector, 0, wg_value_size(x, axis));
     return vector;
 }
@@ -192,6 +193,7 @@ wg_value model_expert_linear(model_author *author, wg_value x, model_role role, 
 /* x over the root of the mean of its squares and epsilon, along the last axis. */
 static wg_value over_root(const model_author *author, wg_value x)
 {
+    if (wg_is_poison(x)) return x;
     uint32_t last = wg_value_rank(x) - 1;
     wg_value mean = wg_div_scalar(wg_sum_along(wg_mul(x, x), last), (double)wg_value_shape(x)[last]);
     wg_value root = wg_sqrt(wg_add_scalar(mean, author->config->epsilon));

@@ -110,7 +110,7 @@ static bool tokenizer_pair(wg_context *context, wg_error *error)
 static bool chat(wg_context *context, wg_error *error)
 {
     static const char source[] = "{% set ns = namespace(n=[1]) %}{% for m in messages if m.role != 'x' %}{% set ns.n = ns.n + [m.content] %}{{ m | tojson }}"
-                                 "{{ 'a,b'.split(',') | join('+') | upper | replace('A', 'xyz') }}{{ {'k': ns.n[::-1]} }}{% endfor %}{{ m is defined ~ 1 }}";
+                                 "{{ 'a,b'.split(',') | join('+') | upper | replace('A', 'xyz') }}{{ {'k': ns.n[::-1]} }}{% endfor %}{{ (m is defined) ~ 1 }}";
     static const char messages[] = "[{\"role\": \"user\", \"content\": \"a\"}, {\"role\": \"user\", \"content\": \"b\"}]";
     wg_tokenizer *t = wg_tokenizer_open(context, "bytes", error);
     int32_t *ids = NULL;
