@@ -427,6 +427,21 @@ bpl_value *bpl_derived_scan_first(bpl_session *session, const bpl_call *call)
     return bpl_is_unit(call->right) ? bpl_derived_scan(session, call) : along(session, call, 0, true);
 }
 
+/* Results that are arrays come together with their axes where the first of the folded ones was. Consumes result. */
+static bpl_value *mixed_cells(bpl_session *session, bpl_value *result, uint32_t frame_rank, const uint32_t *axes, uint32_t count)
+{
+    if (!frame_rank) return result;
+    bpl_value *mixed = bpl_mix(session, result), *placed = NULL;
+    bpl_release(result);
+    if (!mixed) return NULL;
+    uint32_t places[WG_MAX_RANK], cell_rank = bpl_rank(mixed) - frame_rank, first = axes[0];
+    for (uint32_t i = 0; i < count; i++) first -= axes[i] < axes[0];
+    for (uint32_t i = 0; i < cell_rank; i++) places[i] = first + i;
+    placed = bpl_axes_back(session, mixed, places, cell_rank);
+    bpl_release(mixed);
+    return placed;
+}
+
 bpl_value *bpl_fold_axes(bpl_session *session, const bpl_call *call, const uint32_t *axes, uint32_t count)
 {
     if (count == 1) return along(session, call, axes[0], false);
@@ -436,7 +451,7 @@ bpl_value *bpl_fold_axes(bpl_session *session, const bpl_call *call, const uint3
     bpl_value *result = merged ? bpl_fold(session, call->function->left, call->left, merged) : NULL;
     bpl_release(last);
     bpl_release(merged);
-    return result;
+    return count > 1 && result && result->type == BPL_ITEMS ? mixed_cells(session, result, bpl_rank(call->right) - count, axes, count) : result;
 }
 
 bpl_value *bpl_scan_axis(bpl_session *session, const bpl_call *call, uint32_t axis) { return along(session, call, axis, true); }

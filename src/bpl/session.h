@@ -170,7 +170,5 @@ void bpl_runs_free(bpl_session *session);
 /* display.c: the lines that the REPL shows; •literal⁻: source that reads back with the same kinds. */
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out);
 bool bpl_literal(bpl_session *session, const bpl_value *value, base_string *out);
-/* ⍕ */
-bool bpl_format(bpl_session *session, const bpl_value *value, base_string *out);
 
 #endif
