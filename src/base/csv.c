@@ -187,7 +187,8 @@ static void weigh(evidence *column, const field *found)
     column->empty |= found->length == 0;
     if (found->length == 0 || column->not_number) return;
     if (!column->not_integer) column->not_integer = base_parse_integer(found->text, found->length, &integer) != found->length;
-    if (column->not_integer && !is_decimal(found)) column->not_number = base_parse_float(found->text, found->length, WG_KIND_F64, &number) != found->length;
+    if (column->not_integer && !is_decimal(found))
+        column->not_number = base_parse_float(found->text, found->length, WG_KIND_F64, &number) != found->length;
 }
 
 static base_csv_type type_of(const evidence *column)

@@ -42,7 +42,8 @@ static bool read_force_quotes(bpl_session *session, const bpl_value *options, bp
     if (!read_value(session, options, "forcequotes", &value)) return false;
     bool good = !value || bpl_to_integer(session, value, "forcequotes of •csv", &d->force_quotes);
     bpl_release(value);
-    return good && (d->force_quotes == 0 || d->force_quotes == 2 || bpl_fail(session, BPL_DOMAIN, "•csv: forcequotes is 0 (where it must be) or 2 (all fields)"));
+    return good && (d->force_quotes == 0 || d->force_quotes == 2 || bpl_fail(session, BPL_DOMAIN,
+                                                                             "•csv: forcequotes is 0 (where it must be) or 2 (all fields)"));
 }
 
 /* Characters that mean two things. */
@@ -62,9 +63,10 @@ static bool check_characters(bpl_session *session, const bpl_csv_dialect *d)
 
 bool bpl_csv_dialect_read(bpl_session *session, const bpl_value *options, bool writes, bpl_csv_dialect *d)
 {
-    static const char *const reading[] = {"text_columns", "header", "separator", "quotechar", "doublequote", "escapechar", "decimal", "thousands", "trim",
-                                          "fill", "numeric_columns", "missing"};
-    static const char *const writing[] = {"header", "separator", "quotechar", "doublequote", "escapechar", "decimal", "trim", "fill", "forcequotes", "lineending"};
+    static const char *const reading[] = {"text_columns", "header", "separator", "quotechar", "doublequote", "escapechar", "decimal", "thousands",
+                                          "trim", "fill", "numeric_columns", "missing"};
+    static const char *const writing[] = {"header", "separator", "quotechar", "doublequote", "escapechar", "decimal", "trim", "fill", "forcequotes",
+                                          "lineending"};
     *d = (bpl_csv_dialect){.separator = ',', .quote = '"', .decimal = '.', .header = true, .double_quote = true, .plain = !options};
     if (!options) return true;
     bool known = writes ? bpl_options_known(session, options, "•csv⁻", writing, sizeof writing / sizeof *writing)
@@ -74,10 +76,12 @@ bool bpl_csv_dialect_read(bpl_session *session, const bpl_value *options, bool w
                 read_character(session, options, "thousands", &d->thousands) && bpl_option_truth(session, options, "header", &d->header) &&
                 bpl_option_truth(session, options, "doublequote", &d->double_quote) && bpl_option_truth(session, options, "trim", &d->trim) &&
                 read_value(session, options, "fill", &d->fill) && read_value(session, options, "missing", &d->missing) &&
-                read_value(session, options, "text_columns", &d->text_columns) && read_value(session, options, "numeric_columns", &d->numeric_columns) &&
+                read_value(session, options, "text_columns", &d->text_columns) &&
+                    read_value(session, options, "numeric_columns", &d->numeric_columns) &&
                 read_line_end(session, options, d) && read_force_quotes(session, options, d) &&
                 check_characters(session, d);
-    d->plain = d->separator == ',' && d->quote == '"' && d->decimal == '.' && d->header && d->double_quote && !d->trim && !d->escape && !d->thousands && !d->missing;
+    d->plain = d->separator == ',' && d->quote == '"' && d->decimal == '.' && d->header && d->double_quote && !d->trim && !d->escape &&
+        !d->thousands && !d->missing;
     return good;
 }
 
@@ -163,7 +167,7 @@ static bool scan_field(scan *s, bool *quoted)
         if (meets(s, s->escape)) put_escaped(s);
         else put_byte(s);
     }
-    while (s->d->trim && s->field.length && (s->field.text[s->field.length - 1] == ' ' || s->field.text[s->field.length - 1] == '\t')) s->field.length--;
+    while (s->d->trim && s->field.length && strchr(" \t", s->field.text[s->field.length - 1])) s->field.length--;
     return true;
 }
 

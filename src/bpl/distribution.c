@@ -190,7 +190,10 @@ static wg_array *sample_lognormal(wg_array *key, uint32_t rank, const int64_t *s
 /* ---- uniform, exponential, Weibull, Cauchy, Laplace, logistic --------------------------------------------------------------------------------------- */
 
 static wg_array *shares(wg_array *key, uint32_t rank, const int64_t *shape) { return wg_array_uniform(key, WG_KIND_F64, rank, shape, 0, 1); }
-static wg_array *exponentials(wg_array *key, uint32_t rank, const int64_t *shape) { return wg_array_draw(key, "exponential", WG_KIND_F64, rank, shape); }
+static wg_array *exponentials(wg_array *key, uint32_t rank, const int64_t *shape)
+{
+    return wg_array_draw(key, "exponential", WG_KIND_F64, rank, shape);
+}
 
 static wg_array *density_uniform(wg_array *x, const double *p) { return between(x, p[0], p[1], number_like(x, 1 / (p[1] - p[0])), 0, 0); }
 static wg_array *cdf_uniform(wg_array *x, const double *p)
@@ -207,7 +210,10 @@ static wg_array *density_exponential(wg_array *x, const double *p)
 {
     return from_on(x, 0, wg_array_mul_scalar(wg_array_exp(wg_array_mul_scalar(x, -p[0])), p[0]), 0);
 }
-static wg_array *cdf_exponential(wg_array *x, const double *p) { return from_on(x, 0, wg_array_neg(wg_array_expm1(wg_array_mul_scalar(x, -p[0]))), 0); }
+static wg_array *cdf_exponential(wg_array *x, const double *p)
+{
+    return from_on(x, 0, wg_array_neg(wg_array_expm1(wg_array_mul_scalar(x, -p[0]))), 0);
+}
 static wg_array *quantile_exponential(wg_array *share, const double *p) { return wg_array_div_scalar(wg_array_log1p(wg_array_neg(share)), -p[0]); }
 static wg_array *sample_exponential(wg_array *key, uint32_t rank, const int64_t *shape, const double *p)
 {
@@ -253,7 +259,8 @@ static wg_array *quantile_cauchy(wg_array *share, const double *p)
     wg_array *none = wg_array_equal_scalar(share, 0), *all = wg_array_equal_scalar(share, 1);
     wg_array *low = number_like(share, -(double)INFINITY), *high = number_like(share, (double)INFINITY);
     wg_array *small = wg_array_less_scalar(share, 0.25), *quarter = number_like(share, 0.25), *safe = wg_array_select(small, share, quarter);
-    wg_array *tail = over(-1, wg_array_tan(wg_array_mul_scalar(safe, PI))), *middle = wg_array_tan(wg_array_mul_scalar(wg_array_sub_scalar(share, 0.5), PI));
+    wg_array *tail = over(-1, wg_array_tan(wg_array_mul_scalar(safe, PI))),
+        *middle = wg_array_tan(wg_array_mul_scalar(wg_array_sub_scalar(share, 0.5), PI));
     wg_array *z = wg_array_select(none, low, wg_array_select(all, high, wg_array_select(small, tail, middle)));
     return located(z, p);
 }
@@ -274,10 +281,14 @@ static wg_array *cdf_laplace(wg_array *x, const double *p)
 }
 static wg_array *quantile_laplace(wg_array *share, const double *p)
 {
-    wg_array *low = wg_array_less_scalar(share, 0.5), *tail = wg_array_select(low, share, less_from(1, share)), *z = wg_array_ln(wg_array_mul_scalar(tail, 2));
+    wg_array *low = wg_array_less_scalar(share, 0.5), *tail = wg_array_select(low, share, less_from(1, share)),
+        *z = wg_array_ln(wg_array_mul_scalar(tail, 2));
     return located(wg_array_select(low, z, wg_array_neg(z)), p);
 }
-static wg_array *sample_laplace(wg_array *key, uint32_t rank, const int64_t *shape, const double *p) { return quantile_laplace(shares(key, rank, shape), p); }
+static wg_array *sample_laplace(wg_array *key, uint32_t rank, const int64_t *shape, const double *p)
+{
+    return quantile_laplace(shares(key, rank, shape), p);
+}
 
 static wg_array *density_logistic(wg_array *x, const double *p)
 {
@@ -290,7 +301,10 @@ static wg_array *quantile_logistic(wg_array *share, const double *p)
     wg_array *above = wg_array_log1p(wg_array_neg(share)), *z = wg_array_sub(wg_array_ln(share), above);
     return located(z, p);
 }
-static wg_array *sample_logistic(wg_array *key, uint32_t rank, const int64_t *shape, const double *p) { return quantile_logistic(shares(key, rank, shape), p); }
+static wg_array *sample_logistic(wg_array *key, uint32_t rank, const int64_t *shape, const double *p)
+{
+    return quantile_logistic(shares(key, rank, shape), p);
+}
 
 /* ---- gamma and its kin ------------------------------------------------------------------------------------------------------------------------------ */
 
@@ -326,7 +340,10 @@ static wg_array *sample_gamma(wg_array *key, uint32_t rank, const int64_t *shape
 static wg_array *density_chisquared(wg_array *x, const double *p) { return density_gamma(x, CHI_SQUARED(p)); }
 static wg_array *cdf_chisquared(wg_array *x, const double *p) { return cdf_gamma(x, CHI_SQUARED(p)); }
 static wg_array *quantile_chisquared(wg_array *share, const double *p) { return quantile_gamma(share, CHI_SQUARED(p)); }
-static wg_array *sample_chisquared(wg_array *key, uint32_t rank, const int64_t *shape, const double *p) { return sample_gamma(key, rank, shape, CHI_SQUARED(p)); }
+static wg_array *sample_chisquared(wg_array *key, uint32_t rank, const int64_t *shape, const double *p)
+{
+    return sample_gamma(key, rank, shape, CHI_SQUARED(p));
+}
 
 static wg_array *density_inversegamma(wg_array *x, const double *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Distributions of random numbers: distribution.c has their formulas as rows, so that they wait and have derivatives; system_distribution.c has •distribution
- * and •rand. The table: distributions.def. */
+ * Distributions of random numbers: distribution.c has their formulas as rows, so that they wait and have derivatives; system_distribution.c
+ * has •distribution and •rand. The table: distributions.def. */
 #ifndef BPL_DISTRIBUTION_H
 #define BPL_DISTRIBUTION_H
 

@@ -127,9 +127,11 @@ static bpl_value *column_value(reading *r, uint32_t index)
     const base_csv_column *column = &r->table.columns[index];
     int64_t rows = r->table.rows;
     bool text, numeric;
-    if (!is_named(r->session, r->dialect.text_columns, column->name, &text) || !is_named(r->session, r->dialect.numeric_columns, column->name, &numeric)) return NULL;
+    if (!is_named(r->session, r->dialect.text_columns, column->name, &text) ||
+        !is_named(r->session, r->dialect.numeric_columns, column->name, &numeric)) return NULL;
     if (numeric && text) return bpl_fail(r->session, BPL_DOMAIN, "•csv: column \"%.60s\" cannot be of numbers and of texts", column->name);
-    if (numeric && column->type == BASE_CSV_TEXT) return bpl_fail(r->session, BPL_DOMAIN, "•csv: column \"%.60s\" has a field that is no number", column->name);
+    if (numeric && column->type == BASE_CSV_TEXT) return bpl_fail(r->session, BPL_DOMAIN, "•csv: column \"%.60s\" has a field that is no number",
+                                                                  column->name);
     bool filled = !text && r->dialect.fill && lacks_numbers(column, rows), exact = !text && (filled || needs_texts(column, rows));
     if ((text || exact) && !ask_texts(r)) return NULL;
     if (text) return text_column(r->session, &r->texts.columns[index], rows);
@@ -182,7 +184,8 @@ static bpl_value *read_table(reading *r)
     wg_error error = {.code = WG_OK};
     bpl_value *result = NULL;
     if (!base_csv_read(&r->table, r->session->allocator, "", r->text, r->length, &error)) return csv_failed(r->session, &error), NULL;
-    if (check_names(r, r->dialect.text_columns, "text_columns") && check_names(r, r->dialect.numeric_columns, "numeric_columns")) result = columns_record(r);
+    bool named = check_names(r, r->dialect.text_columns, "text_columns") && check_names(r, r->dialect.numeric_columns, "numeric_columns");
+    if (named) result = columns_record(r);
     base_csv_free(&r->table);
     if (r->has_texts) base_csv_free(&r->texts);
     return result;
@@ -242,7 +245,8 @@ static bool put_field(writing *w, const char *text, size_t length)
         uint32_t code = bpl_code_point(text + i, &bytes);
         bool mark = code == d->quote || (d->escape && code == d->escape);
         bool doubled = code == d->quote && d->double_quote;
-        if (mark && !doubled && !d->escape) return bpl_fail(w->session, BPL_DOMAIN, "•csv⁻: a quote in a field, and the options neither double it nor escape it");
+        if (mark && !doubled && !d->escape) return bpl_fail(w->session, BPL_DOMAIN,
+                                                            "•csv⁻: a quote in a field, and the options neither double it nor escape it");
         if (mark) bpl_put_code_point(w->out, doubled ? d->quote : d->escape);
         bpl_put_code_point(w->out, code);
     }
@@ -341,7 +345,8 @@ bpl_value *bpl_system_csv_of(bpl_session *session, const bpl_call *call)
     base_string text = base_string_new(session->allocator);
     writing w = {.session = session, .out = &text};
     int64_t rows = 0;
-    bool done = bpl_csv_dialect_read(session, call->left, true, &w.dialect) && check_columns(session, call->right, &rows) && put_header(&w, call->right);
+    bool done = bpl_csv_dialect_read(session, call->left, true, &w.dialect) && check_columns(session, call->right, &rows) &&
+        put_header(&w, call->right);
     for (int64_t row = 0; done && row < rows; row++) {
         int64_t columns = call->right->items->volume;
         size_t start = text.length;

@@ -14,7 +14,8 @@
 /* year, month, day, hour, minute, second, nanosecond, and of what is told: weekday (1: Monday), day of the year, ISO week. */
 enum { YEAR, MONTH, DAY_OF_MONTH, HOUR, MINUTE, SECOND, NANOSECOND, READ_FIELDS, WEEKDAY = READ_FIELDS, ORDINAL, ISO_WEEK, FIELDS };
 static const char *const fields[FIELDS] = {"year", "month", "day", "hour", "minute", "second", "nanosecond", "weekday", "ordinal", "iso_week"};
-static const char *const months[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"};
+static const char *const months[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+                                     "December"};
 static const char *const weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
 /* ---- the calendar ------------------------------------------------------------------------------------------------------------------------------------- */
@@ -60,8 +61,9 @@ static void derive(int64_t *to)
 
 static bool is_date(const int64_t *f)
 {
-    return f[YEAR] >= -MOST_YEAR && f[YEAR] <= MOST_YEAR && f[MONTH] >= 1 && f[MONTH] <= 12 && f[DAY_OF_MONTH] >= 1 && f[DAY_OF_MONTH] <= days_of(f[YEAR], f[MONTH]) &&
-           f[HOUR] >= 0 && f[HOUR] < 24 && f[MINUTE] >= 0 && f[MINUTE] < 60 && f[SECOND] >= 0 && f[SECOND] <= 60 && f[NANOSECOND] >= 0 && f[NANOSECOND] < 1000000000;
+    bool day = f[YEAR] >= -MOST_YEAR && f[YEAR] <= MOST_YEAR && f[MONTH] >= 1 && f[MONTH] <= 12 && f[DAY_OF_MONTH] >= 1;
+    bool time = f[HOUR] >= 0 && f[HOUR] < 24 && f[MINUTE] >= 0 && f[MINUTE] < 60 && f[SECOND] >= 0 && f[SECOND] <= 60;
+    return day && f[DAY_OF_MONTH] <= days_of(f[YEAR], f[MONTH]) && time && f[NANOSECOND] >= 0 && f[NANOSECOND] < 1000000000;
 }
 
 /* Seconds of fields without an offset. */
@@ -185,10 +187,12 @@ static bool read_year(const char **at, int64_t *year)
 
 static bool read_iso(const char *at, said *s)
 {
-    if (!read_year(&at, &s->f[YEAR]) || !literal(&at, '-') || !digits(&at, 2, 2, &s->f[MONTH]) || !literal(&at, '-') || !digits(&at, 2, 2, &s->f[DAY_OF_MONTH])) return false;
+    if (!read_year(&at, &s->f[YEAR]) || !literal(&at, '-') || !digits(&at, 2, 2, &s->f[MONTH]) || !literal(&at, '-') ||
+        !digits(&at, 2, 2, &s->f[DAY_OF_MONTH])) return false;
     if (!*at) return true;
     if (!literal(&at, 'T') && !literal(&at, 't')) return false;
-    if (!digits(&at, 2, 2, &s->f[HOUR]) || !literal(&at, ':') || !digits(&at, 2, 2, &s->f[MINUTE]) || !literal(&at, ':') || !digits(&at, 2, 2, &s->f[SECOND])) return false;
+    if (!digits(&at, 2, 2, &s->f[HOUR]) || !literal(&at, ':') || !digits(&at, 2, 2, &s->f[MINUTE]) || !literal(&at, ':') ||
+        !digits(&at, 2, 2, &s->f[SECOND])) return false;
     if (literal(&at, '.') && !fraction(&at, &s->f[NANOSECOND])) return false;
     return !*at || (read_offset(&at, s) && !*at);
 }
@@ -302,7 +306,8 @@ static bpl_value *moment_of_text(bpl_session *session, bpl_value *value, void *d
     said s = {.f = {[YEAR] = INT64_MIN, [MONTH] = 1, [DAY_OF_MONTH] = 1}};
     const char *at = text;
     bool good = strlen(text) == length && (r->pattern ? read_pattern(&at, r->pattern, &s) && !*at : read_iso(text, &s));
-    if (!good || !moment_of(r, &s, &moment)) bpl_fail(session, BPL_DOMAIN, "\"%.60s\" is no date%s%.60s", text, r->pattern ? " by the pattern " : "", r->pattern ? r->pattern : "");
+    if (!good || !moment_of(r, &s, &moment)) bpl_fail(session, BPL_DOMAIN, "\"%.60s\" is no date%s%.60s", text, r->pattern ? " by the pattern "
+                                                      : "", r->pattern ? r->pattern : "");
     base_free(session->allocator, text, length + 1);
     return bpl_failed(session) ? NULL : bpl_float_of(session, WG_KIND_F64, moment);
 }
@@ -327,7 +332,8 @@ static bool read_fields(bpl_session *session, const bpl_value *record, bpl_value
         given[i] = bpl_option(session, record, fields[i]);
         if (!given[i] && bpl_failed(session)) return false;
         if (!given[i] || !bpl_rank(given[i])) continue;
-        bool same = !*shape || (bpl_rank(*shape) == bpl_rank(given[i]) && !memcmp(bpl_shape(*shape), bpl_shape(given[i]), bpl_rank(given[i]) * sizeof(int64_t)));
+        bool same = !*shape || (bpl_rank(*shape) == bpl_rank(given[i]) &&
+                                !memcmp(bpl_shape(*shape), bpl_shape(given[i]), bpl_rank(given[i]) * sizeof(int64_t)));
         if (!same) return bpl_fail(session, BPL_LENGTH, "the fields of a date have different shapes");
         *shape = given[i];
     }
@@ -348,7 +354,8 @@ static bpl_value *moments_of_fields(bpl_session *session, const request *r, cons
         for (int field = 0; good && field < READ_FIELDS; field++) good = !given[field] || field_at(session, given[field], i, &s.f[field]);
         good = good && (moment_of(r, &s, &moments[i]) || bpl_fail(session, BPL_DOMAIN, "these fields are no date"));
     }
-    if (good) result = shape ? bpl_numbers_alike(session, shape, BPL_CLASS_FLOAT, WG_KIND_F64, moments) : bpl_float_of(session, WG_KIND_F64, moments[0]);
+    if (good) result = shape ? bpl_numbers_alike(session, shape, BPL_CLASS_FLOAT, WG_KIND_F64, moments)
+        : bpl_float_of(session, WG_KIND_F64, moments[0]);
     if (moments) base_free(session->allocator, moments, bytes);
     for (int i = 0; i < READ_FIELDS; i++) bpl_release(given[i]);
     return result;
@@ -491,7 +498,8 @@ static bpl_value *fields_of_moments(bpl_session *session, const request *r, cons
         for (int field = 0; good && field < FIELDS; field++) numbers[field * volume + i] = b.f[field];
     }
     for (int field = 0; good && field < FIELDS; field++) {
-        values[field] = value->atom ? bpl_integer(session, numbers[field]) : bpl_numbers_alike(session, value, BPL_CLASS_ORDINARY, WG_KIND_I64, numbers + field * volume);
+        values[field] = value->atom ? bpl_integer(session, numbers[field])
+            : bpl_numbers_alike(session, value, BPL_CLASS_ORDINARY, WG_KIND_I64, numbers + field * volume);
         good = values[field];
     }
     if (numbers) base_free(session->allocator, numbers, bytes);

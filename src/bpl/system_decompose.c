@@ -56,7 +56,8 @@ static bool read_request(bpl_session *session, const bpl_value *left, request *r
     bool good = read_kind(session, kind, r);
     bpl_release(kind);
     if (!good || !bpl_option_truth(session, left, "vectors", &r->vectors) || !bpl_option_truth(session, left, "complete", &r->complete)) return false;
-    if (!r->vectors && r->kind != SVD && r->kind != EIGEN) return bpl_fail(session, BPL_DOMAIN, "•decompose: only \"svd\" and \"eigen\" can do without vectors");
+    if (!r->vectors && r->kind != SVD && r->kind != EIGEN) return bpl_fail(session, BPL_DOMAIN,
+                                                                           "•decompose: only \"svd\" and \"eigen\" can do without vectors");
     if (r->complete && r->kind != QR) return bpl_fail(session, BPL_DOMAIN, "•decompose: only \"qr\" can be complete");
     return read_rank(session, left, r);
 }
@@ -264,7 +265,8 @@ static bpl_value *lu(bpl_session *session, wg_array *matrix)
     if (a && order) {
         memcpy(a, view.data, bytes);
         lu_in_place(a, n, order);
-        wg_array *both = wg_array_convert(wg_array_from(session->lazy, WG_KIND_F64, 2, shape, a), kind), *units = wg_array_eye(session->lazy, kind, n, n, 0);
+        wg_array *both = wg_array_convert(wg_array_from(session->lazy, WG_KIND_F64, 2, shape, a), kind),
+            *units = wg_array_eye(session->lazy, kind, n, n, 0);
         values[0] = bpl_own_array(session, wg_array_add(wg_array_tril(both, -1), units), BPL_CLASS_FLOAT, false, false);
         values[1] = values[0] ? bpl_own_array(session, wg_array_triu(both, 0), BPL_CLASS_FLOAT, false, false) : NULL;
         values[2] = values[1] ? bpl_numbers(session, BPL_CLASS_FIXED, WG_KIND_I64, 1, shape, order) : NULL;
@@ -312,7 +314,8 @@ static bpl_value *factor(bpl_session *session, const bpl_value *record, const ch
     if (bpl_rank(value) == rank && value->type == BPL_NUMBERS) return value;
     bool numbers = value->type == BPL_NUMBERS;
     bpl_release(value);
-    return bpl_fail(session, numbers ? BPL_RANK : BPL_DOMAIN, "•decompose⁻: the factor \"%s\" is a %s of numbers", name, rank == 1 ? "vector" : "matrix");
+    return bpl_fail(session, numbers ? BPL_RANK : BPL_DOMAIN, "•decompose⁻: the factor \"%s\" is a %s of numbers", name, rank == 1 ? "vector"
+                    : "matrix");
 }
 
 /* Consumes both. */
@@ -335,11 +338,13 @@ static bpl_value *product(bpl_session *session, bpl_value *a, bpl_value *b)
 {
     bpl_value *result = NULL;
     if (a && b && bpl_shape(a)[1] != bpl_shape(b)[0]) {
-        bpl_fail(session, BPL_LENGTH, "•decompose⁻: a factor of %lld columns and one of %lld rows", (long long)bpl_shape(a)[1], (long long)bpl_shape(b)[0]);
+        bpl_fail(session, BPL_LENGTH, "•decompose⁻: a factor of %lld columns and one of %lld rows", (long long)bpl_shape(a)[1],
+                 (long long)bpl_shape(b)[0]);
     } else if (a && b) {
         wg_scope_open(session->lazy);
         bpl_number left = bpl_number_of(a->array, a->class), right = bpl_number_of(b->array, b->class);
-        if (bpl_join(session, &left, &right)) result = bpl_own_array(session, wg_array_matmul(left.array, right.array), (bpl_class)left.class, false, false);
+        if (bpl_join(session, &left, &right)) result = bpl_own_array(session, wg_array_matmul(left.array, right.array), (bpl_class)left.class,
+                                                                     false, false);
         wg_scope_close(session->lazy);
     }
     bpl_release(a);
@@ -363,10 +368,12 @@ static bpl_value *columns_by(bpl_session *session, bpl_value *matrix, bpl_value 
 static bpl_value *unpermuted(bpl_session *session, bpl_value *rows, bpl_value *order)
 {
     int64_t n = rows ? bpl_shape(rows)[0] : 0;
-    bpl_value *identity = order ? bpl_monad(session, BPL_GLYPH_GRADE_UP, order) : NULL, *again = identity ? bpl_monad(session, BPL_GLYPH_GRADE_UP, identity) : NULL;
+    bpl_value *identity = order ? bpl_monad(session, BPL_GLYPH_GRADE_UP, order) : NULL, *again = identity
+        ? bpl_monad(session, BPL_GLYPH_GRADE_UP, identity) : NULL;
     bool same = false, good = rows && again && bpl_match(session, again, order, &same);
     bpl_value *result = NULL;
-    if (good && (!same || bpl_tally(order) != n)) bpl_fail(session, bpl_tally(order) != n ? BPL_LENGTH : BPL_DOMAIN, "•decompose⁻: \"p\" holds each position of a row once");
+    if (good && (!same || bpl_tally(order) != n)) bpl_fail(session, bpl_tally(order) != n ? BPL_LENGTH : BPL_DOMAIN,
+                                                           "•decompose⁻: \"p\" holds each position of a row once");
     else if (good) {
         bpl_value *list = one(session, BPL_GLYPH_RAVEL, bpl_enclose(session, identity));
         result = list ? bpl_dyad(session, BPL_GLYPH_INDEX, list, rows) : NULL;

@@ -60,7 +60,8 @@ static bpl_value *apply_numbers(bpl_session *session, bpl_value *value, const as
     const bpl_distribution *of = a->c.of;
     bool good = x.array && (a->which != QUANTILE || shares_only(session, x.array));
     if (good) {
-        wg_array *made = a->which == DENSITY ? of->density(x.array, a->c.p) : a->which == CDF ? of->cdf(x.array, a->c.p) : of->quantile(x.array, a->c.p);
+        wg_array *made = a->which == DENSITY ? of->density(x.array, a->c.p) : a->which == CDF ? of->cdf(x.array, a->c.p)
+            : of->quantile(x.array, a->c.p);
         result = bpl_like(x, kind == WG_KIND_F16 ? wg_array_convert(made, kind) : made);
         good = a->which != QUANTILE || !of->discrete || (made && whole_numbers(session, &result));
     }
@@ -102,7 +103,8 @@ static bpl_value *member_at(bpl_session *session, const bpl_call *call, member w
 
 static bpl_value *slope_cdf(bpl_session *session, const bpl_call *call)
 {
-    bpl_value *density = member_at(session, call, DENSITY, call->right), *moved = density ? bpl_dyad(session, BPL_GLYPH_TIMES, call->left, density) : NULL;
+    bpl_value *density = member_at(session, call, DENSITY, call->right), *moved = density ? bpl_dyad(session, BPL_GLYPH_TIMES, call->left, density)
+        : NULL;
     bpl_release(density);
     return moved;
 }
@@ -196,7 +198,8 @@ static bpl_value *draw(bpl_session *session, const chosen *c, uint32_t rank, con
     wg_array *key = bpl_draw_key(session), *drawn = key ? c->of->sample(key, rank, shape, c->p) : NULL;
     wg_kind kind = c->of->discrete ? WG_KIND_I64 : session->preferences.float_kind;
     if (drawn && wg_array_kind(drawn) != kind) drawn = wg_array_convert(drawn, kind);
-    bpl_value *result = bpl_failed(session) ? NULL : bpl_own_array(session, drawn, c->of->discrete ? BPL_CLASS_ORDINARY : BPL_CLASS_FLOAT, false, false);
+    bpl_value *result = bpl_failed(session) ? NULL : bpl_own_array(session, drawn, c->of->discrete ? BPL_CLASS_ORDINARY : BPL_CLASS_FLOAT, false,
+                                                                   false);
     wg_scope_close(session->lazy);
     return result;
 }
@@ -208,7 +211,8 @@ static bpl_value *call_sample(bpl_session *session, const bpl_call *call)
     bpl_value *stream = call->left ? stream_of(call->left) : NULL, *before = session->stream;
     if (call->left && !stream) return bpl_fail(session, BPL_DOMAIN, "sample takes a generator that •rand made on its left");
     if (bpl_rank(call->right) > 1) return bpl_fail(session, BPL_RANK, "the shape of a sample is a unit or a vector");
-    if (!chosen_of(session, call->function->left, &c) || !bpl_to_integers(session, call->right, "the shape of a sample", false, &shape, &rank)) return NULL;
+    if (!chosen_of(session, call->function->left, &c) || !bpl_to_integers(session, call->right, "the shape of a sample", false, &shape,
+                                                                          &rank)) return NULL;
     bool good = rank <= WG_MAX_RANK || bpl_fail(session, BPL_LIMIT, "a sample has at most %d axes", WG_MAX_RANK);
     for (int64_t i = 0; good && i < rank; i++) good = shape[i] >= 0 || bpl_fail(session, BPL_DOMAIN, "the shape of a sample is not negative");
     good = good && bpl_shape_allowed(session, (uint32_t)rank, shape) && bpl_act(session, "a draw");
@@ -238,7 +242,8 @@ static bool is_allowed(const chosen *c, int at)
 
 static bool check_parameters(bpl_session *session, const chosen *c)
 {
-    static const char *const rules[] = {"", "a number", "positive", "not negative", "in [0, 1]", "a whole number, not negative", "more than the first one"};
+    static const char *const rules[] = {"", "a number", "positive", "not negative", "in [0, 1]", "a whole number, not negative",
+                                        "more than the first one"};
     for (int i = 0; i < 2; i++) {
         if (c->of->rules[i] == ABSENT) continue;
         if (c->p[i] - c->p[i] != 0) return bpl_fail(session, BPL_DOMAIN, "the parameters of a distribution are finite");
@@ -251,9 +256,11 @@ static bool read_parameters(bpl_session *session, bpl_value *left, chosen *c)
 {
     int64_t count = c->of->rules[1] == ABSENT ? 1 : 2;
     memcpy(c->p, c->of->standard, sizeof c->p);
-    if (!left) return c->p[0] == c->p[0] || bpl_fail(session, BPL_DOMAIN, "\"%s\" has no standard parameters: give %s on the left", c->of->name, count == 1 ? "one" : "two");
+    if (!left) return c->p[0] == c->p[0] || bpl_fail(session, BPL_DOMAIN, "\"%s\" has no standard parameters: give %s on the left", c->of->name,
+                                                     count == 1 ? "one" : "two");
     if (bpl_rank(left) > 1) return bpl_fail(session, BPL_RANK, "the parameters of a distribution are a unit or a vector");
-    if (bpl_volume(left) != count) return bpl_fail(session, BPL_LENGTH, "\"%s\" has %lld parameters, not %lld", c->of->name, (long long)count, (long long)bpl_volume(left));
+    if (bpl_volume(left) != count) return bpl_fail(session, BPL_LENGTH, "\"%s\" has %lld parameters, not %lld", c->of->name, (long long)count,
+                                                   (long long)bpl_volume(left));
     for (int64_t i = 0; i < count; i++) {
         bpl_value *item = bpl_rank(left) ? bpl_item(session, left, i) : bpl_keep(left);
         bool read = item && bpl_to_double(session, item, "a parameter of a distribution", &c->p[i]);

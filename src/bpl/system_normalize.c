@@ -13,7 +13,8 @@
 static const struct form {
     const char *name;
     utf8proc_option_t options;
-} forms[] = {{"NFC", UTF8PROC_COMPOSE}, {"NFD", UTF8PROC_DECOMPOSE}, {"NFKC", UTF8PROC_COMPOSE | UTF8PROC_COMPAT}, {"NFKD", UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT}};
+} forms[] = {{"NFC", UTF8PROC_COMPOSE}, {"NFD", UTF8PROC_DECOMPOSE}, {"NFKC", UTF8PROC_COMPOSE | UTF8PROC_COMPAT},
+             {"NFKD", UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT}};
 
 /* Code points decomposed, put in order and composed where the form says so. */
 static bpl_value *normalized(bpl_session *session, const bpl_value *value, const struct form *form)
@@ -48,7 +49,8 @@ static bpl_value *normalize(bpl_session *session, bpl_value *value, void *data)
     if (value->atom || (bpl_rank(value) == 1 && !value->keys)) return normalized(session, value, data);
     bpl_value *flat = bpl_monad(session, BPL_GLYPH_RAVEL, value), *made = flat ? normalized(session, flat, data) : NULL, *result = NULL;
     wg_view view;
-    if (made && bpl_volume(made) != bpl_volume(value)) bpl_fail(session, BPL_DOMAIN, "•normalize: characters of an array that is no vector must stay one character each");
+    if (made && bpl_volume(made) != bpl_volume(value)) bpl_fail(session, BPL_DOMAIN,
+                                                                "•normalize: characters of an array that is no vector must stay one character each");
     else if (made && bpl_read(session, made, &view)) result = bpl_numbers_alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, view.data);
     bpl_release(flat);
     bpl_release(made);

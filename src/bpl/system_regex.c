@@ -175,7 +175,8 @@ static bpl_value *all_matches(regex *r, const char *text, size_t length)
 {
     bpl_session *session = r->session;
     walk w = {.text = text, .length = length};
-    base_string texts = base_string_new(session->allocator), positions = base_string_new(session->allocator), groups = base_string_new(session->allocator);
+    base_string texts = base_string_new(session->allocator), positions = base_string_new(session->allocator),
+        groups = base_string_new(session->allocator);
     int64_t characters = 0;
     size_t counted = 0;
     while (!bpl_failed(session) && next_match(r, &w)) {
@@ -311,7 +312,8 @@ bpl_value *bpl_system_regex(bpl_session *session, const bpl_call *call)
     if (good) regex_free(&r);
     texts_free(session, &t);
     bpl_value *values[2] = {NULL, NULL};
-    if (good) values[0] = bpl_native(session, BPL_SYSTEM_R, call_matches, call->right), values[1] = bpl_native(session, BPL_SYSTEM_R, call_replace, call->right);
+    if (good) values[0] = bpl_native(session, BPL_SYSTEM_R, call_matches, call->right),
+        values[1] = bpl_native(session, BPL_SYSTEM_R, call_replace, call->right);
     return good ? bpl_record(session, (const char *const[]){"matches", "replace"}, values, 2) : NULL;
 }
 

@@ -108,7 +108,8 @@ static bpl_value *change_case(bpl_session *session, bpl_value *value, void *data
         if (!vector && count > 1) to[0] = (utf8proc_int32_t)code, count = 1;
         for (int k = 0; k < count; k++) codes[at++] = (uint32_t)to[k];
     }
-    bpl_value *result = vector ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &at, codes) : bpl_numbers_alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
+    bpl_value *result = vector ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &at, codes)
+        : bpl_numbers_alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
     base_free(session->allocator, codes, bytes);
     return result;
 }
