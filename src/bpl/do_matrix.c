@@ -16,9 +16,9 @@
 /* The kind in which a value is solved: floats of its width, integers as √ would have them. COUNT and DOMAIN where it is no number. */
 static wg_kind float_kind_of(bpl_session *session, const bpl_value *value)
 {
-    if (value->type != BPL_NUMBERS && bpl_volume(value)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
+    if (value->type != BPL_NUMBERS) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
     wg_kind kind = bpl_kind(value);
-    switch (value->type == BPL_NUMBERS ? value->class : BPL_CLASS_BOOLEAN) {
+    switch (value->class) {
     case BPL_CLASS_FLOAT: return kind == WG_KIND_F64 ? kind : WG_KIND_F32;
     case BPL_CLASS_COMPLEX: return kind == WG_KIND_C128 ? WG_KIND_F64 : WG_KIND_F32;
     case BPL_CLASS_FIXED: return kind == WG_KIND_U8 || kind == WG_KIND_I16 ? WG_KIND_F32 : WG_KIND_F64;

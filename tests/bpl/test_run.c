@@ -80,6 +80,7 @@ static const shown index_notation[] = {
     {"k←•edge \"reflect\" ⋄ 4 k ¯2+⍳8", "[2 1 0 1 2 3 2 1]ₓ"},
     {"k←•edge \"symmetric\" ⋄ 4 k ¯2+⍳8", "[1 0 0 1 2 3 3 2]ₓ"},
     {"k←•edge \"none\"", "!DOMAIN modes"},
+    {"x←(1 2⋄3 4) ⋄ x.[[[0 [0 1 1 1]]]]", "!DOMAIN coordinate"},
     {"x←10 20 30 ⋄ {x.[⍵]}¨2 0 1", "30 10 20"},
     {"x←10 20 30 ⋄ {x.[⍵]}¨2 0 3", "!INDEX position 3"},
     {"x←10 20 30 ⋄ {x.[⍵]}¨2 0 0.5", "!DOMAIN whole"},
