@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """BPL beside basedpl (PEERS/venv/bin/bpl) and NumPy: bpl.py BUILD PEERS [WORD...], WORDs choose rows by a part of their text.
 
-Each row is computed by all on the same numbers first and compared by sums. Then random data are drawn, and the programs take turns: the least time of many
-calls, medians of ROUNDS (default 3) such. One worker of ours serves all rows of a float width; basedpl times in a fresh one. THREADS (default "1 2"),
+Each row is computed by all on the same numbers first and compared by sums. Then random data are drawn, and the programs take turns: the least time of
+many calls, medians of ROUNDS (default 3). One worker of ours serves all rows of a float width; basedpl times in a fresh one. THREADS (default "1 2"),
 BENCH_LOCK as in compare.py. Rows: what | ours | basedpl | numpy | best peer by ours | goal | met or MISSED, up to 5%."""
 import contextlib
 import fcntl
@@ -21,11 +21,12 @@ ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 MLP = "mlp←{h←0⌈(⍵+.×W)+⍤1⊢d ⋄ (h+.×V)+⍤1⊢c} ⋄ loss←{[P Q]←⍵ ⋄ +/,⊼(0⌈X+.×P)+.×Q} ⋄ e←{⍵+0.01×-⍵}"
 # The same numbers for all, drawn without a generator: powers modulo the prime 1000003.
-SAME = ("u←1+⍳1000000 ⋄ s←1000003|u×u ⋄ w←1000003|u×1000003|s×s ⋄ v←1000003|w×s ⋄ x←w÷1000003 ⋄ y←v÷1000003 ⋄ z←(1000003|w×w)÷1000003 ⋄ "
-        "p←1000000|w ⋄ k←1000|w ⋄ i←1000000|v ⋄ b←0=3|w ⋄ A←512 512⍴x ⋄ B←512 512⍴y ⋄ X←128 784⍴x ⋄ W←0.01×784 256⍴y ⋄ V←0.01×256 10⍴z ⋄ d←256⍴x ⋄ c←10⍴y ⋄ "
-        "Q←x ⋄ q←1000⍴x ⋄ " + MLP)
-DRAWN = ("x←¿1000000⍴0 ⋄ y←¿1000000⍴0 ⋄ z←¿1000000⍴0 ⋄ p←¿1000000⍴1000000ₓ ⋄ k←¿1000000⍴1000ₓ ⋄ i←¿1000000⍴1000000ₓ ⋄ b←0=¿1000000⍴3ₓ ⋄ A←¿512 512⍴0 ⋄ "
-         "B←¿512 512⍴0 ⋄ X←¿128 784⍴0 ⋄ W←0.01×¿784 256⍴0 ⋄ V←0.01×¿256 10⍴0 ⋄ d←¿256⍴0 ⋄ c←¿10⍴0 ⋄ Q←x ⋄ q←1000⍴x ⋄ "
+SAME = ("u←1+⍳1000000 ⋄ s←1000003|u×u ⋄ w←1000003|u×1000003|s×s ⋄ v←1000003|w×s ⋄ x←w÷1000003 ⋄ y←v÷1000003 ⋄ "
+        "z←(1000003|w×w)÷1000003 ⋄ p←1000000|w ⋄ k←1000|w ⋄ i←1000000|v ⋄ b←0=3|w ⋄ "
+        "A←512 512⍴x ⋄ B←512 512⍴y ⋄ X←128 784⍴x ⋄ W←0.01×784 256⍴y ⋄ V←0.01×256 10⍴z ⋄ "
+        "d←256⍴x ⋄ c←10⍴y ⋄ Q←x ⋄ q←1000⍴x ⋄ " + MLP)
+DRAWN = ("x←¿1000000⍴0 ⋄ y←¿1000000⍴0 ⋄ z←¿1000000⍴0 ⋄ p←¿1000000⍴1000000ₓ ⋄ k←¿1000000⍴1000ₓ ⋄ i←¿1000000⍴1000000ₓ ⋄ b←0=¿1000000⍴3ₓ ⋄ "
+         "A←¿512 512⍴0 ⋄ B←¿512 512⍴0 ⋄ X←¿128 784⍴0 ⋄ W←0.01×¿784 256⍴0 ⋄ V←0.01×¿256 10⍴0 ⋄ d←¿256⍴0 ⋄ c←¿10⍴0 ⋄ Q←x ⋄ q←1000⍴x ⋄ "
          "a←3.5 ⋄ g←2.5 ⋄ r←100⍴x ⋄ f←{⍵} ⋄ h←{" + "1+" * 10 + "⍵} ⋄ n←1000000 ⋄ " + MLP)
 
 # BPL, NumPy; the numbers are floats.
@@ -34,7 +35,8 @@ FLOATS = [
     ("⌈/x", "x.max()"), ("+/*z+x×y", "np.exp(z+x*y).sum()"), ("*z+x×y", "np.exp(z+x*y)"), ("<x", "np.sort(x)"), ("⍋x", "np.argsort(x,kind='stable')"),
     ("+\\x", "np.cumsum(x)"), ("x.[p]", "x[p]"), ("[p]⌷x", "x[p]"), ("⌽x", "x[::-1].copy()"), ("x>0.5", "x>0.5"), ("(x>0.5)#x", "x[x>0.5]"),
     ("+/x×y", "(x*y).sum()"), ("+/(x-0.5)×x>0.5", "((x-0.5)*(x>0.5)).sum()"), ("⌈/|x-y", "np.abs(x-y).max()"), ("A+.×B", "A@B"), ("⍉A", "A.T.copy()"),
-    ("+/A", "A.sum(1)"), ("+⌿A", "A.sum(0)"), ("A+⍤1⊢512⍴1", "A+one"), ("⌹A", "np.linalg.inv(A)"), ("X+.×W", "X@W"), ("mlp X", "np.maximum(0,X@W+d)@V+c"),
+    ("+/A", "A.sum(1)"), ("+⌿A", "A.sum(0)"), ("A+⍤1⊢512⍴1", "A+one"),
+    ("⌹A", "np.linalg.inv(A)"), ("X+.×W", "X@W"), ("mlp X", "np.maximum(0,X@W+d)@V+c"),
     ("loss[W;V]", None), ("loss∂[W;V]", None), ("e⍣10⊢q", "euler(q)"), ("e⍣10⊢Q", "euler(Q)"),
 ]
 INTEGERS = [
@@ -57,7 +59,8 @@ CALLS = [
 def text(seconds):
     if seconds is None:
         return "-"
-    return next(f"{seconds * scale:.3g} {unit}" for scale, unit in ((1e9, "ns"), (1e6, "us"), (1e3, "ms"), (1, "s")) if seconds * scale < 1000 or unit == "s")
+    units = ((1e9, "ns"), (1e6, "us"), (1e3, "ms"), (1, "s"))
+    return next(f"{seconds * scale:.3g} {unit}" for scale, unit in units if seconds * scale < 1000 or unit == "s")
 
 
 def prefs(width):
@@ -118,8 +121,9 @@ class Numpy:
         return state
 
     def shapes(self, x, y, z):
-        self.names |= {"A": x[:512 * 512].reshape(512, 512), "B": y[:512 * 512].reshape(512, 512), "X": x[:128 * 784].reshape(128, 784), "d": x[:256], "c": y[:10],
-                       "W": (0.01 * y[:784 * 256]).reshape(784, 256).astype(x.dtype), "V": (0.01 * z[:2560]).reshape(256, 10).astype(x.dtype), "Q": x, "q": x[:1000].copy()}
+        self.names |= {"A": x[:512 * 512].reshape(512, 512), "B": y[:512 * 512].reshape(512, 512), "X": x[:128 * 784].reshape(128, 784),
+                       "W": (0.01 * y[:784 * 256]).reshape(784, 256).astype(x.dtype), "V": (0.01 * z[:2560]).reshape(256, 10).astype(x.dtype),
+                       "d": x[:256], "c": y[:10], "Q": x, "q": x[:1000].copy()}
 
     def same(self):
         """The numbers of SAME."""
@@ -127,7 +131,8 @@ class Numpy:
         s = u * u % 1000003
         w = u * (s * s % 1000003) % 1000003
         v = w * s % 1000003
-        self.names |= {"x": w / 1000003, "y": v / 1000003, "z": w * w % 1000003 / 1000003, "p": w % 1000000, "k": w % 1000, "i": v % 1000000, "b": w % 3 == 0}
+        self.names |= {"x": w / 1000003, "y": v / 1000003, "z": w * w % 1000003 / 1000003}
+        self.names |= {"p": w % 1000000, "k": w % 1000, "i": v % 1000000, "b": w % 3 == 0}
         self.shapes(*(self.names[name] for name in "xyz"))
 
     def digest(self, code):
@@ -185,8 +190,9 @@ def check(bench, rows):
 def print_row(what, own, theirs, numpy, goal=None):
     best = min((seconds for seconds in (theirs, numpy) if seconds), default=None)
     met = best is None or own <= MARGIN * best if goal is None else own <= goal
-    print(" | ".join([what, text(own), text(theirs), text(numpy), f"{best / own:.2f}" if best else "-", ">= 1" if goal is None else f"<= {text(goal)}",
-                      "met" if met else "MISSED"]), flush=True)
+    wanted = ">= 1" if goal is None else f"<= {text(goal)}"
+    ratio = f"{best / own:.2f}" if best else "-"
+    print(" | ".join([what, text(own), text(theirs), text(numpy), ratio, wanted, "met" if met else "MISSED"]), flush=True)
 
 
 def title(bench, what):
@@ -217,7 +223,8 @@ def calls(bench):
         found = [[], []]
         with bench.locked():
             for _ in range(ROUNDS):
-                for times, of in zip(found, (lambda one: own_seconds(ours, one), lambda one: bench.basedpl_seconds(theirs, 64, one))):
+                both = (lambda one: own_seconds(ours, one), lambda one: bench.basedpl_seconds(theirs, 64, one))
+                for times, of in zip(found, both):
                     times.append((of(code) - (of(less) if less else 0)) / count)
         print_row(what, *(statistics.median(times) for times in found), None, goal)
     theirs.ask(code=DRAWN)
