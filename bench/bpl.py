@@ -29,7 +29,7 @@ DRAWN = ("x←¿1000000⍴0 ⋄ y←¿1000000⍴0 ⋄ z←¿1000000⍴0 ⋄ p←
          "A←¿512 512⍴0 ⋄ B←¿512 512⍴0 ⋄ X←¿128 784⍴0 ⋄ W←0.01×¿784 256⍴0 ⋄ V←0.01×¿256 10⍴0 ⋄ d←¿256⍴0 ⋄ c←¿10⍴0 ⋄ Q←x ⋄ q←1000⍴x ⋄ "
          "a←3.5 ⋄ g←2.5 ⋄ r←100⍴x ⋄ f←{⍵} ⋄ h←{" + "1+" * 10 + "⍵} ⋄ n←1000000 ⋄ " + MLP)
 
-# BPL, NumPy; the numbers are floats.
+# BPL, NumPy; the numbers are floats. A table shows | as ∣, since it parts its cells.
 FLOATS = [
     ("x+y", "x+y"), ("x×y", "x*y"), ("*x", "np.exp(x)"), ("⍟x", "np.log(x)"), ("√x", "np.sqrt(x)"), ("1○x", "np.sin(x)"), ("+/x", "x.sum()"),
     ("⌈/x", "x.max()"), ("+/*z+x×y", "np.exp(z+x*y).sum()"), ("*z+x×y", "np.exp(z+x*y)"), ("<x", "np.sort(x)"), ("⍋x", "np.argsort(x,kind='stable')"),
@@ -211,7 +211,7 @@ def arrays(bench, what, rows, width):
                 found[0].append(own_seconds(ours, code))
                 found[1].append(bench.basedpl_seconds(theirs, width, code))
                 found[2].append(numpy.time(peer) if peer else None)
-        print_row(code, *(None if None in times else statistics.median(times) for times in found))
+        print_row(code.replace("|", "∣"), *(None if None in times else statistics.median(times) for times in found))
     ours.end(), theirs.end()
 
 

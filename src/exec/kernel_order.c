@@ -360,6 +360,14 @@ static bool sort_close(const exec_ordering *o, int64_t from, int64_t to, void *w
     return true;
 }
 
+bool exec_order_counted(const exec_ordering *o, void *workspace)
+{
+    uint64_t least, span;
+    if (!sorts_in_place(o) || !lie_close(o, 0, &least, &span) || !counts_pay(o, span)) return false;
+    sort_counted(o, 0, 0, least, span, workspace);
+    return true;
+}
+
 /* The counts become places, which their items take in turn. */
 static void grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places)
 {
