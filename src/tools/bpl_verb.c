@@ -11,13 +11,15 @@
 #include "bpl/respell.h"
 #include "tools/bpl_console.h"
 
-/* The text of a file with glyphs for names, or names for glyphs. */
+/* The text of -e, of a file or of stdin with glyphs for names, or names for glyphs. */
 static int respell(const tool_call *call, const char *to)
 {
     bool names = !strcmp(to, "names");
     if (!names && strcmp(to, "glyphs")) return tool_usage(call, "--format is glyphs or names, not '%s'", to);
     base_string text = base_string_new(tool_allocator()), other = base_string_new(tool_allocator());
-    bool done = bpl_console_read(call->word_count ? call->words[0] : "-", &text);
+    const char *expression = tool_value(call, "expression");
+    if (expression) base_string_puts(&text, expression), base_string_puts(&text, "\n");
+    bool done = expression ? !text.failed : bpl_console_read(call->word_count ? call->words[0] : "-", &text);
     if (done) bpl_respell(&other, text.text, text.length, names);
     if (done && other.failed) done = false, fputs("wengert bpl: out of memory\n", stderr);
     if (done && other.length) fwrite(other.text, 1, other.length, stdout);
