@@ -4,6 +4,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "bpl/respell.h"
 #include "tools/bpl_console.h"
@@ -52,8 +55,19 @@ static int talk(const tool_call *call)
     return code;
 }
 
+/* A session makes arrays of one size over and over: blocks of up to 32 MB (the most that can be asked for) stay with the process, or each
+ * would be mapped and its pages cleared anew. */
+static void keep_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
+}
+
 int verb_bpl(const tool_call *call)
 {
+    keep_blocks();
     const char *expression = tool_value(call, "expression"), *to = tool_value(call, "format");
     if (to) return respell(call, to);
     if (tool_value(call, "worker")) return bpl_worker(call);
