@@ -133,6 +133,8 @@ static void normal_equations(const bpl_search *s, squares *q)
         }
 }
 
+static double larger(double a, double b) { return b > a ? b : a; }
+
 static bool improve(bpl_search *s, squares *q)
 {
     double sum = sum_of_squares(q->residuals, q->count), damping = -1, growth = 2;
@@ -140,7 +142,7 @@ static bool improve(bpl_search *s, squares *q)
         if (!differences(s, q)) return !bpl_failed(s->session);
         normal_equations(s, q);
         double most = 0, slope = 0;
-        for (int64_t i = 0; i < s->n; i++) most = fmax(most, q->normal[i * s->n + i]), slope = fmax(slope, fabs(q->gradient[i]));
+        for (int64_t i = 0; i < s->n; i++) most = larger(most, q->normal[i * s->n + i]), slope = larger(slope, fabs(q->gradient[i]));
         if (damping < 0) damping = 1e-3 * (most > 0 ? most : 1);
         if (slope == 0 || sum == 0) return s->converged = true;
         for (bool lower = false; !lower && !used_up(s);) {
