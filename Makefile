@@ -10,6 +10,7 @@
 #   make performance rewrite docs/performance.md          make accuracy     rewrite docs/accuracy.md
 #   make bench-peers install NumPy, PyTorch, JAX, ONNX Runtime and IREE under build/peers for the tables beside them
 #   make demo-lm     a real language model answers   make chat        and keeps answering
+#   make demo-kjv    a model learns to write, from nothing, in two minutes
 #   make install     PREFIX, DESTDIR           make clean        remove build/
 #
 # CFLAGS are respected. WENGERT_OFFLINE=1 forbids installing packages. CMAKE_FLAGS are handed to every configuration.
@@ -18,7 +19,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: demo-lm chat all deps test test-aarch64 demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
+.PHONY: demo-lm demo-kjv chat all deps test test-aarch64 demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -46,6 +47,9 @@ demo: all
 
 demo-lm: all
 	@examples/demo_lm.sh
+
+demo-kjv: all
+	@examples/demo_kjv.sh
 
 chat: all
 	@examples/demo_lm.sh chat

@@ -6,7 +6,7 @@
 # PEERS (default BUILD/peers) is where make bench-peers installed the peers.
 #
 # Prints tables, the machine first: rows of what is measured | figure | goal | met or MISSED, or under the names that a line of columns gives.
-# TABLE: roofs plan counts growth run arrays costs adbench fashion, and those beside peers: products training forward elementwise memory
+# TABLE: roofs plan counts growth run arrays costs adbench fashion start, and those beside peers: products training forward elementwise memory
 # derivatives lazy. None named: all. BUILD (default build) holds the built bench programs and the command. Ends with a count of figures; a
 # missed goal does not fail, a wrong result does.
 set -eu
@@ -55,6 +55,7 @@ table() {
     costs) costs ;;
     adbench) "$build/bench/bench_adbench" ;;
     fashion) bench/compare_numpy.sh "$build" ;;
+    start) python3 bench/start.py "$build" ;;
     *) peers "$1" ;;
     esac
 }

@@ -8,7 +8,7 @@ _wengert()
         COMPREPLY=($(compgen -W "train run eval grad describe plan explain print check compare bpl version model --help --version" -- "$word"))
         return
     fi
-    if [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = model ]; then COMPREPLY=($(compgen -W "author identity inspect quantize convert logits tokenize detokenize generate chat bench verify train" -- "$word")); return; fi
+    if [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = model ]; then COMPREPLY=($(compgen -W "author identity inspect quantize convert compile logits tokenize detokenize generate chat bench verify train" -- "$word")); return; fi
     [ "${COMP_WORDS[1]}" != model ] || verb="model ${COMP_WORDS[2]}"
     case "$before" in
     --optimizer) COMPREPLY=($(compgen -W "sgd adam adamw" -- "$word")); return ;;
@@ -34,6 +34,7 @@ _wengert()
     'model inspect') options="--adapter --manifest --json --help" ;;
     'model quantize') options="--kind --embedding --help" ;;
     'model convert') options="--kind --help" ;;
+    'model compile') options="--adapter --help" ;;
     'model logits') options="--adapter --tokens --ctx --rows --cache --q8-activation --threads --json --help" ;;
     'model tokenize') options="--stdin --special --json --help" ;;
     'model detokenize') options="--tokens --stdin --special --json --help" ;;

@@ -259,6 +259,8 @@ typedef struct wg_event {
 } wg_event;
 /* Whether events are kept from here on: at most 65,536, then the list begins anew. */
 WG_API void wg_lazy_explain(wg_lazy *lazy, bool on);
+/* Keeps an event of the caller's own, where events are kept: "fallback", detail and reason (copied; NULL: none). */
+WG_API void wg_lazy_fallback(wg_lazy *lazy, const char *detail, const char *reason);
 WG_API uint64_t wg_lazy_event_count(const wg_lazy *lazy);
 WG_API bool wg_lazy_event(const wg_lazy *lazy, uint64_t index, wg_event *event);
 WG_API void wg_lazy_events_clear(wg_lazy *lazy);

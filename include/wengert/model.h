@@ -19,7 +19,8 @@ extern "C" {
 typedef struct wg_model_spec wg_model_spec;
 
 /* Reads config.json of a Hugging Face folder, and the headers of its safetensors files where there are any; or the header of a .gguf file or of a
- * .bin of llama2.c; or a config.json by itself. Weights without a file are of the kind that the configuration names. NULL and an error that names the key, the
+ * .bin of llama2.c; or an image (.wgm); or a program text (.wg: the prefill
+ * cut, run as it stands, with the weights of the folder it names); or a config.json by itself. Weights without a file are of the kind that the configuration names. NULL and an error that names the key, the
  * tensor or the file: an unknown model_type or value, a key that changes the computation and is not supported, a tensor that is missing or
  * has another shape. */
 WG_API wg_model_spec *wg_model_spec_open(wg_context *context, const char *path, wg_error *error);
@@ -93,6 +94,10 @@ WG_API bool wg_model_write_gguf(wg_model_spec *spec, const char *path, wg_kind k
 /* Writes a model as a Hugging Face folder: config.json, model.safetensors with its matrices in f32, f16 or bf16, and the vocabulary (the files beside
  * the weights; a byte-level one of a GGUF file as tokenizer.json). Dequantises. What config.json cannot say is WG_UNSUPPORTED. */
 WG_API bool wg_model_write_folder(wg_model_spec *spec, const char *directory, wg_kind kind, wg_error *error);
+
+/* Writes a model as one image (PATH.wgm): the parameters of its decode cut as a run reads them, vocabulary, chat template and the program's identity.
+ * Opening it maps it as it is, authors the program again and refuses (WG_DIFFERS, with the part that differs) an image of another program. */
+WG_API bool wg_model_compile(wg_model_spec *spec, const char *path, wg_error *error);
 
 /* The name of a cut ("decode", "prefill.layer.3"), 64 bytes are enough. */
 WG_API void wg_model_cut_name(const wg_model_cut *cut, char name[64]);

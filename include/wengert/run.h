@@ -74,6 +74,8 @@ WG_API const int64_t *wg_plan_live_series(const wg_plan *plan, uint32_t *count);
 /* The inputs that a plan schedules, in recorded order; {0, WG_NONE} beyond. */
 WG_API uint32_t wg_plan_input_count(const wg_plan *plan);
 WG_API wg_symbol wg_plan_input(const wg_plan *plan, uint32_t index);
+/* All of them, in that order: inputs has room for wg_plan_input_count. */
+WG_API void wg_plan_inputs(const wg_plan *plan, wg_symbol *inputs);
 
 typedef struct wg_plan_figures {
     uint32_t evaluated, total, readable;  /* nodes scheduled, nodes sealed, results */

@@ -197,7 +197,7 @@ static bool check_rows(base_csv *table, reader *in, evidence *columns)
         if (fields < table->column_count) return fail_ragged(in, line, fields, table->column_count);
         table->rows++;
     }
-    for (uint32_t i = 0; i < table->column_count; i++) table->columns[i].type = type_of(&columns[i]);
+    for (uint32_t i = 0; i < table->column_count; i++) table->columns[i].type = table->untyped ? BASE_CSV_TEXT : type_of(&columns[i]);
     return true;
 }
 
@@ -264,9 +264,9 @@ static bool fill_rows(base_csv *table, reader in, wg_error *error)
     return true;
 }
 
-bool base_csv_read(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error)
+static bool read_table(base_csv *table, const wg_allocator *allocator, bool untyped, const char *name, const void *bytes, size_t length, wg_error *error)
 {
-    *table = (base_csv){.arena = base_arena_new(allocator)};
+    *table = (base_csv){.arena = base_arena_new(allocator), .untyped = untyped};
     reader in = start(name, bytes, length, error);
     bool ok = read_names(table, &in) && check_names(table, &in);
     reader rows = in;
@@ -275,6 +275,16 @@ bool base_csv_read(base_csv *table, const wg_allocator *allocator, const char *n
     ok = ok && check_rows(table, &in, columns) && make_columns(table, error) && fill_rows(table, rows, error);
     if (!ok) base_csv_free(table);
     return ok;
+}
+
+bool base_csv_read(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error)
+{
+    return read_table(table, allocator, false, name, bytes, length, error);
+}
+
+bool base_csv_read_texts(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error)
+{
+    return read_table(table, allocator, true, name, bytes, length, error);
 }
 
 void base_csv_free(base_csv *table)

@@ -27,6 +27,7 @@ typedef struct base_csv {
     base_csv_column *columns;
     uint32_t column_count;
     int64_t rows;
+    bool untyped; /* every column is TEXT */
 } base_csv;
 
 /* Reads a whole table; nothing of bytes[length] is kept. A byte order mark is skipped, as is the lack of a last line end. WG_SYNTAX with
@@ -34,6 +35,8 @@ typedef struct base_csv {
  * closing quote, a CR alone, a zero byte, text that is not UTF-8, a file without a first line; WG_NAME for two columns of one name;
  * WG_MEMORY. */
 bool base_csv_read(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error);
+/* The same with every column as TEXT. */
+bool base_csv_read_texts(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error);
 void base_csv_free(base_csv *table);
 /* The column of a name; NULL where there is none. */
 const base_csv_column *base_csv_find(const base_csv *table, const char *name);

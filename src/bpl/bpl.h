@@ -13,9 +13,11 @@
  *
  *   reader.c binder.c print.c        text and trees              evaluate.c assign.c dfn.c stack.c  running them
  *   value.c items.c axes.c keys.c    values                      kinds.c pervasive.c rule_*.c       item by item functions and their kinds
- *   do_*.c                           the other primitives        derived_*.c inverse.c under.c      modifiers
- *   index.c write.c                  x.[..] read and written     display.c literal.c format.c       values as text
- *   system_*.c                       •names                      recording.c                        bodies that are not run again
+ *   do_*.c                           the other primitives        derived_*.c fold.c under.c         modifiers
+ *   frames.c cells.c map.c choose.c  frames, cells, all at once  inverse.c undo.c                   inverses
+ *   derivative.c                     derivatives                 minimize.c solve.c                 searches
+ *   recipe.c index.c put.c write.c   x.[..] read and written     display.c literal.c format.c       values as text
+ *   system_*.c                       •names                      execute.c                          texts and files that are run
  */
 #ifndef BPL_BPL_H
 #define BPL_BPL_H

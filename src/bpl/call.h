@@ -49,7 +49,6 @@ struct bpl_function {
     struct bpl_frame *scope; /* DFN: the frame it was made in, NULL: the session's names. A closure that outlives its frame is refused by assignment and return */
     bpl_value *inverse, *slope; /* attached by f⁻←g and f∂←g; owned */
     bpl_code native;
-    struct bpl_recording *recording; /* DFN: recordings of its body (recording.c) */
 };
 
 bpl_function *bpl_function_new(bpl_session *session, bpl_function_form form, uint16_t row); /* zeros else; NULL without memory */
@@ -80,8 +79,6 @@ bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call);    /* call
 bpl_value *bpl_derived_axis(bpl_session *session, const bpl_call *call); /* call->function->left along ->right */
 bpl_value *bpl_call_bitwise(bpl_session *session, const bpl_call *call);
 bpl_value *bpl_call_inverse(bpl_session *session, const bpl_call *call);
-/* recording.c */
-void bpl_recording_release(bpl_session *session, struct bpl_recording *recording);
 /* marks.c: f with a mark for which f has a rule of its own (√ₐ); NULL: it has none. */
 const struct bpl_pervasive *bpl_marked_rule(uint16_t mark, uint16_t row, bool dyadic);
 /* marks.c: an array or atom with a mark (converted, as xₓ₂ or xₛ), and two with a joiner between (ⱼ ₑ ᵣ). Rows of marks.def. */

@@ -5,7 +5,7 @@
 
 #include "bpl/cells.h"
 
-/* ---- cells of one argument ---------------------------------------------------------------------------------------------------------------- */
+/* ---- cells of one argument ----------------------------------------------------------------------------------------------------------- */
 
 bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t first, uint32_t count)
 {
@@ -147,7 +147,7 @@ bpl_value *bpl_cells_at(bpl_cells *cells, int64_t index)
     return cell && cells->keys ? bpl_settle_keys(cells->session, cell, bpl_keys_keep(cells->keys)) : cell;
 }
 
-/* ---- the same items in another form ------------------------------------------------------------------------------------------------------------ */
+/* ---- the same items in another form -------------------------------------------------------------------------------------------------- */
 
 bpl_value *bpl_with_shape(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape, bpl_keys *keys)
 {
@@ -219,7 +219,7 @@ bpl_value *bpl_collect_joined(bpl_session *session, bpl_items *items)
     return bpl_collect(session, items);
 }
 
-/* ---- results put together: the form they have in common ------------------------------------------------------------------------------------ */
+/* ---- results put together: the form they have in common ------------------------------------------------------------------------------ */
 
 typedef struct common {
     uint32_t rank;
@@ -270,7 +270,8 @@ static bool common_form(bpl_session *session, bpl_value **results, int64_t count
     for (int64_t i = 0; i < count; i++) {
         bpl_value *r = results[i];
         uint32_t rank = result_rank(r), lead = c->rank - rank;
-        c->uniform = c->uniform && bpl_is_simple(r) && r->type == results[0]->type && r->class == results[0]->class && bpl_kind(r) == bpl_kind(results[0]);
+        c->uniform = c->uniform && bpl_is_simple(r) && r->type == results[0]->type && r->class == results[0]->class &&
+            bpl_kind(r) == bpl_kind(results[0]);
         for (uint32_t axis = 0; axis < c->rank; axis++) {
             int64_t extent = axis < lead ? 1 : bpl_shape(r)[axis - lead];
             if (i && extent != c->shape[axis]) c->equal = false;
@@ -287,7 +288,7 @@ static bool common_form(bpl_session *session, bpl_value **results, int64_t count
     return common_keys(session, results, count, c);
 }
 
-/* ---- results put together: numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- results put together: numbers --------------------------------------------------------------------------------------------------- */
 
 /* Of one kind and shape, none carried: copied into one array. */
 static wg_array *copy_all(bpl_session *session, bpl_value **results, int64_t count, uint32_t rank, const int64_t *shape)
@@ -348,11 +349,12 @@ static bpl_value *mix_numbers(bpl_session *session, bpl_value **results, int64_t
 {
     uint8_t class = results[0]->class;
     wg_scope_open(session->lazy);
-    wg_array *array = c->equal && !any_carried(results, count) ? copy_all(session, results, count, rank, shape) : stack_all(session, results, count, c, rank, shape);
+    bool copies = c->equal && !any_carried(results, count);
+    wg_array *array = copies ? copy_all(session, results, count, rank, shape) : stack_all(session, results, count, c, rank, shape);
     return bpl_leave(session, array, class, false);
 }
 
-/* ---- results put together: items ------------------------------------------------------------------------------------------------------------ */
+/* ---- results put together: items ----------------------------------------------------------------------------------------------------- */
 
 /* The items of one result at their places in its cell of the whole. */
 static bool place_items(bpl_session *session, bpl_value *result, const common *c, bpl_value **at)
@@ -367,7 +369,8 @@ static bool place_items(bpl_session *session, bpl_value *result, const common *c
         bool inside = true;
         for (uint32_t axis = 0; axis < c->rank; axis++) inside = inside && place[axis] < (axis < lead ? 1 : bpl_shape(result)[axis - lead]);
         if (!inside && !fill) good = (fill = bpl_fill(session, result)) != NULL;
-        if (good) at[i] = !inside ? bpl_keep(fill) : result->atom || !bpl_is_simple(result) || rank ? bpl_cells_at(&cells, from++) : bpl_item(session, result, 0);
+        bool cell = result->atom || !bpl_is_simple(result) || rank;
+        if (good) at[i] = !inside ? bpl_keep(fill) : cell ? bpl_cells_at(&cells, from++) : bpl_item(session, result, 0);
         good = good && at[i];
         for (uint32_t axis = c->rank; axis-- > 0;) {
             if (++place[axis] < c->shape[axis]) break;
@@ -391,13 +394,15 @@ static bpl_value *mix_items(bpl_session *session, bpl_value **results, int64_t c
 }
 
 /* Keys of a frame and of its cells side by side; NULL where there are none (or no memory, an error). */
-static bpl_keys *keys_joined(bpl_session *session, const bpl_keys *frame, uint32_t frame_rank, const bpl_keys *cell, uint32_t rank, const int64_t *shape)
+static bpl_keys *keys_joined(bpl_session *session, const bpl_keys *frame, uint32_t frame_rank, const bpl_keys *cell, uint32_t rank,
+                             const int64_t *shape)
 {
     if (!frame && !cell) return NULL;
     bpl_keys *keys = bpl_keys_new(session, rank, shape);
     bool good = keys != NULL;
     for (uint32_t axis = 0; axis < frame_rank && frame && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &frame->axes[axis]);
-    for (uint32_t axis = frame_rank; axis < rank && cell && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &cell->axes[axis - frame_rank]);
+    for (uint32_t axis = frame_rank; axis < rank && cell && good; axis++)
+        good = bpl_axis_copy(session, &keys->axes[axis], &cell->axes[axis - frame_rank]);
     if (good) return bpl_names_once(session, keys);
     bpl_keys_release(session, keys);
     return NULL;
@@ -440,7 +445,7 @@ bpl_value *bpl_assemble(bpl_session *session, const bpl_frames *frames, bpl_asse
     return value;
 }
 
-/* ---- empty frames ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- empty frames -------------------------------------------------------------------------------------------------------------------- */
 
 /* Errors that no trial and no guard may swallow. */
 bool bpl_error_stops(const bpl_session *session)

@@ -35,7 +35,8 @@ typedef struct bpl_pairing {
 } bpl_pairing;
 
 /* Leading axes of arguments (left NULL: one argument), paired as below. False and LENGTH where they do not agree. */
-bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_pairing *pairing);
+bool bpl_pairing_new(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                     bpl_pairing *pairing);
 void bpl_pairing_free(bpl_pairing *pairing);
 
 /* The frames of one or two arguments, paired: leading axes pair, length 1 stretches, keyed axes pair by key (the union, what is missing reads as
@@ -53,9 +54,11 @@ typedef struct bpl_frames {
 } bpl_frames;
 
 /* Frames of the leading axes of arguments (left NULL: one argument). False and LENGTH where they do not agree. */
-bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames);
+bool bpl_frames_pair(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                     bpl_frames *frames);
 /* The outer product's: the leading axes of left, then those of right. */
-bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank, bpl_frames *frames);
+bool bpl_frames_outer(bpl_session *session, const bpl_value *left, uint32_t left_rank, const bpl_value *right, uint32_t right_rank,
+                      bpl_frames *frames);
 /* The argument's cell at a place of the frame, -1: its fill. */
 int64_t bpl_frames_cell(const bpl_frames *frames, bool is_left, int64_t index);
 void bpl_frames_free(bpl_session *session, bpl_frames *frames);

@@ -8,7 +8,7 @@
 #include "bpl/fold.h"
 #include "bpl/whole.h"
 
-/* ---- axes ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- axes ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* The axis of the argument that each axis of the selector is: of its name, or the next one that no other is. */
 static bool find_axes(bpl_session *session, const bpl_value *selector, const bpl_value *value, uint32_t *axes)
@@ -36,7 +36,10 @@ static bool match_axis(bpl_session *session, const bpl_value *selector, uint32_t
     const bpl_axis *chosen = bpl_axis_of(selector, i), *own = bpl_axis_of(value, axis);
     int64_t extent = bpl_shape(value)[axis], length = bpl_shape(selector)[i];
     bool keyed = chosen && chosen->labels && own && own->labels;
-    if (!keyed && length != extent && length != 1) return bpl_fail(session, BPL_LENGTH, "the selector has %lld positions where the argument has %lld", (long long)length, (long long)extent), false;
+    if (!keyed && length != extent && length != 1) {
+        bpl_fail(session, BPL_LENGTH, "the selector has %lld positions where the argument has %lld", (long long)length, (long long)extent);
+        return false;
+    }
     for (int64_t p = 0; p < extent; p++) {
         at[p] = length == 1 && !keyed ? 0 : p;
         if (keyed) at[p] = own->labels[p] ? bpl_axis_find(session, chosen, own->labels[p]) : -1;
@@ -45,7 +48,7 @@ static bool match_axis(bpl_session *session, const bpl_value *selector, uint32_t
     return true;
 }
 
-/* ---- cases --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cases --------------------------------------------------------------------------------------------------------------------------- */
 
 /* One position in the cases; NaN: none. */
 static bool case_of(bpl_session *session, double number, int64_t case_count, int64_t *which)
@@ -126,7 +129,7 @@ static bool choose_cases(bpl_session *session, const bpl_value *selector, int64_
     return good;
 }
 
-/* ---- the left argument ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the left argument --------------------------------------------------------------------------------------------------------------- */
 
 /* Axes [first, first + count) as one; the keys of one axis stay. */
 static bpl_value *merge_first(bpl_session *session, bpl_value *value, uint32_t count)
@@ -159,7 +162,7 @@ static bool line_up(bpl_session *session, bpl_value *left, bpl_choices *choices)
     return good && (choices->lefts = merge_first(session, left, rank)) != NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------------------------------------------------- */
 
 bool bpl_choices_make(bpl_session *session, bpl_value *selector, bpl_value *left, bpl_value *right, int64_t case_count, bpl_choices *choices)
 {
@@ -208,13 +211,15 @@ static bpl_value *left_cells(bpl_session *session, const bpl_choices *choices, b
     int64_t *at = base_allocate(session->allocator, bytes);
     if (!at) return bpl_fail_memory(session);
     for (int64_t i = 0; i < count; i++) at[i] = choices->left_at[positions[i]];
-    bpl_value *cells = bpl_pick_cells(session, choices->lefts, 0, at, count), *plain = cells ? bpl_with_keys(session, cells, NULL) : NULL; /* they are paired */
+    bpl_value *cells = bpl_pick_cells(session, choices->lefts, 0, at, count),
+        *plain = cells ? bpl_with_keys(session, cells, NULL) : NULL; /* they are paired */
     base_free(session->allocator, at, bytes);
     bpl_release(cells);
     return plain;
 }
 
-bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bpl_value *function, bpl_value *left, const int64_t *positions, int64_t count,
+bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bpl_value *function, bpl_value *left, const int64_t *positions,
+                            int64_t count,
                             bool *one)
 {
     bpl_value *cells = bpl_pick_cells(session, choices->cells, 0, positions, count), *lefts = NULL, *result = NULL;
@@ -229,7 +234,7 @@ bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bp
     return bpl_fail(session, BPL_LENGTH, "a case gives one result for each of its %lld cells, or one item for all", (long long)count);
 }
 
-/* ---- without a look at the selector ------------------------------------------------------------------------------------------------------------------ */
+/* ---- without a look at the selector -------------------------------------------------------------------------------------------------- */
 
 /* Functions that are item by item, never fail on real numbers, and whose kind the arguments' kinds decide. */
 static bool is_tame_primitive(uint16_t glyph, bool dyadic)
@@ -268,6 +273,8 @@ static bool same_array(const bpl_value *a, const bpl_value *b)
     return a->type == BPL_NUMBERS && !a->keys && bpl_rank(a) == bpl_rank(b) && !memcmp(bpl_shape(a), bpl_shape(b), bpl_rank(a) * sizeof(int64_t));
 }
 
+static bool is_real(const bpl_value *value) { return value->type == BPL_NUMBERS && value->class != BPL_CLASS_COMPLEX; }
+
 /* Where a level carries the argument, a case is given 1 in the place of items that pick another, so that no slope of theirs gets through. */
 static bpl_value *gated(bpl_session *session, const bpl_value *mask, bool wanted, bpl_value *value)
 {
@@ -289,11 +296,13 @@ static bpl_value *masked_case(bpl_session *session, const bpl_value *mask, bool 
 
 bpl_value *bpl_choose_masked(bpl_session *session, const bpl_value *mask, bpl_value *left, bpl_value *right, bpl_value *no, bpl_value *yes)
 {
-    bool arrays = mask->type == BPL_NUMBERS && mask->class == BPL_CLASS_BOOLEAN && bpl_rank(mask) && right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX &&
-                  same_array(mask, right) && !right->keys && (!left || (left->type == BPL_NUMBERS && left->class != BPL_CLASS_COMPLEX && (left->atom || same_array(left, right))));
+    bool masks = mask->type == BPL_NUMBERS && mask->class == BPL_CLASS_BOOLEAN && bpl_rank(mask) && same_array(mask, right);
+    bool lefts = !left || (is_real(left) && (left->atom || same_array(left, right))), arrays = masks && is_real(right) && !right->keys && lefts;
     if (!arrays || !bpl_volume(mask) || !is_tame(no, left) || !is_tame(yes, left)) return NULL;
-    bpl_value *zero = masked_case(session, mask, false, no, left, right), *one = zero ? masked_case(session, mask, true, yes, left, right) : NULL, *result = NULL;
-    bool alike = one && one->class == zero->class && (bpl_kind(one) == bpl_kind(zero)) && (one->atom || same_array(one, right)) && (zero->atom || same_array(zero, right));
+    bpl_value *zero = masked_case(session, mask, false, no, left, right), *one = zero ? masked_case(session, mask, true, yes, left, right) : NULL,
+        *result = NULL;
+    bool alike = one && one->class == zero->class && bpl_kind(one) == bpl_kind(zero);
+    alike = alike && (one->atom || same_array(one, right)) && (zero->atom || same_array(zero, right));
     if (alike) {
         wg_scope_open(session->lazy);
         result = bpl_leave(session, wg_array_select(mask->array, one->array, zero->array), one->class, false);

@@ -23,7 +23,8 @@ void bpl_choices_free(bpl_session *session, bpl_choices *choices);
 /* Which cells picked a case: positions [answered count], in the order of cells; allocated: base_free of (count + 1) * 8 bytes. NULL: no memory. */
 int64_t *bpl_choices_of(bpl_session *session, const bpl_choices *choices, int64_t which, int64_t *count);
 /* The function on cells (and the left argument's) at positions: one cell for each, or one item (*one) for all. Owned; LENGTH. */
-bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bpl_value *function, bpl_value *left, const int64_t *positions, int64_t count,
+bpl_value *bpl_choices_call(bpl_session *session, const bpl_choices *choices, bpl_value *function, bpl_value *left, const int64_t *positions,
+                            int64_t count,
                             bool *one);
 
 /* Two cases by a Boolean mask of the argument's shape, both of them everywhere and then one or the other item by item: where they are arithmetic that

@@ -7,7 +7,7 @@
 #include "bpl/cells.h"
 #include "bpl/derivative.h"
 
-/* ---- a value as one array ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a value as one array ------------------------------------------------------------------------------------------------------------ */
 
 /* The kind that a number is differentiated in; WG_KIND_COUNT: none. */
 static wg_kind moving_kind(const bpl_session *session, const bpl_value *value)
@@ -29,7 +29,8 @@ bool bpl_moving_kind(bpl_session *session, const bpl_value *value, wg_kind *kind
         return true;
     }
     wg_kind own = moving_kind(session, value);
-    if (own == WG_KIND_COUNT && value->type == BPL_NUMBERS) return bpl_fail(session, BPL_UNSUPPORTED, "complex numbers are not differentiated"), false;
+    bool complex = own == WG_KIND_COUNT && value->type == BPL_NUMBERS;
+    if (complex) return bpl_fail(session, BPL_UNSUPPORTED, "complex numbers are not differentiated"), false;
     if (own == WG_KIND_COUNT) return bpl_fail(session, BPL_DOMAIN, "∂ differentiates numbers by numbers"), false;
     *kind = *kind == WG_KIND_COUNT ? own : wg_kind_promoted(*kind, own);
     *volume += bpl_volume(value);
@@ -73,7 +74,8 @@ wg_array *bpl_value_array(bpl_session *session, const bpl_value *value, wg_kind 
     size_t bytes = ((size_t)room + 1) * sizeof(wg_array *);
     wg_array **parts = base_allocate(session->allocator, bytes), *whole = NULL;
     if (!parts) return bpl_fail_memory(session);
-    if (flatten(session, value, kind, parts, &count, room)) whole = count ? wg_array_concat(parts, count, 0) : wg_array_zeros(session->lazy, kind, WG_EXTENTS(0));
+    bool flat = flatten(session, value, kind, parts, &count, room);
+    if (flat) whole = count ? wg_array_concat(parts, count, 0) : wg_array_zeros(session->lazy, kind, WG_EXTENTS(0));
     base_free(session->allocator, parts, bytes);
     return whole;
 }
@@ -93,7 +95,8 @@ static bpl_value *formed(bpl_session *session, const bpl_value *form, wg_array *
     wg_scope_open(session->lazy);
     wg_array *part = wg_array_narrow(leaves, 0, *next, volume, 1);
     *next += volume;
-    bpl_value *value = bpl_leave(session, part ? wg_array_reshape(part, bpl_rank(form), bpl_shape(form)) : NULL, BPL_CLASS_FLOAT, form->atom || form->type == BPL_RATIONAL);
+    wg_array *shaped = part ? wg_array_reshape(part, bpl_rank(form), bpl_shape(form)) : NULL;
+    bpl_value *value = bpl_leave(session, shaped, BPL_CLASS_FLOAT, form->atom || form->type == BPL_RATIONAL);
     return value && form->keys ? bpl_settle_keys(session, value, bpl_keys_keep(form->keys)) : value;
 }
 
@@ -101,11 +104,12 @@ bpl_value *bpl_array_value(bpl_session *session, const bpl_value *form, wg_array
 {
     int64_t next = 0;
     if (form->type == BPL_ITEMS) return formed(session, form, array, &next);
-    bpl_value *value = bpl_of_array(session, wg_array_keep(array), BPL_CLASS_FLOAT, form->atom || form->type == BPL_RATIONAL, form->weak && form->atom);
+    bool atom = form->atom || form->type == BPL_RATIONAL;
+    bpl_value *value = bpl_of_array(session, wg_array_keep(array), BPL_CLASS_FLOAT, atom, form->weak && form->atom);
     return value && form->keys ? bpl_settle_keys(session, value, bpl_keys_keep(form->keys)) : value;
 }
 
-/* ---- the derivative -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the derivative ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct differentiated {
     bpl_session *session;
@@ -133,9 +137,11 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
     differentiated *d = user;
     bpl_session *session = d->session;
     bpl_value *x = bpl_array_value(session, d->right, inputs[0]);
-    bpl_value *given = x ? bpl_wanted(session, bpl_apply(session, d->function, d->left, x)) : NULL, *result = given ? simple_result(session, given) : NULL;
+    bpl_value *given = x ? bpl_wanted(session, bpl_apply(session, d->function, d->left, x)) : NULL,
+        *result = given ? simple_result(session, given) : NULL;
     if (result && result->type == BPL_RATIONAL) outputs[0] = leaf_array(session, result, d->kind);
-    else if (result && result->type != BPL_NUMBERS) bpl_fail(session, BPL_DOMAIN, "∂ needs a function whose result is numbers, not nested and no text");
+    else if (result && result->type != BPL_NUMBERS)
+        bpl_fail(session, BPL_DOMAIN, "∂ needs a function whose result is numbers, not nested and no text");
     else if (result && result->class == BPL_CLASS_COMPLEX) bpl_fail(session, BPL_UNSUPPORTED, "complex results are not differentiated");
     else if (result) outputs[0] = wg_array_convert(result->array, d->kind);
     if (outputs[0]) {
@@ -178,7 +184,8 @@ static bpl_value *nested_jacobian(const differentiated *d, wg_array *jacobian)
         wg_array *gradient = wg_array_index(matrix, &at, 1);
         int64_t next = 0;
         good = gradient != NULL;
-        for (int64_t i = 0; i < per && good; i++) good = (items->at[row * per + i] = formed(session, d->right->items->at[i], gradient, &next)) != NULL;
+        for (int64_t i = 0; i < per && good; i++)
+            good = (items->at[row * per + i] = formed(session, d->right->items->at[i], gradient, &next)) != NULL;
     }
     if (good && !items->volume) items->prototype = bpl_float_of(session, d->kind, 0);
     if (good) return with_both_keys(session, bpl_collect(session, items), d->keys, rank, d->right->keys);
@@ -194,7 +201,8 @@ bpl_value *bpl_derived_derivative(bpl_session *session, const bpl_call *call)
     if (d.kind == WG_KIND_COUNT) d.kind = session->preferences.float_kind;
     wg_function function = {call_differentiated, &d, 1, 1};
     wg_scope_open(session->lazy);
-    wg_array *input = bpl_value_array(session, call->right, d.kind), *jacobian = input ? wg_function_jacobian(session->lazy, &function, &input, 0, 0) : NULL;
+    wg_array *input = bpl_value_array(session, call->right, d.kind),
+        *jacobian = input ? wg_function_jacobian(session->lazy, &function, &input, 0, 0) : NULL;
     bpl_value *result = NULL;
     if (!jacobian && !bpl_failed(session)) bpl_fail_lazy(session);
     else if (!jacobian) wg_lazy_error_clear(session->lazy);
@@ -202,14 +210,14 @@ bpl_value *bpl_derived_derivative(bpl_session *session, const bpl_call *call)
     else {
         bool atom = d.atom && (call->right->atom || call->right->type == BPL_RATIONAL);
         result = bpl_own_array(session, jacobian, BPL_CLASS_FLOAT, atom, false);
-        result = with_both_keys(session, result, d.keys, bpl_rank(call->right) <= wg_array_rank(jacobian) ? wg_array_rank(jacobian) - bpl_rank(call->right) : 0, call->right->keys);
+        result = with_both_keys(session, result, d.keys, wg_array_rank(jacobian) - bpl_rank(call->right), call->right->keys);
     }
     wg_scope_close(session->lazy);
     bpl_keys_release(session, d.keys);
     return result;
 }
 
-/* ---- functions with a derivative of their own ----------------------------------------------------------------------------------------------------------- */
+/* ---- functions with a derivative of their own ---------------------------------------------------------------------------------------- */
 
 typedef struct own {
     bpl_session *session;

@@ -5,7 +5,7 @@
 
 #include "bpl/fold.h"
 
-/* ---- which axes ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which axes ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Chosen axes of an argument, in the order given. */
 typedef struct chosen {
@@ -18,12 +18,14 @@ static bool choose_numbers(bpl_session *session, const bpl_value *specification,
 {
     int64_t *numbers, count, rank = bpl_rank(value);
     if (!bpl_to_integers(session, (bpl_value *)specification, "an axis", false, &numbers, &count)) return false;
-    bool good = count <= WG_MAX_RANK || (bpl_fail(session, BPL_DOMAIN, "%lld axes of an array of rank %lld", (long long)count, (long long)rank), false);
+    bool good = count <= WG_MAX_RANK || (bpl_fail(session, BPL_DOMAIN, "%lld axes of an array of rank %lld", (long long)count, (long long)rank),
+                                         false);
     for (int64_t i = 0; i < count && good && !out->whole; i++) {
         int64_t axis = numbers[i] < 0 ? numbers[i] + rank : numbers[i];
         if (axis < 0 || axis >= rank) {
             out->whole = lower;
-            good = lower || (bpl_fail(session, BPL_DOMAIN, "there is no axis %lld in an array of rank %lld", (long long)numbers[i], (long long)rank), false);
+            good = lower || (bpl_fail(session, BPL_DOMAIN, "there is no axis %lld in an array of rank %lld", (long long)numbers[i], (long long)rank),
+                             false);
             continue;
         }
         for (uint32_t j = 0; j < out->count && good; j++)
@@ -71,7 +73,8 @@ static bool choose_own(bpl_session *session, const bpl_value *specification, con
     bool good = true;
     for (uint32_t axis = 0; axis < bpl_rank(specification) && good; axis++) {
         const char *name = specification->keys->axes[axis].name;
-        good = name ? choose_name(session, name, value, optional, out) : bpl_fail(session, BPL_DOMAIN, "an index that names axes has one without a name") != NULL;
+        good = name ? choose_name(session, name, value, optional, out) : bpl_fail(session, BPL_DOMAIN,
+                                                                                  "an index that names axes has one without a name") != NULL;
     }
     return good;
 }
@@ -97,7 +100,7 @@ static bool choose(bpl_session *session, const bpl_value *specification, const b
     return good;
 }
 
-/* ---- cells along them --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells along them ---------------------------------------------------------------------------------------------------------------- */
 
 /* The axes of the result's cells: back at their places where there are as many, else together where the first one was. */
 static bpl_value *place_cells(bpl_session *session, bpl_value *result, const chosen *axes, uint32_t frame_rank)
@@ -117,7 +120,8 @@ static bpl_value *place_cells(bpl_session *session, bpl_value *result, const cho
     return bpl_axes_back(session, result, places, cell_rank);
 }
 
-static bpl_value *over_axes(bpl_session *session, bpl_value *function, bpl_value *left, const chosen *left_axes, bpl_value *right, const chosen *right_axes)
+static bpl_value *over_axes(bpl_session *session, bpl_value *function, bpl_value *left, const chosen *left_axes, bpl_value *right,
+                            const chosen *right_axes)
 {
     bpl_value *lefts = left ? bpl_axes_last(session, left, left_axes->axes, left_axes->count) : NULL;
     bpl_value *rights = bpl_axes_last(session, right, right_axes->axes, right_axes->count), *result = NULL, *placed = NULL;
@@ -166,9 +170,12 @@ bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call)
     bool named = call->axes->type == BPL_CHARACTERS || call->axes->type == BPL_ITEMS || names_itself(call->axes);
     bool left_lower = named || (call->left && bpl_rank(call->left) < bpl_rank(call->right));
     bool right_lower = call->left && (named || bpl_rank(call->right) < bpl_rank(call->left));
-    bool good = function && choose(session, call->axes, call->right, right_lower, &right) && (!call->left || choose(session, call->axes, call->left, left_lower, &left));
-    if (good && named && call->left && left.whole && right.whole) good = bpl_fail(session, BPL_INDEX, "neither argument has all of these axes") != NULL;
-    uint32_t lower = call->left && bpl_rank(call->left) < bpl_rank(call->right) ? bpl_rank(call->left) : bpl_rank(call->right), count = right.whole ? left.count : right.count;
+    bool good = function && choose(session, call->axes, call->right, right_lower, &right) &&
+        (!call->left || choose(session, call->axes, call->left, left_lower, &left));
+    if (good && named && call->left && left.whole && right.whole) good = bpl_fail(session, BPL_INDEX,
+                                                                                  "neither argument has all of these axes") != NULL;
+    uint32_t lower = call->left && bpl_rank(call->left) < bpl_rank(call->right) ? bpl_rank(call->left) : bpl_rank(call->right),
+        count = right.whole ? left.count : right.count;
     if (good && call->left && bpl_rank(call->left) != bpl_rank(call->right) && count != lower && bpl_is_pervasive(function, true))
         good = bpl_fail(session, BPL_LENGTH, "%u axes for an argument of rank %u: an axis for each of the lower rank", count, lower) != NULL;
     if (good) result = over_axes(session, function, call->left, &left, call->right, &right);
@@ -176,7 +183,7 @@ bpl_value *bpl_call_axis(bpl_session *session, const bpl_call *call)
     return result;
 }
 
-/* ---- the modifier --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the modifier -------------------------------------------------------------------------------------------------------------------- */
 
 bool bpl_has_own_axes(uint16_t glyph, bool dyadic, const bpl_value *axes)
 {

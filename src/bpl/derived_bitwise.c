@@ -17,7 +17,8 @@ static bool ask(bpl_session *session, bpl_value *function, const bpl_value *give
         bpl_value *left = t->dyadic ? bpl_boolean(session, i >> 1) : NULL, *right = bpl_boolean(session, i & 1), *answer = NULL;
         if (right && (left || !t->dyadic)) answer = bpl_wanted(session, bpl_apply(session, function, left, right));
         bool good = answer != NULL;
-        if (good && (answer->type != BPL_NUMBERS || bpl_volume(answer) != 1)) good = bpl_fail(session, BPL_DOMAIN, "an operand of ᵇ answers one Boolean for bits") != NULL;
+        if (good && (answer->type != BPL_NUMBERS || bpl_volume(answer) != 1)) good = bpl_fail(session, BPL_DOMAIN,
+            "an operand of ᵇ answers one Boolean for bits") != NULL;
         good = good && bpl_to_truth(session, answer, "what an operand of ᵇ answers", &t->of[i]);
         bpl_release(left);
         bpl_release(right);
@@ -27,7 +28,7 @@ static bool ask(bpl_session *session, bpl_value *function, const bpl_value *give
     return true;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct bits {
     wg_array *array; /* bool or i64 */
@@ -47,7 +48,8 @@ static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
     b->array = wg_array_convert(value->array, WG_KIND_I64);
     b->class = BPL_CLASS_ORDINARY;
     b->whole_float = true;
-    wg_array *back = wg_array_convert(b->array, bpl_kind(value)), *same = back ? wg_array_all(wg_array_equal(back, value->array), NULL, 0, false) : NULL;
+    wg_array *back = wg_array_convert(b->array, bpl_kind(value)),
+        *same = back ? wg_array_all(wg_array_equal(back, value->array), NULL, 0, false) : NULL;
     int64_t whole = 0;
     if (!same || !wg_array_int64(same, &whole)) return bpl_fail_lazy(session), false;
     return whole || (bpl_fail(session, BPL_DOMAIN, "bits are of whole numbers"), false);
@@ -114,7 +116,8 @@ static bpl_value *bitwise(bpl_session *session, void *data, bpl_value *left, bpl
     bool plain = simple && !right->keys && (!left || (!left->keys && (bpl_is_unit(left) || bpl_is_unit(right))));
     if (plain) return simple_bitwise(session, data, left, right);
     if (right->type == BPL_FUNCTION || (left && left->type == BPL_FUNCTION)) return bpl_fail(session, BPL_DOMAIN, "bits are of integers");
-    bpl_map map = {.code = bitwise, .data = data, .left = left, .right = right, .left_rank = left ? bpl_rank(left) : 0, .right_rank = bpl_rank(right), .form = BPL_ITEM,
+    bpl_map map = {.code = bitwise, .data = data, .left = left, .right = right, .left_rank = left ? bpl_rank(left) : 0,
+                   .right_rank = bpl_rank(right), .form = BPL_ITEM,
                    .assembly = BPL_ASSEMBLE_ITEMS};
     bpl_frames frames;
     return bpl_frames_pair(session, left, map.left_rank, right, map.right_rank, &frames) ? bpl_map_cells(session, &map, &frames) : NULL;

@@ -21,7 +21,8 @@ bpl_value *bpl_derived_self(bpl_session *session, const bpl_call *call)
 }
 
 /* outer on [left] and what inner made of its arguments. */
-static bpl_value *after_inner(bpl_session *session, bpl_value *outer, bpl_value *left, bpl_value *inner, bpl_value *inner_left, bpl_value *inner_right)
+static bpl_value *after_inner(bpl_session *session, bpl_value *outer, bpl_value *left, bpl_value *inner, bpl_value *inner_left,
+                              bpl_value *inner_right)
 {
     bpl_value *right = bpl_wanted(session, bpl_apply(session, inner, inner_left, inner_right));
     bpl_value *result = right ? bpl_apply(session, outer, left, right) : NULL;

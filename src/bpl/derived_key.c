@@ -51,7 +51,8 @@ static void range_of(const int64_t *at, int64_t count, int64_t *low, int64_t *hi
 /* Whole numbers (or characters) of a small range, by a table of it. False (perhaps without an error): they are none. */
 static bool number_close_keys(bpl_session *session, const bpl_value *keys, groups *g)
 {
-    if (!bpl_is_simple(keys) || bpl_rank(keys) != 1 || keys->class == BPL_CLASS_FLOAT || keys->class == BPL_CLASS_COMPLEX || wg_array_is_carried(keys->array)) return false;
+    if (!bpl_is_simple(keys) || bpl_rank(keys) != 1 || keys->class == BPL_CLASS_FLOAT || keys->class == BPL_CLASS_COMPLEX ||
+        wg_array_is_carried(keys->array)) return false;
     wg_view view;
     wg_scope_open(session->lazy);
     wg_array *wide = wg_array_convert(keys->type == BPL_CHARACTERS ? wg_array_bitcast(keys->array, WG_KIND_U32) : keys->array, WG_KIND_I64);
@@ -109,7 +110,7 @@ static bool place_groups(bpl_session *session, groups *g)
     return true;
 }
 
-/* ---- without calls ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- without calls ------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum group_row { GROUP_CALLS, GROUP_COUNTS, GROUP_SUMS } group_row;
 
@@ -123,7 +124,8 @@ static group_row row_of(const bpl_value *function)
 {
     if (!bpl_is_function(function)) return GROUP_CALLS;
     const bpl_function *f = function->function;
-    if (!(f->form == BPL_ATOP || (f->form == BPL_DERIVED && f->row == BPL_OPERATOR_ATOP)) || !is_primitive(f->right, BPL_GLYPH_RIGHT)) return GROUP_CALLS;
+    if (!(f->form == BPL_ATOP || (f->form == BPL_DERIVED && f->row == BPL_OPERATOR_ATOP)) ||
+        !is_primitive(f->right, BPL_GLYPH_RIGHT)) return GROUP_CALLS;
     if (is_primitive(f->left, BPL_GLYPH_TALLY)) return GROUP_COUNTS;
     if (!bpl_is_function(f->left) || f->left->function->form != BPL_DERIVED) return GROUP_CALLS;
     uint16_t row = f->left->function->row;
@@ -155,17 +157,20 @@ static bpl_value *sums_here(bpl_session *session, const groups *g, bpl_value *va
 static bpl_value *by_row(bpl_session *session, const bpl_value *function, const groups *g, bpl_value *values)
 {
     group_row row = row_of(function);
-    bool sums = row == GROUP_SUMS && values && values->type == BPL_NUMBERS && bpl_rank(values) == 1 && (values->class <= BPL_CLASS_ORDINARY || values->class == BPL_CLASS_FLOAT);
+    bool sums = row == GROUP_SUMS && values && values->type == BPL_NUMBERS && bpl_rank(values) == 1 &&
+        (values->class <= BPL_CLASS_ORDINARY || values->class == BPL_CLASS_FLOAT);
     if (!g->count || (row != GROUP_COUNTS && !sums)) return NULL;
     if (row == GROUP_COUNTS) return bpl_integers(session, g->starts + 1, g->count);
     bool floats = values->class == BPL_CLASS_FLOAT;
     if (!wg_array_is_carried(values->array) && (!floats || bpl_kind(values) == WG_KIND_F64)) return sums_here(session, g, values, floats);
     wg_scope_open(session->lazy);
-    wg_array *numbers = wg_array_from(session->lazy, WG_KIND_I64, 1, &g->length, g->group_of), *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
-    return bpl_leave(session, numbers && weights ? wg_array_bincount(numbers, weights, g->count) : NULL, floats ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, false);
+    wg_array *numbers = wg_array_from(session->lazy, WG_KIND_I64, 1, &g->length, g->group_of),
+        *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
+    return bpl_leave(session, numbers && weights ? wg_array_bincount(numbers, weights, g->count) : NULL,
+                     floats ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, false);
 }
 
-/* ---- by calls ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- by calls ------------------------------------------------------------------------------------------------------------------------ */
 
 static bpl_value *call_group(bpl_session *session, bpl_value *function, const groups *g, int64_t group, bpl_cells *keys, bpl_value *values)
 {
@@ -181,7 +186,8 @@ static bpl_value *call_group(bpl_session *session, bpl_value *function, const gr
 
 static bpl_value *no_groups(bpl_session *session, bpl_value *function, bpl_cells *keys, bpl_value *values, const bpl_frames *frames)
 {
-    bpl_value *key = bpl_cells_at(keys, -1), *members = values ? bpl_pick_cells(session, values, 0, NULL, 0) : bpl_integers(session, NULL, 0), *result = NULL, *value = NULL;
+    bpl_value *key = bpl_cells_at(keys, -1), *members = values ? bpl_pick_cells(session, values, 0, NULL, 0) : bpl_integers(session, NULL, 0),
+        *result = NULL, *value = NULL;
     if (key && members) {
         session->prototypes++;
         result = bpl_apply(session, function, key, members);
@@ -220,7 +226,8 @@ static bpl_value *positions_named(bpl_session *session, const bpl_value *value)
     if (!axis || !axis->labels) return NULL;
     bpl_items *items = bpl_items_new(session, 1, &axis->extent);
     bool good = items != NULL;
-    for (int64_t i = 0; good && i < axis->extent; i++) good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
+    for (int64_t i = 0; good && i < axis->extent; i++)
+        good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
     if (good) return bpl_collect(session, items);
     if (items) bpl_items_free(session, items);
     return NULL;
@@ -229,7 +236,8 @@ static bpl_value *positions_named(bpl_session *session, const bpl_value *value)
 bpl_value *bpl_derived_key(bpl_session *session, const bpl_call *call)
 {
     bpl_value *given = call->left ? call->left : call->right, *values = call->left ? call->right : NULL;
-    if (bpl_is_unit(given) || (values && bpl_is_unit(values))) return bpl_fail(session, BPL_RANK, "⌸ groups major cells: its arguments are arrays with an axis");
+    if (bpl_is_unit(given) || (values && bpl_is_unit(values))) return bpl_fail(session, BPL_RANK,
+                                                                               "⌸ groups major cells: its arguments are arrays with an axis");
     if (values && bpl_tally(values) != bpl_tally(given))
         return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)bpl_tally(given), (long long)bpl_tally(values));
     bpl_value *keys = bpl_with_keys(session, given, NULL), *result = NULL, *names = values ? NULL : positions_named(session, given);

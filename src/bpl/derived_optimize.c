@@ -7,7 +7,7 @@
 #include "bpl/derivative.h"
 #include "bpl/optimize.h"
 
-/* ---- points and calls ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- points and calls ---------------------------------------------------------------------------------------------------------------- */
 
 double *bpl_search_doubles(bpl_search *s, int64_t count)
 {
@@ -72,7 +72,8 @@ static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
     (void)lazy;
     slope *of = user;
     bpl_search *s = of->search;
-    bpl_value *point = bpl_array_value(s->session, s->start, inputs[0]), *result = point ? bpl_wanted(s->session, bpl_apply(s->session, s->function, NULL, point)) : NULL;
+    bpl_value *point = bpl_array_value(s->session, s->start, inputs[0]),
+        *result = point ? bpl_wanted(s->session, bpl_apply(s->session, s->function, NULL, point)) : NULL;
     if (result && one_number(s->session, result)) {
         wg_array *value = result->type == BPL_NUMBERS ? wg_array_convert(result->array, s->kind) : NULL;
         outputs[0] = value ? wg_array_reshape(value, 0, NULL) : NULL;
@@ -127,7 +128,7 @@ bool bpl_search_residuals(bpl_search *s, const double *x, double **residuals, in
     return good;
 }
 
-/* ---- options ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- options ------------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum method { METHOD_CHOSEN, METHOD_BRENT, METHOD_LBFGS, METHOD_SIMPLEX, METHOD_LEVENBERG } method;
 
@@ -168,12 +169,16 @@ static bool read_option(bpl_session *session, const char *name, bpl_value *value
     if (!strcmp(name, "upper")) return (o->upper = bpl_keep(value)) != NULL;
     if (!strcmp(name, "bracket")) return (o->bracket = bpl_keep(value)) != NULL;
     if (!strcmp(name, "tolerance"))
-        return bpl_to_double(session, value, "tolerance", &o->tolerance) && (o->tolerance > 0 || (bpl_fail(session, BPL_DOMAIN, "a tolerance is positive"), false));
+        return bpl_to_double(session, value, "tolerance", &o->tolerance) &&
+            (o->tolerance > 0 || (bpl_fail(session, BPL_DOMAIN, "a tolerance is positive"), false));
     if (!strcmp(name, "evaluations"))
-        return bpl_to_integer(session, value, "evaluations", &o->evaluations) && (o->evaluations > 0 || (bpl_fail(session, BPL_DOMAIN, "evaluations are a positive number"), false));
+        return bpl_to_integer(session, value, "evaluations", &o->evaluations) &&
+            (o->evaluations > 0 || (bpl_fail(session, BPL_DOMAIN, "evaluations are a positive number"), false));
     if (!strcmp(name, "batch") || !strcmp(name, "linear"))
-        return bpl_to_truth(session, value, name, &flag) && (!flag || (bpl_fail(session, BPL_UNSUPPORTED, "the option \"%s\" is not supported", name), false));
-    if (!strcmp(name, "population") || !strcmp(name, "seed") || !strcmp(name, "precondition")) return bpl_fail(session, BPL_UNSUPPORTED, "the option \"%s\" is not supported", name), false;
+        return bpl_to_truth(session, value, name, &flag) && (!flag ||
+                                                             (bpl_fail(session, BPL_UNSUPPORTED, "the option \"%s\" is not supported", name), false));
+    if (!strcmp(name, "population") || !strcmp(name, "seed") || !strcmp(name, "precondition")) return bpl_fail(session, BPL_UNSUPPORTED,
+        "the option \"%s\" is not supported", name), false;
     return bpl_fail(session, BPL_DOMAIN, "there is no option \"%s\"", name), false;
 }
 
@@ -207,7 +212,8 @@ static bool read_bound(bpl_search *s, const bpl_value *bound, double otherwise, 
     int64_t volume = 0;
     wg_view view;
     if (!bpl_moving_kind(s->session, bound, &kind, &volume)) return false;
-    if (volume != s->n && volume != 1) return bpl_fail(s->session, BPL_LENGTH, "bounds of %lld numbers for %lld variables", (long long)volume, (long long)s->n), false;
+    if (volume != s->n && volume != 1) return bpl_fail(s->session, BPL_LENGTH, "bounds of %lld numbers for %lld variables", (long long)volume,
+                                                       (long long)s->n), false;
     wg_scope_open(s->session->lazy);
     wg_array *array = bpl_value_array(s->session, bound, WG_KIND_F64), *flat = array ? wg_array_flatten(array) : NULL;
     bool good = (flat && wg_array_read(flat, &view)) || (bpl_fail_lazy(s->session), false);
@@ -227,14 +233,15 @@ static bool read_bounds(bpl_search *s, const options *o)
     return true;
 }
 
-/* ---- the search ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the search ---------------------------------------------------------------------------------------------------------------------- */
 
 /* One number by Brent's method; by the gradient where there are no bounds and a gradient; else by a simplex. */
 static bool minimize(bpl_search *s, const options *o)
 {
     method method = o->method;
     if (method == METHOD_LEVENBERG) return bpl_fail(s->session, BPL_DOMAIN, "\"levenberg-marquardt\" is for solving"), false;
-    if (method == METHOD_BRENT && s->n != 1) return bpl_fail(s->session, BPL_DOMAIN, "\"brent\" is for one variable, not %lld", (long long)s->n), false;
+    if (method == METHOD_BRENT && s->n != 1) return bpl_fail(s->session, BPL_DOMAIN, "\"brent\" is for one variable, not %lld", (long long)s->n),
+        false;
     if (method == METHOD_LBFGS && s->lower) return bpl_fail(s->session, BPL_DOMAIN, "\"l-bfgs\" takes no bounds"), false;
     if (!bpl_search_value(s, s->x, &s->value)) return false;
     if (method == METHOD_CHOSEN && s->n == 1) method = METHOD_BRENT;
@@ -253,8 +260,10 @@ static bool solve(bpl_search *s, const options *o)
 {
     double bracket[2];
     if (o->method == METHOD_LBFGS || o->method == METHOD_SIMPLEX) return bpl_fail(s->session, BPL_DOMAIN, "this method is for minimizing"), false;
-    if (o->method == METHOD_BRENT && s->n != 1) return bpl_fail(s->session, BPL_DOMAIN, "\"brent\" is for one variable, not %lld", (long long)s->n), false;
-    if (o->bracket && (s->n != 1 || o->method == METHOD_LEVENBERG)) return bpl_fail(s->session, BPL_DOMAIN, "a bracket is for one variable by \"brent\""), false;
+    if (o->method == METHOD_BRENT && s->n != 1) return bpl_fail(s->session, BPL_DOMAIN, "\"brent\" is for one variable, not %lld", (long long)s->n),
+        false;
+    if (o->bracket && (s->n != 1 || o->method == METHOD_LEVENBERG)) return bpl_fail(s->session, BPL_DOMAIN,
+                                                                                    "a bracket is for one variable by \"brent\""), false;
     for (int i = 0; o->bracket && i < 2; i++) {
         if (bpl_volume(o->bracket) != 2) return bpl_fail(s->session, BPL_LENGTH, "a bracket is two numbers"), false;
         bpl_value *end = bpl_item(s->session, o->bracket, i);

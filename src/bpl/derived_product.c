@@ -9,14 +9,15 @@ bpl_value *bpl_derived_outer(bpl_session *session, const bpl_call *call)
 {
     if (!call->left) return bpl_fail(session, BPL_SYNTAX, "an outer product takes two arguments");
     if (call->left->atom && call->right->atom) return bpl_apply(session, call->function->left, call->left, call->right);
-    bpl_map map = {.function = call->function->left, .left = call->left, .right = call->right, .left_rank = bpl_rank(call->left), .right_rank = bpl_rank(call->right),
+    bpl_map map = {.function = call->function->left, .left = call->left, .right = call->right, .left_rank = bpl_rank(call->left),
+                   .right_rank = bpl_rank(call->right),
                    .form = BPL_ITEM, .assembly = BPL_ASSEMBLE_ITEMS};
     bpl_frames frames;
     if (!bpl_frames_outer(session, call->left, map.left_rank, call->right, map.right_rank, &frames)) return NULL;
     return bpl_map_cells(session, &map, &frames);
 }
 
-/* ---- inner product: sums of products ---------------------------------------------------------------------------------------------------------------- */
+/* ---- inner product: sums of products ------------------------------------------------------------------------------------------------- */
 
 /* The kind in which both have rows for it; WG_KIND_COUNT: none. */
 static wg_kind product_kind(const bpl_value *left, const bpl_value *right, uint8_t *class)
@@ -84,7 +85,7 @@ static bpl_value *matrix_product(bpl_session *session, bpl_value *left, bpl_valu
     return with_outer_keys(session, bpl_leave(session, product, class, atom), left, right);
 }
 
-/* ---- inner product: any functions -------------------------------------------------------------------------------------------------------------------- */
+/* ---- inner product: any functions ---------------------------------------------------------------------------------------------------- */
 
 typedef struct pair_call {
     bpl_value *f, *g;
@@ -104,7 +105,8 @@ static bpl_value *contract(bpl_session *session, void *data, bpl_value *left, bp
 static bpl_value *broadcast_product(bpl_session *session, const pair_call *call, bpl_value *left, bpl_value *rights)
 {
     uint32_t m = bpl_rank(left) - 1, n = bpl_rank(rights) - 1, rank = m + n + 1;
-    if (!bpl_is_pervasive(call->g, true) || !bpl_is_simple(left) || !bpl_is_simple(rights) || left->keys || rights->keys || rank > WG_MAX_RANK) return NULL;
+    if (!bpl_is_pervasive(call->g, true) || !bpl_is_simple(left) || !bpl_is_simple(rights) || left->keys || rights->keys ||
+        rank > WG_MAX_RANK) return NULL;
     int64_t x[WG_MAX_RANK], y[WG_MAX_RANK];
     for (uint32_t axis = 0; axis < rank; axis++) {
         x[axis] = axis < m ? bpl_shape(left)[axis] : axis < m + n ? 1 : bpl_shape(left)[m];
@@ -126,7 +128,8 @@ static bpl_value *general_product(bpl_session *session, pair_call *call, bpl_val
     if (!rights) return NULL;
     if (bpl_rank(left) && bpl_rank(right)) result = broadcast_product(session, call, left, rights);
     if (!result && !bpl_failed(session)) {
-        bpl_map map = {.code = contract, .data = call, .left = left, .right = rights, .left_rank = m, .right_rank = n, .form = BPL_CELL, .assembly = BPL_ASSEMBLE_ITEMS};
+        bpl_map map = {.code = contract, .data = call, .left = left, .right = rights, .left_rank = m, .right_rank = n, .form = BPL_CELL,
+                       .assembly = BPL_ASSEMBLE_ITEMS};
         bpl_frames frames;
         if (bpl_frames_outer(session, left, m, rights, n, &frames)) result = bpl_map_cells(session, &map, &frames);
     }
@@ -134,7 +137,7 @@ static bpl_value *general_product(bpl_session *session, pair_call *call, bpl_val
     return result;
 }
 
-/* ---- minors --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- minors -------------------------------------------------------------------------------------------------------------------------- */
 
 static uint64_t inverse_of_odd(uint64_t odd)
 {
@@ -294,7 +297,8 @@ static bpl_value *by_minors(bpl_session *session, const pair_call *call, bpl_val
     bpl_items *nothing = bpl_items_new(session, 1, &no_items);
     if (nothing && !(nothing->prototype = bpl_fill(session, matrix))) return bpl_items_free(session, nothing), NULL;
     bpl_value *empty = nothing ? bpl_collect(session, nothing) : NULL, *result = NULL;
-    if (empty && (m.none = bpl_fold(session, call->g, NULL, empty)) && minors_grow(&m)) result = expand(&m, m.rows == 64 ? UINT64_MAX : ((uint64_t)1 << m.rows) - 1, 0);
+    if (empty && (m.none = bpl_fold(session, call->g, NULL, empty)) && minors_grow(&m)) result = expand(&m,
+        m.rows == 64 ? UINT64_MAX : ((uint64_t)1 << m.rows) - 1, 0);
     for (uint64_t i = 0; i < m.capacity; i++) bpl_release(m.known[i]);
     if (m.capacity) {
         base_free(session->allocator, m.sets, m.capacity * sizeof *m.sets);

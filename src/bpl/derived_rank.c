@@ -17,7 +17,8 @@ bpl_value *bpl_each(bpl_session *session, bpl_value *function, bpl_value *left, 
     if (right->atom && (!left || left->atom)) return bpl_apply(session, function, left, right);
     /* Item by item is what such a function is anyhow, but for nested items, which Each gives it whole. */
     if (bpl_is_pervasive(function, left) && bpl_is_simple(right) && (!left || bpl_is_simple(left))) return bpl_apply(session, function, left, right);
-    bpl_map map = {.function = function, .left = left, .right = right, .left_rank = left ? bpl_rank(left) : 0, .right_rank = bpl_rank(right), .form = BPL_ITEM,
+    bpl_map map = {.function = function, .left = left, .right = right, .left_rank = left ? bpl_rank(left) : 0, .right_rank = bpl_rank(right),
+                   .form = BPL_ITEM,
                    .assembly = BPL_ASSEMBLE_ITEMS};
     bpl_frames frames;
     if (!bpl_frames_pair(session, left, map.left_rank, right, map.right_rank, &frames)) return NULL;
@@ -40,7 +41,8 @@ static bool read_ranks(bpl_session *session, const bpl_call *call, int64_t *rank
     bpl_value *value = bpl_operand_value(session, call->function->right, call);
     int64_t *numbers = NULL;
     bool good = value != NULL;
-    if (good && bpl_rank(value) > 1) good = bpl_fail(session, BPL_RANK, "ranks are a number or a vector, not an array of rank %u", bpl_rank(value)) != NULL;
+    if (good && bpl_rank(value) > 1) good = bpl_fail(session, BPL_RANK, "ranks are a number or a vector, not an array of rank %u",
+                                                     bpl_rank(value)) != NULL;
     if (good && (bpl_volume(value) < 1 || bpl_volume(value) > 3))
         good = bpl_fail(session, BPL_LENGTH, "ranks are one to three numbers, not %lld", (long long)bpl_volume(value)) != NULL;
     if (good && (good = bpl_to_integers(session, value, "a rank", true, &numbers, count))) {
@@ -61,7 +63,8 @@ static uint32_t frame_rank(const bpl_value *value, int64_t rank)
 
 bpl_value *bpl_at_rank(bpl_session *session, bpl_value *function, bpl_value *left, int64_t left_rank, bpl_value *right, int64_t right_rank)
 {
-    bpl_map map = {.function = function, .left = left, .right = right, .left_rank = left ? frame_rank(left, left_rank) : 0, .right_rank = frame_rank(right, right_rank),
+    bpl_map map = {.function = function, .left = left, .right = right, .left_rank = left ? frame_rank(left, left_rank) : 0,
+                   .right_rank = frame_rank(right, right_rank),
                    .form = BPL_CELL, .assembly = BPL_ASSEMBLE_MIXED};
     if (!map.left_rank && !map.right_rank) return bpl_apply(session, function, left, right);
     bpl_frames frames;

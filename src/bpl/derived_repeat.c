@@ -42,7 +42,7 @@ static bpl_value *converge(bpl_session *session, const bpl_call *call, bool back
     return state;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- counts -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Counts that are asked for, ascending in each direction, with the state after each. */
 typedef struct states {
@@ -158,12 +158,13 @@ bpl_value *bpl_repeat(bpl_session *session, const bpl_call *call, const bpl_valu
 {
     states s = {NULL};
     bpl_value *result = NULL;
-    if (collect_counts(session, counts, &s) && fill_states(session, call, &s, false) && fill_states(session, call, &s, true)) result = arrange(session, counts, &s);
+    if (collect_counts(session, counts, &s) && fill_states(session, call, &s, false) &&
+        fill_states(session, call, &s, true)) result = arrange(session, counts, &s);
     states_free(session, &s);
     return result;
 }
 
-/* ---- until ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- until --------------------------------------------------------------------------------------------------------------------------- */
 
 static bool holds(bpl_session *session, bpl_value *predicate, bpl_value *new_state, bpl_value *old, bool *stop)
 {

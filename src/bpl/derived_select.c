@@ -8,21 +8,22 @@
 #include "bpl/fold.h"
 #include "bpl/whole.h"
 
-/* ---- one case for all --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one case for all ---------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *one_case(bpl_session *session, const bpl_call *call, const bpl_value *selector, const bpl_value *cases, int64_t count)
 {
     int64_t which;
     if (!bpl_is_number(selector)) return bpl_fail(session, BPL_DOMAIN, "a selector is made of numbers");
     if (!bpl_to_integer(session, selector, "a position in the cases", &which)) return NULL;
-    if (which < -count || which >= count) return bpl_fail(session, BPL_INDEX, "position %lld is outside the %lld cases", (long long)which, (long long)count);
+    if (which < -count || which >= count) return bpl_fail(session, BPL_INDEX, "position %lld is outside the %lld cases", (long long)which,
+                                                          (long long)count);
     bpl_value *function = bpl_item(session, cases, which < 0 ? which + count : which);
     bpl_value *result = function ? bpl_apply(session, function, call->left, call->right) : NULL;
     bpl_release(function);
     return result;
 }
 
-/* ---- results to their places ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- results to their places --------------------------------------------------------------------------------------------------------- */
 
 /* What one case gave: for its cells in order, or one item for all. */
 typedef struct outcome {
@@ -42,7 +43,8 @@ static bool same_cells(const outcome *outcomes, int64_t count, const bpl_value *
         if (!bpl_is_simple(value)) return false;
         if (outcomes[i].one) continue;
         if (!*like) *like = value;
-        if (bpl_rank(value) != bpl_rank(*like) || memcmp(bpl_shape(value) + 1, bpl_shape(*like) + 1, (bpl_rank(value) - 1) * sizeof(int64_t))) return false;
+        if (bpl_rank(value) != bpl_rank(*like) || memcmp(bpl_shape(value) + 1, bpl_shape(*like) + 1,
+                                                         (bpl_rank(value) - 1) * sizeof(int64_t))) return false;
     }
     uint8_t class = 0;
     wg_kind kind = WG_KIND_COUNT;
@@ -56,7 +58,8 @@ static bool same_cells(const outcome *outcomes, int64_t count, const bpl_value *
 }
 
 /* All cells one behind the other, and from there to their places by one gather. */
-static wg_array *scatter_back(bpl_session *session, const bpl_choices *choices, outcome *outcomes, int64_t count, const int64_t *cell_shape, uint32_t cell_rank, double fill)
+static wg_array *scatter_back(bpl_session *session, const bpl_choices *choices, outcome *outcomes, int64_t count, const int64_t *cell_shape,
+                              uint32_t cell_rank, double fill)
 {
     wg_array *parts[64];
     uint32_t used = 0;
@@ -81,7 +84,8 @@ static wg_array *scatter_back(bpl_session *session, const bpl_choices *choices, 
         at[i] = o ? o->first + (o->one ? 0 : o->used++) : -1;
         missing = missing || !o;
     }
-    wg_array *all = used > 1 ? wg_array_concat(parts, used, 0) : parts[0], *places = wg_array_from(session->lazy, WG_KIND_I64, 1, &choices->count, at);
+    wg_array *all = used > 1 ? wg_array_concat(parts, used, 0) : parts[0],
+        *places = wg_array_from(session->lazy, WG_KIND_I64, 1, &choices->count, at);
     base_free(session->allocator, at, bytes);
     if (!all || !places) return NULL;
     return missing ? wg_array_gather(all, places, 0, 0, "fill", fill) : wg_array_take(all, places, 0);
@@ -92,7 +96,8 @@ static bpl_keys *frame_keys(bpl_session *session, const bpl_choices *choices, co
     if (!choices->value->keys && !(cell && cell->keys)) return NULL;
     bpl_keys *keys = bpl_keys_new(session, rank, shape);
     for (uint32_t axis = 0; keys && axis < rank; axis++) {
-        const bpl_axis *from = axis < choices->frame_rank ? bpl_axis_of(choices->value, axis) : cell ? bpl_axis_of(cell, axis - choices->frame_rank + 1) : bpl_axis_of(choices->value, axis);
+        const bpl_axis *from = axis < choices->frame_rank ? bpl_axis_of(choices->value, axis) : cell ? bpl_axis_of(cell,
+            axis - choices->frame_rank + 1) : bpl_axis_of(choices->value, axis);
         if (!bpl_axis_copy(session, &keys->axes[axis], from)) break;
     }
     return keys;
@@ -169,15 +174,17 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_choices *choices, o
 static bpl_value *axes_back(bpl_session *session, bpl_value *result, const bpl_choices *choices)
 {
     bpl_value *placed = result;
-    if (result && bpl_rank(result) == choices->frame_rank + choices->rest_count) placed = bpl_axes_back(session, result, choices->axes, bpl_rank(result));
+    if (result && bpl_rank(result) == choices->frame_rank + choices->rest_count)
+        placed = bpl_axes_back(session, result, choices->axes, bpl_rank(result));
     else bpl_keep(placed);
     bpl_release(result);
     return placed;
 }
 
-/* ---- a case for each cell -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a case for each cell ------------------------------------------------------------------------------------------------------------ */
 
-static bool call_cases(bpl_session *session, const bpl_call *call, const bpl_choices *choices, const bpl_value *cases, outcome *outcomes, int64_t count)
+static bool call_cases(bpl_session *session, const bpl_call *call, const bpl_choices *choices, const bpl_value *cases, outcome *outcomes,
+                       int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t picked, *positions = bpl_choices_of(session, choices, i, &picked);
@@ -205,7 +212,8 @@ static bpl_value *no_cells(bpl_session *session, const bpl_call *call, const bpl
     memcpy(shape, bpl_shape(choices->value), choices->frame_rank * sizeof *shape);
     memcpy(shape + choices->frame_rank, cells ? bpl_shape(result) + 1 : bpl_shape(choices->value) + choices->frame_rank, cell_rank * sizeof *shape);
     if (rank > WG_MAX_RANK) bpl_fail(session, BPL_LIMIT, "a result of rank %u: %d is the most", rank, WG_MAX_RANK);
-    else if ((value = bpl_nothing_of(session, result, rank, shape))) value = bpl_settle_keys(session, value, frame_keys(session, choices, cells ? result : NULL, rank, shape));
+    else if ((value = bpl_nothing_of(session, result, rank, shape))) value = bpl_settle_keys(session, value,
+        frame_keys(session, choices, cells ? result : NULL, rank, shape));
     bpl_release(result);
     return value;
 }
@@ -242,7 +250,8 @@ bpl_value *bpl_derived_select(bpl_session *session, const bpl_call *call)
     else if (bpl_is_unit(selector)) result = one_case(session, call, selector, cases, count);
     else if (selector->type == BPL_CHARACTERS) bpl_fail(session, BPL_DOMAIN, "a selector is made of numbers");
     else {
-        if (count == 2 && cases->type == BPL_ITEMS) result = bpl_choose_masked(session, selector, call->left, call->right, cases->items->at[0], cases->items->at[1]);
+        if (count == 2 && cases->type == BPL_ITEMS)
+            result = bpl_choose_masked(session, selector, call->left, call->right, cases->items->at[0], cases->items->at[1]);
         if (!result && !bpl_failed(session)) result = case_by_cell(session, call, selector, cases, count);
     }
     bpl_release(selector);

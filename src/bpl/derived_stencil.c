@@ -17,7 +17,8 @@ static bool sizes_allowed(bpl_session *session, bpl_value *sizes, const bpl_valu
     for (int64_t i = 0; i < *count && good; i++) {
         int64_t extent = bpl_shape(value)[i];
         if (numbers[i] < 1 || (extent && numbers[i] >= 2 * extent))
-            good = bpl_fail(session, BPL_DOMAIN, "a window of %lld along an axis of %lld: it is at least 1 and less than twice that", (long long)numbers[i], (long long)extent) != NULL;
+            good = bpl_fail(session, BPL_DOMAIN, "a window of %lld along an axis of %lld: it is at least 1 and less than twice that",
+                            (long long)numbers[i], (long long)extent) != NULL;
     }
     bpl_free_integers(session, numbers, *count);
     return good;
@@ -32,7 +33,8 @@ static bpl_value *negated(bpl_session *session, bpl_value *sizes, const bpl_valu
 static bpl_value *two_rows(bpl_session *session, bpl_value *rows, const bpl_value *value, int64_t *count)
 {
     if (bpl_shape(rows)[0] != 2) return bpl_fail(session, BPL_LENGTH, "sizes and steps are two rows, not %lld", (long long)bpl_shape(rows)[0]);
-    bpl_value *sizes = bpl_cell(session, rows, 0), *steps = sizes ? bpl_cell(session, rows, 1) : NULL, *minus = steps ? negated(session, sizes, value, count) : NULL, *both = NULL;
+    bpl_value *sizes = bpl_cell(session, rows, 0), *steps = sizes ? bpl_cell(session, rows, 1) : NULL,
+        *minus = steps ? negated(session, sizes, value, count) : NULL, *both = NULL;
     bpl_value *results[2] = {minus, steps};
     bpl_frames frames = {.rank = 1, .shape = {2}, .volume = 2};
     if (minus) both = bpl_assemble(session, &frames, BPL_ASSEMBLE_MIXED, results);

@@ -128,11 +128,22 @@ bpl_value *bpl_do_from_binary(bpl_session *session, const bpl_call *call)
 
 /* ---- encode ---- */
 
+static bool is_ordinary(const bpl_value *value) { return value->type == BPL_NUMBERS && value->class == BPL_CLASS_ORDINARY; }
+
 /* The last digit of what is left in a base, and what is left without it (NULL where `last`: nothing asks for it). A base 0 takes all. */
 static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, bpl_value **digit, bool last)
 {
     *digit = bpl_dyad(session, BPL_GLYPH_RESIDUE, base, *rest);
     if (!*digit || last) return *digit != NULL;
+    int64_t whole = 0;
+    if (is_ordinary(base) && base->atom && is_ordinary(*rest) && bpl_to_integer(session, base, "⊤: a base", &whole) && whole > 0) {
+        wg_scope_open(session->lazy);
+        bpl_value *next = bpl_scope_atom(session, wg_array_floor_divide((*rest)->array, base->array), BPL_CLASS_ORDINARY);
+        bpl_value *kept = next && !(*rest)->atom ? bpl_with_atom(session, next, false) : bpl_keep(next);
+        bpl_release(next);
+        bpl_release(*rest);
+        return (*rest = kept) != NULL;
+    }
     bpl_value *less = bpl_dyad(session, BPL_GLYPH_MINUS, *rest, *digit);
     double number = 1;
     bool real = less && base->atom && base->type == BPL_NUMBERS && base->class != BPL_CLASS_COMPLEX;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- as matrices of floats ---- */
@@ -15,9 +16,9 @@
 /* The kind in which a value is solved: floats of its width, integers as √ would have them. COUNT and DOMAIN where it is no number. */
 static wg_kind float_kind_of(bpl_session *session, const bpl_value *value)
 {
-    if (value->type != BPL_NUMBERS && bpl_volume(value)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
+    if (value->type != BPL_NUMBERS) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
     wg_kind kind = bpl_kind(value);
-    switch (value->type == BPL_NUMBERS ? value->class : BPL_CLASS_BOOLEAN) {
+    switch (value->class) {
     case BPL_CLASS_FLOAT: return kind == WG_KIND_F64 ? kind : WG_KIND_F32;
     case BPL_CLASS_COMPLEX: return kind == WG_KIND_C128 ? WG_KIND_F64 : WG_KIND_F32;
     case BPL_CLASS_FIXED: return kind == WG_KIND_U8 || kind == WG_KIND_I16 ? WG_KIND_F32 : WG_KIND_F64;
@@ -161,6 +162,221 @@ static wg_array *solution_of(bpl_session *session, wg_array *matrix, wg_array *s
     return state == MATRIX_SINGULAR ? wg_array_least_squares(matrix, sides) : answer;
 }
 
+/* ---- exact ---- */
+
+/* A matrix of rationals, row-major, its items owned. */
+typedef struct exact {
+    int64_t rows, columns;
+    bpl_value **items;
+} exact;
+
+static void exact_free(bpl_session *session, exact *matrix)
+{
+    for (int64_t i = 0; matrix->items && i < matrix->rows * matrix->columns; i++) bpl_release(matrix->items[i]);
+    if (matrix->items) base_free(session->allocator, matrix->items, (size_t)(matrix->rows * matrix->columns + 1) * sizeof *matrix->items);
+    matrix->items = NULL;
+}
+
+static bool exact_new(bpl_session *session, int64_t rows, int64_t columns, exact *matrix)
+{
+    *matrix = (exact){rows, columns, base_allocate_zeroed(session->allocator, (size_t)(rows * columns + 1) * sizeof *matrix->items)};
+    return matrix->items || bpl_fail_memory(session);
+}
+
+/* Whether every item is an integer or a rational, some are rationals. */
+static bool is_exact(const bpl_value *value)
+{
+    bool some = value->type == BPL_RATIONAL;
+    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) {
+        const bpl_value *item = value->items->at[i];
+        if (item->type != BPL_RATIONAL && (item->type != BPL_NUMBERS || !item->atom || item->class > BPL_CLASS_FIXED)) return false;
+        some = some || item->type == BPL_RATIONAL;
+    }
+    return some;
+}
+
+static bool is_integral(const bpl_value *value)
+{
+    return is_exact(value) || (value->type == BPL_NUMBERS && value->class <= BPL_CLASS_FIXED);
+}
+
+static bool exact_of(bpl_session *session, const bpl_value *value, int64_t rows, int64_t columns, exact *matrix)
+{
+    bool good = exact_new(session, rows, columns, matrix);
+    for (int64_t i = 0; good && i < rows * columns; i++) {
+        bpl_value *item = bpl_item(session, value, i);
+        good = item && (matrix->items[i] = bpl_mark_value(session, BPL_MARK_RATIONAL, item)) != NULL;
+        bpl_release(item);
+    }
+    return good;
+}
+
+/* to := to - factor × by (by NULL: to ÷ factor). */
+static bool exact_step(bpl_session *session, bpl_value **to, bpl_value *factor, bpl_value *by)
+{
+    bpl_value *product = by ? bpl_dyad(session, BPL_GLYPH_TIMES, factor, by) : bpl_keep(factor);
+    bpl_value *next = product ? bpl_dyad(session, by ? BPL_GLYPH_MINUS : BPL_GLYPH_DIVIDE, *to, product) : NULL;
+    bpl_release(product);
+    if (!next) return false;
+    bpl_release(*to);
+    *to = next;
+    return true;
+}
+
+/* The transpose of a, times b. */
+static bool exact_product(bpl_session *session, const exact *a, const exact *b, exact *to)
+{
+    bool good = exact_new(session, a->columns, b->columns, to);
+    for (int64_t i = 0; good && i < a->columns * b->columns; i++) {
+        good = (to->items[i] = bpl_integer(session, 0)) != NULL;
+        for (int64_t k = 0; good && k < a->rows; k++) {
+            bpl_value *left = a->items[k * a->columns + i / b->columns], *right = b->items[k * b->columns + i % b->columns];
+            bpl_value *product = bpl_dyad(session, BPL_GLYPH_TIMES, left, right);
+            bpl_value *sum = product ? bpl_dyad(session, BPL_GLYPH_PLUS, to->items[i], product) : NULL;
+            bpl_release(product);
+            bpl_release(to->items[i]);
+            good = (to->items[i] = sum) != NULL;
+        }
+    }
+    return good;
+}
+
+static bool is_zero(bpl_session *session, const bpl_value *item, bool *zero)
+{
+    bpl_value *none = bpl_integer(session, 0);
+    bool good = none && bpl_match(session, item, none, zero);
+    bpl_release(none);
+    return good;
+}
+
+/* A row less a multiple of another. */
+static bool exact_row(bpl_session *session, exact *matrix, int64_t row, int64_t other, bpl_value *factor)
+{
+    bool good = true;
+    for (int64_t i = 0; good && i < matrix->columns; i++)
+        good = exact_step(session, &matrix->items[row * matrix->columns + i], factor, matrix->items[other * matrix->columns + i]);
+    return good;
+}
+
+/* The first row from `column` on that has no zero there; -1: none, or an error. */
+static int64_t exact_pivot(bpl_session *session, const exact *matrix, int64_t column)
+{
+    for (int64_t row = column; row < matrix->rows; row++) {
+        bool zero;
+        if (!is_zero(session, matrix->items[row * matrix->columns + column], &zero)) return -1;
+        if (!zero) return row;
+    }
+    bpl_fail(session, BPL_UNSUPPORTED, "⌹ of a singular matrix of rationals is not supported");
+    return -1;
+}
+
+static void exact_exchange(exact *matrix, int64_t row, int64_t other)
+{
+    for (int64_t i = 0; row != other && i < matrix->columns; i++) {
+        bpl_value **a = &matrix->items[row * matrix->columns + i], **b = &matrix->items[other * matrix->columns + i], *kept = *a;
+        *a = *b;
+        *b = kept;
+    }
+}
+
+/* sides := the x of matrix x = sides by elimination; both are spoilt. */
+static bool exact_eliminate(bpl_session *session, exact *matrix, exact *sides)
+{
+    int64_t n = matrix->rows, k = sides->columns;
+    bool good = true;
+    for (int64_t column = 0; good && column < n; column++) {
+        int64_t pivot = bpl_go_on(session) ? exact_pivot(session, matrix, column) : -1;
+        good = pivot >= 0;
+        if (good) exact_exchange(matrix, pivot, column), exact_exchange(sides, pivot, column);
+        bpl_value *factor = good ? bpl_keep(matrix->items[column * n + column]) : NULL;
+        for (int64_t i = 0; good && i < n; i++) good = exact_step(session, &matrix->items[column * n + i], factor, NULL);
+        for (int64_t i = 0; good && i < k; i++) good = exact_step(session, &sides->items[column * k + i], factor, NULL);
+        bpl_release(factor);
+        for (int64_t row = 0; good && row < n; row++) {
+            if (row == column) continue;
+            factor = bpl_keep(matrix->items[row * n + column]);
+            good = exact_row(session, matrix, row, column, factor) && exact_row(session, sides, row, column, factor);
+            bpl_release(factor);
+        }
+    }
+    return good;
+}
+
+/* The transpose of a matrix. */
+static bool exact_turned(bpl_session *session, const exact *matrix, exact *to)
+{
+    bool good = exact_new(session, matrix->columns, matrix->rows, to);
+    for (int64_t i = 0; good && i < matrix->rows * matrix->columns; i++)
+        to->items[i % matrix->columns * matrix->rows + i / matrix->columns] = bpl_keep(matrix->items[i]);
+    return good;
+}
+
+/* x of matrix x = sides: of a higher matrix the nearest, of a wider one the shortest. */
+static bool exact_solve(bpl_session *session, exact *matrix, exact *sides, exact *answer)
+{
+    exact square = {0}, turned = {0}, right = {0};
+    bool good;
+    if (matrix->rows >= matrix->columns) {
+        bool same = matrix->rows == matrix->columns;
+        if (same) square = *matrix, right = *sides, *matrix = *sides = (exact){0};
+        good = same || (exact_product(session, matrix, matrix, &square) && exact_product(session, matrix, sides, &right));
+        good = good && exact_eliminate(session, &square, &right);
+        *answer = right;
+    } else {
+        good = exact_turned(session, matrix, &turned) && exact_product(session, &turned, &turned, &square) &&
+               exact_eliminate(session, &square, sides) && exact_product(session, matrix, sides, answer);
+    }
+    exact_free(session, &square);
+    exact_free(session, &turned);
+    return good;
+}
+
+/* left⌹right (left NULL: ⌹right) of rationals. */
+static bpl_value *divide_exactly(bpl_session *session, bpl_value *left, bpl_value *right)
+{
+    uint32_t rank = bpl_rank(right), inner = left ? bpl_rank(left) : 2;
+    if (rank > 2) return bpl_fail(session, BPL_UNSUPPORTED, "⌹ of several matrices of rationals is not supported");
+    int64_t rows = bpl_tally(right), columns = rank > 1 ? bpl_shape(right)[1] : 1;
+    int64_t sides = left ? bpl_volume(left) / (rows ? rows : 1) : rows;
+    exact matrix = {0}, wanted = {0}, answer = {0};
+    bool good = exact_of(session, right, rows, columns, &matrix);
+    good = good && (left ? exact_of(session, left, rows, sides, &wanted) : exact_new(session, rows, rows, &wanted));
+    for (int64_t i = 0; good && !left && i < rows * rows; i++) good = (wanted.items[i] = bpl_integer(session, i % (rows + 1) == 0)) != NULL;
+    good = good && exact_solve(session, &matrix, &wanted, &answer);
+    int64_t shape[2], kept = 0;
+    if (rank > 1) shape[kept++] = columns;
+    if (inner > 1) shape[kept++] = sides;
+    bpl_items *items = good ? bpl_items_new(session, (uint32_t)kept, shape) : NULL;
+    for (int64_t i = 0; items && i < items->volume; i++) items->at[i] = bpl_keep(answer.items[i]);
+    exact_free(session, &matrix);
+    exact_free(session, &wanted);
+    exact_free(session, &answer);
+    if (!items) return NULL;
+    if (!items->volume) items->prototype = bpl_integer(session, 0);
+    if (!items->volume && !items->prototype) return bpl_items_free(session, items), NULL;
+    if (kept || !items->volume) return bpl_collect(session, items);
+    bpl_value *only = bpl_keep(items->at[0]);
+    return bpl_items_free(session, items), only;
+}
+
+/* Numbers of several kinds, rationals among them, as floats; other values as they are. Owned. */
+static bpl_value *in_floats(bpl_session *session, bpl_value *value)
+{
+    bool numbers = value->type == BPL_ITEMS && bpl_volume(value);
+    for (int64_t i = 0; numbers && i < bpl_volume(value); i++) {
+        const bpl_value *item = value->items->at[i];
+        numbers = item->atom && bpl_is_number(item) && (item->type != BPL_NUMBERS || item->class != BPL_CLASS_COMPLEX);
+    }
+    if (!numbers) return bpl_keep(value);
+    size_t bytes = (size_t)bpl_volume(value) * sizeof(double);
+    double *floats = base_allocate(session->allocator, bytes);
+    bool good = floats || bpl_fail_memory(session);
+    for (int64_t i = 0; good && i < bpl_volume(value); i++) good = bpl_to_double(session, value->items->at[i], "⌹: an item", &floats[i]);
+    bpl_value *result = good ? bpl_numbers(session, BPL_CLASS_FLOAT, WG_KIND_F64, bpl_rank(value), bpl_shape(value), floats) : NULL;
+    if (floats) base_free(session->allocator, floats, bytes);
+    return result && value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
+}
+
 /* ---- names: the axes of an inverse are exchanged ---- */
 
 static void exchanged(const bpl_value *value, int32_t from[WG_MAX_RANK])
@@ -178,20 +394,24 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
         if (number == 0) return bpl_float_of(session, session->preferences.float_kind, 0); /* the least solution of 0 x = anything */
     } else if (!bpl_is_number(right)) {
         return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
+    } else if (right->type == BPL_RATIONAL) {
+        bool zero;
+        if (!is_zero(session, right, &zero) || zero) return bpl_failed(session) ? NULL : bpl_keep(right);
     }
-    bpl_value *one = left ? bpl_keep(left) : bpl_float(session, 1);
-    bpl_value *real = one && right->class <= BPL_CLASS_FIXED ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
+    bpl_value *one = left ? bpl_keep(left) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
+    bool whole = right->type == BPL_NUMBERS && right->class <= BPL_CLASS_FIXED;
+    bpl_value *real = one && whole ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
     bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
     bpl_release(one);
     bpl_release(real);
     return result;
 }
 
-bpl_value *bpl_do_inverse(bpl_session *session, const bpl_call *call)
+static bpl_value *invert(bpl_session *session, bpl_value *value)
 {
-    bpl_value *value = call->right;
     uint32_t rank = bpl_rank(value);
     if (!rank) return divide_units(session, NULL, value);
+    if (is_exact(value)) return divide_exactly(session, NULL, value);
     wg_kind kind = float_kind_of(session, value);
     if (kind == WG_KIND_COUNT) return NULL;
     if (!bpl_volume(value) && rank == 1) return bpl_keep(value);
@@ -206,6 +426,14 @@ bpl_value *bpl_do_inverse(bpl_session *session, const bpl_call *call)
     bpl_release(column);
     exchanged(value, from);
     return bpl_carry(session, result, value, from, NULL);
+}
+
+bpl_value *bpl_do_inverse(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *value = is_exact(call->right) ? bpl_keep(call->right) : in_floats(session, call->right);
+    bpl_value *result = value ? invert(session, value) : NULL;
+    bpl_release(value);
+    return result;
 }
 
 /* The right-hand sides as [m, k], and the shape of the solution's axes behind the first. */
@@ -245,10 +473,8 @@ static bpl_value *solve_arrays(bpl_session *session, bpl_value *left, bpl_value 
     return result;
 }
 
-bpl_value *bpl_do_solve(bpl_session *session, const bpl_call *call)
+static bpl_value *solve(bpl_session *session, bpl_value *left, bpl_value *right)
 {
-    bpl_value *left = call->left, *right = call->right;
-    if (!sides_agree(session, left, right)) return NULL;
     if (!bpl_rank(right) && !bpl_rank(left)) return divide_units(session, left, right);
     wg_kind kind = float_kind_of(session, right), other = kind == WG_KIND_COUNT ? kind : float_kind_of(session, left);
     if (other == WG_KIND_COUNT) return NULL;
@@ -260,4 +486,18 @@ bpl_value *bpl_do_solve(bpl_session *session, const bpl_call *call)
     if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[1], bpl_axis_of(left, 1));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
+}
+
+bpl_value *bpl_do_solve(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *left = call->left, *right = call->right;
+    if (!sides_agree(session, left, right)) return NULL;
+    if (bpl_rank(left) + bpl_rank(right) && (is_exact(left) || is_exact(right)) && is_integral(left) && is_integral(right))
+        return divide_exactly(session, left, right);
+    left = bpl_rank(left) ? in_floats(session, left) : bpl_keep(left);
+    right = left && bpl_rank(right) ? in_floats(session, right) : bpl_keep(right);
+    bpl_value *result = left && right ? solve(session, left, right) : NULL;
+    bpl_release(left);
+    bpl_release(right);
+    return result;
 }

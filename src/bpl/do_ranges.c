@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bpl/cells.h"
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- whole numbers as a kind ---- */
@@ -80,6 +81,7 @@ static bpl_value *coordinates(bpl_session *session, bpl_class class, wg_kind kin
     bpl_items *items = bpl_items_new(session, (uint32_t)rank, shape);
     bool good = items != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
+        if (i % 4096 == 0 && !(good = bpl_go_on(session))) break;
         for (int64_t axis = 0; axis < rank; axis++) place[axis] = lengths[axis] < 0 ? shape[axis] - 1 - at[axis] : at[axis];
         good = (items->at[i] = bpl_integers_as(session, class, kind, 1, &rank, place)) != NULL;
         for (int64_t axis = rank; axis-- > 0;) {
@@ -298,6 +300,7 @@ static bpl_value *places(bpl_session *session, const bpl_value *value, const int
     int64_t at[WG_MAX_RANK] = {0}, filled = 0, rank = bpl_rank(value);
     bool good = items != NULL;
     for (int64_t i = 0; good && i < bpl_volume(value); i++) {
+        if (i % 4096 == 0 && !(good = bpl_go_on(session))) break;
         if (counts[i]) {
             bpl_value *place = rank == 1 ? place_of(session, value, 0, i) : coordinate(session, value, at);
             good = place != NULL;

@@ -3,6 +3,7 @@
  * Looking for cells: index of, member, find; and enlist. */
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -97,14 +98,16 @@ static bpl_value *find(bpl_session *session, find_plan *plan, bool nothing)
     size_t bytes = (size_t)(volume ? volume : 1);
     uint8_t *found = base_allocate_zeroed(session->allocator, bytes);
     if (!found) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < volume; i++) {
+    bool goes_on = true;
+    for (int64_t i = 0; goes_on && i < volume; i++) {
         bool inside = nothing;
+        if (i % 4096 == 0) goes_on = bpl_go_on(session);
         for (uint32_t axis = 0; inside && axis < plan->rank; axis++) inside = at[axis] + plan->pattern[axis] <= plan->shape[axis];
         found[i] = nothing ? inside : stands_at(plan, at);
         for (uint32_t axis = plan->rank; axis-- > 0; at[axis] = 0)
             if (++at[axis] < plan->shape[axis]) break;
     }
-    bpl_value *result = bpl_numbers(session, BPL_CLASS_BOOLEAN, WG_KIND_BOOL, plan->rank, plan->shape, found);
+    bpl_value *result = goes_on ? bpl_numbers(session, BPL_CLASS_BOOLEAN, WG_KIND_BOOL, plan->rank, plan->shape, found) : NULL;
     base_free(session->allocator, found, bytes);
     return result;
 }

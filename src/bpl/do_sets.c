@@ -194,58 +194,61 @@ bpl_value *bpl_do_classify(bpl_session *session, const bpl_call *call)
 
 /* ---- groups ---- */
 
-/* Positions in the order of the first ones of their groups; keys where the axis has them. */
-static bpl_value *group(bpl_session *session, const bpl_value *value, const int64_t *order, int64_t count)
-{
-    const bpl_axis *axis = bpl_axis_of(value, 0);
-    if (!axis || !axis->labels) return bpl_integers(session, order, count);
-    bpl_items *items = bpl_items_new(session, 1, &count);
-    bool good = items != NULL;
-    for (int64_t i = 0; good && i < count; i++) {
-        bpl_value *label = axis->labels[order[i]];
-        good = (items->at[i] = label ? bpl_keep(label) : bpl_integer(session, order[i])) != NULL;
-    }
-    if (good) return bpl_collect(session, items);
-    if (items) bpl_items_free(session, items);
-    return NULL;
-}
+/* Groups as they fill: a number for each, by the first position of its members, and where its next position goes. */
+typedef struct filling {
+    uint32_t *numbers; /* [count]: members first, then numbers */
+    int64_t **next;    /* [groups] */
+    int64_t count, groups;
+} filling;
 
-/* `order` [count]: positions by groups, which end at `ends` [count], numbered at the first position of each. */
-static bpl_value *cut_groups(bpl_session *session, const bpl_value *value, const int64_t *first, const int64_t *order, const int64_t *ends,
-                             int64_t count)
+/* Counts members, and makes room for each group's positions. */
+static bpl_items *groups_new(bpl_session *session, const int64_t *first, filling *f)
 {
-    int64_t groups = 0, made = 0, at = 0;
-    for (int64_t i = 0; i < count; i++) groups += first[i] == i;
-    bpl_items *items = bpl_items_new(session, 1, &groups);
-    bool good = items != NULL;
-    for (int64_t i = 0; good && i < count; i++) {
+    for (int64_t i = 0; i < f->count; i++) {
+        f->numbers[first[i]]++;
+        f->groups += first[i] == i;
+    }
+    bpl_items *items = bpl_items_new(session, 1, &f->groups);
+    f->next = items ? base_allocate(session->allocator, ((size_t)f->groups + 1) * sizeof *f->next) : NULL;
+    bool good = f->next || (items && bpl_fail_memory(session));
+    int64_t made = 0;
+    for (int64_t i = 0; good && i < f->count; i++) {
         if (first[i] != i) continue;
-        good = (items->at[made++] = group(session, value, order + at, ends[i] - at)) != NULL;
-        at = ends[i];
+        int64_t members = f->numbers[i];
+        wg_tensor *tensor = wg_tensor_new(session->context, WG_KIND_I64, 1, &members, NULL, NULL);
+        if (!(good = tensor || bpl_fail_memory(session))) break;
+        f->next[made] = wg_tensor_data(tensor);
+        f->numbers[i] = (uint32_t)made;
+        wg_scope_open(session->lazy);
+        good = (items->at[made++] = bpl_scope_result(session, wg_array_of(session->lazy, tensor), BPL_CLASS_ORDINARY)) != NULL;
     }
-    if (good && !groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
-    if (good) return bpl_of_items(session, items);
-    if (items) bpl_items_free(session, items);
+    if (good && !f->groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
+    if (good) return items;
+    bpl_items_free(session, items);
     return NULL;
 }
 
-/* Counts by group, then where each begins, then the positions in their places. */
+/* Positions as keys, where their axis has them. */
+static bool label_groups(bpl_session *session, bpl_items *items, const bpl_axis *axis)
+{
+    for (int64_t i = 0; axis && axis->labels && i < items->volume; i++) {
+        bpl_value *labels = bpl_labels_of(session, items->at[i], axis, 0);
+        if (!labels) return false;
+        bpl_release(items->at[i]);
+        items->at[i] = labels;
+    }
+    return true;
+}
+
 static bpl_value *group_places(bpl_session *session, const bpl_value *value, const int64_t *first, int64_t count)
 {
-    size_t bytes = (2 * (size_t)count + 1) * sizeof(int64_t);
-    int64_t *ends = base_allocate_zeroed(session->allocator, bytes), *order = ends + count, total = 0;
-    if (!ends) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < count; i++) ends[first[i]]++;
-    for (int64_t i = 0; i < count; i++) {
-        if (first[i] != i) continue;
-        int64_t size = ends[i];
-        ends[i] = total;
-        total += size;
-    }
-    for (int64_t i = 0; i < count; i++) order[ends[first[i]]++] = i;
-    bpl_value *result = cut_groups(session, value, first, order, ends, count);
-    base_free(session->allocator, ends, bytes);
-    return result;
+    filling f = {.count = count, .numbers = base_allocate_zeroed(session->allocator, ((size_t)count + 1) * sizeof(uint32_t))};
+    bpl_items *items = f.numbers ? groups_new(session, first, &f) : bpl_fail_memory(session);
+    for (int64_t i = 0; items && i < count; i++) *f.next[f.numbers[first[i]]]++ = i;
+    if (f.next) base_free(session->allocator, f.next, ((size_t)f.groups + 1) * sizeof *f.next);
+    if (f.numbers) base_free(session->allocator, f.numbers, ((size_t)count + 1) * sizeof *f.numbers);
+    if (items && !label_groups(session, items, bpl_axis_of(value, 0))) bpl_items_free(session, items), items = NULL;
+    return items ? bpl_of_items(session, items) : NULL;
 }
 
 bpl_value *bpl_do_groups(bpl_session *session, const bpl_call *call)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a stable merge of positions ---- */
@@ -37,8 +38,11 @@ static int compare_rows(order_of *order, int64_t a, int64_t b)
     return order->descending ? -answer : answer;
 }
 
+#define INTERRUPTED_ITEMS 4096 /* an interrupt waits for so many at most */
+
 static void merge_sort(order_of *order, int64_t *positions, int64_t *spare, int64_t count)
 {
+    if (count > INTERRUPTED_ITEMS && !bpl_go_on(order->session)) order->failed = true;
     if (count < 2 || order->failed) return;
     int64_t half = count / 2, left = 0, right = half, at = 0;
     merge_sort(order, positions, spare, half);
@@ -198,6 +202,7 @@ bpl_value *bpl_do_sort_down(bpl_session *session, const bpl_call *call) { return
 static bpl_value *grade_by(bpl_session *session, const bpl_call *call, bool descending)
 {
     bpl_value *collation = call->left, *value = call->right;
+    if (!bpl_rank(collation) || !bpl_rank(value)) return bpl_fail(session, BPL_RANK, "%s: arrays of rank 1 or more are expected", descending ? "⍒" : "⍋");
     if (collation->type != BPL_CHARACTERS || value->type != BPL_CHARACTERS)
         return bpl_fail(session, BPL_DOMAIN, "%s: a collation orders characters", descending ? "⍒" : "⍋");
     if (bpl_rank(collation) != 1)

@@ -11,7 +11,7 @@
 #include "bpl/fold.h"
 #include "bpl/whole.h"
 
-/* ---- which primitive ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- which primitive ----------------------------------------------------------------------------------------------------------------- */
 
 /* {⍺ f ⍵} */
 static int32_t primitive_of_dfn(const bpl_function *function)
@@ -32,7 +32,7 @@ int32_t bpl_fold_primitive(const bpl_value *function)
     return function->function->form == BPL_DFN ? primitive_of_dfn(function->function) : -1;
 }
 
-/* ---- identities ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- identities ---------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum identity_form { IDENTITY_NONE, IDENTITY_NUMBER, IDENTITY_TRUTH, IDENTITY_EMPTY } identity_form;
 
@@ -68,7 +68,8 @@ static bpl_value *filled(bpl_session *session, bpl_value *atom, uint32_t rank, c
 /* What a fold of no items like this one answers. */
 static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *like)
 {
-    if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN, "a fold of no items by a function without an identity");
+    if (glyph < 0 || identities[glyph].form == IDENTITY_NONE) return bpl_fail(session, BPL_DOMAIN,
+                                                                              "a fold of no items by a function without an identity");
     if (identities[glyph].form == IDENTITY_EMPTY) return bpl_nothing_of(session, like, 1, &(int64_t){0});
     if (like->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, like->items->rank, like->items->shape);
@@ -78,14 +79,15 @@ static bpl_value *identity_like(bpl_session *session, int32_t glyph, bpl_value *
         return items ? bpl_items_free(session, items) : (void)0, NULL;
     }
     if (!bpl_is_simple(like)) return bpl_float(session, identities[glyph].number);
-    bpl_value *atom = identities[glyph].form == IDENTITY_TRUTH ? bpl_boolean(session, identities[glyph].number != 0) : identity_number(session, glyph, like);
+    bool truth = identities[glyph].form == IDENTITY_TRUTH;
+    bpl_value *atom = truth ? bpl_boolean(session, identities[glyph].number != 0) : identity_number(session, glyph, like);
     if (!atom || like->atom) return atom;
     bpl_value *array = filled(session, atom, bpl_rank(like), bpl_shape(like));
     bpl_release(atom);
     return array;
 }
 
-/* ---- rows of lazy/ ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows of lazy/ ------------------------------------------------------------------------------------------------------------------- */
 
 /* How a primitive folds and scans numbers of a class. */
 typedef struct row_fold {
@@ -99,7 +101,8 @@ typedef struct row_fold {
 static row_fold row_of(int32_t glyph, const bpl_value *value)
 {
     uint8_t class = value->class;
-    bool boolean = class == BPL_CLASS_BOOLEAN, integer = boolean || class == BPL_CLASS_ORDINARY || class == BPL_CLASS_FIXED, real = integer || class == BPL_CLASS_FLOAT;
+    bool boolean = class == BPL_CLASS_BOOLEAN, integer = boolean || class == BPL_CLASS_ORDINARY || class == BPL_CLASS_FIXED;
+    bool real = integer || class == BPL_CLASS_FLOAT;
     row_fold none = {.op = NULL}, sum = {.op = "sum", .wide = integer, .class = boolean ? BPL_CLASS_ORDINARY : class};
     if (value->type != BPL_NUMBERS || !real) return none;
     switch (glyph) {
@@ -139,7 +142,8 @@ static wg_array *scanned(const row_fold *row, const bpl_value *value, int32_t ax
     array = array ? wg_array_scan(array, row->op, axis, false) : NULL;
     if (row->odd && array) { /* turned at each second place */
         wg_array *place = wg_array_iota(wg_array_lazy(array), WG_KIND_I64, bpl_rank(value), bpl_shape(value), axis);
-        array = place ? wg_array_xor(array, wg_array_equal(wg_array_and(place, wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1)), wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1))) : NULL;
+        array = place ? wg_array_xor(array, wg_array_equal(wg_array_and(place, wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1)),
+                                                           wg_array_integer(wg_array_lazy(array), WG_KIND_I64, 1))) : NULL;
     }
     return narrowed(row, array, value);
 }
@@ -172,7 +176,8 @@ static bpl_value *bounded(bpl_value *result, int32_t glyph, const bpl_value *val
 /* One kind, and an order that may be chosen: the seed can come last. */
 static bool seed_follows(int32_t glyph, const bpl_value *seed, const bpl_value *value)
 {
-    bool whole = (seed->class == BPL_CLASS_ORDINARY || seed->class == BPL_CLASS_BOOLEAN) && (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_BOOLEAN);
+    bool whole = (seed->class == BPL_CLASS_ORDINARY || seed->class == BPL_CLASS_BOOLEAN) &&
+        (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_BOOLEAN);
     return commutes(glyph) && (whole || (seed->class == value->class && bpl_kind(seed) == bpl_kind(value)));
 }
 
@@ -208,7 +213,7 @@ static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *va
     return result && value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
 }
 
-/* ---- one lane -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one lane ------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct lane_call {
     bpl_value *function, *seed;
@@ -264,14 +269,15 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
     return NULL;
 }
 
-/* ---- all lanes ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all lanes ----------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *over_lanes(bpl_session *session, bpl_value *value, lane_call *call, bool scan)
 {
     bpl_value *(*code)(bpl_session *, void *, bpl_value *, bpl_value *) = scan ? scan_lane : fold_lane;
     uint32_t rank = bpl_rank(value);
     if (rank == 1) return code(session, call, NULL, value);
-    bpl_map map = {.code = code, .data = call, .right = value, .right_rank = rank - 1, .form = BPL_CELL, .assembly = scan ? BPL_ASSEMBLE_MIXED : BPL_ASSEMBLE_ITEMS};
+    bpl_map map = {.code = code, .data = call, .right = value, .right_rank = rank - 1, .form = BPL_CELL,
+                   .assembly = scan ? BPL_ASSEMBLE_MIXED : BPL_ASSEMBLE_ITEMS};
     bpl_frames frames;
     if (!bpl_frames_pair(session, NULL, 0, value, rank - 1, &frames)) return NULL;
     if (frames.volume || scan) return bpl_map_cells(session, &map, &frames);
@@ -330,7 +336,7 @@ bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, 
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
 }
 
-/* ---- along other axes ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- along other axes ---------------------------------------------------------------------------------------------------------------- */
 
 /* Axis i of the result is axis order[i]. */
 static bpl_value *permuted(bpl_session *session, bpl_value *value, const int32_t *order)
@@ -421,6 +427,21 @@ bpl_value *bpl_derived_scan_first(bpl_session *session, const bpl_call *call)
     return bpl_is_unit(call->right) ? bpl_derived_scan(session, call) : along(session, call, 0, true);
 }
 
+/* Results that are arrays come together with their axes where the first of the folded ones was. Consumes result. */
+static bpl_value *mixed_cells(bpl_session *session, bpl_value *result, uint32_t frame_rank, const uint32_t *axes, uint32_t count)
+{
+    if (!frame_rank) return result;
+    bpl_value *mixed = bpl_mix(session, result), *placed = NULL;
+    bpl_release(result);
+    if (!mixed) return NULL;
+    uint32_t places[WG_MAX_RANK], cell_rank = bpl_rank(mixed) - frame_rank, first = axes[0];
+    for (uint32_t i = 0; i < count; i++) first -= axes[i] < axes[0];
+    for (uint32_t i = 0; i < cell_rank; i++) places[i] = first + i;
+    placed = bpl_axes_back(session, mixed, places, cell_rank);
+    bpl_release(mixed);
+    return placed;
+}
+
 bpl_value *bpl_fold_axes(bpl_session *session, const bpl_call *call, const uint32_t *axes, uint32_t count)
 {
     if (count == 1) return along(session, call, axes[0], false);
@@ -430,7 +451,7 @@ bpl_value *bpl_fold_axes(bpl_session *session, const bpl_call *call, const uint3
     bpl_value *result = merged ? bpl_fold(session, call->function->left, call->left, merged) : NULL;
     bpl_release(last);
     bpl_release(merged);
-    return result;
+    return count > 1 && result && result->type == BPL_ITEMS ? mixed_cells(session, result, bpl_rank(call->right) - count, axes, count) : result;
 }
 
 bpl_value *bpl_scan_axis(bpl_session *session, const bpl_call *call, uint32_t axis) { return along(session, call, axis, true); }

@@ -18,7 +18,7 @@ static const char *name_of(const bpl_value *value, uint32_t axis)
     return known ? known->name : NULL;
 }
 
-/* ---- which axes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which axes ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Named axes by name; the others in order, but never two of different names. */
 static void match_axes(const bpl_pairing *p, uint32_t *partner, uint32_t *back)
@@ -52,7 +52,7 @@ static void order_axes(bpl_pairing *p)
         if (by_right || back[b] == NO_AXIS) p->axes[p->count++] = (bpl_paired_axis){.left = back[b], .right = b};
 }
 
-/* ---- which positions ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- which positions ----------------------------------------------------------------------------------------------------------------- */
 
 static int64_t *positions_new(bpl_session *session, int64_t count)
 {
@@ -146,7 +146,7 @@ static bool pair_axis(bpl_pairing *p, bpl_paired_axis *axis)
     return bpl_fail(p->session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)a, (long long)b), false;
 }
 
-/* ---- which cells ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which cells --------------------------------------------------------------------------------------------------------------------- */
 
 /* Whether the argument's axes are those of the frame, in order, each whole or repeated. */
 static void note_broadcast(const bpl_pairing *p, bpl_frames *frames, bool is_left)

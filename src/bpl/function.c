@@ -27,7 +27,6 @@ void bpl_function_release(bpl_function *function)
     bpl_session *session = function->session;
     bpl_value *parts[] = {function->left, function->right, function->third, function->inverse, function->slope};
     for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) bpl_release(parts[i]);
-    if (function->recording) bpl_recording_release(session, function->recording);
     if (function->source) bpl_source_release(function->source);
     base_free(session->allocator, function, sizeof *function);
 }

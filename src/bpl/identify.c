@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a table of what was met ---- */
@@ -207,17 +208,26 @@ static bool simple_keys(bpl_session *session, bpl_value *a, bpl_value *b, bpl_cl
 
 /* ---- any items ---- */
 
-static bool hash_value(bpl_session *session, const bpl_value *value, uint64_t *hash);
+/* The first number that is not whole, which the hash leaves out: its bucket of neighbours is looked up with those beside it. Where there are
+ * keys, items may stand in any order, and none is the first. */
+typedef struct fraction {
+    bool met;
+    int64_t bucket;
+} fraction;
 
-static uint64_t hash_number(double number)
+static bool hash_value(bpl_session *session, const bpl_value *value, fraction *first, uint64_t *hash);
+
+static uint64_t hash_number(double number, fraction *first)
 {
     double whole = rint(number);
     if (isnan(number)) return 3;
-    if (fabs(number - whole) > TOLERANCE * (fabs(number) > 1 ? fabs(number) : 1)) return 5; /* fractions all alike: they match within the tolerance */
-    return mixed((uint64_t)ordered_bits(whole) + 7);
+    if (fabs(number - whole) <= TOLERANCE * (fabs(number) > 1 ? fabs(number) : 1)) return mixed((uint64_t)ordered_bits(whole) + 7);
+    if (!first->met) first->bucket = ordered_bits(number) >> BUCKET_BITS;
+    first->met = true;
+    return 5;
 }
 
-static bool hash_simple(bpl_session *session, const bpl_value *value, uint64_t *hash)
+static bool hash_simple(bpl_session *session, const bpl_value *value, fraction *first, uint64_t *hash)
 {
     wg_view view;
     if (value->type == BPL_NUMBERS && value->class == BPL_CLASS_COMPLEX) return true; /* may match real ones: the shape alone tells */
@@ -225,42 +235,44 @@ static bool hash_simple(bpl_session *session, const bpl_value *value, uint64_t *
     for (int64_t i = 0; i < bpl_volume(value); i++) {
         base_number number = base_number_load(view.kind, view.data, i);
         *hash += value->type == BPL_CHARACTERS ? mixed((uint64_t)((const uint32_t *)view.data)[i] + 0x100000000u)
-                                               : hash_number(base_number_to_double(view.kind, number));
+                                               : hash_number(base_number_to_double(view.kind, number), first);
     }
     return true;
 }
 
+/* What goes on upon another stack. */
+typedef struct deep_hash {
+    const bpl_value *value;
+    fraction *first;
+    uint64_t hash;
+} deep_hash;
+
 static bpl_value *hash_further(bpl_session *session, void *data)
 {
-    const bpl_value *value = *(const bpl_value **)data;
-    uint64_t hash;
-    return hash_value(session, value, &hash) ? bpl_integer(session, (int64_t)hash) : NULL;
-}
-
-static bool hash_deep(bpl_session *session, const bpl_value *value, uint64_t *hash)
-{
-    int64_t answer = 0;
-    bpl_value *result = bpl_stack_more(session, hash_further, &value);
-    bool good = result && bpl_to_integer(session, result, "a hash", &answer);
-    bpl_release(result);
-    *hash = (uint64_t)answer;
-    return good;
+    deep_hash *deep = data;
+    return hash_value(session, deep->value, deep->first, &deep->hash) ? bpl_boolean(session, true) : NULL;
 }
 
 /* The order of items does not count: what has keys matches in any order. */
-static bool hash_value(bpl_session *session, const bpl_value *value, uint64_t *hash)
+static bool hash_value(bpl_session *session, const bpl_value *value, fraction *first, uint64_t *hash)
 {
+    if (bpl_stack_is_low(session)) {
+        deep_hash deep = {value, first, 0};
+        bpl_value *done = bpl_stack_more(session, hash_further, &deep);
+        bpl_release(done);
+        *hash = deep.hash;
+        return done != NULL;
+    }
     *hash = mixed(bpl_rank(value) + 16u * !value->atom);
     for (uint32_t axis = 0; axis < bpl_rank(value); axis++) *hash = mixed(*hash + (uint64_t)bpl_shape(value)[axis]);
-    if (bpl_stack_is_low(session)) return hash_deep(session, value, hash);
-    if (bpl_is_simple(value)) return hash_simple(session, value, hash);
+    if (bpl_is_simple(value)) return hash_simple(session, value, first, hash);
     if (value->type == BPL_RATIONAL) {
         double number;
-        return bpl_to_double(session, value, "a number", &number) && (*hash += hash_number(number), true);
+        return bpl_to_double(session, value, "a number", &number) && (*hash += hash_number(number, first), true);
     }
     for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) {
         uint64_t inner;
-        if (!hash_value(session, value->items->at[i], &inner)) return false;
+        if (!hash_value(session, value->items->at[i], first, &inner)) return false;
         *hash += mixed(inner);
     }
     return true;
@@ -274,30 +286,50 @@ static bool rows_match(bpl_session *session, bpl_value *const *a, bpl_value *con
     return true;
 }
 
+/* The place of the first row met that matches row i: *found stays where there is none. */
+static bool find_row(bpl_session *session, const met_table *table, uint64_t hash, bpl_value *const *values, int64_t i, int64_t width, int64_t *found)
+{
+    for (uint64_t at = hash & table->mask; table->slots[at].number; at = (at + 1) & table->mask) {
+        int64_t other = table->slots[at].number - 1;
+        bool same = false;
+        if (table->slots[at].hash != hash || other >= *found) continue;
+        if (!rows_match(session, values + other * width, values + i * width, width, &same)) return false;
+        if (same) return *found = other, true;
+    }
+    return true;
+}
+
 /* For each row [width] of values the place of the first matching one. */
-static bool identify_values(bpl_session *session, bpl_value *const *values, int64_t count, int64_t width, int64_t *ids)
+static bool identify_values(bpl_session *session, bpl_value *const *values, int64_t count, int64_t width, bool keyed, int64_t *ids)
 {
     met_table table;
     if (!table_new(session, count, &table)) return false;
     bool good = true;
     for (int64_t i = 0; good && i < count; i++) {
         uint64_t hash = (uint64_t)width, inner;
-        int64_t found = i;
+        fraction first = {0};
+        ids[i] = i;
+        if (i % 256 == 0) good = bpl_go_on(session);
         for (int64_t k = 0; good && k < width; k++) {
-            good = hash_value(session, values[i * width + k], &inner);
+            good = hash_value(session, values[i * width + k], &first, &inner);
             hash = mixed(hash + inner);
         }
-        for (uint64_t at = hash & table.mask; good && found == i && table.slots[at].number; at = (at + 1) & table.mask) {
-            int64_t other = table.slots[at].number - 1;
-            bool same = false;
-            if (table.slots[at].hash == hash) good = rows_match(session, values + other * width, values + i * width, width, &same);
-            if (same) found = other;
-        }
-        ids[i] = found;
-        if (found == i) table_add(&table, hash, i);
+        int64_t beside = first.met && !keyed, bucket = beside ? first.bucket : 0;
+        for (int64_t step = -beside; good && step <= beside; step++)
+            good = find_row(session, &table, mixed(hash + (uint64_t)(bucket + step)), values, i, width, &ids[i]);
+        if (ids[i] == i) table_add(&table, mixed(hash + (uint64_t)bucket), i);
     }
     table_free(session, &table);
     return good;
+}
+
+/* Whether a value has keys somewhere inside. */
+static bool has_keys(bpl_session *session, const bpl_value *value)
+{
+    if (value->keys || bpl_stack_is_low(session)) return true;
+    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++)
+        if (has_keys(session, value->items->at[i])) return true;
+    return false;
 }
 
 static bool identify_items(bpl_session *session, bpl_value *a, bpl_value *b, int64_t count, int64_t width, int64_t *ids)
@@ -310,7 +342,8 @@ static bool identify_items(bpl_session *session, bpl_value *a, bpl_value *b, int
         values[made] = bpl_item(session, made < left ? a : b, made < left ? made : made - left);
         good = values[made] != NULL;
     }
-    good = good && identify_values(session, values, count, width, ids);
+    bool keyed = (a->type == BPL_ITEMS && has_keys(session, a)) || (b && b->type == BPL_ITEMS && has_keys(session, b));
+    good = good && identify_values(session, values, count, width, keyed, ids);
     while (made-- > 0) bpl_release(values[made]);
     if (values) base_free(session->allocator, values, bytes);
     return good;

@@ -4,6 +4,7 @@
  * even steps is not even copied. */
 #include <string.h>
 
+#include "bpl/kinds.h"
 #include "bpl/write.h"
 
 /* ---- keys of the result ------------------------------------------------------------------------------------------------------------------- */
@@ -188,8 +189,80 @@ static bpl_value *read_deep(bpl_session *session, bpl_value *value, const bpl_va
     return items ? bpl_collect(session, items) : NULL;
 }
 
+/* ---- positions that a map or a derivative carries -------------------------------------------------------------------------------------------- */
+
+/* Each selector a position of its own axis, or one array of positions of the first axis; some are carried, so that none is read by itself. */
+static bool is_carried_selection(const bpl_value *value, bpl_value *const *selectors, uint32_t count)
+{
+    bool carried = false;
+    if (!bpl_is_simple(value) || value->keys || count > bpl_rank(value)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const bpl_value *s = selectors[i];
+        if (s->type != BPL_NUMBERS || !bpl_class_is_real(s->class) || s->keys || (count > 1 && !s->atom) || !bpl_shape(value)[i]) return false;
+        carried |= wg_array_is_carried(s->array);
+    }
+    return carried;
+}
+
+/* Positions from the beginning, i64, and where they are none (NaN; NULL: nowhere). Asked of all cells at once whether they are whole and inside. */
+static bool carried_positions(bpl_session *session, const bpl_value *selector, int64_t extent, wg_array **positions, wg_array **none)
+{
+    wg_lazy *lazy = session->lazy;
+    wg_array *length = wg_array_integer(lazy, WG_KIND_I64, extent), *zero = wg_array_integer(lazy, WG_KIND_I64, 0);
+    bool any;
+    *none = NULL;
+    if (selector->class == BPL_CLASS_FLOAT) {
+        wg_array *number = wg_array_convert(selector->array, WG_KIND_F64);
+        *none = wg_array_is_nan(number);
+        if (!bpl_found(session, wg_array_logical_and(wg_array_not_equal(number, wg_array_floor(number)), wg_array_logical_not(*none)), &any)) return false;
+        if (any) return bpl_fail(session, BPL_DOMAIN, "a position must be a whole number"), false;
+    }
+    wg_array *number = wg_array_convert(selector->array, WG_KIND_I64);
+    number = wg_array_select(wg_array_less(number, zero), wg_array_add(number, length), number);
+    wg_array *outside = wg_array_logical_or(wg_array_less(number, zero), wg_array_less_equal(length, number));
+    *positions = wg_array_select(outside, zero, number);
+    if (session->preferences.static_kinds || session->prototypes) return *none = *none ? wg_array_logical_or(*none, outside) : outside, true;
+    if (!bpl_found(session, outside, &any)) return false;
+    return !any || (bpl_fail(session, BPL_INDEX, "a position is outside an axis of length %lld", (long long)extent), false);
+}
+
+/* Rows of the first axes, taken together, at positions. */
+static wg_array *carried_rows(bpl_session *session, const bpl_value *value, bpl_value *const *selectors, uint32_t count)
+{
+    const int64_t *shape = bpl_shape(value);
+    int64_t flat[WG_MAX_RANK + 1] = {1}, marked[2 * WG_MAX_RANK];
+    wg_array *at = NULL, *nowhere = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        wg_array *own, *none;
+        if (!carried_positions(session, selectors[i], shape[i], &own, &none)) return NULL;
+        at = at ? wg_array_add(wg_array_mul(at, wg_array_integer(session->lazy, WG_KIND_I64, shape[i])), own) : own;
+        nowhere = nowhere && none ? wg_array_logical_or(nowhere, none) : none ? none : nowhere;
+        flat[0] *= shape[i];
+    }
+    uint32_t rest = bpl_rank(value) - count, rank = bpl_rank(selectors[0]);
+    memcpy(flat + 1, shape + count, rest * sizeof *flat);
+    wg_array *rows = wg_array_gather(wg_array_reshape(value->array, rest + 1, flat), at, 0, 0, "error", 0);
+    if (!nowhere) return rows;
+    for (uint32_t k = 0; k < rank + rest; k++) marked[k] = k < rank ? bpl_shape(selectors[0])[k] : 1;
+    wg_array *fill = wg_array_number(session->lazy, bpl_kind(value), value->class == BPL_CLASS_CHARACTER ? ' ' : 0);
+    return wg_array_select(wg_array_reshape(nowhere, rank + rest, marked), fill, rows);
+}
+
+static bpl_value *select_carried(bpl_session *session, bpl_value *value, bpl_value *const *selectors, uint32_t count)
+{
+    bool atom = selectors[0]->atom && bpl_rank(value) == count;
+    wg_scope_open(session->lazy);
+    wg_array *rows = carried_rows(session, value, selectors, count);
+    bpl_value *result = bpl_failed(session) ? NULL : bpl_own_array(session, rows, value->class, atom, false);
+    wg_scope_close(session->lazy);
+    return result;
+}
+
 static bpl_value *select(bpl_session *session, bpl_value *value, bpl_value *const *selectors, uint32_t count, bool pair)
 {
+    if (count && is_carried_selection(value, selectors, count) && bpl_rank(selectors[0]) + bpl_rank(value) - count <= WG_MAX_RANK) {
+        return select_carried(session, value, selectors, count);
+    }
     if (count == 1 && bpl_is_deep(value, selectors[0])) return read_deep(session, value, selectors[0]);
     if (!count) return bpl_keep(value);
     bpl_recipe recipe;

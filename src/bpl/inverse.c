@@ -13,7 +13,8 @@ static bpl_value *unknown(bpl_session *session)
 }
 
 /* The inverse of `first`, then that of `then`. */
-static bpl_value *undo_both(bpl_session *session, bpl_value *first, bpl_known first_which, bpl_value *first_known, bpl_value *then, bpl_known then_which,
+static bpl_value *undo_both(bpl_session *session, bpl_value *first, bpl_known first_which, bpl_value *first_known, bpl_value *then,
+                            bpl_known then_which,
                             bpl_value *then_known, bpl_value *y)
 {
     bpl_value *middle = undo(session, first, first_which, first_known, y);
@@ -38,7 +39,7 @@ static bpl_value *inverse_value(bpl_session *session, bpl_value *function)
     return bpl_of_function(session, inverse);
 }
 
-/* ---- trains ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- trains -------------------------------------------------------------------------------------------------------------------------- */
 
 /* (A f g): f with A known, then g. */
 static bpl_value *undo_fork(bpl_session *session, const bpl_function *fork, bpl_known which, bpl_value *known, bpl_value *y)
@@ -48,13 +49,14 @@ static bpl_value *undo_fork(bpl_session *session, const bpl_function *fork, bpl_
     return unknown(session);
 }
 
-/* ---- modifiers ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- modifiers ----------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *undo_before(bpl_session *session, const bpl_function *f, bpl_known which, bpl_value *known, bpl_value *y)
 {
     if (!bpl_is_callable(f->left)) return which == BPL_KNOWN_NONE ? undo(session, f->right, BPL_KNOWN_LEFT, f->left, y) : unknown(session);
     if (which != BPL_KNOWN_LEFT) return unknown(session);
-    bpl_value *left = bpl_wanted(session, bpl_apply(session, f->left, NULL, known)), *result = left ? undo(session, f->right, BPL_KNOWN_LEFT, left, y) : NULL;
+    bpl_value *left = bpl_wanted(session, bpl_apply(session, f->left, NULL, known)),
+        *result = left ? undo(session, f->right, BPL_KNOWN_LEFT, left, y) : NULL;
     bpl_release(left);
     return result;
 }
@@ -212,7 +214,7 @@ static bpl_value *undo_derived(bpl_session *session, const bpl_function *f, bpl_
     }
 }
 
-/* ---- the entry ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the entry ----------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *undo(bpl_session *session, bpl_value *function, bpl_known which, bpl_value *known, bpl_value *y)
 {

@@ -2,6 +2,7 @@
  *
  * A function called once on all cells at a time. It is tried: where its body reads a value, acts, or answers cells that differ in form, what was
  * tried is forgotten, and it is called cell by cell. */
+#include <stdio.h>
 #include <string.h>
 
 #include "bpl/cells.h"
@@ -18,7 +19,7 @@ static bpl_value *call_once(bpl_session *session, const bpl_map *map, bpl_value 
     return map->code ? map->code(session, map->data, left, right) : bpl_apply(session, map->function, left, right);
 }
 
-/* ---- all cells at once ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all cells at once --------------------------------------------------------------------------------------------------------------- */
 
 /* One argument: a value shared by all cells, or an input with the cells along its first axis. */
 typedef struct mapped_argument {
@@ -180,6 +181,16 @@ static bpl_value *run_trial(trial *t, wg_array **inputs, uint32_t input_count, c
     return items;
 }
 
+/* What was tried is forgotten; why it could not be is told to who asks for events. */
+static void tell_fallback(bpl_session *session, const bpl_map *map)
+{
+    char reason[sizeof session->error.message];
+    bool failed = bpl_failed(session);
+    const char *why = failed ? session->error.message : session->no_result ? "it gives no result" : "its results are not all of one form";
+    snprintf(reason, sizeof reason, "%s", why);
+    if (bpl_forgive(session)) wg_lazy_fallback(session->lazy, map->code ? "a map" : "a function on cells", reason);
+}
+
 /* NULL: it cannot be, and no error unless one that stops. */
 static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_frames *frames)
 {
@@ -199,14 +210,13 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
     bpl_keys_release(session, t.left.keys);
     bpl_keys_release(session, t.right.keys);
     bpl_keys_release(session, t.keys);
-    if (!value) wg_lazy_error_clear(session->lazy); /* the session's error says more, where there is one */
-    if (value || session->trials || (bpl_failed(session) && bpl_error_stops(session))) return value;
-    bpl_error_clear(session);
-    session->no_result = false;
+    if (value) return value;
+    tell_fallback(session, map);
+    wg_lazy_error_clear(session->lazy); /* the session's error says more, where there is one */
     return NULL;
 }
 
-/* ---- cell by cell --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cell by cell -------------------------------------------------------------------------------------------------------------------- */
 
 /* So many results may wait; further ones are computed as they come, each by the plan of the one before. */
 #define WAITING 32
@@ -241,7 +251,8 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     bpl_value **results = base_allocate_zeroed(session->allocator, bytes), *value = NULL;
     if (!results) return bpl_fail_memory(session);
     bool good = !map->left || bpl_cells_open(session, map->left, map->left_rank, map->form, &lefts);
-    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) && call_cells(session, map, frames, &lefts, &rights, results);
+    good = good && bpl_cells_open(session, map->right, map->right_rank, map->form, &rights) &&
+        call_cells(session, map, frames, &lefts, &rights, results);
     if (good) value = bpl_assemble(session, frames, map->assembly, results);
     else for (int64_t i = 0; i < frames->volume; i++) bpl_release(results[i]);
     bpl_cells_close(&lefts);
@@ -250,7 +261,7 @@ static bpl_value *one_by_one(bpl_session *session, const bpl_map *map, const bpl
     return value;
 }
 
-/* ---- no cells ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- no cells ------------------------------------------------------------------------------------------------------------------------ */
 
 static bpl_value *prototype_of(bpl_session *session, bpl_value *value, uint32_t frame_rank, bpl_cell_form form)
 {

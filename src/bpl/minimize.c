@@ -24,7 +24,7 @@ static void keep_best(bpl_search *s, const double *x, double value)
 
 static bool used_up(const bpl_search *s) { return s->evaluations >= s->most; }
 
-/* ---- along one variable --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- along one variable -------------------------------------------------------------------------------------------------------------- */
 
 static bool at(bpl_search *s, double x, double *value)
 {
@@ -91,7 +91,7 @@ bool bpl_minimize_brent(bpl_search *s)
     return true;
 }
 
-/* ---- along the gradient ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- along the gradient -------------------------------------------------------------------------------------------------------------- */
 
 #define PAIRS 10
 
@@ -141,7 +141,8 @@ static void remember(memory *m, const double *x, const double *old_x, const doub
 }
 
 /* A point along the direction that is low enough. *found: there is one. False: it failed. */
-static bool line_search(bpl_search *s, const double *from, double value, const double *gradient, const double *to, double *x, double *fx, double *g, bool first, bool *found)
+static bool line_search(bpl_search *s, const double *from, double value, const double *gradient, const double *to, double *x, double *fx, double *g,
+                        bool first, bool *found)
 {
     double slope = dot(gradient, to, s->n), length = sqrt(dot(to, to, s->n)), step = first && length > 1 ? 1 / length : 1, low = 0, high = INFINITY;
     *found = false;
@@ -203,7 +204,7 @@ bool bpl_minimize_lbfgs(bpl_search *s)
     return good || !bpl_failed(s->session);
 }
 
-/* ---- by a simplex ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- by a simplex -------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct simplex {
     double *points, *values, *centre, *trial, *further; /* points [n + 1][n] */

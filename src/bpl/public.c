@@ -227,6 +227,31 @@ static void run_clear(bpl_session *session)
     runs->name[0] = 0;
 }
 
+typedef struct run {
+    const char *name, *text;
+    size_t length;
+    wg_bpl_outcome *outcome;
+} run;
+
+/* A run once there is stack enough for it; answers nothing. */
+static bpl_value *run_statements(bpl_session *session, void *data)
+{
+    const run *asked = data;
+    struct bpl_runs *runs = session->runs;
+    wg_bpl_outcome *outcome = asked->outcome;
+    bool shy = false;
+    bpl_source *source = source_of(session, asked->name ? asked->name : "", asked->text, asked->length);
+    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    if (value && !shy && bpl_display(session, value, &runs->display) && runs->display.failed) bpl_fail_memory(session);
+    bool shown = value && !shy && runs->display.text && !bpl_failed(session);
+    bpl_release(value);
+    if (bpl_failed(session)) tell_error(session, outcome);
+    else if (shown) outcome->display = runs->display.text, outcome->display_length = runs->display.length;
+    if (source) bpl_source_release(source);
+    session->at = NULL;
+    return NULL;
+}
+
 bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, wg_bpl_outcome *outcome)
 {
     if (!outcome) return false;
@@ -237,6 +262,7 @@ bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, 
     }
     bpl_session *session = bpl;
     struct bpl_runs *runs = session->runs;
+    run asked = {name, text, length, outcome};
     if (runs->depth) {
         outcome->kind = "UNSUPPORTED", outcome->message = outcome->report = "a statement is running already";
         return false;
@@ -244,18 +270,11 @@ bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, 
     run_clear(session);
     runs->depth++;
     bpl_stack_begin(session);
-    bool shy = false;
-    bpl_source *source = source_of(session, name ? name : "", text, length);
-    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
-    if (value && !shy && bpl_display(session, value, &runs->display) && runs->display.failed) bpl_fail_memory(session);
-    bpl_release(value);
-    bool good = !bpl_failed(session);
-    if (!good) tell_error(session, outcome);
-    else if (value && !shy && runs->display.text) outcome->display = runs->display.text, outcome->display_length = runs->display.length;
-    if (source) bpl_source_release(source);
-    session->at = NULL;
+    if (!bpl_stack_is_low(session)) run_statements(session, &asked);
+    else bpl_stack_more(session, run_statements, &asked);
+    if (bpl_failed(session) && !outcome->kind) tell_error(session, outcome); /* there was no stack */
     runs->depth--;
-    return good;
+    return !bpl_failed(session);
 }
 
 void wg_bpl_interrupt(wg_bpl *bpl)

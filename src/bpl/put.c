@@ -27,7 +27,7 @@ static bool fits(const bpl_places *places, const bpl_value *value)
 }
 
 /* One item for all places? */
-static bool spreads(const bpl_value *value) { return bpl_is_unit(value) || (bpl_volume(value) == 1 && bpl_rank(value) == 1); }
+static bool spreads(const bpl_value *value) { return bpl_volume(value) == 1; }
 
 static bool check_shape(bpl_session *session, const bpl_places *places, const bpl_value *value)
 {
@@ -199,6 +199,14 @@ static bool store_items(bpl_session *session, bpl_items *items, const bpl_places
     return good;
 }
 
+bool bpl_may_store(bpl_session *session, bpl_items *items, const bpl_value *value)
+{
+    uint32_t depth = value->type == BPL_ITEMS ? value->items->depth + 1 : 1;
+    if (depth > BPL_VALUE_DEPTH) return bpl_fail(session, BPL_LIMIT, "an array is nested more than %u deep", BPL_VALUE_DEPTH), false;
+    if (depth > items->depth) items->depth = depth;
+    return true;
+}
+
 void bpl_function_stored(bpl_items *items, const bpl_value *value)
 {
     if (value->type == BPL_FUNCTION) items->functions = 2;
@@ -210,7 +218,7 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
     bpl_value *array = *root;
     /* nothing can fail half-way where the value is an item: written where it is */
     if (array->type == BPL_ITEMS && array->references == 1 && places->item && !value->weak) {
-        if (!store_items(session, array->items, places, value)) return false;
+        if (!bpl_may_store(session, array->items, value) || !store_items(session, array->items, places, value)) return false;
         bpl_function_stored(array->items, value);
         if (!is_number_atom(value) || !uniform(array->items)) return true;
     }
@@ -226,14 +234,24 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
     return true;
 }
 
+/* The one item of an atom is the whole: the last of those that go there. */
+static bool put_atom(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
+{
+    int64_t last = places->count - 1;
+    while (last >= 0 && places->at[last] < 0) last--;
+    if (last < 0) return true;
+    bpl_value *item = places->item ? bpl_keep(value) : bpl_item(session, value, spreads(value) ? 0 : last);
+    if (!item) return false;
+    bpl_release(*root);
+    *root = item;
+    return true;
+}
+
 bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
 {
     if (!check_shape(session, places, value)) return false;
     if (!places->count) return true;
-    if ((*root)->atom && places->item) { /* its one item is the whole */
-        if (places->at[0] >= 0) bpl_release(*root), *root = bpl_keep(value);
-        return true;
-    }
+    if ((*root)->atom) return put_atom(session, root, places, value);
     bool simple = bpl_is_simple(*root) && bpl_is_simple(value) && (value->atom || !places->item), mixed = !simple;
     stored_kind kind;
     if (simple && !kind_with(session, *root, value, &kind, &mixed)) return false;

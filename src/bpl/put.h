@@ -23,6 +23,8 @@ bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, b
  * place repeats, else item after item, a repeated place again. Owned. */
 bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function);
 
+/* May a value be put among items where they are: does it nest too deep? Notes how deep they are then. */
+bool bpl_may_store(bpl_session *session, bpl_items *items, const bpl_value *value);
 /* A value was put among items where they are: whether one of them is a function may have changed. */
 void bpl_function_stored(bpl_items *items, const bpl_value *value);
 

@@ -468,8 +468,9 @@ static bool level_position(bpl_session *session, const bpl_value *value, const b
         bpl_value *one = bpl_item(session, coordinate, first + axis);
         selector s = {.form = AT, .value = one, .axis_count = 1, .axis = axis};
         int64_t at = -1;
-        bool good = one && one->type != BPL_ITEMS && selector_at(session, value, &s, &at);
-        if (one && one->type == BPL_ITEMS) bpl_fail(session, BPL_DOMAIN, "a coordinate is made of positions and keys");
+        bool single = one && (is_key(one) || (bpl_is_number(one) && bpl_is_unit(one) && (one->type == BPL_RATIONAL || bpl_class_is_real(one->class))));
+        if (one && !single) bpl_fail(session, BPL_DOMAIN, "a coordinate is made of positions and keys");
+        bool good = single && selector_at(session, value, &s, &at);
         bpl_release(one);
         if (!good) return false;
         *position = at < 0 || *position < 0 ? -1 : *position * bpl_shape(value)[axis] + at;

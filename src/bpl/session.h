@@ -4,6 +4,7 @@
 #ifndef BPL_SESSION_H
 #define BPL_SESSION_H
 
+#include <pthread.h>
 #include <signal.h>
 
 #include "bpl/call.h"
@@ -103,6 +104,9 @@ struct wg_bpl {
     bpl_value absent;       /* what ⍺ is in a call with one argument: known by its address, never seen outside the evaluator */
     /* stack.c */
     uintptr_t stack_low;    /* below it the code that may go deep goes on upon another stack */
+    uintptr_t stack_bottom; /* of the thread that ran last */
+    pthread_t stack_thread;
+    bool stack_known;
     struct bpl_stack *stack, *spare_stacks; /* the one in use beyond the first; one kept for later */
     uint32_t dfns;          /* under way */
     uint64_t serial;        /* of names that •index made */
@@ -166,7 +170,5 @@ void bpl_runs_free(bpl_session *session);
 /* display.c: the lines that the REPL shows; •literal⁻: source that reads back with the same kinds. */
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out);
 bool bpl_literal(bpl_session *session, const bpl_value *value, base_string *out);
-/* ⍕ */
-bool bpl_format(bpl_session *session, const bpl_value *value, base_string *out);
 
 #endif

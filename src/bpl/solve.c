@@ -68,7 +68,7 @@ bool bpl_solve_brent(bpl_search *s, const double *bracket)
     return true;
 }
 
-/* ---- least squares ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- least squares ------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct squares {
     double *x, *trial, *step, *gradient, *normal, *factor; /* [n] .. and [n][n] twice */
@@ -133,8 +133,6 @@ static void normal_equations(const bpl_search *s, squares *q)
         }
 }
 
-static double larger(double a, double b) { return b > a ? b : a; }
-
 static bool improve(bpl_search *s, squares *q)
 {
     double sum = sum_of_squares(q->residuals, q->count), damping = -1, growth = 2;
@@ -142,7 +140,11 @@ static bool improve(bpl_search *s, squares *q)
         if (!differences(s, q)) return !bpl_failed(s->session);
         normal_equations(s, q);
         double most = 0, slope = 0;
-        for (int64_t i = 0; i < s->n; i++) most = larger(most, q->normal[i * s->n + i]), slope = larger(slope, fabs(q->gradient[i]));
+        for (int64_t i = 0; i < s->n; i++) {
+            double own = q->normal[i * s->n + i], fall = fabs(q->gradient[i]);
+            if (own > most) most = own;
+            if (fall > slope) slope = fall;
+        }
         if (damping < 0) damping = 1e-3 * (most > 0 ? most : 1);
         if (slope == 0 || sum == 0) return s->converged = true;
         for (bool lower = false; !lower && !used_up(s);) {
@@ -182,7 +184,8 @@ bool bpl_solve_least_squares(bpl_search *s)
     q.x = block, q.trial = q.x + n, q.step = q.trial + n, q.gradient = q.step + n, q.normal = q.gradient + n, q.factor = q.normal + n * n;
     memcpy(q.x, s->x, (size_t)n * sizeof *q.x);
     bool good = bpl_search_residuals(s, q.x, &q.residuals, &q.count);
-    if (good && (double)q.count * (double)n > 1e8) good = bpl_fail(s->session, BPL_LIMIT, "%lld residuals of %lld variables", (long long)q.count, (long long)n) != NULL;
+    if (good && (double)q.count * (double)n > 1e8) good = bpl_fail(s->session, BPL_LIMIT, "%lld residuals of %lld variables", (long long)q.count,
+                                                                   (long long)n) != NULL;
     if (good) s->value = sqrt(sum_of_squares(q.residuals, q.count));
     if (good && (q.jacobian = bpl_search_doubles(s, q.count * n)) != NULL) good = improve(s, &q);
     else good = false;

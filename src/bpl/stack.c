@@ -3,6 +3,7 @@
  * More stack: recursion that nears the end of its C stack goes on upon a segment of its own, and comes back when that call returns. Nothing is
  * copied and nothing jumps: a call on another segment is a call. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -15,9 +16,9 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/* What leaf code may use below the mark: plans, kernels, formatting. */
-#define HEADROOM ((size_t)256 << 10)
-#define SEGMENT ((size_t)32 << 20)
+/* What code that does not ask may use below the mark: plans, kernels, and what goes down into BPL_VALUE_DEPTH nested items. */
+#define HEADROOM ((size_t)4 << 20)
+#define SEGMENT ((size_t)32 << 20) /* of addresses: memory follows use */
 /* Segments in use at once. */
 #define MOST 64u
 
@@ -129,9 +130,28 @@ bpl_value *bpl_stack_more(bpl_session *session, bpl_value *(*code)(bpl_session *
     return result;
 }
 
+/* The lowest address of this thread's stack; 0: nobody knows. */
+static uintptr_t bottom_of_stack(void)
+{
+    pthread_attr_t attributes;
+    void *bottom = NULL;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes)) return 0;
+    if (pthread_attr_getstack(&attributes, &bottom, &size)) bottom = NULL;
+    pthread_attr_destroy(&attributes);
+    return (uintptr_t)bottom;
+}
+
 void bpl_stack_begin(bpl_session *session)
 {
-    session->stack_low = (uintptr_t)__builtin_frame_address(0) - HEADROOM;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = session->stack_bottom + HEADROOM;
+    if (!session->stack_known || !pthread_equal(session->stack_thread, pthread_self())) {
+        session->stack_thread = pthread_self(), session->stack_known = true;
+        session->stack_bottom = bottom_of_stack();
+        low = session->stack_bottom + HEADROOM;
+    }
+    /* a stack that is too small for anything, or whose size nobody knows, is left at once */
+    session->stack_low = session->stack_bottom && here > low ? low : UINTPTR_MAX;
 }
 
 void bpl_stack_end(bpl_session *session)

@@ -13,7 +13,7 @@
 #include "bpl/put.h"
 #include "bpl/whole.h"
 
-/* ---- what a function selects: by ids ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what a function selects: by ids ------------------------------------------------------------------------------------------------- */
 
 typedef struct selection {
     bpl_value *ids, *selected; /* owned; selected NULL: g does not only select */
@@ -89,7 +89,8 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
     s->ids = bpl_ids_like(session, y, &next);
     s->count = next - 1;
     size_t bytes = (size_t)(s->count + 1) * sizeof(bpl_value *);
-    bpl_value *selected = s->ids ? bpl_apply(session, g, NULL, s->ids) : NULL, **leaves = selected ? base_allocate_zeroed(session->allocator, bytes) : NULL;
+    bpl_value *selected = s->ids ? bpl_apply(session, g, NULL, s->ids) : NULL,
+        **leaves = selected ? base_allocate_zeroed(session->allocator, bytes) : NULL;
     if (selected && !leaves) bpl_fail_memory(session);
     bool same = leaves && leaves_of(session, y, leaves, &used);
     bpl_value *found = same ? resolve(session, selected, leaves, s->count, 0) : NULL;
@@ -102,7 +103,7 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
     bpl_release(selected);
 }
 
-/* ---- what a function selects: by tangents ------------------------------------------------------------------------------------------------------------- */
+/* ---- what a function selects: by tangents -------------------------------------------------------------------------------------------- */
 
 typedef struct moving {
     bpl_session *session;
@@ -147,7 +148,8 @@ static int compare_known(const void *a, const void *b)
 
 /* The ids that tangents stand for, as an array like them; NULL where one is no item's, or its value is not that item's. What does not move is a fill:
  * 0 (of characters: a space). */
-static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents, const double *values, const double *items, double fill, const bpl_value *ids, bool atom)
+static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents, const double *values, const double *items, double fill,
+                                  const bpl_value *ids, bool atom)
 {
     int64_t count = bpl_volume(ids), volume = 1;
     for (uint32_t axis = 0; axis < tangents->rank; axis++) volume *= tangents->shape[axis];
@@ -204,12 +206,15 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
     wg_view view, values, items;
     uint64_t next = 1;
     wg_scope_open(session->lazy);
-    wg_array *input = as_floats(y), *wanted = bpl_is_simple(v) ? as_floats(v) : NULL, *seeds = wg_array_from(session->lazy, WG_KIND_F64, bpl_rank(y), bpl_shape(y), tangents);
+    wg_array *input = as_floats(y), *wanted = bpl_is_simple(v) ? as_floats(v) : NULL,
+        *seeds = wg_array_from(session->lazy, WG_KIND_F64, bpl_rank(y), bpl_shape(y), tangents);
     base_free(session->allocator, tangents, bytes);
-    bool good = input && wanted && seeds && wg_function_jvp(session->lazy, &function, &input, &seeds, &value, &moved) && wg_array_read(moved, &view) && is_dense(&view);
+    bool good = input && wanted && seeds && wg_function_jvp(session->lazy, &function, &input, &seeds, &value, &moved) &&
+        wg_array_read(moved, &view) && is_dense(&view);
     bpl_value *found = good ? bpl_own_array(session, value, BPL_CLASS_FLOAT, m.atom, false) : NULL;
     bpl_value *expected = found ? bpl_own_array(session, wanted, BPL_CLASS_FLOAT, m.atom, false) : NULL;
-    good = expected && m.atom == v->atom && bpl_match(session, found, expected, &good) && good && bpl_read(session, found, &values) && wg_array_read(input, &items) && is_dense(&items);
+    good = expected && m.atom == v->atom && bpl_match(session, found, expected, &good) && good && bpl_read(session, found, &values) &&
+        wg_array_read(input, &items) && is_dense(&items);
     if (good && !s->ids) s->ids = bpl_ids_like(session, y, &next), s->count = next - 1;
     if (good && s->ids) s->selected = ids_of_tangents(session, &view, values.data, items.data, y->type == BPL_CHARACTERS ? ' ' : 0, s->ids, m.atom);
     wg_scope_close(session->lazy);
@@ -219,7 +224,8 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
 
 static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl_value *v, selection *s)
 {
-    bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) && wg_array_is_carried(y->array);
+    bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) &&
+        wg_array_is_carried(y->array);
     if (real && !carried) select_by_tangents(session, g, y, v, s);
     if (!s->selected && bpl_forgive(session)) {
         bpl_release(s->ids);
@@ -230,7 +236,7 @@ static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl
     return s->selected || bpl_forgive(session);
 }
 
-/* ---- under a function ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- under a function ---------------------------------------------------------------------------------------------------------------- */
 
 /* The result back in its place. A function that nests all items of a simple array (⊂ ↓) is undone where it can be: what comes back need not have
  * the form of the parts. */
@@ -247,7 +253,8 @@ static bpl_value *under_function(bpl_session *session, const bpl_call *call, bpl
     bpl_value *f = call->function->left, *y = call->right, *result = NULL, *left = NULL, *made = NULL;
     bpl_value *v = bpl_wanted(session, bpl_apply(session, g, NULL, y));
     selection s = {NULL, NULL, 0};
-    bool good = v && find_selection(session, g, y, v, &s) && (!call->left || (left = bpl_wanted(session, bpl_apply(session, g, NULL, call->left))) != NULL);
+    bool good = v && find_selection(session, g, y, v, &s) && (!call->left ||
+                                                              (left = bpl_wanted(session, bpl_apply(session, g, NULL, call->left))) != NULL);
     if (good) made = bpl_wanted(session, bpl_apply(session, f, left, v));
     if (made) result = put_back(session, g, y, &s, made);
     bpl_release(s.ids);
@@ -258,7 +265,7 @@ static bpl_value *under_function(bpl_session *session, const bpl_call *call, bpl
     return result;
 }
 
-/* ---- under positions -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- under positions ----------------------------------------------------------------------------------------------------------------- */
 
 /* The left argument with one cell for each of y's and y's keys, by position, key, or its one cell for all; itself where it is a unit. */
 static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
@@ -268,7 +275,8 @@ static bpl_value *lined_up(bpl_session *session, bpl_value *left, bpl_value *y)
     const bpl_axis *axis = bpl_axis_of(y, 0), *keys = bpl_axis_of(left, 0);
     bool keyed = axis && axis->labels && keys && keys->labels;
     if (!keyed && own == count) return bpl_keep(left);
-    if (!keyed && own != 1) return bpl_fail(session, BPL_LENGTH, "the left argument has %lld cells where the right one has %lld", (long long)own, (long long)count);
+    if (!keyed && own != 1) return bpl_fail(session, BPL_LENGTH, "the left argument has %lld cells where the right one has %lld", (long long)own,
+                                            (long long)count);
     size_t bytes = (size_t)(count + 1) * sizeof(int64_t);
     int64_t *at = base_allocate(session->allocator, bytes);
     if (!at) return bpl_fail_memory(session);
@@ -346,7 +354,8 @@ static bpl_value *under_paths(bpl_session *session, const bpl_call *call, bpl_va
     bpl_value *cells = good ? bpl_collect(session, found) : NULL, *made = NULL, *changed = cells ? bpl_keep(call->right) : NULL;
     good = cells && (made = bpl_wanted(session, bpl_apply(session, call->function->left, call->left, cells)));
     bool spread = made && (bpl_is_unit(made) || bpl_volume(made) == 1);
-    if (good && !spread && !bpl_same_shape(made, cells)) good = bpl_fail(session, BPL_LENGTH, "the values have another shape than what is selected") != NULL;
+    if (good && !spread && !bpl_same_shape(made, cells)) good = bpl_fail(session, BPL_LENGTH,
+                                                                         "the values have another shape than what is selected") != NULL;
     for (int64_t i = 0; i < count && good; i++) {
         bpl_value *path = bpl_item(session, selector, i), *value = path ? bpl_item(session, made, spread ? 0 : i) : NULL;
         good = value && bpl_deep_write(session, &changed, path, 0, value);
@@ -367,10 +376,11 @@ static bpl_value *under_positions(bpl_session *session, const bpl_call *call, bp
     return bpl_is_deep(call->right, selector) ? under_paths(session, call, selector) : under_cells(session, call, selector);
 }
 
-/* ---- under a mask ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- under a mask -------------------------------------------------------------------------------------------------------------------- */
 
 /* Row-major positions in the argument of the items of cells. */
-static int64_t *item_positions(bpl_session *session, const bpl_choices *choices, const bpl_value *y, const int64_t *cells, int64_t count, int64_t *volume)
+static int64_t *item_positions(bpl_session *session, const bpl_choices *choices, const bpl_value *y, const int64_t *cells, int64_t count,
+                               int64_t *volume)
 {
     uint32_t rank = bpl_rank(y);
     int64_t strides[WG_MAX_RANK], stride = 1, cell = 1;
@@ -392,7 +402,8 @@ static int64_t *item_positions(bpl_session *session, const bpl_choices *choices,
     return positions;
 }
 
-static bpl_value *put_cells(bpl_session *session, const bpl_call *call, const bpl_choices *choices, const int64_t *cells, int64_t count, bpl_value *made, bool one)
+static bpl_value *put_cells(bpl_session *session, const bpl_call *call, const bpl_choices *choices, const int64_t *cells, int64_t count,
+                            bpl_value *made, bool one)
 {
     int64_t volume, *positions = item_positions(session, choices, call->right, cells, count, &volume);
     if (!positions) return NULL;
@@ -410,7 +421,8 @@ static bpl_value *put_cells(bpl_session *session, const bpl_call *call, const bp
 /* By a select of lazy/, where nothing has to be read and the kind stays. */
 static bpl_value *masked(bpl_session *session, const bpl_call *call, const bpl_value *mask)
 {
-    bpl_value *same = bpl_primitive(session, BPL_GLYPH_RIGHT), *result = same ? bpl_choose_masked(session, mask, call->left, call->right, same, call->function->left) : NULL;
+    bpl_value *same = bpl_primitive(session, BPL_GLYPH_RIGHT),
+        *result = same ? bpl_choose_masked(session, mask, call->left, call->right, same, call->function->left) : NULL;
     if (!result || (result->class == call->right->class && bpl_kind(result) == bpl_kind(call->right))) return result;
     bpl_release(result);
     return NULL;

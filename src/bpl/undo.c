@@ -53,9 +53,11 @@ static bool all_true(bpl_session *session, bpl_value *mask, bool *all)
     return true;
 }
 
-static bool whole_class(const bpl_value *value) { return value->type == BPL_NUMBERS && (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_FIXED || value->class == BPL_CLASS_BOOLEAN); }
+static bool whole_class(const bpl_value *value) { return value->type == BPL_NUMBERS &&
+                                                 (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_FIXED ||
+                                                  value->class == BPL_CLASS_BOOLEAN); }
 
-/* ---- arithmetic --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ---------------------------------------------------------------------------------------------------------------------- */
 
 /* y ÷ fixed: of integers an integer where that is exact. */
 static bpl_value *undo_multiply(bpl_session *session, bpl_value *fixed, bpl_value *y)
@@ -65,7 +67,8 @@ static bpl_value *undo_multiply(bpl_session *session, bpl_value *fixed, bpl_valu
     if (!good) return bpl_fail(session, BPL_DOMAIN, "a product with 0 has no known inverse");
     if (!whole_class(fixed) || !whole_class(y)) return bpl_dyad(session, BPL_GLYPH_DIVIDE, y, fixed);
     bpl_value *quotient = bpl_dyad(session, BPL_GLYPH_DIVIDE, y, fixed);
-    if (!quotient || !all_true(session, dyad(session, BPL_GLYPH_EQUAL, dyad(session, BPL_GLYPH_TIMES, keep(quotient), keep(fixed)), keep(y)), &good) || good) return quotient;
+    if (!quotient || !all_true(session, dyad(session, BPL_GLYPH_EQUAL, dyad(session, BPL_GLYPH_TIMES, keep(quotient), keep(fixed)), keep(y)),
+                               &good) || good) return quotient;
     bpl_release(quotient);
     return dyad(session, BPL_GLYPH_DIVIDE, bpl_mark_value(session, BPL_MARK_REAL, y), keep(fixed));
 }
@@ -120,14 +123,15 @@ static bpl_value *undo_truths(bpl_session *session, uint16_t glyph, bpl_value *f
 static bpl_value *undo_equal(bpl_session *session, bpl_value *fixed, bpl_value *y) { return undo_truths(session, BPL_GLYPH_EQUAL, fixed, y); }
 static bpl_value *undo_unequal(bpl_session *session, bpl_value *fixed, bpl_value *y) { return undo_truths(session, BPL_GLYPH_UNEQUAL, fixed, y); }
 
-/* ---- circular functions ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- circular functions -------------------------------------------------------------------------------------------------------------- */
 
 typedef wg_array *(*arc_row)(wg_array *);
 
 /* Where |y| lies within [low, high] for every item. */
 static bool within(bpl_session *session, bpl_value *y, double low, double high, bool *all)
 {
-    bpl_value *least = dyad(session, BPL_GLYPH_GREATER_EQUAL, keep(y), number(session, low)), *most = dyad(session, BPL_GLYPH_LESS_EQUAL, keep(y), number(session, high));
+    bpl_value *least = dyad(session, BPL_GLYPH_GREATER_EQUAL, keep(y), number(session, low)),
+        *most = dyad(session, BPL_GLYPH_LESS_EQUAL, keep(y), number(session, high));
     bool one, two;
     bool good = all_true(session, least, &one), other = all_true(session, most, &two);
     *all = one && two;
@@ -162,14 +166,16 @@ static bpl_value *area(bpl_session *session, bpl_value *y, double add)
 /* half of ln((1 + y) ÷ 1 - y) */
 static bpl_value *area_tangent(bpl_session *session, bpl_value *y)
 {
-    bpl_value *above = dyad(session, BPL_GLYPH_PLUS, number(session, 1), keep(y)), *below = dyad(session, BPL_GLYPH_MINUS, number(session, 1), keep(y));
+    bpl_value *above = dyad(session, BPL_GLYPH_PLUS, number(session, 1), keep(y)),
+        *below = dyad(session, BPL_GLYPH_MINUS, number(session, 1), keep(y));
     return dyad(session, BPL_GLYPH_TIMES, number(session, 0.5), monad(session, BPL_GLYPH_LOGARITHM, dyad(session, BPL_GLYPH_DIVIDE, above, below)));
 }
 
 /* f of iy, times -i or i: sines and tangents of circles by those of hyperbolas. */
 static bpl_value *turned(bpl_session *session, bpl_value *y, bool tangent)
 {
-    bpl_value *side = dyad(session, BPL_GLYPH_TIMES, keep(y), imaginary_unit(session, 1)), *value = !side ? NULL : tangent ? area_tangent(session, side) : area(session, side, 1);
+    bpl_value *side = dyad(session, BPL_GLYPH_TIMES, keep(y), imaginary_unit(session, 1)),
+        *value = !side ? NULL : tangent ? area_tangent(session, side) : area(session, side, 1);
     bpl_release(side);
     return dyad(session, BPL_GLYPH_TIMES, value, imaginary_unit(session, -1));
 }
@@ -187,7 +193,8 @@ static bpl_value *arc_outside(bpl_session *session, int64_t code, bpl_value *y)
     bpl_value *real = bpl_mark_value(session, BPL_MARK_REAL, y);
     if (!real || real->type != BPL_NUMBERS) return bpl_release(real), NULL;
     wg_scope_open(session->lazy);
-    wg_array *inside = wg_array_minimum_scalar(wg_array_maximum_scalar(real->array, -1), 1), *beyond = wg_array_acosh(wg_array_maximum_scalar(wg_array_abs(real->array), 1));
+    wg_array *inside = wg_array_minimum_scalar(wg_array_maximum_scalar(real->array, -1), 1),
+        *beyond = wg_array_acosh(wg_array_maximum_scalar(wg_array_abs(real->array), 1));
     wg_array *circle = code == 1 ? wg_array_asin(inside) : wg_array_acos(inside);
     wg_array *complex = code == 6 ? wg_array_complex(beyond, circle) : wg_array_complex(circle, code == 1 ? beyond : wg_array_neg(beyond));
     bpl_value *result = bpl_own_array(session, complex, BPL_CLASS_COMPLEX, real->atom, false);
@@ -223,7 +230,8 @@ static bpl_value *arc_pair(bpl_session *session, void *data, bpl_value *left, bp
     (void)data;
     int64_t code;
     if (bpl_volume(left) != 1 || right->type == BPL_ITEMS) {
-        bpl_map map = {.code = arc_pair, .left = left, .right = right, .left_rank = bpl_rank(left), .right_rank = bpl_rank(right), .form = BPL_ITEM, .assembly = BPL_ASSEMBLE_ITEMS};
+        bpl_map map = {.code = arc_pair, .left = left, .right = right, .left_rank = bpl_rank(left), .right_rank = bpl_rank(right), .form = BPL_ITEM,
+                       .assembly = BPL_ASSEMBLE_ITEMS};
         bpl_frames frames;
         return bpl_frames_pair(session, left, map.left_rank, right, map.right_rank, &frames) ? bpl_map_cells(session, &map, &frames) : NULL;
     }
@@ -238,7 +246,8 @@ bpl_value *bpl_lambert(bpl_session *session, bpl_value *given)
     bpl_value *y = bpl_mark_value(session, BPL_MARK_REAL, given);
     if (!y || y->type != BPL_NUMBERS) return bpl_release(y), bpl_fail(session, BPL_DOMAIN, "the inverse of ×↢* is of real numbers");
     wg_scope_open(session->lazy);
-    wg_array *edge = wg_array_sqrt(wg_array_maximum_scalar(wg_array_mul_scalar(wg_array_add_scalar(wg_array_mul_scalar(y->array, 2.718281828459045), 1), 2), 0));
+    wg_array *above = wg_array_add_scalar(wg_array_mul_scalar(y->array, 2.718281828459045), 1); /* the branch point, at -1/e */
+    wg_array *edge = wg_array_sqrt(wg_array_maximum_scalar(wg_array_mul_scalar(above, 2), 0));
     wg_array *near = wg_array_add_scalar(wg_array_mul(edge, wg_array_add_scalar(wg_array_mul_scalar(edge, -1.0 / 3), 1)), -1);
     wg_array *log = wg_array_log1p(wg_array_maximum_scalar(y->array, 0));
     wg_array *far = wg_array_mul(log, wg_array_scalar_sub(1, wg_array_div(wg_array_log1p(log), wg_array_add_scalar(log, 2))));
@@ -255,7 +264,7 @@ bpl_value *bpl_lambert(bpl_session *session, bpl_value *given)
     return result;
 }
 
-/* ---- complex numbers of two parts ---------------------------------------------------------------------------------------------------------------- */
+/* ---- complex numbers of two parts ---------------------------------------------------------------------------------------------------- */
 
 /* Position `position` of the last axis, which has two. */
 static bpl_value *of_last(bpl_session *session, bpl_value *y, int64_t position)
@@ -284,7 +293,7 @@ static bpl_value *undo_polar(bpl_session *session, bpl_value *fixed, bpl_value *
     return dyad(session, BPL_GLYPH_TIMES, direction ? of_last(session, y, 0) : NULL, direction);
 }
 
-/* ---- layouts -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- layouts ------------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *undo_rotate(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
@@ -350,7 +359,7 @@ static bpl_value *undo_windows(bpl_session *session, bpl_value *fixed, bpl_value
     return dyad(session, BPL_GLYPH_TABLE, first, flat);
 }
 
-/* ---- positions and counts ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- positions and counts ------------------------------------------------------------------------------------------------------------ */
 
 /* The shape that has these positions: one more than the greatest along each axis. */
 static bpl_value *undo_positions(bpl_session *session, bpl_value *fixed, bpl_value *y)
@@ -387,7 +396,8 @@ static bpl_value *undo_where(bpl_session *session, bpl_value *fixed, bpl_value *
         int64_t *place = NULL;
         bool read = item && bpl_to_integers(session, item, "a position", false, &place, &used);
         good = read;
-        if (good && (used > WG_MAX_RANK || (i && used != rank))) good = bpl_fail(session, BPL_LENGTH, "positions have as many coordinates, each of them") != NULL;
+        if (good && (used > WG_MAX_RANK || (i && used != rank))) good = bpl_fail(session, BPL_LENGTH,
+                                                                                 "positions have as many coordinates, each of them") != NULL;
         rank = used;
         for (int64_t axis = 0; axis < used && good; axis++) {
             at[i * WG_MAX_RANK + axis] = place[axis];
@@ -461,7 +471,8 @@ static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_val
         positions[kept++] = times > 0 ? one ? 0 : used : -1;
         used += times < 0 ? -times : times;
     }
-    if (positions && !one && used != length) bpl_fail(session, BPL_LENGTH, "the counts use %lld cells to invert #, of %lld", (long long)used, (long long)length);
+    if (positions && !one && used != length) bpl_fail(session, BPL_LENGTH, "the counts use %lld cells to invert #, of %lld", (long long)used,
+                                                      (long long)length);
     else if (positions) result = bpl_pick_cells(session, cells, 0, positions, kept);
     if (positions) base_free(session->allocator, positions, bytes);
     bpl_release(cells);
@@ -476,7 +487,7 @@ static bpl_value *undo_grade_down(bpl_session *session, bpl_value *fixed, bpl_va
     return dyad(session, BPL_GLYPH_MINUS, last, last ? bpl_monad(session, BPL_GLYPH_GRADE_UP, y) : NULL);
 }
 
-/* ---- primes, polynomials, text ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- primes, polynomials, text ------------------------------------------------------------------------------------------------------- */
 
 /* How many primes are below. */
 static bpl_value *primes_below(bpl_session *session, void *data, bpl_value *left, bpl_value *right)
@@ -533,7 +544,7 @@ static bpl_value *undo_execute(bpl_session *session, bpl_value *fixed, bpl_value
     return result;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum rule_form { RULE_NONE, RULE_MONAD, RULE_YX, RULE_XY, RULE_CODE } rule_form;
 
@@ -584,7 +595,7 @@ bpl_value *bpl_undo(bpl_session *session, uint16_t glyph, bpl_known which, bpl_v
     return bpl_forgive(session) ? no_argument(session) : NULL;
 }
 
-/* ---- system names ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- system names -------------------------------------------------------------------------------------------------------------------- */
 
 #define SYSTEM_INVERSE(ID, code) bpl_value *bpl_system_##code(bpl_session *session, const bpl_call *call);
 #include "bpl/system_inverses.def"

@@ -225,6 +225,13 @@ static bool strengthen(bpl_session *session, bpl_items *items)
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
 {
     if (!items) return NULL;
+    uint32_t depth = items->prototype && items->prototype->type == BPL_ITEMS ? items->prototype->items->depth : 0;
+    for (int64_t i = 0; i < items->volume; i++)
+        if (items->at[i]->type == BPL_ITEMS && items->at[i]->items->depth > depth) depth = items->at[i]->items->depth;
+    if ((items->depth = depth + 1) > BPL_VALUE_DEPTH) {
+        bpl_items_free(session, items);
+        return bpl_fail(session, BPL_LIMIT, "an array is nested more than %u deep", BPL_VALUE_DEPTH);
+    }
     if (!strengthen(session, items)) return bpl_items_free(session, items), NULL;
     bpl_value *value = head_new(session, BPL_ITEMS);
     if (!value) return bpl_items_free(session, items), NULL;

@@ -35,11 +35,15 @@ typedef struct bpl_keys bpl_keys;
 typedef struct bpl_rational bpl_rational; /* rational.c: a GMP quotient */
 
 /* A host array: prototype is one item to be filled from, owned; NULL while there are items (the first one serves). */
+/* Arrays nest so deep at most (LIMIT), so that whoever goes down into items by calling itself has room enough on every stack (stack.c). */
+#define BPL_VALUE_DEPTH 10000u
+
 typedef struct bpl_items {
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
     int64_t volume;
     bpl_value *prototype;
+    uint32_t depth;    /* of nested arrays: 1 over items that are none; at most BPL_VALUE_DEPTH */
     uint8_t functions; /* whether an item is a function, asked with every name that is read: 0 not looked yet, 1 no, 2 yes */
     bpl_value *at[]; /* [volume], row-major, owned */
 } bpl_items;

@@ -55,8 +55,11 @@ static bpl_value *gathered(bpl_session *session, bpl_value *value, const wg_view
 bpl_value *bpl_lay(bpl_session *session, bpl_value *value, bpl_layout layout, const void *plan)
 {
     wg_scope_open(session->lazy);
-    if (bpl_is_simple(value))
-        return bpl_scope_result(session, layout(value->array, value->type == BPL_CHARACTERS ? ' ' : 0, plan), value->class);
+    if (bpl_is_simple(value)) {
+        bpl_value *moved = bpl_scope_result(session, layout(value->array, value->type == BPL_CHARACTERS ? ' ' : 0, plan), value->class);
+        if (moved) moved->nonnegative = value->nonnegative;
+        return moved;
+    }
     wg_array *positions = numbered(session, value), *laid = positions ? layout(positions, -1, plan) : NULL;
     wg_view view;
     bpl_value *result = laid && wg_array_read(laid, &view) ? gathered(session, value, &view) : bpl_fail_lazy(session);

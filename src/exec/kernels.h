@@ -134,7 +134,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_DEPTH_BLOCK 256    /* the canonical block */
 #define EXEC_TILE_ROWS 14       /* no level's tile has more */
 #define EXEC_TILE_COLUMNS 32    /* a multiple of every level's tile columns */
-#define EXEC_PACK_ROWS 256      /* rows of a packed at once, 256 KB of f32: half of it and a sheet stay in the second cache */
+#define EXEC_PACK_ROWS 448      /* rows of a packed at once, 448 KB of f32: half of the second cache */
 #define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
 #define EXEC_SUM_COLUMNS 256    /* of a sum of products: sums that stay in the second cache while every product adds to them */
 

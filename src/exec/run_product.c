@@ -251,7 +251,7 @@ static void choose_tiles(product *p, int64_t threads)
         else if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
         else down = wanted;
     }
-    p->tile_rows = piece_of(rows, down > 0 ? down : 1, 1);
+    p->tile_rows = piece_of(rows, down > 0 ? down : 1, down > 1 && rows / down >= 2 * EXEC_TILE_ROWS ? EXEC_TILE_ROWS : 1);
     p->tile_columns = piece_of(columns, across > 0 ? across : 1, across > 1 ? EXEC_TILE_COLUMNS : 1);
     p->tiles_down = pieces(rows, p->tile_rows);
     p->tiles_across = pieces(columns, p->tile_columns);

@@ -25,6 +25,11 @@ void wg_lazy_explain(wg_lazy *lazy, bool on)
     if (lazy) lazy->explain = on;
 }
 
+void wg_lazy_fallback(wg_lazy *lazy, const char *detail, const char *reason)
+{
+    if (lazy) LAZY_TELL(lazy, .what = "fallback", .detail = detail, .reason = reason);
+}
+
 uint64_t wg_lazy_event_count(const wg_lazy *lazy)
 {
     if (lazy) lazy_join((wg_lazy *)lazy);

@@ -309,15 +309,19 @@ static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots
     return program->entry ? wg_plan_new(program->entry, NULL, 0, error) : NULL;
 }
 
-static void find_inputs(lazy_program *program)
+static bool find_inputs(wg_lazy *lazy, lazy_program *program)
 {
     uint32_t count = wg_plan_input_count(program->plan);
+    wg_symbol few[LAZY_FEW], *inputs = LAZY_ITEMS(lazy, few, count);
+    if (!inputs) return lazy_fail_memory(lazy);
+    wg_plan_inputs(program->plan, inputs);
     for (uint32_t leaf = 0; leaf < program->leaf_count; leaf++) program->input_of[leaf] = WG_NONE;
     for (uint32_t i = 0, leaf = 0; i < count; i++) { /* both in recorded order */
-        uint32_t position = wg_plan_input(program->plan, i).position;
-        while (program->leaves[leaf].position != position) leaf++;
+        while (program->leaves[leaf].position != inputs[i].position) leaf++;
         program->input_of[leaf] = i;
     }
+    LAZY_ITEMS_END(lazy, few, inputs, count);
+    return true;
 }
 
 static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, const lazy_program *like)
@@ -353,7 +357,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     wg_error error;
     wg_error_clear(&error);
     if (good && !(program->plan = plan_of(&b, program, roots, &error))) good = lazy_fail_with(lazy, &error, NULL);
-    if (good) find_inputs(program);
+    if (good) good = find_inputs(lazy, program);
     wg_tape_free(&b.tape);
     base_free(allocator, b.values, value_bytes);
     base_free(allocator, b.sizes, size_bytes);

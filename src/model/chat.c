@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "model/gguf.h"
+#include "model/image.h"
+#include "model/written.h"
 #include "model/template.h"
 #include "model/tokenizer.h"
 #include "wengert/generate.h"
@@ -81,12 +83,24 @@ static char *of_gguf(const wg_allocator *allocator, const char *path, wg_error *
     return text;
 }
 
+static char *of_image(const wg_allocator *allocator, const char *path, wg_error *error)
+{
+    base_file image, part;
+    if (!model_image_find(allocator, path, "chat_template.jinja", &image, &part, error)) return NULL;
+    char *text = owned(allocator, (const char *)part.bytes, part.length, error);
+    base_file_close(&image);
+    return text;
+}
+
 char *wg_chat_template(wg_context *context, const char *path, wg_error *error)
 {
     struct stat facts;
     if (!path) return base_fail(error, WG_ARGUMENT, "a chat template is looked for in a model"), NULL;
     size_t length = strlen(path);
     if (!stat(path, &facts) && S_ISDIR(facts.st_mode)) return of_folder(base_allocator(context), path, error);
+    char folder[MODEL_WRITTEN_FOLDER];
+    if (model_is_written(path)) return model_written_folder(base_allocator(context), path, folder, error) ? of_folder(base_allocator(context), folder, error) : NULL;
+    if (model_is_image(path)) return of_image(base_allocator(context), path, error);
     return length > 5 && !strcmp(path + length - 5, ".gguf") ? of_gguf(base_allocator(context), path, error) : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * A model being written anew: export.c says which tensors there are, under which names and with which items; export_gguf.c and export_folder.c
- * write them. */
+ * A model being written anew: export.c says which tensors there are, under which names and with which items; export_gguf.c, export_folder.c
+ * (with export_config.c) and export_image.c write them. */
 #ifndef MODEL_EXPORT_H
 #define MODEL_EXPORT_H
 
@@ -40,6 +40,14 @@ float *export_items(const model_export *x, uint32_t index, int64_t *volume);
 /* A byte of a token as it stands in files: a letter of a byte-level vocabulary, or itself. */
 struct wg_tokenizer;
 void export_token(const struct wg_tokenizer *tokenizer, int32_t id, base_string *out);
+
+/* config.json; of an image with what only facts say left out. */
+bool export_config(const model_config *config, wg_kind kind, bool image, base_string *out, wg_error *error);
+void export_facts(const wg_model_spec *spec, base_string *out);
+/* A byte-level vocabulary as tokenizer.json. */
+void export_tokenizer(const struct wg_tokenizer *tokenizer, base_string *out);
+/* The keys of a spec's GGUF file as one without tensors. */
+bool export_gguf_keys(wg_model_spec *spec, base_string *out, wg_error *error);
 
 bool export_write_gguf(model_export *x, const char *path);
 bool export_write_folder(model_export *x, const char *directory);

@@ -232,6 +232,21 @@ static uint64_t bytes_of(const export_piece *p)
     return (uint64_t)(volume / wg_kind_block(p->kind)) * wg_kind_bytes(p->kind);
 }
 
+bool export_gguf_keys(wg_model_spec *spec, base_string *out, wg_error *error)
+{
+    model_export x = {.spec = spec, .to_gguf = true, .error = error};
+    keys k = {base_string_new(spec->allocator), 0, ""};
+    bool good = copy_keys(&x, &k);
+    base_string_puts(out, "GGUF");
+    put_u32(out, 3);
+    put_u64(out, 0);
+    put_u64(out, k.count);
+    if (good && k.out.length) base_string_put(out, k.out.text, k.out.length);
+    good = good && (!k.out.failed || base_fail_memory(error));
+    base_string_free(&k.out);
+    return good;
+}
+
 static bool write_header(model_export *x, base_writer *writer)
 {
     keys k = {base_string_new(x->spec->allocator), 0, ""};

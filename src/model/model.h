@@ -13,7 +13,8 @@
  *   cut.c           which part of it, in which form, with which inputs and entry: networks and texts of cuts; identities
  *   runner.c        a sequence and its caches             sampler.def sampler.c   the next token
  *   gguf.c gguf_config.c llama2c.c                        further files of weights
- *   quantise.c      f32 to the kinds of files             export.h  models written anew: GGUF, folders
+ *   written.h       a program text of one's own          image.h         one file that is mapped as it is
+ *   quantise.c      f32 to the kinds of files             export.h  models written anew: GGUF, folders, images
  *   tokenizer.h     vocabularies: tokenizer.c and its neighbours
  *   template.h      chat templates                        chat.c  prompts by them */
 #ifndef MODEL_MODEL_H
@@ -102,6 +103,8 @@ typedef struct model_config {
 
 /* Reads a parsed config.json. Everything of *config lives in its arena; false and an error that names the key. */
 bool model_config_read(model_config *config, const wg_allocator *allocator, const char *name, const base_json *json, wg_error *error);
+/* What no configuration may be, whichever file it is from. */
+bool model_config_check(const model_config *config, wg_error *error);
 void model_config_free(model_config *config);
 
 /* inverse frequencies [width / 2] and the factor m of cosine and sine, for caches of ctx positions. */
@@ -130,6 +133,9 @@ struct wg_model_spec {
     model_tensor *tensors;    /* [tensor_count], by name */
     uint32_t tensor_count, tensor_capacity; /* count 0: no weights, every tensor is of the config's kind */
     double adapter_scale;     /* of low-rank adapters */
+    const char *text;         /* [text_length] the program that runs in place of the authored prefill cut; NULL: none */
+    size_t text_length;
+    const char *text_path;
 };
 
 #define MODEL_ADAPTER_SCALE 2.0 /* where a file does not say */

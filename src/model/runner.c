@@ -57,24 +57,44 @@ static bool find_symbols(wg_runner *r, wg_error *error)
     r->caches = base_allocate(r->allocator, (size_t)(2 * layers) * sizeof *r->caches);
     r->ask_rows = base_allocate(r->allocator, (size_t)r->chunk * sizeof *r->ask_rows);
     if (!r->caches || !r->ask_rows) return base_fail_memory(error);
+    bool all = true;
     for (int64_t i = 0; i < 2 * layers; i++) {
         char name[40];
         snprintf(name, sizeof name, "cache.%c.%lld", i % 2 ? 'v' : 'k', (long long)(i / 2));
         r->caches[i] = wg_network_symbol(r->network, name);
+        all = all && r->caches[i].position != WG_NONE;
     }
-    return true;
+    if (all && r->tokens.position != WG_NONE && r->first.position != WG_NONE && r->ask.position != WG_NONE && r->logits.position != WG_NONE) return true;
+    return base_fail(error, WG_NAME, "%s: a program to run is the prefill cut of its model: tokens, position, ask and the caches of %lld layers in, logits out",
+                     r->spec->text_path ? r->spec->text_path : r->spec->config.name, (long long)layers);
 }
+
+/* The authored program, or one's own text of it. */
+static wg_network *program(wg_runner *r, wg_error *error)
+{
+    const wg_model_spec *spec = r->spec;
+    if (!spec->text) return wg_model_network(spec, &r->cut, error);
+    wg_network *network = wg_text_parse(spec->context, spec->text, spec->text_length, spec->text_path, NULL, error);
+    wg_node_facts cache;
+    wg_symbol first = network ? wg_network_symbol(network, "cache.k.0") : (wg_symbol){.position = WG_NONE};
+    if (first.position != WG_NONE && wg_network_node(network, first.position, &cache)) r->cut.cache = cache.kind;
+    return network;
+}
+
+static bool bind(wg_runner *r, int64_t rows, int64_t asked, int64_t room, wg_error *error);
 
 static bool make(wg_runner *r, wg_error *error)
 {
     r->cut.rows = r->rows = r->cut.asked = r->asked = 1;
     r->fixed = r->spec->config.ropes[0].type == MODEL_ROPE_DYNAMIC || r->spec->config.ropes[0].type == MODEL_ROPE_LONG;
     r->cut.ctx = r->room = r->fixed || r->ctx < FIRST_ROOM ? r->ctx : FIRST_ROOM;
-    if (!(r->network = wg_model_network(r->spec, &r->cut, error)) || !find_symbols(r, error)) return false;
+    if (!(r->network = program(r, error)) || !find_symbols(r, error)) return false;
     if (!(r->parameters = wg_model_parameters(r->spec, r->network, error))) return false;
     if (!(r->entry = wg_network_entry(r->network, "prefill", error))) return false;
     if (!(r->plan = wg_plan_new(r->entry, NULL, 0, error))) return false;
-    return (r->session = wg_session_new(r->plan, NULL, error)) != NULL;
+    if (!(r->session = wg_session_new(r->plan, NULL, error))) return false;
+    if (r->spec->text) r->rows = r->asked = r->room = 0; /* what the text has is bound anew */
+    return !r->spec->text || bind(r, 1, 1, r->cut.ctx, error);
 }
 
 wg_runner *wg_runner_new(wg_model_spec *spec, const wg_runner_options *options, wg_error *error)
@@ -271,6 +291,10 @@ bool wg_runner_identity(const wg_runner *r, wg_model_identity *identity, wg_erro
 {
     if (!r) return base_fail(error, WG_ARGUMENT, "an identity needs a runner");
     wg_model_cut cut = r->cut;
+    if (r->spec->text) {
+        *identity = (wg_model_identity){.semantics = WG_SEMANTICS, .chips = 1, .cut = "prefill"};
+        return wg_network_identity(r->network, identity->sha256, error);
+    }
     cut.ctx = r->fixed ? r->ctx : 0; /* else any number of positions gives the same bits */
     return wg_model_identify(r->spec, &cut, identity, error);
 }
@@ -366,12 +390,16 @@ bool wg_runner_load(wg_runner *r, const char *path, int32_t **tokens, wg_error *
         good = base_fail(error, WG_FORMAT, "%s holds no tokens", path);
     int64_t positions = good ? wg_tensor_volume(ids) : 0;
     if (good && positions > r->ctx) good = base_fail(error, WG_BOUNDS, "%s has %lld positions, and this runner has room for %lld", path, (long long)positions, (long long)r->ctx);
+    const int32_t *items = good ? wg_tensor_data(ids) : NULL;
+    for (int64_t i = 0; good && i < positions; i++)
+        if (items[i] < 0 || items[i] >= r->spec->config.vocabulary)
+            good = base_fail(error, WG_BOUNDS, "%s: token %d: the vocabulary is %lld", path, items[i], (long long)r->spec->config.vocabulary);
     good = good && check_caches(r, bundle, positions, path, error) && restore(r, bundle, positions, error);
     if (good) {
         *tokens = base_allocate(r->allocator, (size_t)positions * sizeof **tokens);
         good = *tokens || base_fail_memory(error);
     }
-    if (good) memcpy(*tokens, wg_tensor_data(ids), (size_t)positions * sizeof **tokens);
+    if (good) memcpy(*tokens, items, (size_t)positions * sizeof **tokens);
     wg_bundle_free(&bundle);
     return good;
 }

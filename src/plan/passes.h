@@ -24,7 +24,7 @@ bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error);
 bool plan_elect_counted(wg_plan *plan, plan_work *work, wg_error *error);
 /* licence.c: words, live series, peak, retain-all; plan->lasts. */
 bool plan_licence_make(wg_plan *plan, plan_work *work, wg_error *error);
-/* elect.c, serve.c, sums.c, stages.c, programs.c, order.c: storage and stages in execution order. */
+/* elect.c, serve.c, sums.c, stages.c, members.c, programs.c, order.c: storage and stages in execution order. */
 bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error);
 
 static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
@@ -117,6 +117,8 @@ typedef struct plan_units {
     uint32_t *unit;      /* [count] WG_NONE for sources, virtual and covered nodes */
     uint32_t unit_count; /* numbered by their greatest node, ascending */
     plan_form *forms;    /* [unit count] */
+    bool *stored;        /* [count] members.c */
+    uint32_t *begin, *members; /* members.c: [unit count + 1], what each unit computes, ascending: its nodes, and rows of others */
 } plan_units;
 
 /* A value that a member of a unit reads: the node itself, or the cell that a virtual row repeats along the unit's axis. */
@@ -124,7 +126,8 @@ typedef struct plan_operand {
     uint32_t value; /* index */
     bool cell;
 } plan_operand;
-plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t member, uint32_t operand);
+/* unit: that which computes the member: its own, or one that computes it too. */
+plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t unit, uint32_t member, uint32_t operand);
 /* How many instructions a row becomes, at most. */
 #define PLAN_LOG_INSTRUCTIONS 11
 uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index);
@@ -135,6 +138,8 @@ int32_t plan_fold_axis(const wg_plan *plan, uint32_t index);
 
 /* The node itself, or what a chain of virtual StopGradients hands through. */
 uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index);
+/* members.c: what is stored, what is computed in more than one unit. False without memory. */
+bool plan_members_settle(const wg_plan *plan, plan_work *work, plan_units *units);
 /* programs.c: plan->stages (in unit order) and storage; producer [count]: the stage that stores a node, WG_NONE. */
 bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units, uint32_t *producer, wg_error *error);
 

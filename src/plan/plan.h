@@ -10,7 +10,8 @@
  *   plan.c       the passes in order (passes.h)         closure.c    keep-set to scheduled nodes
  *   catalogue.c  patterns: candidates                   elect.c      which are elected, which run as stages
  *   serve.c      whether a kernel serves one            licence.c    words, live series, peak
- *   stages.c     what is virtual, which rows are one    programs.c   stages as data
+ *   stages.c     what is virtual, which rows are one    members.c    what is stored, what is computed twice
+ *   programs.c   stages as data
  *   order.c      execution order                        views.c      read maps of layout rows (readings.def)
  *   layout.c     shapes, maps, buffers                  donate.c     Updates in place, of carried inputs too
  *   arena.c      offsets                                verify.c     invariants
@@ -43,7 +44,7 @@ typedef struct plan_match {
 typedef enum plan_storage {
     PLAN_STORED,   /* a buffer of its own (or a source's payload) */
     PLAN_VIRTUAL,  /* a layout row that readers follow as a read map: its strides over a stored node below it; a Convert that products do */
-    PLAN_REGISTER, /* lives within one stage */
+    PLAN_REGISTER, /* lives within a stage; several may compute it */
     PLAN_COVERED   /* interior of matches that run as stages */
 } plan_storage;
 

@@ -9,8 +9,7 @@ typedef struct builder {
     wg_plan *plan;
     plan_work *work;
     const plan_units *units;
-    uint32_t *begin, *members; /* the nodes of each unit, ascending: indices */
-    bool *stored;              /* [count] */
+    uint32_t *inside;          /* [count] one more than the unit that computes the node, of those under way */
     uint32_t *reg;             /* [count] the register of a node within the unit in `seen` */
     uint8_t pass[PLAN_MAP_REGISTERS]; /* of the registers of the stage under way */
     uint32_t *seen;            /* [count] one more than the unit that last met the node */
@@ -28,54 +27,16 @@ static bool in_program(const plan_units *units, uint32_t index)
     return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
 }
 
-/* A value that a stage may hand on without storing it. */
-static bool in_stage(const plan_units *units, uint32_t index)
-{
-    return in_program(units, index) || units->role[index] == PLAN_ROLE_PRODUCT || units->role[index] == PLAN_ROLE_TERM;
-}
-
-static bool same_stage(const builder *b, uint32_t a, uint32_t c)
-{
-    return in_stage(b->units, c) && b->units->unit[a] == b->units->unit[c];
-}
-
-/* A value is stored unless it is virtual, covered, or one that its stage may hand on and whose readers all stand in its own unit. */
 static void settle_storage(builder *b)
 {
     const plan_units *units = b->units;
-    wg_plan *plan = b->plan;
-    for (uint32_t i = 0; i < plan->count; i++) b->stored[i] = in_stage(units, i) ? plan->lasts[i] : true;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        if (units->role[i] == PLAN_ROLE_VIRTUAL) continue; /* its readers decide */
-        const wg_node *node = plan_node(plan, i);
-        for (uint32_t k = 0; k < node->operand_count; k++) {
-            uint32_t value = plan_unit_operand(plan, units, i, k).value;
-            if (!same_stage(b, i, value)) b->stored[units->source[value]] = true;
-        }
-    }
-    for (uint32_t i = 0; i < plan->count; i++) {
+    for (uint32_t i = 0; i < b->plan->count; i++) {
         uint8_t role = units->role[i];
-        plan->storage[i] = role == PLAN_ROLE_COVERED   ? PLAN_COVERED
-                           : role == PLAN_ROLE_VIRTUAL ? PLAN_VIRTUAL
-                           : b->stored[i]              ? PLAN_STORED
-                                                       : PLAN_REGISTER;
+        b->plan->storage[i] = role == PLAN_ROLE_COVERED   ? PLAN_COVERED
+                              : role == PLAN_ROLE_VIRTUAL ? PLAN_VIRTUAL
+                              : units->stored[i]          ? PLAN_STORED
+                                                          : PLAN_REGISTER;
     }
-}
-
-/* ---- members ---- */
-
-static bool list_members(builder *b)
-{
-    const plan_units *units = b->units;
-    b->begin = base_arena_take_zeroed(&b->work->memory, ((size_t)units->unit_count + 2) * sizeof *b->begin);
-    b->members = base_arena_take(&b->work->memory, ((size_t)b->plan->count + 1) * sizeof *b->members);
-    if (!b->begin || !b->members) return false;
-    for (uint32_t i = 0; i < b->plan->count; i++)
-        if (units->unit[i] != WG_NONE) b->begin[units->unit[i] + 2]++;
-    for (uint32_t u = 2; u < units->unit_count + 2; u++) b->begin[u] += b->begin[u - 1];
-    for (uint32_t i = 0; i < b->plan->count; i++)
-        if (units->unit[i] != WG_NONE) b->members[b->begin[units->unit[i] + 1]++] = i;
-    return true;
 }
 
 static bool give_nodes(builder *b, plan_stage *stage, const uint32_t *members, uint32_t count)
@@ -162,8 +123,8 @@ static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, con
     for (uint32_t m = 0; m < count; m++) {
         const wg_node *node = plan_node(b->plan, members[m]);
         for (uint32_t k = 0; in_program(b->units, members[m]) && k < node->operand_count; k++) {
-            plan_operand operand = plan_unit_operand(b->plan, b->units, members[m], k);
-            if (same_stage(b, members[m], operand.value) || b->seen[operand.value] == unit + 1) continue;
+            plan_operand operand = plan_unit_operand(b->plan, b->units, unit, members[m], k);
+            if (b->inside[operand.value] == unit + 1 || b->seen[operand.value] == unit + 1) continue;
             b->seen[operand.value] = unit + 1;
             b->reg[operand.value] = stage->read_count;
             b->pass[stage->read_count] = 0;
@@ -226,12 +187,12 @@ static uint16_t append(builder *b, plan_stage *stage, plan_instruction made)
     return made.target;
 }
 
-static uint16_t append_row(builder *b, plan_stage *stage, const plan_form *form, uint32_t index)
+static uint16_t append_row(builder *b, plan_stage *stage, uint32_t unit, uint32_t index)
 {
     const wg_node *node = plan_node(b->plan, index);
     if (b->units->role[index] == PLAN_ROLE_FOLD) {
         plan_instruction made = plan_fold_of(b->plan, b->plan->closure[index]);
-        made.operands[0] = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, index, 0).value];
+        made.operands[0] = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, unit, index, 0).value];
         return append(b, stage, made);
     }
     const char *data = strchr(graph_rows[node->op].roles, 'd');
@@ -239,9 +200,9 @@ static uint16_t append_row(builder *b, plan_stage *stage, const plan_form *form,
     plan_instruction made = {.op = node->op, .result_kind = node->kind, .node = b->plan->closure[index]};
     made.kind = plan_node(b->plan, operand_index(b, index, first))->kind;
     made.wrap = node->op == WG_OP_Convert && graph_attribute(b->plan->graph, node, GRAPH_ATTRIBUTE(Convert, wrap));
-    made.cell = form->axis != PLAN_AXIS_NONE && node->shape == form->cell;
+    made.cell = b->units->forms[unit].axis != PLAN_AXIS_NONE && node->shape == b->units->forms[unit].cell;
     for (uint32_t k = 0; k < node->operand_count; k++)
-        made.operands[k] = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, index, k).value];
+        made.operands[k] = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, unit, index, k).value];
     return append(b, stage, made);
 }
 
@@ -279,10 +240,10 @@ static uint16_t log_convert(log_row *l, wg_kind from, wg_kind to, bool cell, uin
 
 /* m the maximum, s the sum of exp(x - m): (x - m) - ln s on items, or m + ln s on cells; there m itself where it is no finite number, so
  * where m - m is not equal to itself. f16 and bf16 run in f32 and round at the end. */
-static uint16_t append_log(builder *b, plan_stage *stage, uint32_t index)
+static uint16_t append_log(builder *b, plan_stage *stage, uint32_t unit, uint32_t index)
 {
     const wg_node *node = plan_node(b->plan, index);
-    uint16_t x = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, index, 0).value];
+    uint16_t x = (uint16_t)b->reg[plan_unit_operand(b->plan, b->units, unit, index, 0).value];
     log_row l = {b, stage, b->plan->closure[index], (wg_kind)node->kind, graph_accumulation_kind((wg_kind)node->kind)};
     uint16_t m = log_fold(&l, WG_OP_Reduce, l.kind, x);
     uint16_t shifted = log_step(&l, WG_OP_Sub, false, log_convert(&l, l.kind, l.wide, false, x), m);
@@ -314,7 +275,7 @@ static bool give_product(builder *b, plan_stage *stage, uint32_t product, uint32
     stage->kind = PLAN_STAGE_PRODUCT;
     stage->product = b->plan->closure[product];
     stage->factor_count = 2 * terms;
-    if (b->stored[product]) stage->writes[stage->write_count++] = (plan_write){stage->product, (uint16_t)b->reg[product]};
+    if (b->units->stored[product]) stage->writes[stage->write_count++] = (plan_write){stage->product, (uint16_t)b->reg[product]};
     return give_term_reads(b, stage, product, terms);
 }
 
@@ -328,7 +289,8 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     stage->axis = form->axis;
     stage->space = space_of(b, form, members, count);
     for (uint32_t m = 0; m < count; m++) {
-        writes += b->stored[members[m]];
+        writes += b->units->stored[members[m]];
+        b->inside[members[m]] = unit + 1;
         instructions += plan_instruction_count(b->plan, members[m]);
     }
     stage->instructions = base_arena_take(&b->plan->memory, instructions * sizeof *stage->instructions);
@@ -339,9 +301,9 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     for (uint32_t m = 0; m < count; m++) {
         if (!in_program(b->units, members[m])) continue;
         bool log = plan_instruction_count(b->plan, members[m]) > 1;
-        uint16_t target = log ? append_log(b, stage, members[m]) : append_row(b, stage, form, members[m]);
+        uint16_t target = log ? append_log(b, stage, unit, members[m]) : append_row(b, stage, unit, members[m]);
         b->reg[members[m]] = target;
-        if (b->stored[members[m]]) stage->writes[stage->write_count++] = (plan_write){b->plan->closure[members[m]], target};
+        if (b->units->stored[members[m]]) stage->writes[stage->write_count++] = (plan_write){b->plan->closure[members[m]], target};
     }
     return give_nodes(b, stage, members, count);
 }
@@ -362,8 +324,8 @@ static bool make_sum(builder *b, plan_stage *stage, uint32_t unit, const uint32_
 
 static bool make_stage(builder *b, uint32_t unit)
 {
-    const uint32_t *members = b->members + b->begin[unit];
-    uint32_t count = b->begin[unit + 1] - b->begin[unit];
+    const uint32_t *members = b->units->members + b->units->begin[unit];
+    uint32_t count = b->units->begin[unit + 1] - b->units->begin[unit];
     plan_stage *stage = &b->plan->stages[unit];
     switch ((plan_role)b->units->role[members[0]]) {
     case PLAN_ROLE_FOLD: /* alone over items side by side: its kernel knows how to share it between threads */
@@ -387,10 +349,10 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
     plan->storage = base_arena_take(&plan->memory, room);
     plan->stages = base_arena_take_zeroed(&work->memory, ((size_t)units->unit_count + 1) * sizeof *plan->stages);
     plan->stage_count = 0;
-    b.stored = base_arena_take(&work->memory, room);
+    b.inside = base_arena_take_zeroed(&work->memory, room * sizeof *b.inside);
     b.reg = base_arena_take(&work->memory, room * sizeof *b.reg);
     b.seen = base_arena_take_zeroed(&work->memory, room * sizeof *b.seen);
-    if (!plan->storage || !plan->stages || !b.stored || !b.reg || !b.seen || !list_members(&b)) return base_fail_memory(error);
+    if (!plan->storage || !plan->stages || !b.inside || !b.reg || !b.seen) return base_fail_memory(error);
     settle_storage(&b);
     for (uint32_t unit = 0; unit < units->unit_count; unit++)
         if (!make_stage(&b, unit)) return base_fail_memory(error);

@@ -354,7 +354,10 @@ bool plan_remat_make(wg_plan *plan, const wg_binding *bindings, uint32_t binding
     int64_t without = plan->layout.arena_bytes, target = budget, least = without;
     plan_stage *stages = plan->stages;
     uint32_t count = plan->stage_count;
-    for (int round = 0; round < MOST_ROUNDS && plan->layout.arena_bytes > budget && target > 0; round++) {
+    bool all = false; /* the last round goes as low as anything helps: what the message promises can be had */
+    for (int round = 0; !all && plan->layout.arena_bytes > budget; round++) {
+        all = round == MOST_ROUNDS || target <= 0;
+        if (all) target = 1;
         remat m = {.plan = plan, .memory = base_arena_new(plan->allocator)};
         bool good = round == 0 || lay_again(plan, stages, count, bindings, binding_count, error);
         m.layout = &plan->layout;

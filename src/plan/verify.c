@@ -31,7 +31,7 @@ static bool is_source(const verifying *v, uint32_t index)
     return graph_rows[facts(v, index)->op].result == GRAPH_RESULT_SOURCE;
 }
 
-/* Every node is a source, virtual, or computed once; what is inside of matches, by each of them. */
+/* Every node is a source, virtual, or computed once; what is inside of matches, and what stays in registers, by each that reads it. */
 static bool check_made(verifying *v)
 {
     const wg_plan *plan = v->plan;
@@ -41,7 +41,7 @@ static bool check_made(verifying *v)
             if (index == WG_NONE) return defect(v, node, "a stage computes it, though it is not scheduled");
             bool again = plan->stages[s].again;
             if (again && !v->made[index]) return defect(v, node, "it is computed again before it is computed");
-            if (v->made[index] && !again && plan->storage[index] != PLAN_COVERED) return defect(v, node, "two stages compute it");
+            if (v->made[index] && !again && plan->storage[index] != PLAN_COVERED && plan->storage[index] != PLAN_REGISTER) return defect(v, node, "two stages compute it");
             if (!again) v->made[index] = s + 1;
         }
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -93,7 +93,8 @@ static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t oper
     for (uint32_t i = 0; v->plan->storage[below] == PLAN_COVERED && i < stage->node_count; i++)
         if (stage->nodes[i] == v->plan->closure[below]) return true;
     bool own = v->made[below] == s + 1;
-    for (uint32_t i = 0; stage->again && i < stage->node_count; i++) own = own || stage->nodes[i] == v->plan->closure[below];
+    bool in_registers = stage->again || v->plan->storage[below] == PLAN_REGISTER;
+    for (uint32_t i = 0; in_registers && i < stage->node_count; i++) own = own || stage->nodes[i] == v->plan->closure[below];
     if (own && stage->kind == PLAN_STAGE_PATTERN) return true;
     if (own) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
     if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");

@@ -63,16 +63,19 @@ static size_t held_back(const generation *g)
     return most;
 }
 
-/* Cuts the text at the first of the texts to stop at; true: it is there. */
-static bool stops(generation *g)
+/* Cuts the text at the first of the texts to stop at, which may end in the last `fresh` bytes only; true: it is there. The text may hold zeros. */
+static bool stops(generation *g, size_t fresh)
 {
-    const char *stop, *first = NULL;
-    for (uint32_t i = 0; g->text.text && (stop = tool_value_at(g->call, "stop", i)); i++) {
-        const char *found = *stop ? strstr(g->text.text, stop) : NULL;
-        if (found && (!first || found < first)) first = found;
+    const char *stop;
+    size_t first = g->text.length;
+    for (uint32_t i = 0; (stop = tool_value_at(g->call, "stop", i)); i++) {
+        size_t length = strlen(stop), before = g->text.length - fresh;
+        for (size_t at = before < length ? 0 : before - length + 1; length && at + length <= g->text.length && at < first; at++)
+            if (!memcmp(g->text.text + at, stop, length)) first = at;
     }
-    if (first) g->text.length = (size_t)(first - g->text.text);
-    return first != NULL;
+    bool found = first < g->text.length;
+    g->text.length = first;
+    return found;
 }
 
 static void show(generation *g, bool shown, bool last)
@@ -114,7 +117,7 @@ static generation_end choose(generation *g, const float *logits, bool shown)
     base_string_put(&g->text, part, length);
     base_string_put(&g->text, "", 0);
     if (g->text.failed) return base_fail_memory(&g->error), GENERATION_FAILED;
-    if (stops(g)) return GENERATION_STOP;
+    if (stops(g, length)) return GENERATION_STOP;
     show(g, shown, false);
     return (int64_t)g->count >= wg_runner_ctx(g->runner) ? GENERATION_FULL : GENERATION_NOT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * wengert model author, identity, inspect, quantize, convert: a model's programs and what it is made of, without running anything. */
+ * wengert model author, identity, inspect, quantize, convert, compile: a model's programs and what it is made of, without running anything. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static bool read_kind(const tool_call *call, const char *option, wg_kind otherwi
 static int say_written(const tool_call *call, const char *path)
 {
     wg_error error = {.code = WG_OK};
-    wg_model_spec *written = language_spec(call, path, &error); /* read back: what was written is a model */
+    wg_model_spec *written = wg_model_spec_open(NULL, path, &error); /* read back: what was written is a model */
     uint64_t bytes = 0;
     if (!written) return tool_fail(call, &error);
     for (uint32_t i = 0; i < written->tensor_count; i++) bytes += written->tensors[i].bytes;
@@ -184,6 +184,17 @@ int verb_model_convert(const tool_call *call)
     wg_model_spec *spec = open_spec(call, &code);
     if (!spec) return code;
     bool good = wg_model_write_folder(spec, call->words[1], kind, &error);
+    wg_model_spec_free(&spec);
+    return good ? say_written(call, call->words[1]) : tool_fail(call, &error);
+}
+
+int verb_model_compile(const tool_call *call)
+{
+    int code = TOOL_DONE;
+    wg_error error = {.code = WG_OK};
+    wg_model_spec *spec = open_spec(call, &code);
+    if (!spec) return code;
+    bool good = wg_model_compile(spec, call->words[1], &error);
     wg_model_spec_free(&spec);
     return good ? say_written(call, call->words[1]) : tool_fail(call, &error);
 }

@@ -32,6 +32,11 @@ static const part parts[] = {
 #else
     {"jpeg", false, "install libjpeg-dev and build again", NULL},
 #endif
+#ifdef HAVE_LIBEDIT
+    {"libedit", true, "", NULL},
+#else
+    {"libedit", false, "install libedit-dev and build again, to edit lines at the prompt of bpl", NULL},
+#endif
     {"lapacke", false, "install " BASE_LAPACK_PACKAGE " for the rows of dense algebra", base_lapack_is_here},
 };
 

@@ -164,10 +164,24 @@ static void reads_large_tables(void **state)
     base_string_free(&text);
 }
 
+static void test_texts(void **state)
+{
+    (void)state;
+    static const char text[] = "a,b\n1.50,x\n,\"2\"\n";
+    base_csv table;
+    wg_error error = {.code = WG_OK};
+    assert_true(base_csv_read_texts(&table, base_allocator(NULL), "texts.csv", text, strlen(text), &error));
+    assert_int_equal(table.rows, 2);
+    assert_int_equal(table.columns[0].type, BASE_CSV_TEXT);
+    assert_string_equal(table.columns[0].texts[0].text, "1.50");
+    assert_string_equal(table.columns[1].texts[1].text, "2");
+    base_csv_free(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_columns_by_their_content),
+        cmocka_unit_test(test_texts), cmocka_unit_test(types_columns_by_their_content),
         cmocka_unit_test(reads_quotes_and_line_ends),
         cmocka_unit_test(refuses_broken_tables),
         cmocka_unit_test(survives_every_cut_and_turned_bit),

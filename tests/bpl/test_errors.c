@@ -75,23 +75,30 @@ static void test_reports(void **state)
                  " called from file.bpl:4:1\n"
                  "f 1 2 3\n"
                  "^^^^^^^");
-    check_report(NULL, "{⍵=0?÷\"a\";1+∇⍵-1}3",
-                 "DOMAIN ERROR: numbers are expected, not characters\n"
+    check_report(NULL, "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9",
+                 "MINE ERROR: why\n"
                  " --> statement:1:6\n"
-                 "{⍵=0?÷\"a\";1+∇⍵-1}3\n"
-                 "     ^^^^\n"
-                 " called from statement:1:13\n"
-                 "{⍵=0?÷\"a\";1+∇⍵-1}3\n"
-                 "            ^^^^\n"
-                 " called from statement:1:13\n"
-                 "{⍵=0?÷\"a\";1+∇⍵-1}3\n"
-                 "            ^^^^\n"
-                 " called from statement:1:13\n"
-                 "{⍵=0?÷\"a\";1+∇⍵-1}3\n"
-                 "            ^^^^\n"
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "     ^^^^^^^^^^^^^^^^^^^\n"
+                 " called from statement:1:28\n"
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "                           ^^^^\n"
+                 " called from statement:1:28\n"
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "                           ^^^^\n"
+                 " called from statement:1:28\n"
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "                           ^^^^\n"
+                 " ... 4 more calls\n"
+                 " called from statement:1:28\n"
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "                           ^^^^\n"
+                 " called from statement:1:28\n"
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "                           ^^^^\n"
                  " called from statement:1:1\n"
-                 "{⍵=0?÷\"a\";1+∇⍵-1}3\n"
-                 "^^^^^^^^^^^^^^^^^^");
+                 "{⍵=0?\"why\"•signal \"MINE\";1+∇⍵-1}9\n"
+                 "^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^");
 }
 
 /* Without memory for its k-th block a run ends with LIMIT (or does without it), the session lives on, and nothing is lost at its end. */

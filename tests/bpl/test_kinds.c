@@ -147,7 +147,7 @@ static void test_bounds(void **state)
         bool waits;
     } cases[] = {{"√|1 ¯2 3", true}, {"√⊼¯1 2", true}, {"√+/⊼¯1 2 3", true}, {"x←¯1 2 3 ⋄ √x×x", true}, {"√*¯1 2", true}, {"⍟1+|¯1 2", true},
                  {"(|¯1 2)*0.5", true},
-                 {"√0⌈¯1 2", true}, {"√(|1 2)÷|3 4", true}, {"√1 2 3", false}, {"√¯1 2", false}, {"√(|1 2)-1", false},
+                 {"√0⌈¯1 2", true}, {"√(|1 2)÷|3 4", true}, {"√⌽|1 ¯2", true}, {"√1 2 3", false}, {"√¯1 2", false}, {"√(|1 2)-1", false},
                  {"x←|1 2 3 ⋄ x.[0]←¯4 ⋄ √x", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bpl_world w;

@@ -4,7 +4,7 @@
  * errors, laws, every allocation failing once. */
 #include "bpl/language.h"
 
-/* ---- effects: once a cell, in order, never by a call that was only tried ----------------------------------------------------------------------------- */
+/* ---- effects: once a cell, in order, never by a call that was only tried ------------------------------------------------------------- */
 
 static const shown effects[] = {
     {"n←0 ⋄ {n+←⍵ ⋄ n}¨1 2 3", "1 3 6"},
@@ -49,7 +49,7 @@ static void test_output_in_order(void **state)
     }
 }
 
-/* ---- what this language has of its own --------------------------------------------------------------------------------------------------------------- */
+/* ---- what this language has of its own ----------------------------------------------------------------------------------------------- */
 
 static const shown own[] = {
     {"{⍺+⍵}/⍬", "0"},
@@ -131,7 +131,7 @@ static void test_errors(void **state)
     CHECK_ALL(errors);
 }
 
-/* ---- laws ----------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- laws ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* Each line is true: the same by all cells at once, and by calls that cannot be (an outer write makes them one by one). */
 static const char *const laws[] = {
@@ -199,18 +199,42 @@ static void test_laws(void **state)
         wg_bpl_outcome outcome;
         bpl_world_open(&w);
         if (!wg_bpl_run(w.bpl, NULL, laws[i], strlen(laws[i]), &outcome)) fail_msg("%s: %s", laws[i], outcome.report);
-        if (strcmp(outcome.display, "$t") && strcmp(outcome.display, "1") && strcmp(outcome.display, "1ₓ")) fail_msg("%s: %s", laws[i], outcome.display);
+        if (strcmp(outcome.display, "$t") && strcmp(outcome.display, "1") && strcmp(outcome.display, "1ₓ")) fail_msg("%s: %s", laws[i],
+            outcome.display);
         bpl_world_close(&w);
     }
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* A map that was called cell by cell after all says why, to who asks. */
+static void test_fallback_is_told(void **state)
+{
+    (void)state;
+    static const struct { const char *text; int told; } lines[] = {{"{⍵×2}⍤1⊢3 4⍴1", 0}, {"{⍵>1?⍵;-⍵}¨1 2 3", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵}¨1 2 3", 1}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        bpl_world w;
+        wg_bpl_outcome outcome;
+        wg_event event;
+        int told = 0;
+        bpl_world_open(&w);
+        wg_lazy_explain(w.bpl->lazy, true);
+        if (!wg_bpl_run(w.bpl, NULL, lines[i].text, strlen(lines[i].text), &outcome)) fail_msg("%s: %s", lines[i].text, outcome.report);
+        for (uint64_t at = 0; wg_lazy_event(w.bpl->lazy, at, &event); at++) told += !strcmp(event.what, "fallback") && event.reason && event.reason[0];
+        if (told != lines[i].told) fail_msg("%s: %d fallbacks are told, not %d", lines[i].text, told, lines[i].told);
+        bpl_world_close(&w);
+    }
+}
+
+/* ---- without memory ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *const everything[] = {
-    "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3", "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
-    "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2", "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
-    "9@[[1 2]][1 2 3;4 5 6]", "{+/⍵×⍵}∂1 2", "{⍵.a×⍵.b}∂[\"a\":1 \"b\":2]", "f←{⍵*2} ⋄ f∂←{⍺×2×⍵} ⋄ {+/f ⍵}∂1 2", "+/⌺3⊢1 2 3", "6 3∧ᵇ5", "(⊽@⌽)⁻2 4 6", "-\\⁻5 3 1",
-    "1 2+⊗⁻1 2+⊗10 20", "(×↢*)⁻1", "1○⁻2", "⍸⁻0 2 2", "1 0 1#⁻3 4", "{+/⊼⍵-1 2}⇄0 0", "[\"method\":\"nelder-mead\" \"report\":$t]{⊼⍵-1}⇄0", "[\"solve\":$t](2 3-⊼)⇄1",
+    "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
+        "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
+    "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2",
+        "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
+    "9@[[1 2]][1 2 3;4 5 6]", "{+/⍵×⍵}∂1 2", "{⍵.a×⍵.b}∂[\"a\":1 \"b\":2]", "f←{⍵*2} ⋄ f∂←{⍺×2×⍵} ⋄ {+/f ⍵}∂1 2", "+/⌺3⊢1 2 3", "6 3∧ᵇ5",
+        "(⊽@⌽)⁻2 4 6", "-\\⁻5 3 1",
+    "1 2+⊗⁻1 2+⊗10 20", "(×↢*)⁻1", "1○⁻2", "⍸⁻0 2 2", "1 0 1#⁻3 4", "{+/⊼⍵-1 2}⇄0 0", "[\"method\":\"nelder-mead\" \"report\":$t]{⊼⍵-1}⇄0",
+        "[\"solve\":$t](2 3-⊼)⇄1",
 };
 
 /* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
@@ -240,7 +264,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory), cmocka_unit_test(test_searches),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
+            cmocka_unit_test(test_searches), cmocka_unit_test(test_fallback_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

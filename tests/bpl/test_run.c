@@ -80,6 +80,17 @@ static const shown index_notation[] = {
     {"k←•edge \"reflect\" ⋄ 4 k ¯2+⍳8", "[2 1 0 1 2 3 2 1]ₓ"},
     {"k←•edge \"symmetric\" ⋄ 4 k ¯2+⍳8", "[1 0 0 1 2 3 3 2]ₓ"},
     {"k←•edge \"none\"", "!DOMAIN modes"},
+    {"x←(1 2⋄3 4) ⋄ x.[[[0 [0 1 1 1]]]]", "!DOMAIN coordinate"},
+    {"x←10 20 30 ⋄ {x.[⍵]}¨2 0 1", "30 10 20"},
+    {"x←10 20 30 ⋄ {x.[⍵]}¨2 0 3", "!INDEX position 3"},
+    {"x←10 20 30 ⋄ {x.[⍵]}¨2 0 0.5", "!DOMAIN whole"},
+    {"x←10 20 30 ⋄ {x.[⍵]}¨2 $n ¯1", "30 0 30"},
+    {"x←10 20 30 ⋄ {x.[⍵]}⍤0⊢[2 0⋄1 1]ₓ", "30 10\n20 20"},
+    {"m←3 3⍴⍳9 ⋄ {m.[⍵ ⍵]}¨0 1 2", "0 4 8"},
+    {"m←3 3⍴⍳9 ⋄ {m.[⍵]}⍤0⊢0 2", "0 1 2\n6 7 8"},
+    {"{⍵.[↑⍵]}⍤1 ⊢3 3⍴0 1 2 1 2 0 2 0 1", "0 2 1"},
+    {"x←10 20 30 ⋄ {∞::¯1 ⋄ x.[⍵]}¨2 7", "30 ¯1"},
+    {"{⍵.[⍵.[0]]}∂ 1 2 3", "0 1 0"},
     {"1 2⌷3 3⍴⍳9", "5"},
     {"[1 2;0 2]⌷3 3⍴⍳9", "3 5\n6 8"},
     {"1 0⌷⍠1 0 ⊢3 3⍴⍳9", "1"},
@@ -217,11 +228,40 @@ static void test_interrupts(void **state)
     bpl_world_close(&w);
 }
 
+static const shown nested[] = {
+    {"x←{⊂⍵ 1}⍣4000⊢1 ⋄ y←x+1 ⋄ (≡y) (x≡x) (≢∊x)", "8000ₓ $t 4001ₓ"},
+    {"x←{⊂⍵ 1}⍣6000⊢1", "!LIMIT nested more than"},
+    {"x←[1 2] ⋄ {x.[0]←x ⋄ 0}¨⍳20000", "!LIMIT nested more than"},
+    {"x←[[1] 2] ⋄ {y←[x 5] ⋄ x.[0]←y ⋄ 0}¨⍳20000", "!LIMIT nested more than"},
+    {"{⍵=0?0;1+∇⍵-1}19000", "19000"},
+};
+
+static void *check_nested(void *unused)
+{
+    CHECK_ALL(nested);
+    return unused;
+}
+
+/* On the process's own stack, and on one that is too small for anything. */
+static void test_nested(void **state)
+{
+    (void)state;
+    pthread_attr_t small;
+    pthread_t thread;
+    check_nested(NULL);
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+    assert_int_equal(pthread_create(&thread, &small, check_nested, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),   cmocka_unit_test(test_brackets),     cmocka_unit_test(test_index),      cmocka_unit_test(test_executed),
         cmocka_unit_test(test_modules), cmocka_unit_test(test_roles_change), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_preferences),
+        cmocka_unit_test(test_nested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

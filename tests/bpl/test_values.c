@@ -198,17 +198,14 @@ static bpl_value *nest(bpl_session *session, int depth)
     return value;
 }
 
-/* Nests are released without recursion; what goes into them goes on upon other stacks, or ends with LIMIT. */
+/* The deepest nests are released, compared and gone into; a deeper one is LIMIT. */
 static void test_depth(void **state)
 {
     (void)state;
     bpl_world w;
     bpl_world_open(&w);
     bpl_stack_begin(w.bpl);
-    bpl_value *deep = nest(w.bpl, 1000000);
-    assert_non_null(deep);
-    bpl_release(deep);
-    bpl_value *a = nest(w.bpl, 20000), *b = nest(w.bpl, 20000), *one = bpl_integer(w.bpl, 1);
+    bpl_value *a = nest(w.bpl, BPL_VALUE_DEPTH), *b = nest(w.bpl, BPL_VALUE_DEPTH), *one = bpl_integer(w.bpl, 1);
     bool same = false;
     int order = 1;
     assert_true(bpl_match(w.bpl, a, b, &same) && same);
@@ -217,6 +214,9 @@ static void test_depth(void **state)
     assert_non_null(moved);
     assert_non_null(fill);
     assert_true(bpl_match(w.bpl, a, moved, &same) && !same);
+    assert_null(bpl_enclose(w.bpl, a));
+    assert_string_equal(w.bpl->error.kind, "LIMIT");
+    bpl_error_clear(w.bpl);
     bpl_value *all[] = {a, b, one, moved, fill};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) bpl_release(all[i]);
     bpl_world_close(&w);

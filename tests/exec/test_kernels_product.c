@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Matrix products against the canonical order written out one result at a time. */
+#include <math.h>
+
 #include "test_kernels_common.h"
 
 static double item(wg_kind kind, const void *items, int64_t i)
@@ -78,8 +80,36 @@ static void check_everywhere(exec_product *p, const void *expected, int64_t item
     free(workspace);
 }
 
-/* Kinds of a, b and the result. */
-static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
+/* Zeros at the ends of the chains of one side: above the diagonal, below it, outside of a band, everywhere; the other side may have an
+ * item of no finite value. */
+typedef struct ends {
+    bool right;
+    int form;
+    double odd; /* 0: none */
+} ends;
+
+static void set(wg_kind kind, void *items, int64_t i, double value)
+{
+    if (kind == WG_KIND_F32) ((float *)items)[i] = (float)value;
+    else ((double *)items)[i] = value;
+}
+
+static void cut_ends(const exec_product *p, const ends *cut, void *a, void *b)
+{
+    const exec_side *line = cut->right ? &p->b_columns : &p->a_rows, *step = cut->right ? &p->b_depth : &p->a_depth;
+    int64_t lines = cut->right ? p->columns : p->rows, volume = p->depth * (cut->right ? p->rows : p->columns);
+    for (int64_t i = 0; i < lines; i++)
+        for (int64_t k = 0; k < p->depth; k++) {
+            int64_t middle = i * p->depth / lines;
+            bool zero = cut->form == 0 ? k > middle : cut->form == 1 ? k < middle : cut->form == 2 ? k > middle + 40 || k + 40 < middle : true;
+            if (zero) set(cut->right ? p->b_kind : p->a_kind, cut->right ? b : a, i * line->stride[0] + k * step->stride[0], (i + k) % 3 ? 0 : -0.0);
+        }
+    if (cut->odd != 0) set(cut->right ? p->a_kind : p->b_kind, cut->right ? a : b, random_below(volume), cut->odd);
+}
+
+/* Kinds of a, b and the result; cut NULL: whole. */
+static void check_cut(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild,
+                      const ends *cut)
 {
     void *a = room(batches * rows * depth * (int64_t)wg_kind_bytes(kinds[0])), *b = room(batches * depth * columns * (int64_t)wg_kind_bytes(kinds[1])),
             *expected = room(batches * rows * columns * (int64_t)wg_kind_bytes(kinds[2]));
@@ -105,6 +135,7 @@ static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batc
         p.result_rows.stride[0] = 1;
         p.result_column = rows;
     }
+    if (cut) cut_ends(&p, cut, a, b);
     reference(&p, expected);
     check_everywhere(&p, expected, batches * rows * columns);
     free(a);
@@ -112,9 +143,28 @@ static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batc
     free(expected);
 }
 
+static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
+{
+    check_cut(kinds, accumulate, batches, rows, depth, columns, order, wild, NULL);
+}
+
 static void check(wg_kind kind, wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
 {
     check_kinds((wg_kind[]){kind, kind, kind}, accumulate, batches, rows, depth, columns, order, wild);
+}
+
+/* Triangles and bands, of which kernels leave out what adds nothing. */
+static void test_ends_of_chains(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{150, 300, 70}, {96, 128, 64}, {64, 256, 256}, {200, 520, 33}};
+    static const double odd[] = {0, 0, INFINITY, NAN};
+    for (int trial = 0; trial < 128; trial++) {
+        const int64_t *shape = shapes[trial / 8 % 4];
+        wg_kind kind = trial % 3 == 2 ? WG_KIND_F64 : WG_KIND_F32;
+        ends cut = {trial / 4 % 2, trial % 4, odd[random_below(4)]};
+        check_cut((wg_kind[]){kind, kind, kind}, kind, 1, shape[0], shape[1], shape[2], random_below(8), false, &cut);
+    }
 }
 
 static void test_shapes(void **state)
@@ -476,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_mixed_kinds),
         cmocka_unit_test(test_rows_and_columns),
         cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_ends_of_chains),
         cmocka_unit_test(test_packed_before),
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_integers),

@@ -4,7 +4,7 @@
 
 Fences, by their first words:
   ```wg NAME        a program text: written to NAME in the page's folder, and must parse
-  ```bpl ...        array language: not run here
+  ```bpl NAME       a program of BPL: run, and a ```text right after it is its output; with a NAME it is written there first
   ```c              a whole program: compiled with the library, run; a ```text right after it is its output
   ```c main NAME    what stands inside of main, with stdio.h and wengert.h included; messages call its lines NAME:1 ..
   ```c arrays NAME  the same with wengert/array.h, a context `lazy` with an open scope, and `show(array)`, which prints a shape and items
@@ -114,7 +114,7 @@ class Page:
             handler = getattr(self, "do_" + match[1], None)
             if handler:
                 handler(match, where, f"snippet{number}")
-            if match[1] not in ("c", "text"):
+            if match[1] not in ("bpl", "c", "text"):
                 self.output = None
         shutil.rmtree(self.folder)
 
@@ -124,6 +124,14 @@ class Page:
             file.write(match[3])
         parsed = run([BUILD / "wengert", "print", name], cwd=self.folder, env=self.environment)
         self.report.check(parsed.returncode == 0, f"{where}: the program does not parse:\n{parsed.stdout}")
+
+    def do_bpl(self, match, where, name):
+        file = os.path.join(self.folder, match[2].split()[0] if match[2] else name + ".bpl")
+        with open(file, "w", encoding="utf-8") as program:
+            program.write(match[3])
+        ran = run([BUILD / "wengert", "bpl", file], cwd=self.folder, env=self.environment)
+        self.output = ran.stdout
+        self.report.check(ran.returncode == 0, f"{where}: ends with {ran.returncode}:\n{ran.stdout}")
 
     def do_c(self, match, where, name):
         form, _, file = match[2].partition(" ")

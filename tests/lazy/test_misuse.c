@@ -51,6 +51,7 @@ static void without_a_context_nothing_happens(void **state)
     wg_scope_close(NULL);
     wg_lazy_explain(NULL, true);
     wg_lazy_events_clear(NULL);
+    wg_lazy_fallback(NULL, "a", "b");
     wg_lazy_figures_of(NULL, &figures);
     wg_lazy_figures_of(NULL, NULL);
     wg_jit_free(NULL);

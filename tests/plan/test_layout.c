@@ -151,6 +151,26 @@ static void groups(void **state)
 }
 
 /* Retain stores what derivative terms read, to the end. */
+/* What a derivative reads of a function's inside is computed where it is read, of what is read there anyway: a square, but no tanh. */
+static void computed_twice(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 8), 1, 0, 0));
+    wg_value square = wg_mul(x, x), curve = wg_tanh(wg_mul(square, x)), above = wg_add(curve, 1.0);
+    wg_value turned = wg_matmul(wg_permute(wg_mul(above, square), ((uint32_t[]){1, 0})), x); /* the stages part here */
+    wg_value root = wg_mul(wg_sum(turned), wg_sum(wg_mul(wg_mul(x, above), wg_mul(curve, square))));
+    wg_plan *plan = plan_root(seal(tape), root.position, false);
+    assert_int_equal(storage_of(plan, above), PLAN_REGISTER);
+    assert_int_equal(storage_of(plan, square), PLAN_REGISTER);
+    base_string why = base_string_new(plan->allocator);
+    for (uint32_t s = 0; s < plan->stage_count; s++) plan_stage_reasons(plan, &plan->layout, s, &why);
+    assert_non_null(strstr(why.text, "Add, as stage 1 does: cheaper than storing it"));
+    assert_non_null(strstr(why.text, "Mul, as stage 0 does: cheaper than storing it"));
+    base_string_free(&why);
+    wg_plan_release(&plan);
+}
+
 static void retained(void **state)
 {
     (void)state;
@@ -534,6 +554,7 @@ int main(void)
         cmocka_unit_test(views_into_products),
         cmocka_unit_test(views_by_length), cmocka_unit_test(widened_by_products),
         cmocka_unit_test(groups),
+        cmocka_unit_test(computed_twice),
         cmocka_unit_test(retained),
         cmocka_unit_test(in_place),
         cmocka_unit_test(carries),

@@ -114,22 +114,30 @@ class Terminal:
         report.check(until in self.seen[start:], f"typed {text!r}: {self.seen[start:]!r} has no {until!r}")
 
     def ends(self):
-        time.sleep(0.3) # until it reads keys again: a terminal that does not takes Ctrl-D for itself
-        os.write(self.file, b"\x04")
-        for _ in range(200):
+        end, again = time.monotonic() + 20, 0
+        while time.monotonic() < end:
+            if time.monotonic() > again: # a terminal takes Ctrl-D for itself while nobody reads keys: again, until somebody does
+                again = time.monotonic() + 0.5
+                self.swallow(lambda: os.write(self.file, b"\x04"))
             done, status = os.waitpid(self.process, os.WNOHANG)
             if done:
                 report.check(status == 0, f"the prompt ends with {status}")
                 os.close(self.file)
                 return
             if select.select([self.file], [], [], 0.05)[0]:
-                try:
-                    os.read(self.file, 65536)
-                except OSError:
-                    pass
+                self.swallow(lambda: os.read(self.file, 65536))
+                time.sleep(0.01)
         os.kill(self.process, signal.SIGKILL)
         os.waitpid(self.process, 0)
         report.check(False, "Ctrl-D does not end the prompt")
+
+    @staticmethod
+    def swallow(call):
+        """What a terminal that is gone answers does not matter."""
+        try:
+            call()
+        except OSError:
+            pass
 
 
 def test_prompt():

@@ -3,6 +3,7 @@
 """Language models as a person uses them: `wengert model ...` on small models, from a configuration to a trained one."""
 import json
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,13 +155,16 @@ UNSAYABLE = {"gemma2/tied": "the scales", "gemma3/tied": "the scales", "gemma3/l
 
 
 def rewriting(folder):
-    file, back = folder / "a.gguf", folder / "back"
+    file, back, image = folder / "a.gguf", folder / "back", folder / "a.wgm"
     models = sorted(path.parent for path in MODELS.glob("*/*/config.json")) + [STORIES]
     for model in models:
         name = str(model.relative_to(MODELS))
         want = logits_of(model)
         good("convert", model, back)
         report.check(logits_of(back) == want, f"{name}: other logits as a folder")
+        good("compile", model, image)
+        report.check(logits_of(image) == want, f"{name}: other logits as an image")
+        report.check(good("identity", image, "--json") == good("identity", model, "--json"), f"{name}: another program as an image")
         if name in UNSAYABLE:
             refused(1, "quantize", model, folder / "never.gguf", "--kind", "f32", mentions=UNSAYABLE[name])
             continue
@@ -188,6 +192,64 @@ def rewriting(folder):
     refused(1, "quantize", TIED, folder / "nowhere" / "a.gguf", mentions="nowhere")
 
 
+def images(folder):
+    image, spoilt = folder / "tied.wgm", folder / "spoilt.wgm"
+    source = folder / "one"
+    words = ("--max-tokens", 8, "--temperature", 0)
+    good("compile", source, image)
+    report.check(good("generate", image, "the ", *words) == good("generate", source, "the ", *words), "an image goes on with another text")
+    for files in ({"tokenizer.json": "llama3.json"}, {"tokenizer.model": "sp-bpe.model"}, {"tokenizer.bin": "llama2c-tokenizer.bin"}, {"vocab.json": "gpt2-vocab.json", "merges.txt": "gpt2-merges.txt"}):
+        spoken = folder / f"spoken {'-'.join(files)}"
+        shutil.copytree(TIED, spoken)
+        for name, vocabulary in files.items():
+            shutil.copy(MODELS / "tokenizers" / vocabulary, spoken / name)
+        good("compile", spoken, image)
+        text = "Hello, world 12\n  again"
+        report.check(good("tokenize", image, text, "--special") == good("tokenize", spoken, text, "--special"), f"{files}: an image has another vocabulary")
+    good("compile", TIED, image)
+    whole = image.read_bytes()
+    size = int.from_bytes(whole[8:16], "little")
+    header = whole[16:16 + size].decode()
+
+    def spoil(old, new):
+        report.check(old in header, f"{old} is not in the header")
+        text = header.replace(old, new, 1).rstrip(" ").encode()
+        spoilt.write_bytes(whole[:16] + text.ljust(size) + whole[16 + size:])
+    spoil('"semantics": 1', '"semantics": 9')
+    refused(1, "logits", spoilt, "--tokens", 5, mentions="semantics version differs")
+    spoil('"chips": 1', '"chips": 2')
+    refused(1, "logits", spoilt, "--tokens", 5, mentions="chips differs")
+    spoil('"hidden_act": "silu"', '"hidden_act": "gelu"')
+    refused(1, "logits", spoilt, "--tokens", 5, mentions="program text differs")
+    spoil('"offset": 0', '"offset": 1')
+    refused(1, "logits", spoilt, "--tokens", 5, mentions="compile the model again")
+    for cut in (0, 7, 15, 16, 100, 16 + size, len(whole) - 1000):
+        spoilt.write_bytes(whole[:cut])
+        done = run("logits", spoilt, "--tokens", 5)
+        report.check(done.returncode == 1 and len(done.stderr.splitlines()) in (1, 3), f"{cut} bytes of an image: {done.stderr}")
+    refused(1, "compile", TIED, folder / "image.bin", mentions=".wgm")
+
+
+def texts(folder):
+    """Programs as they are written, and as somebody changed them."""
+    shutil.copytree(TIED, folder / "w")
+    text = folder / "m.wg"
+    text.write_text(good("author", folder / "w", "--cut", "prefill", "--rows", 16, "--ctx", 64, "--dir", "w"))
+    report.check(logits_of(text) == logits_of(TIED), "a model by its text gives other logits")
+    words = ("hello", "--tokenizer", "bytes", "--max-tokens", 10, "--seed", 3)
+    session = folder / "written"
+    report.check(good("generate", text, *words, "--session", session) == good("generate", TIED, *words), "a model by its text goes on with another text")
+    changed = text.read_text().replace("constant t13 [] = 0.00001", "constant t13 [] = 0.5", 1)
+    (folder / "c.wg").write_text(changed)
+    report.check(distance(logits_of(folder / "c.wg"), logits_of(TIED)) > 1e-3, "a changed text runs as the old one")
+    refused(1, "generate", folder / "c.wg", "", "--tokenizer", "bytes", "--session", session, mentions="text differs")
+    (folder / "d.wg").write_text(good("author", folder / "w", "--cut", "decode", "--dir", "w"))
+    refused(1, "logits", folder / "d.wg", "--tokens", 5, mentions="prefill")
+    (folder / "away.wg").write_text(text.read_text().replace('@"w/', '@"nowhere/'))
+    refused(1, "logits", folder / "away.wg", "--tokens", 5, mentions="no folder")
+    refused(1, "logits", ROOT / "examples" / "fashion.wg", "--tokens", 5, mentions="names no weights")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
@@ -196,6 +258,8 @@ def main():
         tokens()
         logits()
         training(folder)
+        images(folder)
+        texts(folder)
         generating(folder)
     report.finish()
 
