@@ -49,6 +49,24 @@ wengert_library(lazy wengert)       # arrays that wait
 wengert_library(model wengert)      # language models as programs
 wengert_library(bpl wengert_lazy)   # the array language
 
+# What a static library needs beyond ours, for whoever links it once it is installed: -lNAME here, Libs.private in the package files.
+set(wengert_bpl_private "")
+set(wengert_model_private "")
+foreach(library IN LISTS GMP_LIBRARIES UTF8PROC_LIBRARIES)
+    string(APPEND wengert_bpl_private " -l${library}")
+endforeach()
+foreach(library IN LISTS UTF8PROC_LIBRARIES)
+    string(APPEND wengert_model_private " -l${library}")
+endforeach()
+foreach(name bpl model)
+    if(TARGET wengert_${name}_static)
+        separate_arguments(wanted UNIX_COMMAND "${wengert_${name}_private}")
+        foreach(library IN LISTS wanted)
+            target_link_libraries(wengert_${name}_static INTERFACE "$<INSTALL_INTERFACE:${library}>")
+        endforeach()
+    endif()
+endforeach()
+
 # Tables of pointers take 24 bytes an entry to relocate, or a bit where loader and linker know how (glibc 2.36, binutils 2.38).
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs -Werror)

@@ -296,7 +296,10 @@ static bool open_path(opening *o, const char *path)
     if (model_is_written(path)) return open_written(o, path);
     if (model_is_image(path))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, o->error) && sort_tensors(o) && check_weights(o) && model_image_check(spec, path, o->error);
-    return read_config_file(o, path);
+    if (read_config_file(o, path)) return true;
+    if (o->error->code == WG_FILE || o->error->code == WG_MEMORY || (length > 5 && !strcmp(path + length - 5, ".json"))) return false;
+    wg_error_clear(o->error); /* where in a text of another kind JSON ends is no help */
+    return base_fail(o->error, WG_FORMAT, "%s is no model: those are folders with config.json, or files .gguf, .bin (llama2.c), .wgm, .wg and config.json", path);
 }
 
 wg_model_spec *wg_model_spec_open(wg_context *context, const char *path, wg_error *error)

@@ -333,7 +333,7 @@ static wg_tokenizer *open_folder(const wg_allocator *allocator, const char *fold
     snprintf(path, sizeof path, "%s/vocab.json", folder);
     snprintf(merges, sizeof merges, "%s/merges.txt", folder);
     if (is_there(path) && is_there(merges)) return tokenizer_read_pair(allocator, path, merges, error);
-    return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, tokenizer.bytes, vocab.json with merges.txt", folder), NULL;
+    return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, tokenizer.bytes, vocab.json with merges.txt; put one there, or name one by --tokenizer", folder), NULL;
 }
 
 /* The vocabulary within an image. */

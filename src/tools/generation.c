@@ -44,7 +44,7 @@ bool generation_prompt(generation *g, const int32_t *ids, size_t count)
     g->prompt = g->count;
     g->text.length = g->written = 0;
     int64_t room = wg_runner_ctx(g->runner);
-    if (!g->count) return base_fail(&g->error, WG_ARGUMENT, "the prompt is empty, and this vocabulary has no token to begin with");
+    if (!g->count) return base_fail(&g->error, WG_ARGUMENT, "the prompt is empty, and this vocabulary has no token to begin with; give a text");
     if ((int64_t)g->count < room) return true;
     return base_fail(&g->error, WG_BOUNDS, "the prompt has %zu tokens, and there is room for %lld positions: a prompt is never cut; give a greater --ctx", g->count,
                      (long long)room);
@@ -254,6 +254,15 @@ static bool open_draft(generation *g, int *code)
                      (long long)wg_runner_vocabulary(g->runner));
 }
 
+/* Whether a file can be put where an option says: better told before than when the text is there. */
+static bool may_write(generation *g, const char *option)
+{
+    const char *path = tool_value(g->call, option), *slash = path ? strrchr(path, '/') : NULL;
+    char folder[4096];
+    if (!path || (size_t)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".") >= sizeof folder) return true;
+    return !access(folder, W_OK | X_OK) || base_fail(&g->error, WG_FILE, "--%s: nothing can be written into %s: %s; name another place", option, folder, strerror(errno));
+}
+
 bool generation_open(generation *g, const tool_call *call, int *code)
 {
     const char *vocabulary = tool_value(call, "tokenizer"), *model = call->words[0];
@@ -270,7 +279,7 @@ bool generation_open(generation *g, const tool_call *call, int *code)
                          (long long)wg_runner_vocabulary(g->runner));
     g->chat_template = wg_chat_template(NULL, model, &g->error);
     if (g->error.code || !(g->stream = wg_tokenizer_stream_new(g->tokenizer, true, &g->error))) return false;
-    return open_draft(g, code) && open_session(g);
+    return open_draft(g, code) && open_session(g) && may_write(g, "session") && may_write(g, "receipt");
 }
 
 void generation_close(generation *g)
