@@ -75,7 +75,7 @@ figures() {
 machine
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward elementwise memory derivatives lazy bpl fashion
+[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward elementwise memory derivatives lazy bpl fashion start
 { figures "$@" || echo failed; } | tee "$table"
 ! tail -n 1 "$table" | grep -qx failed || { echo "bench: a program failed" >&2; exit 1; }
 echo
