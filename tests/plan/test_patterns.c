@@ -121,7 +121,7 @@ static const char *attention_of(int64_t keys, bool observe_weights, bool retain,
         wg_adjoints_free(&adjoints);
     }
     wg_value mask = y;
-    for (mask.position = 0; wg_value_rank(mask) != 2 || mask.position < 8;) mask.position++; /* what wg_causal_attention selects */
+    while (graph_node(tape, mask.position)->op != WG_OP_Select) mask.position--; /* of wg_causal_attention */
     if (whose == SHARED_MASK) roots[count++] = wg_sum(wg_exp(mask)).position;
     if (whose == DECLARED_MASK) roots[count++] = mask.position;
     wg_network *network = wg_tape_seal(&tape, &error);
