@@ -7,7 +7,7 @@
 #
 # Prints tables, the machine first: rows of what is measured | figure | goal | met or MISSED, or under the names that a line of columns gives.
 # TABLE: roofs plan counts growth run arrays costs adbench fashion start, and those beside peers: products training forward elementwise memory
-# derivatives lazy. None named: all. BUILD (default build) holds the built bench programs and the command. Ends with a count of figures; a
+# derivatives lazy bpl. None named: all. BUILD (default build) holds the built bench programs and the command. Ends with a count of figures; a
 # missed goal does not fail, a wrong result does.
 set -eu
 cd "$(dirname "$0")/.."
@@ -40,6 +40,13 @@ peers() {
     "$peers/venv/bin/python" bench/peers/compare.py "$build" "$peers" "$@"
 }
 
+# The array language beside basedpl and NumPy.
+bpl() {
+    peers=${PEERS:-$build/peers}
+    [ -x "$peers/venv/bin/bpl" ] || { printf '\nskipped: bpl beside basedpl and NumPy; make bench-peers installs them\n'; return 0; }
+    "$peers/venv/bin/python" bench/bpl.py "$build" "$peers"
+}
+
 # Fixed costs of lazy arrays in instructions, beside their goals.
 costs() {
     command -v valgrind >/dev/null || { printf '\nskipped: fixed costs of lazy arrays; install valgrind\n'; return 0; }
@@ -53,6 +60,7 @@ table() {
     run) "$build/bench/bench_run" && small_run ;;
     arrays) "$build/bench/bench_lazy" ;;
     costs) costs ;;
+    bpl) bpl ;;
     adbench) "$build/bench/bench_adbench" ;;
     fashion) bench/compare_numpy.sh "$build" ;;
     start) python3 bench/start.py "$build" ;;
@@ -67,7 +75,7 @@ figures() {
 machine
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward elementwise memory derivatives lazy fashion
+[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward elementwise memory derivatives lazy bpl fashion
 { figures "$@" || echo failed; } | tee "$table"
 ! tail -n 1 "$table" | grep -qx failed || { echo "bench: a program failed" >&2; exit 1; }
 echo

@@ -25,60 +25,47 @@ foreach(library wengert_shared wengert_static)
     target_include_directories(${library} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 endforeach()
-# libwengert-lazy: arrays that wait. It uses what libwengert exports, and has its own copy of the small helpers of base/.
-add_library(wengert_lazy_shared SHARED $<TARGET_OBJECTS:room_lazy>)
-add_library(wengert_lazy_static STATIC $<TARGET_OBJECTS:room_lazy>)
-set_target_properties(wengert_lazy_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}")
-foreach(kind shared static)
-    set_target_properties(wengert_lazy_${kind} PROPERTIES OUTPUT_NAME wengert-lazy LINKER_LANGUAGE C EXPORT_NAME wengert_lazy_${kind})
-    target_link_libraries(wengert_lazy_${kind} PUBLIC wengert_${kind})
-    target_include_directories(wengert_lazy_${kind} INTERFACE
-        "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+
+# libwengert-<room>, over a library below it. It uses what that one exports, has its own copy of the small helpers of base/, and whoever finds
+# the one library finds the other: a program's own rpath is not asked for what its libraries need.
+function(wengert_library room below)
+    set(name wengert_${room})
+    add_library(${name}_shared SHARED $<TARGET_OBJECTS:room_${room}>)
+    add_library(${name}_static STATIC $<TARGET_OBJECTS:room_${room}>)
+    foreach(kind shared static)
+        set_target_properties(${name}_${kind} PROPERTIES OUTPUT_NAME wengert-${room} LINKER_LANGUAGE C EXPORT_NAME ${name}_${kind})
+        target_link_libraries(${name}_${kind} PUBLIC ${below}_${kind})
+        target_link_libraries(${name}_${kind} PRIVATE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:room_${room},LINK_LIBRARIES>>")
+        target_include_directories(${name}_${kind} INTERFACE
+            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    endforeach()
+    set_target_properties(${name}_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}" EXPORT_NAME ${name} INSTALL_RPATH "$ORIGIN")
+    target_link_libraries(${name}_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
+    target_link_options(${name}_shared PRIVATE -Wl,--exclude-libs,ALL)
+    add_library(wengert::${name} ALIAS ${name}_shared)
+    add_library(wengert::${name}_static ALIAS ${name}_static)
+endfunction()
+wengert_library(lazy wengert)       # arrays that wait
+wengert_library(model wengert)      # language models as programs
+wengert_library(bpl wengert_lazy)   # the array language
+
+# What a static library needs beyond ours, for whoever links it once it is installed: -lNAME here, Libs.private in the package files.
+set(wengert_bpl_private "")
+set(wengert_model_private "")
+foreach(library IN LISTS GMP_LIBRARIES UTF8PROC_LIBRARIES)
+    string(APPEND wengert_bpl_private " -l${library}")
 endforeach()
-# Whoever finds the one library finds the other: a program's own rpath is not asked for what its libraries need.
-set_target_properties(wengert_lazy_shared PROPERTIES EXPORT_NAME wengert_lazy INSTALL_RPATH "$ORIGIN")
-target_link_libraries(wengert_lazy_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
-target_link_options(wengert_lazy_shared PRIVATE -Wl,--exclude-libs,ALL)
-add_library(wengert::wengert_lazy ALIAS wengert_lazy_shared)
-add_library(wengert::wengert_lazy_static ALIAS wengert_lazy_static)
-
-# libwengert-model: language models as programs, on libwengert.
-if(TARGET room_model)
-    add_library(wengert_model_shared SHARED $<TARGET_OBJECTS:room_model>)
-    add_library(wengert_model_static STATIC $<TARGET_OBJECTS:room_model>)
-    set_target_properties(wengert_model_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}")
-    foreach(kind shared static)
-        set_target_properties(wengert_model_${kind} PROPERTIES OUTPUT_NAME wengert-model LINKER_LANGUAGE C EXPORT_NAME wengert_model_${kind})
-        target_link_libraries(wengert_model_${kind} PUBLIC wengert_${kind})
-        target_link_libraries(wengert_model_${kind} PRIVATE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:room_model,LINK_LIBRARIES>>")
-        target_include_directories(wengert_model_${kind} INTERFACE
-            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-    endforeach()
-    set_target_properties(wengert_model_shared PROPERTIES EXPORT_NAME wengert_model INSTALL_RPATH "$ORIGIN")
-    target_link_libraries(wengert_model_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
-    target_link_options(wengert_model_shared PRIVATE -Wl,--exclude-libs,ALL)
-    add_library(wengert::wengert_model ALIAS wengert_model_shared)
-    add_library(wengert::wengert_model_static ALIAS wengert_model_static)
-endif()
-
-# libwengert-bpl: the array language, on both of them.
-if(TARGET room_bpl)
-    add_library(wengert_bpl_shared SHARED $<TARGET_OBJECTS:room_bpl>)
-    add_library(wengert_bpl_static STATIC $<TARGET_OBJECTS:room_bpl>)
-    set_target_properties(wengert_bpl_shared PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${wengert_abi}")
-    foreach(kind shared static)
-        set_target_properties(wengert_bpl_${kind} PROPERTIES OUTPUT_NAME wengert-bpl LINKER_LANGUAGE C EXPORT_NAME wengert_bpl_${kind})
-        target_link_libraries(wengert_bpl_${kind} PUBLIC wengert_lazy_${kind})
-        target_link_libraries(wengert_bpl_${kind} PRIVATE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:room_bpl,LINK_LIBRARIES>>")
-        target_include_directories(wengert_bpl_${kind} INTERFACE
-            "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-    endforeach()
-    set_target_properties(wengert_bpl_shared PROPERTIES EXPORT_NAME wengert_bpl INSTALL_RPATH "$ORIGIN")
-    target_link_libraries(wengert_bpl_shared PRIVATE "$<BUILD_INTERFACE:room_base>")
-    target_link_options(wengert_bpl_shared PRIVATE -Wl,--exclude-libs,ALL)
-    add_library(wengert::wengert_bpl ALIAS wengert_bpl_shared)
-    add_library(wengert::wengert_bpl_static ALIAS wengert_bpl_static)
-endif()
+foreach(library IN LISTS UTF8PROC_LIBRARIES)
+    string(APPEND wengert_model_private " -l${library}")
+endforeach()
+foreach(name bpl model)
+    if(TARGET wengert_${name}_static)
+        separate_arguments(wanted UNIX_COMMAND "${wengert_${name}_private}")
+        foreach(library IN LISTS wanted)
+            target_link_libraries(wengert_${name}_static INTERFACE "$<INSTALL_INTERFACE:${library}>")
+        endforeach()
+    endif()
+endforeach()
 
 # Tables of pointers take 24 bytes an entry to relocate, or a bit where loader and linker know how (glibc 2.36, binutils 2.38).
 include(CheckCSourceCompiles)

@@ -118,13 +118,13 @@ foreach(source IN LISTS fuzz_sources)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} EXCLUDE_FROM_ALL "${source}" ${fuzz_driver})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
-    if(name MATCHES "^fuzz_(lazy|arrays|bpl)$") # what they call runs kernels: `make fuzz` sanitizes them, `make test` does not
+    if(name MATCHES "^fuzz_(lazy|arrays|bpl|session)$") # what they call runs kernels: `make fuzz` sanitizes them, `make test` does not
         wengert_link_from(${name} bpl)
         add_dependencies(kernel_fuzzers ${name})
         string(APPEND program_lines "kernel_fuzz ${PROJECT_BINARY_DIR}/fuzz/${name}\n")
         continue()
     endif()
-    wengert_link_from(${name} text room_tools) # what reads bytes: `make test` sanitizes no kernel for it
+    wengert_link_from(${name} text room_model room_tools) # what reads bytes: `make test` sanitizes no kernel for it
     add_dependencies(fuzzers ${name})
     string(APPEND program_lines "fuzz ${PROJECT_BINARY_DIR}/fuzz/${name}\n")
 endforeach()

@@ -14,7 +14,7 @@ _wengert()
     --optimizer) COMPREPLY=($(compgen -W "sgd adam adamw" -- "$word")); return ;;
     --schedule) COMPREPLY=($(compgen -W "constant linear cosine step" -- "$word")); return ;;
     --weights|--out|--log|--report|--tokenizer|--session|--receipt|--adapter|--text|--valid) COMPREPLY=($(compgen -f -- "$word")); return ;;
-    --entry|--seed|--threads|--rate|--momentum|--decay|--clip|--warmup|--epochs|--batch|--evaluate|--grad|--of|--wrt|--observe|--memory|--by|--cut|--ctx|--rows|--length|--dir|--tokens|--max-tokens|--stop|--system|--draft|--cache|--prompt|--generate|--repeat|--format|--compare|--kind|--embedding|--shape|--steps|--every|--sample|--lora|--expression|--temperature|--top-k|--top-p|--min-p|--repeat-penalty|--frequency-penalty|--presence-penalty|--repeat-last|--temperature-first) return ;;
+    --entry|--seed|--threads|--rate|--momentum|--decay|--clip|--warmup|--epochs|--batch|--evaluate|--grad|--of|--wrt|--observe|--memory|--by|--cut|--ctx|--rows|--length|--dir|--tokens|--max-tokens|--stop|--system|--draft|--cache|--prompt|--generate|--repeat|--format|--compare|--kind|--embedding|--shape|--steps|--every|--sample|--lora|--expression|--temperature|--top-k|--top-p|--min-p|--repeat-penalty|--frequency-penalty|--presence-penalty|--repeat-last) return ;;
     esac
     case "$verb" in
     'train') options="--data --test --entry --evaluate --optimizer --rate --momentum --decay --clip --schedule --warmup --epochs --batch --seed --out --resume --log --report --weights --memory --threads --json --help" ;;

@@ -90,4 +90,4 @@ complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l repeat-pen
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l frequency-penalty -r -d 'takes this off a logit for each time that its token was seen (default 0)'
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l presence-penalty -r -d 'takes this off the logits of tokens seen (default 0)'
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l repeat-last -r -d 'how many tokens back the penalties look, the prompt included; -1: all (default 64)'
-complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l temperature-first -r -d 'the temperature comes before the cuts and not behind them (default false)'
+complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l temperature-first -d 'the temperature comes before the cuts and not behind them (default false)'

@@ -50,7 +50,7 @@ step "$question"
 echo
 
 step 'Against an independent computation in f64'
-python3 tests/model/run_smollm2.py "$wengert" "$model"
+python3 tests/model/smollm2.py "$wengert" "$model"
 
 step 'What it ran'
 "$wengert" model identity "$model" --cut decode

@@ -42,8 +42,9 @@ static void run(wg_bpl *bpl, const char *text, size_t length)
 {
     wg_bpl_outcome outcome;
     struct itimerval second = {{0, 200000}, {1, 0}}, never = {{0, 0}, {0, 0}}; /* again and again: it may come between two statements */
+    struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART}; /* it stays, unlike what signal sets */
     running = bpl;
-    signal(SIGALRM, stop);
+    sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &second, NULL);
     bool done = wg_bpl_run(bpl, "fuzz.bpl", text, length, &outcome);
     setitimer(ITIMER_REAL, &never, NULL);

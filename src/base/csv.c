@@ -71,11 +71,22 @@ static bool take_end(reader *in, field *found)
     return true;
 }
 
+/* Characters that mean nothing, most of them: no end of a field, no quote, and their bytes are characters. */
+static inline bool is_plain(char c) { return c >= ' ' && c < 0x7F && c != ',' && c != '"'; }
+
+static inline void skip_plain(reader *in)
+{
+    while (in->at < in->length && is_plain(in->text[in->at])) in->at++;
+}
+
+static inline bool ends_field(char c) { return c == ',' || c == '\r' || c == '\n'; }
+
 static bool take_quoted(reader *in, field *found)
 {
     reader opening = *in; /* for the message: the quote may be many lines above the end of the file */
     found->text = in->text + ++in->at;
     for (;;) {
+        skip_plain(in);
         if (in->at == in->length) return fail(&opening, opening.at, "a quoted field that does not end; close it with \"");
         char c = in->text[in->at];
         if (c == '"') {
@@ -89,7 +100,7 @@ static bool take_quoted(reader *in, field *found)
     }
     found->length = (size_t)(in->text + in->at - found->text);
     in->at++;
-    if (in->at < in->length && !memchr(",\r\n", in->text[in->at], 3))
+    if (in->at < in->length && !ends_field(in->text[in->at]))
         return fail(in, in->at, "text after a closing quote; double the quotes inside a quoted field");
     return take_end(in, found);
 }
@@ -98,7 +109,7 @@ static bool take_field(reader *in, field *found)
 {
     *found = (field){.text = in->text + in->at};
     if (in->at < in->length && in->text[in->at] == '"') return take_quoted(in, found);
-    while (in->at < in->length && !memchr(",\r\n", in->text[in->at], 3)) {
+    for (skip_plain(in); in->at < in->length && !ends_field(in->text[in->at]); skip_plain(in)) {
         if (in->text[in->at] == '"') return fail(in, in->at, "a quote inside a field without quotes; put the whole field in quotes");
         if (!take_character(in)) return false;
     }
@@ -156,6 +167,17 @@ typedef struct evidence {
     bool filled, empty, not_integer, not_number;
 } evidence;
 
+/* Digits around a point, which are a number without a second look. */
+static bool is_decimal(const field *found)
+{
+    size_t at = found->length && found->text[0] == '-', start = at;
+    while (at < found->length && found->text[at] >= '0' && found->text[at] <= '9') at++;
+    size_t point = at++;
+    if (point == start || point + 1 >= found->length || found->text[point] != '.') return false;
+    while (at < found->length && found->text[at] >= '0' && found->text[at] <= '9') at++;
+    return at == found->length;
+}
+
 /* Fields seen while the column was still INTEGER need no second look: every integer is a number too. */
 static void weigh(evidence *column, const field *found)
 {
@@ -165,7 +187,8 @@ static void weigh(evidence *column, const field *found)
     column->empty |= found->length == 0;
     if (found->length == 0 || column->not_number) return;
     if (!column->not_integer) column->not_integer = base_parse_integer(found->text, found->length, &integer) != found->length;
-    if (column->not_integer) column->not_number = base_parse_float(found->text, found->length, WG_KIND_F64, &number) != found->length;
+    if (column->not_integer && !is_decimal(found))
+        column->not_number = base_parse_float(found->text, found->length, WG_KIND_F64, &number) != found->length;
 }
 
 static base_csv_type type_of(const evidence *column)

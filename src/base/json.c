@@ -358,22 +358,22 @@ const base_json *base_json_read(base_arena *arena, const char *name, const char 
 
 const base_json *base_json_find(const base_json *json, const char *key)
 {
-    return json->type == BASE_JSON_OBJECT ? find(json, key, strlen(key)) : NULL;
+    return json && json->type == BASE_JSON_OBJECT ? find(json, key, strlen(key)) : NULL;
 }
 
 bool base_json_integer(const base_json *json, int64_t *value)
 {
-    return json->type == BASE_JSON_NUMBER && base_parse_integer(json->text, json->length, value) == json->length;
+    return json && json->type == BASE_JSON_NUMBER && base_parse_integer(json->text, json->length, value) == json->length;
 }
 
 bool base_json_unsigned(const base_json *json, uint64_t *value)
 {
-    return json->type == BASE_JSON_NUMBER && base_parse_unsigned(json->text, json->length, value) == json->length;
+    return json && json->type == BASE_JSON_NUMBER && base_parse_unsigned(json->text, json->length, value) == json->length;
 }
 
 bool base_json_float(const base_json *json, wg_kind kind, double *value)
 {
-    return json->type == BASE_JSON_NUMBER && base_parse_float(json->text, json->length, kind, value) == json->length;
+    return json && json->type == BASE_JSON_NUMBER && base_parse_float(json->text, json->length, kind, value) == json->length;
 }
 
 void base_json_put_string(base_string *string, const char *text, size_t length)

@@ -197,6 +197,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
         need->third = n, need->integers = 5 * n + 3;
         need->work = 1 + 6 * n + 2 * square + BLOCK * n;
         return true;
+    case BASE_LAPACK_EIGEN: need->b = square, need->third = 2 * n, need->work = 4 * n + BLOCK * (n + 1); return true;
     }
     return false;
 }

@@ -29,7 +29,9 @@ typedef enum base_lapack_task {
     BASE_LAPACK_SVD_S,           /* [min] */
     BASE_LAPACK_SVD_V,           /* [n, min], columns */
     BASE_LAPACK_EIGH_VALUES,     /* [n]; reads the lower triangle of a [n, n] */
-    BASE_LAPACK_EIGH_VECTORS     /* [n, n], columns; as before */
+    BASE_LAPACK_EIGH_VECTORS,    /* [n, n], columns; as before */
+    BASE_LAPACK_EIGEN            /* [n + 2, n] of any a [n, n]: real parts of eigenvalues, imaginary parts, eigenvectors as columns: of a pair
+                                    of conjugate values real parts in the first column, imaginary ones in the second. All as LAPACK has them */
 } base_lapack_task;
 
 typedef enum base_lapack_fault {

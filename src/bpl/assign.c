@@ -117,11 +117,14 @@ static bpl_value *pattern_key(bpl_session *session, const bpl_node *key, const b
     return part;
 }
 
+/* One item is what every name of a pattern is given. */
+static bool goes_to_all(const bpl_value *value) { return bpl_is_unit(value) || bpl_volume(value) == 1; }
+
 /* What a target of a pattern is given, owned. */
 static bpl_value *pattern_part(bpl_session *session, const bpl_node *target, const bpl_value *value, uint32_t position)
 {
     if (target->kind == BPL_NODE_KEY) return pattern_key(session, target->children[0], value);
-    if (bpl_is_unit(value)) return bpl_item(session, value, 0);
+    if (goes_to_all(value)) return bpl_item(session, value, 0);
     return bpl_rank(value) == 1 ? bpl_item(session, value, position) : bpl_cell(session, value, position);
 }
 
@@ -134,7 +137,7 @@ static bool assign_pattern(bpl_session *session, const bpl_node *pattern, bpl_va
         bpl_fail(session, BPL_SYNTAX, "a pattern needs a value to the right of ←");
         return false;
     }
-    if (!keyed && !bpl_is_unit(value) && bpl_tally(value) != pattern->count) {
+    if (!keyed && !goes_to_all(value) && bpl_tally(value) != pattern->count) {
         bpl_fail(session, BPL_LENGTH, "%u names for %lld values", pattern->count, (long long)bpl_tally(value));
         return false;
     }

@@ -17,7 +17,8 @@
  *   frames.c cells.c map.c choose.c  frames, cells, all at once  inverse.c undo.c                   inverses
  *   derivative.c                     derivatives                 minimize.c solve.c                 searches
  *   recipe.c index.c put.c write.c   x.[..] read and written     display.c literal.c format.c       values as text
- *   system_*.c                       •names                      execute.c                          texts and files that are run
+ *   system_*.c                       •names (system.h)           execute.c                          texts and files that are run
+ *   distribution.c csv_dialect.c     parts of •distribution, •csv
  */
 #ifndef BPL_BPL_H
 #define BPL_BPL_H

@@ -16,9 +16,9 @@
 /* The kind in which a value is solved: floats of its width, integers as √ would have them. COUNT and DOMAIN where it is no number. */
 static wg_kind float_kind_of(bpl_session *session, const bpl_value *value)
 {
-    if (value->type != BPL_NUMBERS && bpl_volume(value)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
+    if (value->type != BPL_NUMBERS) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected"), WG_KIND_COUNT;
     wg_kind kind = bpl_kind(value);
-    switch (value->type == BPL_NUMBERS ? value->class : BPL_CLASS_BOOLEAN) {
+    switch (value->class) {
     case BPL_CLASS_FLOAT: return kind == WG_KIND_F64 ? kind : WG_KIND_F32;
     case BPL_CLASS_COMPLEX: return kind == WG_KIND_C128 ? WG_KIND_F64 : WG_KIND_F32;
     case BPL_CLASS_FIXED: return kind == WG_KIND_U8 || kind == WG_KIND_I16 ? WG_KIND_F32 : WG_KIND_F64;
@@ -421,6 +421,7 @@ static bpl_value *invert(bpl_session *session, bpl_value *value)
     bpl_value *column = rank == 1 ? bpl_monad(session, BPL_GLYPH_TABLE, value) : bpl_keep(value);
     wg_array *matrix = column ? widened(column, kind, complex) : NULL, *inverse = inverse_of(session, matrix);
     if (complex) inverse = halved(inverse);
+    if (inverse && bpl_kind(value) == WG_KIND_F16) inverse = wg_array_convert(inverse, WG_KIND_F16);
     if (rank == 1 && inverse) inverse = wg_array_reshape(inverse, 1, bpl_shape(value));
     bpl_value *result = bpl_scope_result(session, inverse, complex ? BPL_CLASS_COMPLEX : BPL_CLASS_FLOAT);
     bpl_release(column);
@@ -460,6 +461,7 @@ static bpl_value *solve_arrays(bpl_session *session, bpl_value *left, bpl_value 
     }
     wg_array *answer = solution_of(session, table, sides);
     if (complex) answer = halved(answer);
+    if (answer && bpl_kind(left) == WG_KIND_F16 && bpl_kind(right) == WG_KIND_F16) answer = wg_array_convert(answer, WG_KIND_F16);
     if (answer) { /* the axes that the sides had, and no axis where the matrix was a vector */
         uint32_t kept = 0;
         for (uint32_t axis = 0; axis < batch; axis++) shape[kept++] = wg_array_shape(answer)[axis];

@@ -61,8 +61,7 @@ bpl_value *bpl_do_deal(bpl_session *session, const bpl_call *call)
     if (!bpl_counting_kind(session, call->right, &class, &kind) || !bpl_shape_allowed(session, 1, &count)) return NULL;
     bool few = count < population / 16;
     wg_scope_open(session->lazy);
-    wg_generator *generator = bpl_generator(session);
-    wg_array *key = generator ? wg_generator_key(generator) : NULL;
+    wg_array *key = bpl_draw_key(session);
     wg_array *drawn = !key ? NULL : few ? dealt_few(session, key, count, population) : dealt_of_all(key, count, population);
     return bpl_scope_result(session, wg_array_convert(drawn, kind), class);
 }

@@ -143,8 +143,8 @@ bpl_value *bpl_do_runs(bpl_session *session, const bpl_call *call)
     if (!items) return NULL;
     bool good = true;
     if (!bpl_rank(value)) {
-        good = (items->at[0] = bpl_integer(session, 1)) != NULL;
-        items->at[1] = bpl_keep(value);
+        bool counts = value->atom && value->class == BPL_CLASS_FIXED && value->type == BPL_NUMBERS; /* with its count it is one vector */
+        good = (items->at[0] = bpl_integer(session, 1)) && (items->at[1] = counts ? bpl_mark_value(session, BPL_MARK_ORDINARY, value) : bpl_keep(value));
     } else if ((good = find_runs(session, value, &runs, &count))) {
         int64_t *numbers = base_allocate(session->allocator, ((size_t)extent + 1) * sizeof *numbers);
         good = numbers || bpl_fail_memory(session);

@@ -202,6 +202,7 @@ bpl_value *bpl_do_sort_down(bpl_session *session, const bpl_call *call) { return
 static bpl_value *grade_by(bpl_session *session, const bpl_call *call, bool descending)
 {
     bpl_value *collation = call->left, *value = call->right;
+    if (!bpl_rank(collation) || !bpl_rank(value)) return bpl_fail(session, BPL_RANK, "%s: arrays of rank 1 or more are expected", descending ? "⍒" : "⍋");
     if (collation->type != BPL_CHARACTERS || value->type != BPL_CHARACTERS)
         return bpl_fail(session, BPL_DOMAIN, "%s: a collation orders characters", descending ? "⍒" : "⍋");
     if (bpl_rank(collation) != 1)

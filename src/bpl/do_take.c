@@ -82,10 +82,10 @@ static wg_array *rotated(wg_array *array, double fill, const void *user)
 static bool counts_for_lines(bpl_session *session, const bpl_value *counts, const bpl_value *value, uint32_t axis)
 {
     uint32_t rank = bpl_rank(value);
+    if (counts->type != BPL_NUMBERS) return bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers"), false;
     bool agree = bpl_rank(counts) + 1 == rank;
     for (uint32_t i = 0; agree && i + 1 < rank; i++) agree = bpl_shape(counts)[i] == bpl_shape(value)[i + (i >= axis)];
-    if (!agree) return bpl_fail(session, BPL_LENGTH, "⌽: the counts are one number, or one for each line along axis %u", axis), false;
-    bool whole = counts->type == BPL_NUMBERS && counts->class <= BPL_CLASS_FLOAT;
+    bool whole = counts->class <= BPL_CLASS_FLOAT;
     if (whole && counts->class == BPL_CLASS_FLOAT) {
         wg_scope_open(session->lazy);
         wg_array *exact = wg_array_floor(counts->array), *good = exact ? wg_array_array_equal(exact, counts->array) : NULL;
@@ -94,7 +94,8 @@ static bool counts_for_lines(bpl_session *session, const bpl_value *counts, cons
         wg_scope_close(session->lazy);
         whole = answer != 0;
     }
-    return whole || bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers");
+    if (!whole) return bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers"), false;
+    return agree || bpl_fail(session, BPL_LENGTH, "⌽: the counts are one number, or one for each line along axis %u", axis);
 }
 
 /* Whether all counts turn an axis alike, so that its keys go along. */

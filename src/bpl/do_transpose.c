@@ -134,6 +134,12 @@ static bool split_axis(bpl_session *session, const bpl_value *group, int64_t ext
 static bool read_destinations(bpl_session *session, const bpl_value *left, const bpl_value *value, transpose_plan *plan)
 {
     int64_t given = bpl_volume(left);
+    for (int64_t axis = 0, place; given > bpl_rank(value) && axis < given; axis++) { /* one too many, or none at all? */
+        bpl_value *item = bpl_item(session, left, axis);
+        bool good = item && (bpl_rank(item) || destination(session, item, &place));
+        bpl_release(item);
+        if (!good) return false;
+    }
     if (given > bpl_rank(value))
         return bpl_fail(session, BPL_LENGTH, "⍉: %lld destinations for an array of %u axes", (long long)given, bpl_rank(value)), false;
     for (uint32_t axis = 0; axis < bpl_rank(value); axis++) {

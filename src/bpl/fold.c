@@ -203,13 +203,12 @@ static bpl_value *fold_by_row(bpl_session *session, bpl_value *function, int32_t
     return seeded;
 }
 
-static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *value)
+static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *value, uint32_t axis)
 {
     row_fold row = row_of(glyph, value);
-    uint32_t rank = bpl_rank(value);
-    if (!row.op || bpl_shape(value)[rank - 1] < 2) return NULL;
+    if (!row.op || bpl_shape(value)[axis] < 2) return NULL;
     wg_scope_open(session->lazy);
-    bpl_value *result = bounded(bpl_leave(session, scanned(&row, value, (int32_t)rank - 1), row.class, false), glyph, value);
+    bpl_value *result = bounded(bpl_leave(session, scanned(&row, value, (int32_t)axis), row.class, false), glyph, value);
     return result && value->keys ? bpl_settle_keys(session, result, bpl_keys_keep(value->keys)) : result;
 }
 
@@ -332,7 +331,7 @@ bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, 
     if (unit && seed) return scan_unit(session, function, seed, value);
     if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
     lane_call call = {function, seed, bpl_fold_primitive(function)};
-    bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value) : NULL;
+    bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value, bpl_rank(value) - 1) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
 }
 
@@ -402,9 +401,24 @@ bpl_value *bpl_axes_back(bpl_session *session, bpl_value *value, const uint32_t 
     return same ? bpl_keep(value) : permuted(session, value, order);
 }
 
+/* By a row that folds or scans along that axis itself, so that nothing is moved. NULL without an error: there is none. */
+static bpl_value *along_by_row(bpl_session *session, const bpl_call *call, uint32_t axis, bool scan)
+{
+    bpl_value *value = call->right;
+    int32_t glyph = bpl_is_callable(call->function->left) ? bpl_fold_primitive(call->function->left) : -1;
+    if (glyph < 0 || call->left || !bpl_is_simple(value) || value->keys || bpl_rank(value) < 2) return NULL;
+    if (scan) return scan_by_row(session, glyph, value, axis);
+    row_fold row = row_of(glyph, value);
+    if (!row.op || bpl_shape(value)[axis] < 2) return NULL;
+    wg_scope_open(session->lazy);
+    return bounded(bpl_leave(session, reduced(&row, value, (int32_t)axis), row.class, false), glyph, value);
+}
+
 /* A fold or scan along one axis. */
 static bpl_value *along(bpl_session *session, const bpl_call *call, uint32_t axis, bool scan)
 {
+    bpl_value *by_row = along_by_row(session, call, axis, scan);
+    if (by_row || bpl_failed(session)) return by_row;
     bpl_value *last = bpl_axes_last(session, call->right, &axis, 1);
     bpl_value *result = !last ? NULL : (scan ? bpl_scan : bpl_fold)(session, call->function->left, call->left, last);
     bpl_release(last);

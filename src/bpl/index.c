@@ -116,7 +116,8 @@ static wg_array *group_read(bpl_session *session, wg_array *array, const bpl_gro
         wg_array *part = wg_array_narrow(array, axis, first, group->count, step < 0 ? -step : step);
         return step < 0 ? wg_array_reverse(part, axis) : part;
     }
-    wg_array *positions = wg_array_from(session->lazy, WG_KIND_I64, 1, &group->count, group->at);
+    wg_array *positions = group->own ? wg_array_from(session->lazy, WG_KIND_I64, 1, &group->count, group->own)
+                                     : wg_array_reshape(group->positions->array, 1, &group->count);
     if (!group->fills) return wg_array_gather(array, positions, axis, 0, "error", 0);
     return wg_array_gather(array, positions, axis, 0, "fill", fill);
 }

@@ -60,14 +60,17 @@ static void *refuse_function(bpl_session *session, const bpl_pervasive *of)
     return bpl_fail(session, BPL_DOMAIN, "%s takes numbers, not a function", of->text);
 }
 
-/* The fill of a result without items: what the function makes of the fills of its arguments, or 0 where it makes nothing of them. */
+/* The prototype of a result without items: of the kinds and shapes that the function makes of the fills of its arguments, or 0 where it makes nothing of
+ * them. */
 static bpl_value *fill_of_result(bpl_session *session, const bpl_pervasive *of, const bpl_value *left, const bpl_value *right)
 {
     bpl_value *l = left ? bpl_fill(session, left) : NULL, *r = bpl_fill(session, right), *result = NULL;
     if (r && (l || !left)) result = bpl_pervade_by(session, of, l, r);
     bpl_release(l);
     bpl_release(r);
-    if (result) return result;
+    bpl_value *prototype = result ? bpl_prototype_of(session, result) : NULL;
+    bpl_release(result);
+    if (prototype) return prototype;
     bpl_error_clear(session);
     return bpl_float(session, 0);
 }

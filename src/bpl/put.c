@@ -27,7 +27,7 @@ static bool fits(const bpl_places *places, const bpl_value *value)
 }
 
 /* One item for all places? */
-static bool spreads(const bpl_value *value) { return bpl_is_unit(value) || (bpl_volume(value) == 1 && bpl_rank(value) == 1); }
+static bool spreads(const bpl_value *value) { return bpl_volume(value) == 1; }
 
 static bool check_shape(bpl_session *session, const bpl_places *places, const bpl_value *value)
 {
@@ -234,14 +234,24 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
     return true;
 }
 
+/* The one item of an atom is the whole: the last of those that go there. */
+static bool put_atom(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
+{
+    int64_t last = places->count - 1;
+    while (last >= 0 && places->at[last] < 0) last--;
+    if (last < 0) return true;
+    bpl_value *item = places->item ? bpl_keep(value) : bpl_item(session, value, spreads(value) ? 0 : last);
+    if (!item) return false;
+    bpl_release(*root);
+    *root = item;
+    return true;
+}
+
 bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
 {
     if (!check_shape(session, places, value)) return false;
     if (!places->count) return true;
-    if ((*root)->atom && places->item) { /* its one item is the whole */
-        if (places->at[0] >= 0) bpl_release(*root), *root = bpl_keep(value);
-        return true;
-    }
+    if ((*root)->atom) return put_atom(session, root, places, value);
     bool simple = bpl_is_simple(*root) && bpl_is_simple(value) && (value->atom || !places->item), mixed = !simple;
     stored_kind kind;
     if (simple && !kind_with(session, *root, value, &kind, &mixed)) return false;

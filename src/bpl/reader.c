@@ -162,7 +162,7 @@ static bool read_system(reader *r)
     uint32_t begin = r->at + (uint32_t)strlen("•"), bytes;
     if (!bpl_is_letter(bpl_code_point(r->text + begin, &bytes))) return fail(r, r->at, begin, "• begins a system name: letters follow it at once");
     uint32_t end = name_end(r, begin);
-    if (!end) return false;
+    if (bpl_failed(r->session)) return false;
     base_string lower = base_string_new(r->session->allocator); /* whatever their case */
     for (uint32_t at = r->at; at < end; at++) {
         char c = r->text[at];
@@ -239,7 +239,7 @@ static bool read_superscript(reader *r, uint16_t row, uint32_t bytes)
 {
     int64_t exponent;
     uint32_t end = small_digits(r, "⁻", digit_above, &exponent);
-    if (!end) return false;
+    if (bpl_failed(r->session)) return false;
     if (end > r->at) return push_literal(r, BPL_TOKEN_SUPERSCRIPT, end, bpl_integers(r->session, &exponent, 1));
     bpl_token *token = push(r, BPL_TOKEN_SUPERSCRIPT, row, r->at + bytes);
     if (token) token->value = NULL;
@@ -251,7 +251,7 @@ static bool read_subscript(reader *r)
     int64_t position;
     uint32_t end = small_digits(r, "₋", digit_below, &position), width = (uint32_t)strlen("ₓ");
     const char *before = r->text + r->at;
-    if (!end) return false;
+    if (bpl_failed(r->session)) return false;
     if (end == r->at) return fail(r, r->at, r->at + width, "₋ stands before small digits: v₋₁");
     if ((r->at >= width && !memcmp(before - width, "ₓ", width)) || (r->at >= 2 * width && !memcmp(before - 2 * width, "ₓ", width)))
         return fail(r, r->at - width, end, "fixed integers have 1, 2, 4 or 8 bytes: ₓ₁ ₓ₂ ₓ₄ ₓ₈");

@@ -228,9 +228,9 @@ static bool selector_at(bpl_session *session, const bpl_value *value, const sele
 static bool group_positions(bpl_session *session, bpl_group *group, int64_t count)
 {
     group->count = count;
-    group->at = base_allocate(session->allocator, (size_t)(count ? count : 1) * sizeof *group->at);
-    if (!group->at) bpl_fail_memory(session);
-    return group->at;
+    group->at = group->own = base_allocate(session->allocator, (size_t)(count ? count : 1) * sizeof *group->own);
+    if (!group->own) bpl_fail_memory(session);
+    return group->own;
 }
 
 static void group_axes(bpl_group *group, const bpl_value *value, uint32_t first, uint32_t count)
@@ -241,14 +241,31 @@ static void group_axes(bpl_group *group, const bpl_value *value, uint32_t first,
     }
 }
 
+/* Positions that are i64 and all count from the beginning are taken where they are: *at stays NULL of others. False: an error. */
+static bool plain_positions(bpl_session *session, const bpl_value *positions, int64_t extent, const int64_t **at)
+{
+    wg_view view;
+    if (positions->type != BPL_NUMBERS || bpl_kind(positions) != WG_KIND_I64) return true;
+    if (!bpl_read(session, positions, &view)) return false;
+    const int64_t *items = view.data, count = bpl_volume(positions);
+    int64_t outside = 0; /* negative: one is before the first or behind the last */
+    for (int64_t i = 0; i < count;) {
+        int64_t end = count - i < 4096 ? count : i + 4096;
+        for (; i < end; i++) outside |= items[i] | (int64_t)((uint64_t)extent - 1 - (uint64_t)items[i]);
+        if (outside < 0) return true;
+    }
+    *at = items;
+    return true;
+}
+
 /* One selector alone. */
 static bool group_single(bpl_session *session, const bpl_value *value, const selector *s, bpl_group *group)
 {
     *group = (bpl_group){.extent = 1};
     group_axes(group, value, s->axis, s->axis_count);
-    int64_t count = s->array ? bpl_volume(s->value) : 1;
-    if (!group_positions(session, group, count)) return false;
-    if (!selector_at(session, value, s, group->at)) return false;
+    int64_t count = group->count = s->array ? bpl_volume(s->value) : 1;
+    if (s->array && !plain_positions(session, s->value, group->extent, &group->at)) return false;
+    if (!group->at && (!group_positions(session, group, count) || !selector_at(session, value, s, group->own))) return false;
     group->rank = s->array ? bpl_rank(s->value) : 0;
     if (group->rank) memcpy(group->shape, bpl_shape(s->value), group->rank * sizeof *group->shape);
     if (s->array) group->positions = bpl_keep(s->value), group->names = s->value->keys;
@@ -271,7 +288,7 @@ static bool group_join(bpl_session *session, const bpl_value *value, const selec
             for (int64_t i = 0; good && i < frames.volume; i++) {
                 int64_t a = bpl_frames_cell(&frames, true, i), b = bpl_frames_cell(&frames, false, i);
                 int64_t p = a < 0 ? -1 : group->at[a], q = b < 0 ? -1 : other.at[b];
-                joined.at[i] = p < 0 || q < 0 ? -1 : p * other.extent + q;
+                joined.own[i] = p < 0 || q < 0 ? -1 : p * other.extent + q;
             }
             joined.rank = frames.rank;
             memcpy(joined.shape, frames.shape, sizeof joined.shape);
@@ -285,11 +302,11 @@ static bool group_join(bpl_session *session, const bpl_value *value, const selec
             bpl_frames_free(session, &frames);
         }
     }
-    if (other.at) base_free(session->allocator, other.at, (size_t)(other.count ? other.count : 1) * sizeof *other.at);
+    if (other.own) base_free(session->allocator, other.own, (size_t)(other.count ? other.count : 1) * sizeof *other.own);
     bpl_release(other.positions);
     bpl_group old = *group;
     *group = joined;
-    if (old.at) base_free(session->allocator, old.at, (size_t)(old.count ? old.count : 1) * sizeof *old.at);
+    if (old.own) base_free(session->allocator, old.own, (size_t)(old.count ? old.count : 1) * sizeof *old.own);
     bpl_release(old.positions);
     return good;
 }
@@ -300,7 +317,7 @@ void bpl_recipe_free(bpl_session *session, bpl_recipe *recipe)
 {
     for (uint32_t g = 0; g < recipe->count; g++) {
         bpl_group *group = &recipe->groups[g];
-        if (group->at) base_free(session->allocator, group->at, (size_t)(group->count ? group->count : 1) * sizeof *group->at);
+        if (group->own) base_free(session->allocator, group->own, (size_t)(group->count ? group->count : 1) * sizeof *group->own);
         bpl_release(group->positions);
     }
     recipe->count = 0;
@@ -398,7 +415,7 @@ bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *co
     for (uint32_t g = 0; g < recipe->count; g++) {
         bpl_group *group = &recipe->groups[g];
         if (!add_dimensions(session, recipe, group) || !check_once(session, value, group)) return false;
-        for (int64_t i = 0; group->at && i < group->count; i++) group->fills |= group->at[i] < 0;
+        for (int64_t i = 0; group->own && i < group->count; i++) group->fills |= group->own[i] < 0;
         recipe->drops &= group->at && !group->positions;
     }
     recipe->drops &= recipe->count > 0;

@@ -190,7 +190,10 @@ static bpl_number complex_residue(bpl_session *session, bpl_number modulus, bpl_
 /* 0 with the slope of a residue, which has none of its own where it is a multiple. */
 static wg_array *vanished(wg_array *rest)
 {
-    return wg_array_is_carried(rest) ? wg_array_sub(rest, wg_array_stop_gradient(rest)) : wg_array_zeros_like(rest);
+    wg_array *zeros = wg_array_zeros_like(rest);
+    if (!wg_array_is_carried(rest)) return zeros;
+    wg_array *known = wg_array_select(wg_array_equal(rest, rest), rest, zeros); /* of an infinity there is none */
+    return wg_array_sub(known, wg_array_stop_gradient(known));
 }
 
 /* The same of a modulus at hand that is a power of two, where the quotient and the product are exact. */

@@ -109,8 +109,7 @@ bpl_number bpl_rule_prime_code(bpl_session *session, bpl_number a, bpl_number b)
 /* Numbers in [0, 1) of a float kind. */
 static wg_array *uniform(bpl_session *session, wg_array *like, wg_kind kind)
 {
-    wg_generator *generator = bpl_generator(session);
-    wg_array *key = generator ? wg_generator_key(generator) : NULL;
+    wg_array *key = bpl_draw_key(session);
     wg_kind drawn = kind == WG_KIND_F16 ? WG_KIND_F32 : kind;
     wg_array *draw = key ? wg_array_uniform(key, drawn, wg_array_rank(like), wg_array_shape(like), 0, 1) : NULL;
     return draw && drawn != kind ? wg_array_convert(draw, kind) : draw;
@@ -118,8 +117,7 @@ static wg_array *uniform(bpl_session *session, wg_array *like, wg_kind kind)
 
 static wg_array *integers_below(bpl_session *session, wg_array *limits)
 {
-    wg_generator *generator = bpl_generator(session);
-    wg_array *key = generator ? wg_generator_key(generator) : NULL;
+    wg_array *key = bpl_draw_key(session);
     return key ? wg_array_draw_integers(key, wg_array_zeros_like(limits), limits) : NULL;
 }
 

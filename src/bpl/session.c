@@ -228,12 +228,13 @@ bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value)
 
 /* ---- draws ---------------------------------------------------------------------------------------------------------------------------- */
 
-wg_generator *bpl_generator(bpl_session *session)
+wg_array *bpl_draw_key(bpl_session *session)
 {
-    if (session->generator) return session->generator;
+    if (session->stream) return bpl_stream_key(session);
+    if (session->generator) return wg_generator_key(session->generator);
     if (getrandom(&session->seed, sizeof session->seed, 0) != sizeof session->seed) session->seed = (uint64_t)time(NULL);
     session->generator = wg_generator_new(session->lazy, session->seed);
-    return session->generator ? session->generator : bpl_fail_memory(session);
+    return session->generator ? wg_generator_key(session->generator) : bpl_fail_memory(session);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------------------------------------ */

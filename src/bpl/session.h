@@ -118,6 +118,7 @@ struct wg_bpl {
      * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
      * them. */
     uint32_t trials, prototypes;
+    bpl_value *stream;      /* whose draws these are: a generator that •rand made; NULL: the session's. Borrowed for a call */
 };
 
 /* Asked by everything that does more than compute, before it does it: output, a write outside the frame under way, a draw, a clock or a file, an
@@ -142,8 +143,10 @@ void bpl_error_clear(bpl_session *session);
 void bpl_trace(bpl_session *session, const bpl_node *call);
 void bpl_trace_clear(bpl_session *session);
 
-/* Where draws take their keys: seeded by •prefs, or by the system at the first draw. NULL: an error. */
-wg_generator *bpl_generator(bpl_session *session);
+/* The key of one draw, in the open scope: of the generator whose call this is (system_distribution.c), else of the session's, which is seeded by
+ * •prefs, or by the system at its first draw. NULL: an error. */
+wg_array *bpl_draw_key(bpl_session *session);
+wg_array *bpl_stream_key(bpl_session *session);
 /* The kind of an error as a word. */
 const char *bpl_error_word(bpl_error_kind kind);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * •csv: tables as CSV to records of columns and back. A column is of integers, of floats or of texts: the first that all its fields fit; an
- * integer that a float does not hold stays one among floats. */
+ * integer that a float does not hold stays one among floats. What the options say is csv_dialect.c's. */
 #include <string.h>
 
 #include "base/csv.h"
 #include "base/tensor.h"
+#include "bpl/csv_dialect.h"
 #include "bpl/display.h"
+#include "bpl/reader.h"
 
 #define EXACT 0x1p53 /* a float holds every integer below it */
 
@@ -21,6 +23,29 @@ static bpl_value *text_column(bpl_session *session, const base_csv_column *colum
         return NULL;
     }
     if (items && !rows) items->prototype = bpl_string(session, "", 0);
+    return items ? bpl_collect(session, items) : NULL;
+}
+
+/* Numbers of which some lack: `fill` in their place, integers as integers. */
+static bpl_value *filled_column(bpl_session *session, const base_csv_column *column, const base_csv_column *texts, int64_t rows, bpl_value *fill)
+{
+    const double *numbers = column->values->data;
+    bpl_items *items = bpl_items_new(session, 1, &rows);
+    bool integers = true;
+    for (int64_t i = 0; i < rows && integers; i++) {
+        const base_csv_text *text = &texts->texts[i];
+        int64_t whole;
+        integers = !text->length || base_parse_integer(text->text, text->length, &whole) == text->length;
+    }
+    for (int64_t i = 0; items && i < rows; i++) {
+        const base_csv_text *text = &texts->texts[i];
+        int64_t whole = 0;
+        if (integers && text->length) base_parse_integer(text->text, text->length, &whole);
+        items->at[i] = !text->length ? bpl_keep(fill) : integers ? bpl_integer(session, whole) : bpl_float_of(session, WG_KIND_F64, numbers[i]);
+        if (items->at[i]) continue;
+        bpl_items_free(session, items);
+        return NULL;
+    }
     return items ? bpl_collect(session, items) : NULL;
 }
 
@@ -55,7 +80,7 @@ typedef struct reading {
     size_t length;
     base_csv table, texts; /* texts: the same fields as they stand, once they are asked for */
     bool has_texts;
-    bpl_value *text_names; /* of columns that are read as texts; NULL: none. Owned */
+    bpl_csv_dialect dialect;
 } reading;
 
 static bool csv_failed(bpl_session *session, const wg_error *error)
@@ -71,35 +96,48 @@ static bool ask_texts(reading *r)
     return r->has_texts || csv_failed(r->session, &error);
 }
 
-/* Whether a column is named among those to be read as texts. */
-static bool is_text(const reading *r, const char *name, bool *is)
+/* Whether a column is among names (NULL: none). */
+static bool is_named(bpl_session *session, const bpl_value *names, const char *name, bool *is)
 {
     *is = false;
-    int64_t count = !r->text_names ? 0 : r->text_names->type == BPL_CHARACTERS ? 1 : bpl_volume(r->text_names);
+    int64_t count = !names ? 0 : names->type == BPL_CHARACTERS ? 1 : bpl_volume(names);
     for (int64_t i = 0; i < count && !*is; i++) {
         char *text;
         size_t length;
-        bpl_value *one = r->text_names->type == BPL_CHARACTERS ? bpl_keep(r->text_names) : bpl_item(r->session, r->text_names, i);
-        bool done = one && bpl_to_text(r->session, one, "the name of a column", &text, &length);
+        bpl_value *one = names->type == BPL_CHARACTERS ? bpl_keep((bpl_value *)(uintptr_t)names) : bpl_item(session, names, i);
+        bool done = one && bpl_to_text(session, one, "the name of a column", &text, &length);
         bpl_release(one);
         if (!done) return false;
         *is = !strcmp(text, name);
-        base_free(r->session->allocator, text, length + 1);
+        base_free(session->allocator, text, length + 1);
     }
     return true;
+}
+
+static bool lacks_numbers(const base_csv_column *column, int64_t rows)
+{
+    const double *numbers = column->type == BASE_CSV_NUMBER ? column->values->data : NULL;
+    for (int64_t i = 0; numbers && i < rows; i++)
+        if (numbers[i] != numbers[i]) return true;
+    return false;
 }
 
 static bpl_value *column_value(reading *r, uint32_t index)
 {
     const base_csv_column *column = &r->table.columns[index];
     int64_t rows = r->table.rows;
-    bool text;
-    if (!is_text(r, column->name, &text)) return NULL;
-    bool exact = !text && needs_texts(column, rows);
+    bool text, numeric;
+    if (!is_named(r->session, r->dialect.text_columns, column->name, &text) ||
+        !is_named(r->session, r->dialect.numeric_columns, column->name, &numeric)) return NULL;
+    if (numeric && text) return bpl_fail(r->session, BPL_DOMAIN, "•csv: column \"%.60s\" cannot be of numbers and of texts", column->name);
+    if (numeric && column->type == BASE_CSV_TEXT) return bpl_fail(r->session, BPL_DOMAIN, "•csv: column \"%.60s\" has a field that is no number",
+                                                                  column->name);
+    bool filled = !text && r->dialect.fill && lacks_numbers(column, rows), exact = !text && (filled || needs_texts(column, rows));
     if ((text || exact) && !ask_texts(r)) return NULL;
     if (text) return text_column(r->session, &r->texts.columns[index], rows);
     if (column->type == BASE_CSV_TEXT) return text_column(r->session, column, rows);
     if (column->type == BASE_CSV_INTEGER) return bpl_numbers(r->session, BPL_CLASS_ORDINARY, WG_KIND_I64, 1, &rows, column->values->data);
+    if (filled) return filled_column(r->session, column, &r->texts.columns[index], rows, r->dialect.fill);
     return float_column(r->session, column, exact ? &r->texts.columns[index] : NULL, rows);
 }
 
@@ -107,12 +145,13 @@ static bpl_value *columns_record(reading *r)
 {
     int64_t count = r->table.column_count;
     bpl_items *items = bpl_items_new(r->session, 1, &count);
-    bpl_keys *keys = items ? bpl_keys_new(r->session, 1, &count) : NULL;
-    bool done = keys;
+    bool header = r->dialect.header;
+    bpl_keys *keys = items && header ? bpl_keys_new(r->session, 1, &count) : NULL;
+    bool done = items && (keys || !header);
     for (int64_t i = 0; done && i < count; i++) {
         const char *name = r->table.columns[i].name;
-        bpl_value *label = bpl_string(r->session, name, strlen(name));
-        done = label && bpl_axis_set_label(r->session, &keys->axes[0], i, label) && (items->at[i] = column_value(r, (uint32_t)i));
+        bpl_value *label = header ? bpl_string(r->session, name, strlen(name)) : NULL;
+        done = (!header || (label && bpl_axis_set_label(r->session, &keys->axes[0], i, label))) && (items->at[i] = column_value(r, (uint32_t)i));
         bpl_release(label);
     }
     if (done) return bpl_settle_keys(r->session, bpl_collect(r->session, items), keys);
@@ -121,24 +160,16 @@ static bpl_value *columns_record(reading *r)
     return NULL;
 }
 
-/* The columns that are read as texts, checked against the table. */
-static bool read_options(reading *r, const bpl_value *options)
+/* Names of columns that an option gives: is each one there? */
+static bool check_names(reading *r, const bpl_value *names, const char *option)
 {
-    const bpl_axis *axis = options && bpl_rank(options) == 1 ? bpl_axis_of(options, 0) : NULL;
-    if (!options) return true;
-    bpl_value *label = bpl_string(r->session, "text_columns", strlen("text_columns"));
-    int64_t at = label && axis && axis->labels ? bpl_axis_find(r->session, axis, label) : -1;
-    bpl_release(label);
-    if (bpl_failed(r->session)) return false;
-    if (at < 0 || bpl_volume(options) != 1) return bpl_fail(r->session, BPL_UNSUPPORTED, "•csv takes the option [\"text_columns\":names] and no other");
-    if (!(r->text_names = bpl_item(r->session, options, at))) return false;
-    int64_t known = 0, asked = r->text_names->type == BPL_CHARACTERS ? 1 : bpl_volume(r->text_names);
-    for (uint32_t i = 0; i < r->table.column_count; i++) {
+    int64_t known = 0, asked = !names ? 0 : names->type == BPL_CHARACTERS ? 1 : bpl_volume(names);
+    for (uint32_t i = 0; names && i < r->table.column_count; i++) {
         bool is;
-        if (!is_text(r, r->table.columns[i].name, &is)) return false;
+        if (!is_named(r->session, names, r->table.columns[i].name, &is)) return false;
         known += is;
     }
-    return known >= asked ? true : (bpl_fail(r->session, BPL_INDEX, "•csv: text_columns names a column that is not there"), false);
+    return known >= asked || bpl_fail(r->session, BPL_INDEX, "•csv: %s names a column that is not there", option);
 }
 
 static bpl_value *empty_table(bpl_session *session)
@@ -148,72 +179,141 @@ static bpl_value *empty_table(bpl_session *session)
     return items ? bpl_collect(session, items) : NULL;
 }
 
+static bpl_value *read_table(reading *r)
+{
+    wg_error error = {.code = WG_OK};
+    bpl_value *result = NULL;
+    if (!base_csv_read(&r->table, r->session->allocator, "", r->text, r->length, &error)) return csv_failed(r->session, &error), NULL;
+    bool named = check_names(r, r->dialect.text_columns, "text_columns") && check_names(r, r->dialect.numeric_columns, "numeric_columns");
+    if (named) result = columns_record(r);
+    base_csv_free(&r->table);
+    if (r->has_texts) base_csv_free(&r->texts);
+    return result;
+}
+
 bpl_value *bpl_system_csv(bpl_session *session, const bpl_call *call)
 {
     char *text;
-    wg_error error = {.code = WG_OK};
+    size_t length;
     reading r = {.session = session};
-    if (!bpl_to_text(session, call->right, "what •csv reads", &text, &r.length)) return NULL;
-    r.text = text;
+    base_string plain = base_string_new(session->allocator);
     bpl_value *result = NULL;
-    if (!r.length && !call->left) result = empty_table(session);
-    else if (!base_csv_read(&r.table, session->allocator, "", text, r.length, &error)) csv_failed(session, &error);
-    else {
-        if (read_options(&r, call->left)) result = columns_record(&r);
-        base_csv_free(&r.table);
+    if (!bpl_to_text(session, call->right, "what •csv reads", &text, &length)) return NULL;
+    r.text = text, r.length = length;
+    if (bpl_csv_dialect_read(session, call->left, false, &r.dialect)) {
+        bool good = r.dialect.plain || !length || bpl_csv_plain(session, &r.dialect, text, length, &plain);
+        if (plain.length) r.text = plain.text, r.length = plain.length;
+        if (good) result = length ? read_table(&r) : empty_table(session);
     }
-    if (r.has_texts) base_csv_free(&r.texts);
-    bpl_release(r.text_names);
-    base_free(session->allocator, text, r.length + 1);
+    bpl_csv_dialect_free(session, &r.dialect);
+    base_string_free(&plain);
+    base_free(session->allocator, text, length + 1);
     return result;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------------------------------------- */
 
-static void put_field(base_string *out, const char *text, size_t length)
+typedef struct writing {
+    bpl_session *session;
+    base_string *out;
+    bpl_csv_dialect dialect;
+} writing;
+
+/* Whether a field is read back as it is only between quotes. */
+static bool needs_quotes(const writing *w, const char *text, size_t length)
 {
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) quoted |= strchr(",\"\r\n", text[i]) != NULL;
-    if (quoted) bpl_put_quoted(out, text, length);
-    else base_string_put(out, text, length);
+    const bpl_csv_dialect *d = &w->dialect;
+    bool needs = false;
+    uint32_t bytes;
+    for (size_t i = 0; i < length && !needs; i += bytes) {
+        uint32_t code = bpl_code_point(text + i, &bytes);
+        needs = code == '\n' || code == '\r' || code == d->separator || (code == d->quote && code) || (code == d->escape && code);
+    }
+    return needs;
 }
 
-static bool put_text_field(bpl_session *session, base_string *out, const bpl_value *value)
+static bool put_field(writing *w, const char *text, size_t length)
 {
-    char *text;
-    size_t length;
-    if (!bpl_to_text(session, value, "a field of •csv", &text, &length)) return false;
-    put_field(out, text, length);
-    base_free(session->allocator, text, length + 1);
+    const bpl_csv_dialect *d = &w->dialect;
+    while (d->trim && length && (text[0] == ' ' || text[0] == '\t')) text++, length--;
+    while (d->trim && length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
+    if (d->force_quotes != 2 && !needs_quotes(w, text, length)) return base_string_put(w->out, text, length), true;
+    if (!d->quote) return bpl_fail(w->session, BPL_DOMAIN, "•csv⁻: a field that needs quotes, and the options have none");
+    bpl_put_code_point(w->out, d->quote);
+    uint32_t bytes;
+    for (size_t i = 0; i < length; i += bytes) {
+        uint32_t code = bpl_code_point(text + i, &bytes);
+        bool mark = code == d->quote || (d->escape && code == d->escape);
+        bool doubled = code == d->quote && d->double_quote;
+        if (mark && !doubled && !d->escape) return bpl_fail(w->session, BPL_DOMAIN,
+                                                            "•csv⁻: a quote in a field, and the options neither double it nor escape it");
+        if (mark) bpl_put_code_point(w->out, doubled ? d->quote : d->escape);
+        bpl_put_code_point(w->out, code);
+    }
+    bpl_put_code_point(w->out, d->quote);
     return true;
 }
 
-static bool put_number_field(bpl_session *session, base_string *out, const bpl_value *value)
+static bool put_text_field(writing *w, const bpl_value *value)
+{
+    char *text;
+    size_t length;
+    if (!bpl_to_text(w->session, value, "a field of •csv", &text, &length)) return false;
+    bool done = put_field(w, text, length);
+    base_free(w->session->allocator, text, length + 1);
+    return done;
+}
+
+/* A number as text, with the decimal point of the options. */
+static bool number_text(writing *w, const bpl_value *value, base_string *text)
 {
     int64_t whole;
     double number;
     if (value->type == BPL_RATIONAL || value->class != BPL_CLASS_FLOAT) {
-        if (!bpl_to_integer(session, value, "a field of •csv", &whole)) return false;
-        return base_string_integer(out, whole), true;
+        if (!bpl_to_integer(w->session, value, "a field of •csv", &whole)) return false;
+        return base_string_integer(text, whole), true;
     }
-    if (!bpl_to_double(session, value, "a field of •csv", &number)) return false;
+    if (!bpl_to_double(w->session, value, "a field of •csv", &number)) return false;
     if (number != number) return true;
-    size_t start = out->length;
-    base_string_float(out, WG_KIND_F64, number);
-    if (!out->failed && !strpbrk(out->text + start, ".en")) base_string_puts(out, ".0");
+    base_string_float(text, WG_KIND_F64, number);
+    if (!text->failed && !strpbrk(text->text, ".en")) base_string_puts(text, ".0");
     return true;
 }
 
-static bool put_cell(bpl_session *session, base_string *out, const bpl_value *column, int64_t row)
+static bool put_number_field(writing *w, const bpl_value *value)
 {
-    bpl_value *item = bpl_item(session, column, row);
+    bool same = false, good = true;
+    if (w->dialect.fill) good = bpl_match(w->session, value, w->dialect.fill, &same);
+    if (!good || same) return good;
+    base_string text = base_string_new(w->session->allocator), pointed = base_string_new(w->session->allocator);
+    good = number_text(w, value, &text);
+    for (size_t i = 0; good && i < text.length; i++) {
+        if (text.text[i] == '.') bpl_put_code_point(&pointed, w->dialect.decimal);
+        else base_string_put(&pointed, text.text + i, 1);
+    }
+    good = good && put_field(w, pointed.text ? pointed.text : "", pointed.length);
+    w->out->failed |= text.failed || pointed.failed;
+    base_string_free(&text);
+    base_string_free(&pointed);
+    return good;
+}
+
+static bool put_cell(writing *w, const bpl_value *column, int64_t row)
+{
+    bpl_value *item = bpl_item(w->session, column, row);
     bool real = item && (item->type == BPL_RATIONAL || (item->type == BPL_NUMBERS && item->atom && item->class != BPL_CLASS_COMPLEX));
     bool text = item && item->type == BPL_CHARACTERS && bpl_rank(item) < 2, done = false;
-    if (real) done = put_number_field(session, out, item);
-    else if (text) done = put_text_field(session, out, item);
-    else if (item) bpl_fail(session, BPL_DOMAIN, "fields of •csv are real numbers and texts");
+    if (real) done = put_number_field(w, item);
+    else if (text) done = put_text_field(w, item);
+    else if (item) bpl_fail(w->session, BPL_DOMAIN, "fields of •csv are real numbers and texts");
     bpl_release(item);
     return done;
+}
+
+static void end_line(writing *w)
+{
+    if (w->dialect.line_end) base_string_put(w->out, w->dialect.line_end, w->dialect.line_end_length);
+    else base_string_puts(w->out, "\n");
 }
 
 static bool check_columns(bpl_session *session, const bpl_value *table, int64_t *rows)
@@ -229,32 +329,40 @@ static bool check_columns(bpl_session *session, const bpl_value *table, int64_t 
     return true;
 }
 
-static bool put_header(bpl_session *session, base_string *out, const bpl_value *table)
+static bool put_header(writing *w, const bpl_value *table)
 {
-    const bpl_axis *axis = bpl_axis_of(table, 0);
+    const bpl_axis *axis = w->dialect.header ? bpl_axis_of(table, 0) : NULL;
     for (int64_t i = 0; axis && axis->labels && i < table->items->volume; i++) {
-        if (i) base_string_puts(out, ",");
-        if (axis->labels[i] && !put_text_field(session, out, axis->labels[i])) return false;
+        if (i) bpl_put_code_point(w->out, w->dialect.separator);
+        if (axis->labels[i] && !put_text_field(w, axis->labels[i])) return false;
     }
-    if (axis && axis->labels) base_string_puts(out, "\n");
+    if (axis && axis->labels) end_line(w);
     return true;
 }
 
 bpl_value *bpl_system_csv_of(bpl_session *session, const bpl_call *call)
 {
     base_string text = base_string_new(session->allocator);
+    writing w = {.session = session, .out = &text};
     int64_t rows = 0;
-    if (call->left) return bpl_fail(session, BPL_UNSUPPORTED, "•csv⁻ takes no options");
-    bool done = check_columns(session, call->right, &rows) && put_header(session, &text, call->right);
+    bool done = bpl_csv_dialect_read(session, call->left, true, &w.dialect) && check_columns(session, call->right, &rows) &&
+        put_header(&w, call->right);
     for (int64_t row = 0; done && row < rows; row++) {
-        for (int64_t i = 0; done && i < call->right->items->volume; i++) {
-            if (i) base_string_puts(&text, ",");
-            done = put_cell(session, &text, call->right->items->at[i], row);
+        int64_t columns = call->right->items->volume;
+        size_t start = text.length;
+        for (int64_t i = 0; done && i < columns; i++) {
+            if (i) bpl_put_code_point(&text, w.dialect.separator);
+            done = put_cell(&w, call->right->items->at[i], row);
         }
-        base_string_puts(&text, "\n");
+        if (done && columns == 1 && text.length == start && w.dialect.quote) { /* an empty line would be no row to many */
+            bpl_put_code_point(&text, w.dialect.quote);
+            bpl_put_code_point(&text, w.dialect.quote);
+        }
+        end_line(&w);
     }
     bpl_value *result = NULL;
     if (done) result = text.failed ? bpl_fail_memory(session) : bpl_string(session, text.text ? text.text : "", text.length);
+    bpl_csv_dialect_free(session, &w.dialect);
     base_string_free(&text);
     return result;
 }

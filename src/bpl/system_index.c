@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "bpl/cells.h"
 #include "bpl/evaluate.h"
+#include "bpl/system.h"
 
 /* ---- •index -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -144,11 +145,7 @@ static bpl_value *edge_function(bpl_session *session, bpl_value *name)
 {
     edge mode;
     if (!edge_of(session, name, &mode)) return NULL;
-    bpl_function *function = bpl_function_new(session, BPL_NATIVE, BPL_SYSTEM_EDGE);
-    if (!function) return NULL;
-    function->role = BPL_ROLE_FUNCTION;
-    function->native = call_edge, function->left = bpl_keep(name);
-    return bpl_of_function(session, function);
+    return bpl_native(session, BPL_SYSTEM_EDGE, call_edge, name);
 }
 
 bpl_value *bpl_system_edge(bpl_session *session, const bpl_call *call)

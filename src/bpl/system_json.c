@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "bpl/display.h"
+#include "bpl/system.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -83,23 +84,17 @@ static bpl_value *read_json(const reader *r, const base_json *json)
     return NULL;
 }
 
-/* The item under a key of a record of options, owned; NULL: none, or an error. */
-static bpl_value *option(bpl_session *session, const bpl_value *options, const char *name)
+/* What stands for null in both directions, owned; NULL: none, or an error. */
+static bpl_value *fill_of(bpl_session *session, const bpl_value *options)
 {
-    if (!options) return NULL;
-    const bpl_axis *axis = bpl_rank(options) == 1 ? bpl_axis_of(options, 0) : NULL;
-    bpl_value *label = axis && axis->labels ? bpl_string(session, name, strlen(name)) : NULL;
-    int64_t at = label ? bpl_axis_find(session, axis, label) : -1;
-    bpl_release(label);
-    if (at < 0 && !bpl_failed(session)) bpl_fail(session, BPL_DOMAIN, "the options of •json are a record: [\"fill\":value]");
-    return at < 0 ? NULL : bpl_item(session, options, at);
+    return bpl_options_known(session, options, "•json", (const char *const[]){"fill"}, 1) ? bpl_option(session, options, "fill") : NULL;
 }
 
 bpl_value *bpl_system_json(bpl_session *session, const bpl_call *call)
 {
     char *text;
     size_t length;
-    reader r = {session, option(session, call->left, "fill")};
+    reader r = {session, fill_of(session, call->left)};
     if (bpl_failed(session)) return NULL;
     if (!bpl_to_text(session, call->right, "what •json reads", &text, &length)) return bpl_release(r.fill), NULL;
     base_arena arena = base_arena_new(session->allocator);
@@ -214,7 +209,7 @@ static bool write_json(writer *w, const bpl_value *value)
 bpl_value *bpl_system_json_of(bpl_session *session, const bpl_call *call)
 {
     base_string text = base_string_new(session->allocator);
-    writer w = {session, &text, option(session, call->left, "fill")};
+    writer w = {session, &text, fill_of(session, call->left)};
     bpl_value *result = NULL;
     if (!bpl_failed(session) && write_json(&w, call->right)) result = text.failed ? bpl_fail_memory(session) : bpl_string(session, text.text, text.length);
     bpl_release(w.fill);

@@ -9,33 +9,7 @@
 #include "bpl/display.h"
 #include "bpl/evaluate.h"
 #include "bpl/reader.h"
-
-/* ---- values item by item --------------------------------------------------------------------------------------------------------------------------- */
-
-/* A nested array with code applied to each item. */
-static bpl_value *each(bpl_session *session, bpl_value *value, int64_t option, bpl_value *(*code)(bpl_session *session, bpl_value *item, int64_t option))
-{
-    if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "this nests too deep");
-    const bpl_items *old = value->items;
-    bpl_items *items = bpl_items_new(session, old->rank, old->shape);
-    for (int64_t i = 0; items && i < old->volume; i++) {
-        if ((items->at[i] = code(session, old->at[i], option))) continue;
-        bpl_items_free(session, items);
-        return NULL;
-    }
-    if (!items) return NULL;
-    if (!old->volume) items->prototype = bpl_fill(session, value);
-    return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(value->keys));
-}
-
-/* An array of the shape and keys of another; atoms stay atoms. */
-static bpl_value *alike(bpl_session *session, const bpl_value *value, bpl_class class, wg_kind kind, const void *items)
-{
-    bpl_value *array = bpl_numbers(session, class, kind, bpl_rank(value), bpl_shape(value), items);
-    bpl_value *result = array && value->atom ? bpl_with_atom(session, array, true) : bpl_keep(array);
-    bpl_release(array);
-    return bpl_settle_keys(session, result, bpl_keys_keep(value->keys));
-}
+#include "bpl/system.h"
 
 /* ---- •ucs -------------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -48,7 +22,7 @@ static bpl_value *code_points(bpl_session *session, const bpl_value *value)
     int64_t *codes = base_allocate(session->allocator, bytes);
     if (!codes) return bpl_fail_memory(session);
     for (int64_t i = 0; i < volume; i++) codes[i] = ((const uint32_t *)view.data)[i];
-    bpl_value *result = alike(session, value, BPL_CLASS_ORDINARY, WG_KIND_I64, codes);
+    bpl_value *result = bpl_numbers_alike(session, value, BPL_CLASS_ORDINARY, WG_KIND_I64, codes);
     base_free(session->allocator, codes, bytes);
     return result;
 }
@@ -72,24 +46,25 @@ static bpl_value *characters_of(bpl_session *session, const bpl_value *value)
         }
         codes[i] = (uint32_t)code;
     }
-    result = alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
+    result = bpl_numbers_alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
 end:
     base_free(session->allocator, codes, bytes);
     return result;
 }
 
-static bpl_value *unicode(bpl_session *session, bpl_value *value, int64_t option)
+static bpl_value *unicode(bpl_session *session, bpl_value *value, void *data)
 {
+    (void)data;
     if (value->type == BPL_NUMBERS) return characters_of(session, value);
     if (value->type == BPL_CHARACTERS) return code_points(session, value);
-    if (value->type == BPL_ITEMS) return each(session, value, option, unicode);
+    if (value->type == BPL_ITEMS) return bpl_each_item(session, value, NULL, unicode);
     return bpl_fail(session, BPL_DOMAIN, "•ucs takes characters or code points");
 }
 
 bpl_value *bpl_system_ucs(bpl_session *session, const bpl_call *call)
 {
     if (call->left) return bpl_fail(session, BPL_DOMAIN, "•ucs takes one argument");
-    return unicode(session, call->right, 0);
+    return unicode(session, call->right, NULL);
 }
 
 /* ---- •c ---------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -112,10 +87,11 @@ static int mapped(uint32_t code, int64_t option, utf8proc_int32_t *to)
     return (int)count;
 }
 
-static bpl_value *change_case(bpl_session *session, bpl_value *value, int64_t option)
+static bpl_value *change_case(bpl_session *session, bpl_value *value, void *data)
 {
     wg_view view;
-    if (value->type == BPL_ITEMS) return each(session, value, option, change_case);
+    int64_t option = *(const int64_t *)data;
+    if (value->type == BPL_ITEMS) return bpl_each_item(session, value, data, change_case);
     if (value->type != BPL_CHARACTERS) return bpl_keep(value);
     if (!bpl_read(session, value, &view)) return NULL;
     int64_t volume = bpl_volume(value), longer = 0;
@@ -132,16 +108,17 @@ static bpl_value *change_case(bpl_session *session, bpl_value *value, int64_t op
         if (!vector && count > 1) to[0] = (utf8proc_int32_t)code, count = 1;
         for (int k = 0; k < count; k++) codes[at++] = (uint32_t)to[k];
     }
-    bpl_value *result = vector ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &at, codes) : alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
+    bpl_value *result = vector ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &at, codes)
+        : bpl_numbers_alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
     base_free(session->allocator, codes, bytes);
     return result;
 }
 
 #else
 
-static bpl_value *change_case(bpl_session *session, bpl_value *value, int64_t option)
+static bpl_value *change_case(bpl_session *session, bpl_value *value, void *data)
 {
-    (void)value, (void)option;
+    (void)value, (void)data;
     return bpl_fail(session, BPL_UNSUPPORTED, "cases of letters need libutf8proc, which this build is without");
 }
 
@@ -152,7 +129,7 @@ bpl_value *bpl_system_case(bpl_session *session, const bpl_call *call)
     int64_t option = CASE_FOLD;
     if (call->left && !bpl_to_integer(session, call->left, "the case of •c", &option)) return NULL;
     if (option != CASE_UPPER && option != CASE_LOWER && option != CASE_FOLD) return bpl_fail(session, BPL_DOMAIN, "•c makes upper case by 1, lower case by ¯1, and folds by ¯3");
-    return change_case(session, call->right, option);
+    return change_case(session, call->right, &option);
 }
 
 /* ---- •literal ------------------------------------------------------------------------------------------------------------------------------------------ */

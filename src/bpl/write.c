@@ -391,6 +391,15 @@ uint64_t bpl_id_number(uint64_t id)
     return unshift(number, 31);
 }
 
+/* The prototype of ids of an array without items: fills everywhere. Owned. */
+static bpl_value *no_ids_like(bpl_session *session, const bpl_value *prototype)
+{
+    uint64_t next = 1;
+    bpl_value *ids = prototype ? bpl_ids_like(session, prototype, &next) : bpl_integer(session, 0), *fills = ids ? bpl_prototype_of(session, ids) : NULL;
+    bpl_release(ids);
+    return fills;
+}
+
 /* An array like value with ids for its innermost items, numbered from *next on. Owned. */
 bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next)
 {
@@ -400,6 +409,7 @@ bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *
         bpl_items *items = bpl_items_new(session, value->items->rank, value->items->shape);
         bool good = items;
         for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_ids_like(session, value->items->at[i], next));
+        if (good && !items->volume) good = (items->prototype = no_ids_like(session, value->items->prototype));
         if (!good && items) bpl_items_free(session, items);
         if (good) result = bpl_of_items(session, items);
     } else {

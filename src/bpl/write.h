@@ -12,7 +12,9 @@ typedef struct bpl_group {
     uint32_t axis_count, axes[WG_MAX_RANK];
     bool whole, fills;     /* fills: a position is -1, which reads as the fill and is not written */
     int64_t extent;        /* of the axes together */
-    int64_t count, *at;    /* [count]; NULL of whole ones and new axes */
+    int64_t count;
+    const int64_t *at;     /* [count]; NULL of whole ones and new axes */
+    int64_t *own;          /* at, where it was allocated; NULL: the items of `positions` themselves */
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
     bpl_keys *names;       /* of the positions: borrowed from `positions`; NULL: none */

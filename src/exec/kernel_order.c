@@ -227,29 +227,56 @@ size_t exec_order_bytes(const exec_ordering *o)
 
 #define CLOSE_ITEMS 4096 /* of a line for which it gains */
 #define CLOSE_BATCH 512
+#define CLOSE_PIECE 8192 /* whose range is looked for at once: twice in the cache */
+#define MOST_COUNTS ((uint64_t)1 << 22)
 #define FEW_COUNTS 8 /* values are counted where so many are alike, on average; what finds no key twice waits for branches */
 
 static int64_t close_batch(const exec_ordering *o, int64_t from, int64_t first, uint64_t *keys)
 {
     int64_t count = o->extent - first < CLOSE_BATCH ? o->extent - first : CLOSE_BATCH;
-    load_keys_64(o, from, first, count, keys);
+    bool neighbours = o->inner == 1 && base_kinds[o->kind].bytes == 8;
+    if (neighbours) o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + (from + first) * 8, keys, count);
+    else load_keys_64(o, from, first, count, keys);
     return count;
+}
+
+/* The least and the greatest key of a piece of a line: neighbours of i64 by the folds' vectors, others by their keys. */
+static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64_t count, uint64_t *low, uint64_t *high)
+{
+    uint64_t keys[CLOSE_BATCH];
+    if (o->inner == 1 && o->kind == WG_KIND_I64) {
+        int64_t ends[2];
+        exec_reduction fold = {.kind = o->kind, .accumulate = o->kind, .result_kind = o->kind, .extent = count, .inner = 1, .outer_stride = count,
+                               .extent_stride = 1, .items = (const int64_t *)o->items + from + first};
+        for (int i = 0; i < 2; i++) {
+            fold.fold = i ? EXEC_FOLD_MAX : EXEC_FOLD_MIN;
+            fold.result = &ends[i];
+            o->kernels->reduce(&fold, (exec_range){0, 1});
+            uint64_t key = turned(o, (uint64_t)ends[i] ^ (uint64_t)1 << 63);
+            *low = key < *low ? key : *low;
+            *high = key > *high ? key : *high;
+        }
+        return;
+    }
+    for (int64_t end = first + count; first < end; first += CLOSE_BATCH) {
+        int64_t some = close_batch(o, from, first, keys);
+        for (int64_t i = 0; i < some && i < end - first; i++) {
+            *low = keys[i] < *low ? keys[i] : *low;
+            *high = keys[i] > *high ? keys[i] : *high;
+        }
+    }
 }
 
 /* The least key of a line and how far the others lie above it. False where that is 2^32 or more, which a few of them tell as a rule; where the
  * line is short, or something else than whole lines of integers is asked for. */
 static bool lie_close(const exec_ordering *o, int64_t from, uint64_t *least, uint64_t *span)
 {
-    uint64_t keys[CLOSE_BATCH], low = UINT64_MAX, high = 0;
+    uint64_t low = UINT64_MAX, high = 0;
     bool integers = !base_kind_is_float(o->kind) && base_kinds[o->kind].bytes >= 4;
     if (!integers || o->extent < CLOSE_ITEMS || o->extent > UINT32_MAX || o->wanted != o->extent) return false;
-    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+    for (int64_t first = 0; first < o->extent; first += CLOSE_PIECE) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
-        int64_t count = close_batch(o, from, first, keys);
-        for (int64_t i = 0; i < count; i++) {
-            low = keys[i] < low ? keys[i] : low;
-            high = keys[i] > high ? keys[i] : high;
-        }
+        key_range(o, from, first, o->extent - first < CLOSE_PIECE ? o->extent - first : CLOSE_PIECE, &low, &high);
         if (high - low > UINT32_MAX) return false;
     }
     *least = low;
@@ -270,19 +297,43 @@ static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uin
     return true;
 }
 
+/* Words of 64 bits: each is written four times where the next goes, so that counts of up to four wait for no branch. */
+static void spread_words(const exec_ordering *o, int64_t to, uint64_t least, uint64_t span, const uint32_t *counts)
+{
+    uint64_t turn = turned(o, 0) ^ (base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << 63 : 0);
+    uint64_t *at = (uint64_t *)o->result + to, *end = at + o->extent;
+    for (uint64_t key = 0; key < span; key++) {
+        uint64_t word = (least + key) ^ turn;
+        uint32_t count = counts[key];
+        if (end - at >= 4) at[0] = at[1] = at[2] = at[3] = word;
+        else
+            for (uint32_t i = 0; i < count; i++) at[i] = word;
+        if (count > 4) exec_fill(at, &word, sizeof word, count);
+        at += count;
+    }
+}
+
 static void sort_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *counts)
 {
-    bool narrow = base_kinds[o->kind].bytes == 4;
     if (!count_keys(o, from, least, span, counts)) return;
+    if (base_kinds[o->kind].bytes == 8) {
+        spread_words(o, to, least, span, counts);
+        return;
+    }
     for (uint64_t key = 0; key < span; key++) {
         if (!counts[key]) continue;
         store_key(o, least + key, to);
-        for (uint32_t i = 1; i < counts[key]; i++) {
-            if (narrow) ((uint32_t *)o->result)[to + i] = ((const uint32_t *)o->result)[to];
-            else ((uint64_t *)o->result)[to + i] = ((const uint64_t *)o->result)[to];
-        }
+        uint32_t word = ((const uint32_t *)o->result)[to];
+        exec_fill((uint32_t *)o->result + to, &word, sizeof word, counts[key]);
         to += counts[key];
     }
+}
+
+/* Whether counting beats sorting: many of a key, or whole words (which spread_words writes) and counts that the caches hold. */
+static bool counts_pay(const exec_ordering *o, uint64_t span)
+{
+    bool words = base_kinds[o->kind].bytes == 8 && span <= 2 * (uint64_t)o->extent && span <= MOST_COUNTS;
+    return words || span <= (uint64_t)o->extent / FEW_COUNTS;
 }
 
 /* Keys of 64 bits above the least one, as keys of 32. */
@@ -303,9 +354,17 @@ static bool sort_close(const exec_ordering *o, int64_t from, int64_t to, void *w
 {
     uint64_t least, span;
     if (!sorts_in_place(o) || !lie_close(o, from, &least, &span)) return false;
-    if (span <= (uint64_t)o->extent / FEW_COUNTS) sort_counted(o, from, to, least, span, workspace);
+    if (counts_pay(o, span)) sort_counted(o, from, to, least, span, workspace);
     else if (base_kinds[o->kind].bytes == 8) sort_narrowed(o, from, to, least, workspace);
     else return false;
+    return true;
+}
+
+bool exec_order_counted(const exec_ordering *o, void *workspace)
+{
+    uint64_t least, span;
+    if (!sorts_in_place(o) || !lie_close(o, 0, &least, &span) || !counts_pay(o, span)) return false;
+    sort_counted(o, 0, 0, least, span, workspace);
     return true;
 }
 

@@ -405,6 +405,8 @@ void exec_order(const exec_ordering *ordering, exec_range lines, void *workspace
  * turn from 0 on, pairs of runs of width * 2^turn become one, any ranges of places at a time, until there is one run; then its places are
  * finished, any ranges at a time, and then the line. All have one workspace. Answers of finish_line: as of go_on. */
 bool exec_order_cuts(const exec_ordering *ordering);
+/* Such a line whose keys lie so close that one thread counts them faster than several sort them: in order then. False: they do not. */
+bool exec_order_counted(const exec_ordering *ordering, void *workspace);
 void exec_order_run(const exec_ordering *ordering, exec_range items, void *workspace);
 void exec_order_merge(const exec_ordering *ordering, int64_t width, uint32_t turn, exec_range places, void *workspace);
 void exec_order_finish(const exec_ordering *ordering, uint32_t turns, exec_range places, void *workspace);

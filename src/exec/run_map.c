@@ -162,8 +162,10 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
     }
     for (uint32_t s = 0; s < list->step_count; s++) {
         const exec_map_step *step = &list->steps[s];
-        if (step->ahead == 0) ask_for_results(work, block);
-        if (step->ahead >= 0) ask_ahead(work, step, block);
+        if (step->ahead >= 0) {
+            if (step->ahead == 0) ask_for_results(work, block);
+            ask_ahead(work, step, block);
+        }
         if (step->plain) run_block(step, work->at, block->count);
         else run_step(work, step, block);
     }

@@ -70,11 +70,12 @@ static void order_shared(order_work *work)
     int64_t extent = o->call.extent, runs = (extent + o->shared - 1) / o->shared;
     exec_pause pause = exec_run_pause(run, 0);
     work->call.kernels = run->kernels;
+    work->call.pause = &pause;
+    if (exec_order_counted(&work->call, run->scratch + o->workspace_at)) return;
     exec_run_split(run, runs, 1, COMPARE_COST * (double)o->shared, shared_run, work);
     for (; o->shared << work->turn < extent && !atomic_load(run->stop); work->turn++)
         exec_run_split(run, extent, 1024, 4, shared_merge, work);
     exec_run_split(run, extent, 1024, 1, shared_finish, work);
-    work->call.pause = &pause;
     if (!atomic_load(run->stop)) exec_order_zeros(&work->call);
 }
 

@@ -45,8 +45,8 @@ static bool read_count(const reader *r, const base_json *json, const char *key, 
     *value = otherwise;
     if (!found && otherwise >= 0) return true;
     if (!found) return base_fail(r->error, WG_FORMAT, "%s: the key \"%s\" is missing", r->config->name, key);
-    if (base_json_integer(found, value) && *value >= 0 && *value < (int64_t)1 << 40) return true;
-    return malformed(r, key, "a whole number, not negative");
+    if (base_json_integer(found, value) && *value >= 0 && *value <= INT32_MAX) return true;
+    return malformed(r, key, "a whole number from 0 to 2,147,483,647");
 }
 
 static bool read_number(const reader *r, const base_json *json, const char *key, double otherwise, double *value)
@@ -276,7 +276,8 @@ static bool read_windows(reader *r)
         if (!used) return true;
     } else if (c->family == MODEL_MISTRAL || c->family == MODEL_MIXTRAL || c->family == MODEL_PHI3) from = 0;
     else if (c->family != MODEL_GEMMA2 && c->family != MODEL_GEMMA3) return true;
-    if (!read_layer_types(r, window, &given) || given) return r->error ? !r->error->code || given : given;
+    if (!read_layer_types(r, window, &given)) return false;
+    if (given) return true;
     if (c->family == MODEL_GEMMA3 && !read_count(r, r->json, "sliding_window_pattern", 6, &pattern)) return false;
     if (!pattern) return malformed(r, "sliding_window_pattern", "positive");
     for (int64_t i = 0; i < c->layers; i++) {
@@ -393,6 +394,16 @@ static bool read_ropes(reader *r)
     return read_rope(r, dict, theta, &c->ropes[0]) && place_ropes(r);
 }
 
+bool model_config_check(const model_config *c, wg_error *error)
+{
+    if (c->positions < 1) return base_fail(error, WG_FORMAT, "%s: the trained length must be positive", c->name);
+    if (c->head_width > 65536) return base_fail(error, WG_FORMAT, "%s: a head of width %lld; at most 65,536 are supported", c->name, (long long)c->head_width);
+    for (int i = 0; i < 2; i++)
+        if (c->ropes[i].width && c->ropes[i].original < 1)
+            return base_fail(error, WG_FORMAT, "%s: the original length of scaled positions must be positive", c->name);
+    return true;
+}
+
 bool model_config_read(model_config *config, const wg_allocator *allocator, const char *name, const base_json *json, wg_error *error)
 {
     wg_error local = {.code = WG_OK};
@@ -402,6 +413,7 @@ bool model_config_read(model_config *config, const wg_allocator *allocator, cons
     good = good && read_family(&r) && read_sizes(&r) && read_activation(&r) && read_kind(&r) && read_scales(&r) && read_flags(&r);
     good = good && read_experts(&r) && read_windows(&r) && read_ropes(&r);
     good = good && read_token(&r, "bos_token_id", &config->begin) && read_token(&r, "eos_token_id", &config->end);
+    good = good && model_config_check(config, &local);
     if (!good) {
         if (error && !error->code) *error = local;
         model_config_free(config);

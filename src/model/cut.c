@@ -43,7 +43,7 @@ static bool check(const wg_model_spec *spec, const wg_model_cut *given, wg_model
     if (cut->form == WG_MODEL_TRAIN && cut->part != WG_MODEL_WHOLE) return base_fail(error, WG_ARGUMENT, "the train cut is of the whole model");
     if (cut->part == WG_MODEL_LAYER && (cut->layer < 0 || cut->layer >= spec->config.layers))
         return base_fail(error, WG_ARGUMENT, "%s has layers 0 to %lld, not %lld", spec->config.name, (long long)spec->config.layers - 1, (long long)cut->layer);
-    if (cut->form == WG_MODEL_TRAIN && cut->length < 1) return base_fail(error, WG_ARGUMENT, "the train cut needs a length: tokens of a row");
+    if (cut->form == WG_MODEL_TRAIN && cut->length < 1) return base_fail(error, WG_ARGUMENT, "the train cut needs a length, the tokens of a row (--length N)");
     int64_t span = cut->form == WG_MODEL_TRAIN ? cut->length : cut->ctx;
     if (cut->rows < 1 || cut->rows > INT32_MAX || span < 1 || span > INT32_MAX || cut->asked < -1)
         return base_fail(error, WG_ARGUMENT, "rows and positions of a cut must be at least 1");

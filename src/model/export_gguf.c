@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "model/export.h"
@@ -355,6 +356,10 @@ static bool is_whole(model_export *x, const char *path)
 /* Beside the path first: a file that would be another model never takes its place. */
 bool export_write_gguf(model_export *x, const char *path)
 {
+    struct stat facts;
+    size_t length = strlen(path), end = strlen(".gguf");
+    if (length <= end || strcmp(path + length - end, ".gguf")) return base_fail(x->error, WG_ARGUMENT, "%s: a GGUF file's name ends in .gguf", path);
+    if (!stat(path, &facts) && !S_ISREG(facts.st_mode)) return base_fail(x->error, WG_FILE, "%s is no regular file, and is left as it is; give another name", path);
     base_string beside = base_string_new(x->spec->allocator);
     base_string_printf(&beside, "%s.part.gguf", path);
     bool good = !beside.failed || base_fail_memory(x->error);

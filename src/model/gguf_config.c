@@ -30,8 +30,8 @@ static bool count(const reader *r, const char *key, int64_t otherwise, int64_t *
     *number = otherwise;
     if (!value && otherwise >= 0) return true;
     if (!value) return base_fail(r->error, WG_FORMAT, "%s: the key %s.%s is missing", r->file->name, r->architecture, key);
-    if (model_gguf_integer(value, number) && *number >= 0 && *number < (int64_t)1 << 40) return true;
-    return base_fail(r->error, WG_FORMAT, "%s: %s must be a whole number, not negative", r->file->name, value->key);
+    if (model_gguf_integer(value, number) && *number >= 0 && *number <= INT32_MAX) return true;
+    return base_fail(r->error, WG_FORMAT, "%s: %s must be a whole number from 0 to 2,147,483,647", r->file->name, value->key);
 }
 
 static bool number(const reader *r, const char *key, double otherwise, double *result)
@@ -208,6 +208,7 @@ static bool read_all(reader *r)
 {
     if (!read_family(r) || !read_sizes(r) || !read_experts(r) || !read_scales(r) || !read_windows(r) || !read_rope(r)) return false;
     read_rest(r);
+    if (!model_config_check(&r->spec->config, r->error)) return false;
     for (uint32_t i = 0; i < r->file->tensor_count; i++)
         if (!model_add_tensor(r->spec, &r->file->tensors[i], r->error)) return false;
     return true;

@@ -103,6 +103,8 @@ typedef struct model_config {
 
 /* Reads a parsed config.json. Everything of *config lives in its arena; false and an error that names the key. */
 bool model_config_read(model_config *config, const wg_allocator *allocator, const char *name, const base_json *json, wg_error *error);
+/* What no configuration may be, whichever file it is from. */
+bool model_config_check(const model_config *config, wg_error *error);
 void model_config_free(model_config *config);
 
 /* inverse frequencies [width / 2] and the factor m of cosine and sine, for caches of ctx positions. */

@@ -390,12 +390,16 @@ bool wg_runner_load(wg_runner *r, const char *path, int32_t **tokens, wg_error *
         good = base_fail(error, WG_FORMAT, "%s holds no tokens", path);
     int64_t positions = good ? wg_tensor_volume(ids) : 0;
     if (good && positions > r->ctx) good = base_fail(error, WG_BOUNDS, "%s has %lld positions, and this runner has room for %lld", path, (long long)positions, (long long)r->ctx);
+    const int32_t *items = good ? wg_tensor_data(ids) : NULL;
+    for (int64_t i = 0; good && i < positions; i++)
+        if (items[i] < 0 || items[i] >= r->spec->config.vocabulary)
+            good = base_fail(error, WG_BOUNDS, "%s: token %d: the vocabulary is %lld", path, items[i], (long long)r->spec->config.vocabulary);
     good = good && check_caches(r, bundle, positions, path, error) && restore(r, bundle, positions, error);
     if (good) {
         *tokens = base_allocate(r->allocator, (size_t)positions * sizeof **tokens);
         good = *tokens || base_fail_memory(error);
     }
-    if (good) memcpy(*tokens, wg_tensor_data(ids), (size_t)positions * sizeof **tokens);
+    if (good) memcpy(*tokens, items, (size_t)positions * sizeof **tokens);
     wg_bundle_free(&bundle);
     return good;
 }

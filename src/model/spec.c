@@ -96,7 +96,7 @@ static bool add_tensors(opening *o, uint32_t number, const base_safetensors *fil
     for (uint32_t i = 0; i < file->count; i++) {
         const base_safetensor *from = &file->tensors[i];
         const base_json *given = map ? base_json_find(map, from->name) : NULL;
-        if (map && (!given || strcmp(given->text, o->spec->files[number]))) continue;
+        if (map && (!given || strcmp(given->text, o->spec->files[number]))) continue; /* check_files: it is a text */
         model_tensor tensor = {.name = from->name, .kind = from->kind, .rank = from->rank, .file = number,
                                .offset = (uint64_t)(from->items - start), .bytes = from->bytes};
         memcpy(tensor.shape, from->shape, from->rank * sizeof *tensor.shape);
@@ -128,10 +128,17 @@ static bool is_plain(const char *name)
     return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
 }
 
-static bool read_shard(opening *o, const base_json *item, const base_json *map, const char *path)
+/* All of them before the first is read: what a shard's tensors are looked up in is then a map of names. */
+static bool check_files(const opening *o, const base_json *map, const char *path)
 {
-    if (item->type != BASE_JSON_STRING || strlen(item->text) != item->length || !is_plain(item->text))
-        return base_fail(o->error, WG_FORMAT, "%s: the file of %s must be a plain name in the same folder", path, item->key);
+    for (const base_json *item = map->first; item; item = item->next)
+        if (item->type != BASE_JSON_STRING || strlen(item->text) != item->length || !is_plain(item->text))
+            return base_fail(o->error, WG_FORMAT, "%s: the file of %s must be a plain name in the same folder", path, item->key);
+    return true;
+}
+
+static bool read_shard(opening *o, const base_json *item, const base_json *map)
+{
     for (uint32_t i = 0; i < o->spec->file_count; i++)
         if (!strcmp(o->spec->files[i], item->text)) return true;
     return read_safetensors(o, item->text, map);
@@ -154,7 +161,8 @@ static bool read_index(opening *o, const char *path)
     const base_json *map = json ? base_json_find(json, "weight_map") : NULL;
     bool good = json && ((map && map->type == BASE_JSON_OBJECT) ||
                          base_fail(o->error, WG_FORMAT, "%s: the key \"weight_map\" is missing: it gives each tensor its file", path));
-    for (const base_json *item = good ? map->first : NULL; item && good; item = item->next) good = read_shard(o, item, map, path);
+    good = good && check_files(o, map, path);
+    for (const base_json *item = good ? map->first : NULL; item && good; item = item->next) good = read_shard(o, item, map);
     good = good && sort_tensors(o) && check_map(o, map, path);
     base_arena_free(&scratch);
     base_file_close(&bytes);
@@ -288,7 +296,10 @@ static bool open_path(opening *o, const char *path)
     if (model_is_written(path)) return open_written(o, path);
     if (model_is_image(path))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, o->error) && sort_tensors(o) && check_weights(o) && model_image_check(spec, path, o->error);
-    return read_config_file(o, path);
+    if (read_config_file(o, path)) return true;
+    if (o->error->code == WG_FILE || o->error->code == WG_MEMORY || (length > 5 && !strcmp(path + length - 5, ".json"))) return false;
+    wg_error_clear(o->error); /* where in a text of another kind JSON ends is no help */
+    return base_fail(o->error, WG_FORMAT, "%s is no model: those are folders with config.json, or files .gguf, .bin (llama2.c), .wgm, .wg and config.json", path);
 }
 
 wg_model_spec *wg_model_spec_open(wg_context *context, const char *path, wg_error *error)
@@ -334,22 +345,45 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
 
 /* ---- adapters ---- */
 
+/* Where the name of an adapter of a weight ends as such; NULL: it is none. */
+static const char *adapter_mark(const char *name)
+{
+    const char *mark = strstr(name, ".lora_");
+    return mark && (!strcmp(mark, ".lora_A.weight") || !strcmp(mark, ".lora_B.weight")) ? mark : NULL;
+}
+
+static bool fail_adapter(const opening *o, const base_safetensors *file, const char *name)
+{
+    return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
+}
+
+/* Adapters come in twos, of weights that products read. */
+static bool check_adapter(const opening *o, const base_safetensors *file, const wg_network *network)
+{
+    for (uint32_t i = 0; i < file->count; i++) {
+        const char *name = file->tensors[i].name, *mark = adapter_mark(name);
+        char other[256];
+        if (wg_network_symbol(network, name).position == WG_NONE) return fail_adapter(o, file, name);
+        snprintf(other, sizeof other, "%.*s.lora_%c.weight", (int)(mark - name), name, mark[6] == 'A' ? 'B' : 'A');
+        if (!model_find_tensor(o->spec, other)) return base_fail(o->error, WG_NAME, "%s: %s is there without %s", file->name, name, other);
+    }
+    return true;
+}
+
 static bool add_adapter(opening *o, const base_safetensors *file, const unsigned char *start, uint32_t number)
 {
     const char *scale = base_safetensors_metadata(file, "lora_scale");
     double parsed;
     if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
         return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
-    for (uint32_t i = 0; i < file->count; i++) {
-        const char *name = file->tensors[i].name, *mark = strstr(name, ".lora_");
-        char base[256];
-        snprintf(base, sizeof base, "%.*s.weight", mark ? (int)(mark - name) : 0, name);
-        if (!mark || (strcmp(mark, ".lora_A.weight") && strcmp(mark, ".lora_B.weight")) || !model_find_tensor(o->spec, base))
-            return base_fail(o->error, WG_NAME, "%s: %s is an adapter of no weight of %s", file->name, name, o->spec->config.name);
-    }
+    for (uint32_t i = 0; i < file->count; i++)
+        if (!adapter_mark(file->tensors[i].name)) return fail_adapter(o, file, file->tensors[i].name);
     if (!add_tensors(o, number, file, start, NULL) || !sort_tensors(o)) return false;
     if (scale) o->spec->adapter_scale = parsed;
-    return check_weights(o);
+    wg_network *network = wg_model_network(o->spec, &(wg_model_cut){.size = sizeof(wg_model_cut), .ctx = 1}, o->error);
+    bool good = network && check_adapter(o, file, network);
+    wg_network_release(&network);
+    return good;
 }
 
 bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)
@@ -361,7 +395,8 @@ bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)
     char whole[4096];
     if (!realpath(path, whole)) return base_fail(error, WG_FILE, "cannot open %s; check the path", path);
     if (!base_file_map(whole, &bytes, error)) return false;
-    uint32_t before = spec->tensor_count, number;
+    uint32_t files = spec->file_count, number;
+    double scale = spec->adapter_scale;
     bool good = base_safetensors_open(&file, spec->allocator, path, bytes.bytes, bytes.length, error);
     if (good) {
         number = add_file(&o, whole);
@@ -369,13 +404,14 @@ bool wg_model_spec_adapt(wg_model_spec *spec, const char *path, wg_error *error)
         base_safetensors_close(&file);
     }
     base_file_close(&bytes);
-    if (!good && spec->tensor_count != before) { /* what was added goes again */
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < spec->tensor_count; i++)
-            if (spec->tensors[i].file != spec->file_count - 1) spec->tensors[kept++] = spec->tensors[i];
-        spec->tensor_count = kept;
-    }
-    return good;
+    if (good) return true;
+    uint32_t kept = 0; /* what was added goes again */
+    for (uint32_t i = 0; i < spec->tensor_count; i++)
+        if (spec->tensors[i].file < files) spec->tensors[kept++] = spec->tensors[i];
+    spec->tensor_count = kept;
+    spec->file_count = files;
+    spec->adapter_scale = scale;
+    return false;
 }
 
 uint64_t wg_model_spec_bytes(const wg_model_spec *spec)

@@ -21,6 +21,34 @@ bool template_fail(template_run *run, const char *at, wg_code code, const char *
     return base_fail(run->error, code, "%s, line %d: %s", run->name, line, text);
 }
 
+/* ---- limits ---- */
+
+static void *limited(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    template_run *run = user;
+    size_t others = run->bytes - (block ? old_bytes : 0);
+    bool fits = new_bytes <= TEMPLATE_MOST_BYTES - others;
+    void *answer = fits ? run->outer->resize(run->outer->user, block, old_bytes, new_bytes) : NULL;
+    if (answer || !new_bytes) run->bytes = others + new_bytes;
+    else run->failed = true;
+    run->full = run->full || !fits;
+    return answer;
+}
+
+bool template_full(template_run *run)
+{
+    if (run->deep) return base_fail(run->error, WG_SIZE, "%s: values are nested deeper than %u", run->name, TEMPLATE_MOST_NESTED);
+    if (run->full) return base_fail(run->error, WG_SIZE, "%s: it needs more than %zu MB", run->name, TEMPLATE_MOST_BYTES >> 20);
+    return base_fail_memory(run->error);
+}
+
+bool template_spend(template_run *run, const char *at, uint64_t steps)
+{
+    run->steps += steps;
+    if (run->deep || run->failed) return template_full(run);
+    return run->steps <= TEMPLATE_MOST_STEPS || template_fail(run, at, WG_SIZE, "the template takes more than %u steps", TEMPLATE_MOST_STEPS);
+}
+
 /* ---- values ---- */
 
 template_value template_text(const char *at, size_t length)
@@ -44,27 +72,33 @@ bool template_truth(const template_value *value)
     }
 }
 
-template_value *template_map_find(const template_map *map, const char *key, size_t length)
+template_value *template_map_find(template_run *run, const template_map *map, const char *key, size_t length)
 {
+    run->steps += map->count;
     for (uint32_t i = 0; i < map->count; i++)
         if (map->pairs[i].length == length && !memcmp(map->pairs[i].key, key, length)) return &map->pairs[i].value;
     return NULL;
 }
 
-bool template_map_put(template_run *run, template_map *map, const char *key, size_t length, template_value value)
+/* A key that is not there. */
+static bool append(template_run *run, template_map *map, const char *key, size_t length, template_value value)
 {
-    template_value *old = template_map_find(map, key, length);
-    if (old) return *old = value, true;
     if (map->count == map->room) {
         uint32_t room = map->room ? 2 * map->room : 8;
         template_pair *pairs = base_arena_take(&run->arena, room * sizeof *pairs);
-        if (!pairs) return base_fail_memory(run->error);
+        if (!pairs) return template_full(run);
         if (map->count) memcpy(pairs, map->pairs, map->count * sizeof *pairs);
         map->pairs = pairs;
         map->room = room;
     }
     map->pairs[map->count++] = (template_pair){key, length, value};
     return true;
+}
+
+bool template_map_put(template_run *run, template_map *map, const char *key, size_t length, template_value value)
+{
+    template_value *old = template_map_find(run, map, key, length);
+    return old ? *old = value, true : append(run, map, key, length, value);
 }
 
 template_value template_of_json(template_run *run, const base_json *json)
@@ -93,44 +127,66 @@ template_value template_of_json(template_run *run, const base_json *json)
         value.map = base_arena_take_zeroed(&run->arena, sizeof *value.map);
         if (value.map) value.type = TEMPLATE_MAP;
         for (const base_json *item = json->first; item && value.map; item = item->next)
-            template_map_put(run, value.map, item->key, item->key_length, template_of_json(run, item));
+            append(run, value.map, item->key, item->key_length, template_of_json(run, item));
         break;
     }
     return value;
 }
 
-bool template_equal(const template_value *a, const template_value *b)
+static bool equal(template_run *run, const template_value *a, const template_value *b, uint32_t depth)
 {
     bool numbers = (a->type == TEMPLATE_INTEGER || a->type == TEMPLATE_REAL || a->type == TEMPLATE_BOOL) &&
                    (b->type == TEMPLATE_INTEGER || b->type == TEMPLATE_REAL || b->type == TEMPLATE_BOOL);
+    run->deep = run->deep || depth > TEMPLATE_MOST_NESTED;
+    if (run->deep || ++run->steps > TEMPLATE_MOST_STEPS) return false; /* told before the next expression */
     if (numbers) {
         double x = a->type == TEMPLATE_REAL ? a->real : a->type == TEMPLATE_BOOL ? a->truth : (double)a->integer;
         double y = b->type == TEMPLATE_REAL ? b->real : b->type == TEMPLATE_BOOL ? b->truth : (double)b->integer;
         return x == y;
     }
     if (a->type != b->type) return false;
-    if (a->type == TEMPLATE_TEXT) return a->text.length == b->text.length && !memcmp(a->text.at, b->text.at, a->text.length);
+    if (a->type == TEMPLATE_TEXT) {
+        run->steps += a->text.length / 16;
+        return a->text.length == b->text.length && !memcmp(a->text.at, b->text.at, a->text.length);
+    }
     if (a->type == TEMPLATE_MAP) return a->map == b->map;
     if (a->type != TEMPLATE_LIST) return true;
     if (a->list.count != b->list.count) return false;
     for (uint32_t i = 0; i < a->list.count; i++)
-        if (!template_equal(&a->list.items[i], &b->list.items[i])) return false;
+        if (!equal(run, &a->list.items[i], &b->list.items[i], depth + 1)) return false;
     return true;
 }
 
-static void write_nested(base_string *out, const template_value *value)
+bool template_equal(template_run *run, const template_value *a, const template_value *b)
 {
-    if (value->type != TEMPLATE_TEXT) {
-        template_write(out, value);
-        return;
-    }
-    base_string_puts(out, "'");
-    base_string_put(out, value->text.at, value->text.length);
-    base_string_puts(out, "'");
+    return equal(run, a, b, 0);
 }
 
-void template_write(base_string *out, const template_value *value)
+const char *template_search(template_run *run, const char *at, const char *end, const char *part, size_t length)
 {
+    while ((size_t)(end - at) >= length && run->steps <= TEMPLATE_MOST_STEPS) {
+        const char *first = length ? memchr(at, part[0], (size_t)(end - at) - length + 1) : at;
+        run->steps += 1 + length / 16 + (size_t)((first ? first : end) - at) / 16;
+        if (!first || !memcmp(first, part, length)) return first;
+        at = first + 1;
+    }
+    return NULL;
+}
+
+static void write_value(template_run *run, base_string *out, const template_value *value, uint32_t depth);
+
+static void write_nested(template_run *run, base_string *out, const template_value *value, uint32_t depth)
+{
+    const char *quote = value->type == TEMPLATE_TEXT ? "'" : "";
+    base_string_puts(out, quote);
+    write_value(run, out, value, depth);
+    base_string_puts(out, quote);
+}
+
+static void write_value(template_run *run, base_string *out, const template_value *value, uint32_t depth)
+{
+    if (depth > TEMPLATE_MOST_NESTED) run->deep = out->failed = true;
+    if (out->failed) return;
     switch (value->type) {
     case TEMPLATE_UNDEFINED: break;
     case TEMPLATE_NONE: base_string_puts(out, "None"); break;
@@ -140,29 +196,36 @@ void template_write(base_string *out, const template_value *value)
     case TEMPLATE_TEXT: base_string_put(out, value->text.at, value->text.length); break;
     case TEMPLATE_LIST:
         base_string_puts(out, "[");
-        for (uint32_t i = 0; i < value->list.count; i++) {
+        for (uint32_t i = 0; i < value->list.count && !out->failed; i++) {
             if (i) base_string_puts(out, ", ");
-            write_nested(out, &value->list.items[i]);
+            write_nested(run, out, &value->list.items[i], depth + 1);
         }
         base_string_puts(out, "]");
         break;
     case TEMPLATE_MAP:
         base_string_puts(out, "{");
-        for (uint32_t i = 0; i < value->map->count; i++) {
-            base_string_printf(out, "%s'%.*s': ", i ? ", " : "", (int)value->map->pairs[i].length, value->map->pairs[i].key);
-            write_nested(out, &value->map->pairs[i].value);
+        for (uint32_t i = 0; i < value->map->count && !out->failed; i++) {
+            base_string_puts(out, i ? ", '" : "'");
+            base_string_put(out, value->map->pairs[i].key, value->map->pairs[i].length);
+            base_string_puts(out, "': ");
+            write_nested(run, out, &value->map->pairs[i].value, depth + 1);
         }
         base_string_puts(out, "}");
         break;
     }
 }
 
+void template_write(template_run *run, base_string *out, const template_value *value)
+{
+    write_value(run, out, value, 0);
+}
+
 /* ---- variables ---- */
 
-template_value template_get(const template_run *run, const char *name, size_t length)
+template_value template_get(template_run *run, const char *name, size_t length)
 {
     for (uint32_t i = run->scope_count; i-- > 0;) {
-        template_value *found = template_map_find(run->scopes[i], name, length);
+        template_value *found = template_map_find(run, run->scopes[i], name, length);
         if (found) return *found;
     }
     return (template_value){.type = TEMPLATE_UNDEFINED};
@@ -177,7 +240,7 @@ static bool enter(template_run *run, const char *at)
 {
     if (run->scope_count == sizeof run->scopes / sizeof *run->scopes) return template_fail(run, at, WG_UNSUPPORTED, "loops are nested too deep");
     template_map *map = base_arena_take_zeroed(&run->arena, sizeof *map);
-    if (!map) return base_fail_memory(run->error);
+    if (!map || !template_spend(run, at, TEMPLATE_STEP)) return map ? false : template_full(run);
     run->scopes[run->scope_count++] = map;
     return true;
 }
@@ -203,7 +266,7 @@ static bool is_blank(char c)
 
 static bool add_part(template_run *run, parts *all, part p)
 {
-    if (!BASE_RESERVE(run->arena.allocator, all->items, all->capacity, all->count + 1)) return base_fail_memory(run->error);
+    if (!BASE_RESERVE(run->arena.allocator, all->items, all->capacity, all->count + 1)) return template_full(run);
     all->items[all->count++] = p;
     return true;
 }
@@ -286,12 +349,13 @@ static bool begins(const part *p, const char *word, const char **rest)
 }
 
 /* The next tag at this level that begins with one of the words, from a part on; all->count: there is none. */
-static uint32_t find_tag(const parts *all, uint32_t from, const char *const *words)
+static uint32_t find_tag(template_run *run, const parts *all, uint32_t from, const char *const *words)
 {
     uint32_t depth = 0;
     const char *rest;
     for (uint32_t i = from; i < all->count; i++) {
         const part *p = &all->items[i];
+        run->steps += 16;
         if (p->form != PART_TAG) continue;
         for (uint32_t w = 0; !depth && words[w]; w++)
             if (begins(p, words[w], &rest)) return i;
@@ -310,7 +374,7 @@ static bool run_if(template_run *run, const parts *all, uint32_t *at, uint32_t t
     bool taken = false;
     for (uint32_t here = *at;;) {
         const part *p = &all->items[here];
-        uint32_t next = find_tag(all, here + 1, words);
+        uint32_t next = find_tag(run, all, here + 1, words);
         if (next >= to) return template_fail(run, all->items[*at].at, WG_SYNTAX, "this if has no endif");
         if (!taken) {
             template_value value = {.type = TEMPLATE_BOOL};
@@ -358,7 +422,7 @@ static bool as_list(template_run *run, const char *at, template_value *value)
     value->type = TEMPLATE_LIST;
     value->list.count = map->count;
     value->list.items = base_arena_take(&run->arena, (map->count + 1) * sizeof *value->list.items);
-    if (!value->list.items) return base_fail_memory(run->error);
+    if (!value->list.items) return template_full(run);
     for (uint32_t i = 0; i < map->count; i++) value->list.items[i] = template_text(map->pairs[i].key, map->pairs[i].length);
     return true;
 }
@@ -394,7 +458,7 @@ static bool set_loop(template_run *run, const template_value *items, uint32_t i)
 {
     template_value loop = {.type = TEMPLATE_MAP}, number = {.type = TEMPLATE_INTEGER}, truth = {.type = TEMPLATE_BOOL};
     loop.map = base_arena_take_zeroed(&run->arena, sizeof *loop.map);
-    if (!loop.map) return base_fail_memory(run->error);
+    if (!loop.map) return template_full(run);
     static const struct { const char *name; int which; } fields[] = {{"index", 0}, {"index0", 1}, {"first", 2}, {"last", 3}, {"length", 4}, {"revindex", 5}, {"revindex0", 6}};
     uint32_t count = items->list.count;
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
@@ -415,7 +479,7 @@ static bool filtered(template_run *run, const char *at, const loop *l, template_
     if (!l->condition) return true;
     kept->list.count = 0;
     kept->list.items = base_arena_take(&run->arena, (l->items.list.count + 1) * sizeof *kept->list.items);
-    if (!kept->list.items) return base_fail_memory(run->error);
+    if (!kept->list.items) return template_full(run);
     for (uint32_t i = 0; i < l->items.list.count; i++) {
         template_value passes;
         if (!enter(run, at)) return false;
@@ -435,7 +499,7 @@ static bool run_for(template_run *run, const parts *all, uint32_t *at, uint32_t 
     loop l;
     template_value items;
     begins(p, "for", &rest);
-    uint32_t end = find_tag(all, *at + 1, last), body_end = find_tag(all, *at + 1, words);
+    uint32_t end = find_tag(run, all, *at + 1, last), body_end = find_tag(run, all, *at + 1, words);
     if (end >= to) return template_fail(run, p->at, WG_SYNTAX, "this for has no endfor");
     if (!read_loop(run, p, rest, &l) || !filtered(run, p->at, &l, &items)) return false;
     for (uint32_t i = 0; i < items.list.count; i++) {
@@ -474,11 +538,11 @@ static bool run_parts(template_run *run, const parts *all, uint32_t from, uint32
     for (uint32_t i = from; i < to;) {
         const part *p = &all->items[i];
         template_value value;
-        if (++run->steps > TEMPLATE_MOST_STEPS) return template_fail(run, p->at, WG_SIZE, "the template takes more than %u steps", TEMPLATE_MOST_STEPS);
+        if (!template_spend(run, p->at, TEMPLATE_STEP)) return false;
         if (p->form == PART_TEXT) base_string_put(&run->out, p->at, (size_t)(p->end - p->at));
         else if (p->form == PART_OUTPUT) {
             if (!template_evaluate_all(run, p->at, p->end, &value)) return false;
-            template_write(&run->out, &value);
+            template_write(run, &run->out, &value);
         } else if (begins(p, "if", &rest)) {
             if (!run_if(run, all, &i, to)) return false;
             continue;
@@ -492,7 +556,7 @@ static bool run_parts(template_run *run, const parts *all, uint32_t from, uint32
             while (p->at + length < p->end && is_word_character(p->at[length])) length++;
             return template_fail(run, p->at, WG_UNSUPPORTED, "the tag \"%.*s\" is not supported", (int)length, p->at);
         }
-        if (run->out.failed) return base_fail_memory(run->error);
+        if (run->out.failed) return template_full(run);
         i++;
     }
     run->depth--;
@@ -513,15 +577,19 @@ static bool give(template_run *run, const template_input *input)
 
 char *model_template_render(const wg_allocator *allocator, const char *name, const char *source, const template_input *input, size_t *length, wg_error *error)
 {
-    template_run run = {.arena = base_arena_new(allocator), .name = name, .source = source, .out = base_string_new(allocator), .error = error};
+    template_run run = {.name = name, .source = source, .error = error, .outer = allocator};
+    base_string answer = base_string_new(allocator);
     parts all = {NULL, 0, 0};
-    base_string_put(&run.out, "", 0);
-    bool good = cut(&run, source, strlen(source), &all) && give(&run, input) && run_parts(&run, &all, 0, all.count);
-    base_free(allocator, all.items, all.capacity * sizeof *all.items);
+    run.allocator = (wg_allocator){limited, &run};
+    run.arena = base_arena_new(&run.allocator);
+    run.out = base_string_new(&run.allocator);
+    bool good = cut(&run, source, strlen(source), &all) && give(&run, input) && run_parts(&run, &all, 0, all.count) && template_spend(&run, source, 0);
+    base_free(&run.allocator, all.items, all.capacity * sizeof *all.items);
     base_arena_free(&run.arena);
-    if (length) *length = run.out.length;
-    if (!good) return base_string_free(&run.out), NULL;
-    char *text = base_text_take(&run.out);
-    if (!text) base_fail_memory(error);
+    if (good) base_string_put(&answer, run.out.text ? run.out.text : "", run.out.length);
+    base_string_free(&run.out);
+    if (length) *length = answer.length;
+    char *text = good ? base_text_take(&answer) : NULL;
+    if (good && !text) base_fail_memory(error);
     return text;
 }

@@ -49,9 +49,22 @@ typedef struct template_run {
     uint32_t depth;
     uint64_t steps;
     wg_error *error;
+    const wg_allocator *outer; /* what the answer is taken from */
+    wg_allocator allocator;    /* of all else: it counts and has a limit */
+    size_t bytes;              /* taken from it */
+    bool failed, full, deep;   /* an allocation failed; for the limit; values were nested too deep to be written or compared */
 } template_run;
 
-#define TEMPLATE_MOST_STEPS 1000000u /* of a rendering */
+/* Limits of a rendering. A step is about a byte that is looked at; an expression or a part of the template is 64. */
+#define TEMPLATE_MOST_STEPS (1u << 26)
+#define TEMPLATE_MOST_BYTES ((size_t)64 << 20)
+#define TEMPLATE_MOST_NESTED 60u
+#define TEMPLATE_STEP 64u
+
+/* Takes steps; false and the error where there were too many, or something failed before that could not be told then. */
+bool template_spend(template_run *run, const char *at, uint64_t steps);
+/* Tells why a value could not be made; false. */
+bool template_full(template_run *run);
 
 /* Keeps the error at a place of the template's text; false. */
 bool template_fail(template_run *run, const char *at, wg_code code, const char *format, ...) BASE_PRINTF(4, 5);
@@ -60,13 +73,15 @@ template_value template_text(const char *at, size_t length);
 template_value template_of_json(template_run *run, const base_json *json);
 bool template_truth(const template_value *value);
 /* A variable: found in the innermost scope that has it; and set in the innermost. */
-template_value template_get(const template_run *run, const char *name, size_t length);
+template_value template_get(template_run *run, const char *name, size_t length);
 bool template_set(template_run *run, const char *name, size_t length, template_value value);
-template_value *template_map_find(const template_map *map, const char *key, size_t length);
+template_value *template_map_find(template_run *run, const template_map *map, const char *key, size_t length);
 bool template_map_put(template_run *run, template_map *map, const char *key, size_t length, template_value value);
-/* Appends what {{ value }} writes. */
-void template_write(base_string *out, const template_value *value);
-bool template_equal(const template_value *a, const template_value *b);
+/* Appends what {{ value }} writes; out->failed where that is too much. */
+void template_write(template_run *run, base_string *out, const template_value *value);
+bool template_equal(template_run *run, const template_value *a, const template_value *b);
+/* The first place of a part in the text from `at` to `end`; NULL: there is none. */
+const char *template_search(template_run *run, const char *at, const char *end, const char *part, size_t length);
 
 /* template_expression.c: the value of the text from *at on, up to `end`; *at is then behind it. */
 bool template_evaluate(template_run *run, const char **at, const char *end, template_value *value);

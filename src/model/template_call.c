@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Filters, tests, methods and functions of templates: those that published chat templates use. */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/template.h"
@@ -44,7 +45,7 @@ static bool change_case(template_run *run, template_value *value, char how)
 {
     char *text = base_arena_take(&run->arena, value->text.length + 1);
     bool first = true;
-    if (!text) return base_fail_memory(run->error);
+    if (!text) return template_full(run);
     for (size_t i = 0; i < value->text.length; i++) {
         char c = value->text.at[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -62,11 +63,9 @@ static bool starts_with(const template_value *value, const template_value *part,
     return !memcmp(value->text.at + (end ? value->text.length - part->text.length : 0), part->text.at, part->text.length);
 }
 
-static const char *find(const char *at, const char *end, const template_value *part)
+static const char *find(template_run *run, const char *at, const char *end, const template_value *part)
 {
-    for (; (size_t)(end - at) >= part->text.length; at++)
-        if (!memcmp(at, part->text.at, part->text.length)) return at;
-    return NULL;
+    return template_search(run, at, end, part->text.at, part->text.length);
 }
 
 /* Parts between a separator; without one, words. */
@@ -76,10 +75,10 @@ static bool split(template_run *run, const char *at, const template_value *separ
     bool words = !separator || separator->type != TEMPLATE_TEXT;
     template_value *items = base_arena_take(&run->arena, (value->text.length + 2) * sizeof *items);
     uint32_t count = 0;
-    if (!items) return base_fail_memory(run->error);
+    if (!items) return template_full(run);
     if (!words && !separator->text.length) return template_fail(run, at, WG_ARGUMENT, "split needs a separator that is not empty");
     while (words ? from < end : from != NULL) {
-        const char *stop = words ? from : find(from, end, separator);
+        const char *stop = words ? from : find(run, from, end, separator);
         while (words && stop < end && !among(*stop, NULL)) stop++;
         if (!stop) stop = end;
         if (!words || stop > from) items[count++] = template_text(from, (size_t)(stop - from));
@@ -98,7 +97,7 @@ static bool keep(template_run *run, base_string *out, template_value *value)
     const char *text = out->failed ? NULL : base_arena_string(&run->arena, out->text ? out->text : "", out->length);
     *value = template_text(text, out->length);
     base_string_free(out);
-    return text || base_fail_memory(run->error);
+    return text || template_full(run);
 }
 
 static bool replace(template_run *run, const char *at, const template_value *from, const template_value *to, template_value *value)
@@ -106,7 +105,7 @@ static bool replace(template_run *run, const char *at, const template_value *fro
     if (!from || !to || from->type != TEMPLATE_TEXT || to->type != TEMPLATE_TEXT || !from->text.length) return template_fail(run, at, WG_ARGUMENT, "replace takes two texts, the first not empty");
     base_string out = base_string_new(run->arena.allocator);
     const char *c = value->text.at, *end = c + value->text.length;
-    for (const char *found; (found = find(c, end, from)); c = found + from->text.length) {
+    for (const char *found; !out.failed && (found = find(run, c, end, from)); c = found + from->text.length) {
         base_string_put(&out, c, (size_t)(found - c));
         base_string_put(&out, to->text.at, to->text.length);
     }
@@ -123,10 +122,11 @@ static void line(base_string *out, int64_t indent, uint32_t depth)
     for (int64_t i = 0; i < indent * depth; i++) base_string_puts(out, " ");
 }
 
-static void put_json(base_string *out, const template_value *value, int64_t indent, uint32_t depth)
+static void put_json(template_run *run, base_string *out, const template_value *value, int64_t indent, uint32_t depth)
 {
     const char *comma = indent < 0 ? ", " : ",";
-    if (depth > 60) return;
+    if (depth > TEMPLATE_MOST_NESTED) run->deep = out->failed = true;
+    if (out->failed) return;
     switch (value->type) {
     case TEMPLATE_UNDEFINED:
     case TEMPLATE_NONE: base_string_puts(out, "null"); break;
@@ -134,27 +134,27 @@ static void put_json(base_string *out, const template_value *value, int64_t inde
     case TEMPLATE_TEXT: base_json_put_string(out, value->text.at, value->text.length); break;
     case TEMPLATE_LIST:
         base_string_puts(out, "[");
-        for (uint32_t i = 0; i < value->list.count; i++) {
+        for (uint32_t i = 0; i < value->list.count && !out->failed; i++) {
             if (i) base_string_puts(out, comma);
             line(out, indent, depth + 1);
-            put_json(out, &value->list.items[i], indent, depth + 1);
+            put_json(run, out, &value->list.items[i], indent, depth + 1);
         }
         if (value->list.count) line(out, indent, depth);
         base_string_puts(out, "]");
         break;
     case TEMPLATE_MAP:
         base_string_puts(out, "{");
-        for (uint32_t i = 0; i < value->map->count; i++) {
+        for (uint32_t i = 0; i < value->map->count && !out->failed; i++) {
             if (i) base_string_puts(out, comma);
             line(out, indent, depth + 1);
             base_json_put_string(out, value->map->pairs[i].key, value->map->pairs[i].length);
             base_string_puts(out, ": ");
-            put_json(out, &value->map->pairs[i].value, indent, depth + 1);
+            put_json(run, out, &value->map->pairs[i].value, indent, depth + 1);
         }
         if (value->map->count) line(out, indent, depth);
         base_string_puts(out, "}");
         break;
-    default: template_write(out, value);
+    default: template_write(run, out, value);
     }
 }
 
@@ -162,7 +162,7 @@ static bool to_json(template_run *run, const template_arguments *given, template
 {
     const template_value *indent = argument(given, 0, "indent");
     base_string out = base_string_new(run->arena.allocator);
-    put_json(&out, value, indent && indent->type == TEMPLATE_INTEGER && indent->integer >= 0 && indent->integer < 17 ? indent->integer : -1, 0);
+    put_json(run, &out, value, indent && indent->type == TEMPLATE_INTEGER && indent->integer >= 0 && indent->integer < 17 ? indent->integer : -1, 0);
     return keep(run, &out, value);
 }
 
@@ -171,6 +171,7 @@ static bool to_json(template_run *run, const template_arguments *given, template
 static bool length_of(template_run *run, const char *at, template_value *value)
 {
     int64_t count = 0;
+    if (value->type == TEMPLATE_TEXT) run->steps += value->text.length / 4;
     if (value->type == TEMPLATE_TEXT)
         for (size_t i = 0; i < value->text.length; i++) count += ((unsigned char)value->text.at[i] & 0xc0) != 0x80;
     else if (value->type == TEMPLATE_LIST) count = value->list.count;
@@ -185,9 +186,9 @@ static bool join(template_run *run, const char *at, const template_value *separa
 {
     if (value->type != TEMPLATE_LIST) return template_fail(run, at, WG_ARGUMENT, "join takes a list");
     base_string out = base_string_new(run->arena.allocator);
-    for (uint32_t i = 0; i < value->list.count; i++) {
-        if (i && separator) template_write(&out, separator);
-        template_write(&out, &value->list.items[i]);
+    for (uint32_t i = 0; i < value->list.count && !out.failed; i++) {
+        if (i && separator) template_write(run, &out, separator);
+        template_write(run, &out, &value->list.items[i]);
     }
     return keep(run, &out, value);
 }
@@ -198,7 +199,7 @@ static bool map_parts(template_run *run, const char *at, char which, template_va
     if (value->type != TEMPLATE_MAP) return template_fail(run, at, WG_ARGUMENT, "items, keys and values are of a map");
     template_map *map = value->map;
     template_value *items = base_arena_take(&run->arena, ((size_t)map->count + 1) * sizeof *items), *pairs = base_arena_take(&run->arena, (2 * (size_t)map->count + 1) * sizeof *pairs);
-    if (!items || !pairs) return base_fail_memory(run->error);
+    if (!items || !pairs) return template_full(run);
     for (uint32_t i = 0; i < map->count; i++) {
         pairs[2 * i] = template_text(map->pairs[i].key, map->pairs[i].length);
         pairs[2 * i + 1] = map->pairs[i].value;
@@ -224,10 +225,10 @@ static bool select_by(template_run *run, const char *at, const template_argument
         return unknown(run, at, "test", how->text.at, how->text.length);
     template_value *items = base_arena_take(&run->arena, ((size_t)value->list.count + 1) * sizeof *items);
     uint32_t count = 0;
-    if (!items) return base_fail_memory(run->error);
+    if (!items) return template_full(run);
     for (uint32_t i = 0; i < value->list.count; i++) {
-        const template_value *item = &value->list.items[i], *found = item->type == TEMPLATE_MAP ? template_map_find(item->map, key->text.at, key->text.length) : NULL;
-        bool passes = found && (how ? template_equal(found, wanted) : template_truth(found));
+        const template_value *item = &value->list.items[i], *found = item->type == TEMPLATE_MAP ? template_map_find(run, item->map, key->text.at, key->text.length) : NULL;
+        bool passes = found && (how ? template_equal(run, found, wanted) : template_truth(found));
         if (passes == keep_true) items[count++] = *item;
     }
     value->list.items = items;
@@ -241,9 +242,9 @@ static bool map_by(template_run *run, const char *at, const template_arguments *
     const template_value *key = argument(given, 9, "attribute");
     if (value->type != TEMPLATE_LIST || !key || key->type != TEMPLATE_TEXT) return template_fail(run, at, WG_UNSUPPORTED, "map takes attribute=\"key\" of a list of maps");
     template_value *items = base_arena_take(&run->arena, ((size_t)value->list.count + 1) * sizeof *items);
-    if (!items) return base_fail_memory(run->error);
+    if (!items) return template_full(run);
     for (uint32_t i = 0; i < value->list.count; i++) {
-        const template_value *item = &value->list.items[i], *found = item->type == TEMPLATE_MAP ? template_map_find(item->map, key->text.at, key->text.length) : NULL;
+        const template_value *item = &value->list.items[i], *found = item->type == TEMPLATE_MAP ? template_map_find(run, item->map, key->text.at, key->text.length) : NULL;
         items[i] = found ? *found : (template_value){.type = TEMPLATE_UNDEFINED};
     }
     value->list.items = items;
@@ -267,7 +268,7 @@ static bool to_text(template_run *run, template_value *value)
 {
     if (value->type == TEMPLATE_TEXT) return true;
     base_string out = base_string_new(run->arena.allocator);
-    template_write(&out, value);
+    template_write(run, &out, value);
     return keep(run, &out, value);
 }
 
@@ -322,7 +323,7 @@ bool template_test(template_run *run, const char *at, const char *name, size_t l
     else if (is(name, length, "false")) *truth = type == TEMPLATE_BOOL && !value->truth;
     else if (is(name, length, "mapping")) *truth = type == TEMPLATE_MAP;
     else if (is(name, length, "sequence") || is(name, length, "iterable")) *truth = type == TEMPLATE_LIST || type == TEMPLATE_TEXT || type == TEMPLATE_MAP;
-    else if (is(name, length, "equalto") && argument(given, 0, NULL)) *truth = template_equal(value, argument(given, 0, NULL));
+    else if (is(name, length, "equalto") && argument(given, 0, NULL)) *truth = template_equal(run, value, argument(given, 0, NULL));
     else return unknown(run, at, "test", name, length);
     return true;
 }
@@ -353,7 +354,7 @@ bool template_method(template_run *run, const char *at, const char *name, size_t
     if (value->type != TEMPLATE_MAP) return template_fail(run, at, WG_ARGUMENT, "only texts and maps have methods: .%.*s()", (int)(length < 60 ? length : 60), name);
     if (is(name, length, "items") || is(name, length, "keys") || is(name, length, "values")) return map_parts(run, at, name[0], value);
     if (!is(name, length, "get") || !first || first->type != TEMPLATE_TEXT) return unknown(run, at, "method", name, length);
-    template_value *found = template_map_find(value->map, first->text.at, first->text.length);
+    template_value *found = template_map_find(run, value->map, first->text.at, first->text.length);
     *value = found ? *found : second ? *second : (template_value){.type = TEMPLATE_NONE};
     return true;
 }
@@ -371,7 +372,7 @@ static bool range(template_run *run, const char *at, const template_arguments *g
     value->type = TEMPLATE_LIST;
     value->list.count = count;
     value->list.items = base_arena_take(&run->arena, ((size_t)count + 1) * sizeof *value->list.items);
-    if (!value->list.items) return base_fail_memory(run->error);
+    if (!value->list.items) return template_full(run);
     for (uint32_t i = 0; i < count; i++) {
         value->list.items[i].type = TEMPLATE_INTEGER;
         value->list.items[i].integer = bounds[0] + i;
@@ -384,13 +385,17 @@ bool template_function(template_run *run, const char *at, const char *name, size
     if (is(name, length, "range")) return range(run, at, given, value);
     if (is(name, length, "raise_exception")) {
         const template_value *why = argument(given, 0, NULL);
-        bool text = why && why->type == TEMPLATE_TEXT;
-        return template_fail(run, at, WG_ARGUMENT, "%.*s", text ? (int)(why->text.length < 300 ? why->text.length : 300) : 35, text ? why->text.at : "the template refuses these messages");
+        char text[300] = "the template refuses these messages";
+        bool given_text = why && why->type == TEMPLATE_TEXT;
+        if (given_text) snprintf(text, sizeof text, "%.*s", (int)(why->text.length < sizeof text ? why->text.length : sizeof text - 1), why->text.at);
+        for (char *c = text; *c; c++)
+            if ((unsigned char)*c < ' ') *c = ' '; /* a message is one line */
+        return template_fail(run, at, WG_ARGUMENT, "%s", text);
     }
     if (!is(name, length, "namespace") && !is(name, length, "dict")) return unknown(run, at, "function", name, length);
     value->type = TEMPLATE_MAP;
     value->map = base_arena_take_zeroed(&run->arena, sizeof *value->map);
-    if (!value->map) return base_fail_memory(run->error);
+    if (!value->map) return template_full(run);
     for (uint32_t i = 0; i < given->count; i++) {
         if (!given->names[i].at) return template_fail(run, at, WG_ARGUMENT, "%.*s takes NAME=VALUE", (int)length, name);
         if (!template_map_put(run, value->map, given->names[i].at, given->names[i].length, given->values[i])) return false;

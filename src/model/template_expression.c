@@ -60,7 +60,7 @@ static bool quoted(reader *r, template_value *value)
 {
     char quote = *r->at++, *text = base_arena_take(&r->run->arena, (size_t)(r->end - r->at) + 1);
     size_t length = 0;
-    if (!text) return base_fail_memory(r->run->error);
+    if (!text) return template_full(r->run);
     for (; r->at < r->end && *r->at != quote; r->at++) {
         char c = *r->at;
         if (c == '\\' && r->at + 1 < r->end) {
@@ -104,7 +104,7 @@ static bool list(reader *r, const char *close, template_value *value)
     value->type = TEMPLATE_LIST;
     value->list.count = count;
     value->list.items = base_arena_take(&r->run->arena, (count + 1) * sizeof *items);
-    if (!value->list.items) return base_fail_memory(r->run->error);
+    if (!value->list.items) return template_full(r->run);
     if (count) memcpy(value->list.items, items, count * sizeof *items);
     return true;
 }
@@ -113,7 +113,7 @@ static bool object(reader *r, template_value *value)
 {
     value->type = TEMPLATE_MAP;
     value->map = base_arena_take_zeroed(&r->run->arena, sizeof *value->map);
-    if (!value->map) return base_fail_memory(r->run->error);
+    if (!value->map) return template_full(r->run);
     while (!symbol(r, "}")) {
         template_value key, item;
         if (!expression(r, &key)) return false;
@@ -171,7 +171,7 @@ static bool name_here(reader *r, const char **name, size_t *length)
 static bool index_of(reader *r, const char *at, template_value *value, const template_value *key)
 {
     if (value->type == TEMPLATE_MAP && key->type == TEMPLATE_TEXT) {
-        template_value *found = template_map_find(value->map, key->text.at, key->text.length);
+        template_value *found = template_map_find(r->run, value->map, key->text.at, key->text.length);
         return *value = found ? *found : undefined, true;
     }
     if (value->type == TEMPLATE_LIST && key->type == TEMPLATE_INTEGER) {
@@ -197,6 +197,8 @@ static bool slice(reader *r, const char *at, template_value *value, const templa
     if (stop < 0) stop += count;
     if (!given[1] && step < 0) stop = -1;
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
+    if (step > count) step = count + 1;
+    if (step < -count) step = -1 - count;
     start = start < low ? low : start > high ? high : start;
     stop = stop < low ? low : stop > high ? high : stop;
     if (value->type == TEMPLATE_TEXT) {
@@ -206,7 +208,7 @@ static bool slice(reader *r, const char *at, template_value *value, const templa
     }
     template_value *items = base_arena_take(&r->run->arena, ((size_t)count + 1) * sizeof *items);
     uint32_t kept = 0;
-    if (!items) return base_fail_memory(r->run->error);
+    if (!items) return template_full(r->run);
     for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items[kept++] = value->list.items[i];
     value->list.items = items;
     value->list.count = kept;
@@ -334,18 +336,18 @@ static bool is_number(const template_value *value)
 static bool join(reader *r, const template_value *a, const template_value *b, template_value *value)
 {
     base_string out = base_string_new(r->run->arena.allocator);
-    template_write(&out, a);
-    template_write(&out, b);
+    template_write(r->run, &out, a);
+    template_write(r->run, &out, b);
     const char *text = out.failed ? NULL : base_arena_string(&r->run->arena, out.text ? out.text : "", out.length);
     *value = template_text(text, out.length);
     base_string_free(&out);
-    return text || base_fail_memory(r->run->error);
+    return text || template_full(r->run);
 }
 
 static bool add_lists(reader *r, const template_value *a, const template_value *b, template_value *value)
 {
     template_value *items = base_arena_take(&r->run->arena, ((size_t)a->list.count + b->list.count + 1) * sizeof *items);
-    if (!items) return base_fail_memory(r->run->error);
+    if (!items) return template_full(r->run);
     if (a->list.count) memcpy(items, a->list.items, a->list.count * sizeof *items);
     if (b->list.count) memcpy(items + a->list.count, b->list.items, b->list.count * sizeof *items);
     value->type = TEMPLATE_LIST;
@@ -380,10 +382,14 @@ static bool calculate(reader *r, const char *at, char how, template_value a, tem
 static bool unary(reader *r, template_value *value)
 {
     const char *at = r->at;
-    if (!symbol(r, "-")) return postfix(r, value);
-    template_value zero = {.type = TEMPLATE_INTEGER}, operand;
+    template_value zero = {.type = TEMPLATE_INTEGER};
+    uint32_t count = 0;
     zero.integer = 0;
-    return unary(r, &operand) && calculate(r, at, '-', zero, operand, value);
+    while (symbol(r, "-")) count++;
+    if (!postfix(r, value)) return false;
+    while (count--)
+        if (!calculate(r, at, '-', zero, *value, value)) return false;
+    return true;
 }
 
 static bool product(reader *r, template_value *value)
@@ -410,16 +416,13 @@ static bool sum(reader *r, template_value *value)
 
 /* ---- comparisons ---- */
 
-static bool contains(const template_value *whole, const template_value *part)
+static bool contains(template_run *run, const template_value *whole, const template_value *part)
 {
-    if (whole->type == TEMPLATE_TEXT && part->type == TEMPLATE_TEXT) {
-        for (size_t i = 0; i + part->text.length <= whole->text.length; i++)
-            if (!memcmp(whole->text.at + i, part->text.at, part->text.length)) return true;
-        return false;
-    }
-    if (whole->type == TEMPLATE_MAP) return part->type == TEMPLATE_TEXT && template_map_find(whole->map, part->text.at, part->text.length);
+    if (whole->type == TEMPLATE_TEXT && part->type == TEMPLATE_TEXT)
+        return template_search(run, whole->text.at, whole->text.at + whole->text.length, part->text.at, part->text.length) != NULL;
+    if (whole->type == TEMPLATE_MAP) return part->type == TEMPLATE_TEXT && template_map_find(run, whole->map, part->text.at, part->text.length);
     for (uint32_t i = 0; whole->type == TEMPLATE_LIST && i < whole->list.count; i++)
-        if (template_equal(&whole->list.items[i], part)) return true;
+        if (template_equal(run, &whole->list.items[i], part)) return true;
     return false;
 }
 
@@ -469,9 +472,10 @@ static bool compare(reader *r, const char *at, const char *how, const template_v
     bool texts = a->type == TEMPLATE_TEXT && b->type == TEMPLATE_TEXT, numbers = is_number(a) && is_number(b);
     if (!r->skip && ordered && !texts && !numbers) return template_fail(r->run, at, WG_ARGUMENT, "%s takes two numbers or two texts", how);
     if (r->skip) truth = false;
-    else if (how[0] == 'i') truth = contains(b, a);
-    else if (how[0] == 'n') truth = !contains(b, a);
-    else if (how[0] == '=' || how[0] == '!') truth = template_equal(a, b) == (how[0] == '=');
+    else if (how[0] == 'i') truth = contains(r->run, b, a);
+    else if (how[0] == 'n') truth = !contains(r->run, b, a);
+    else if (how[0] == '=' || how[0] == '!') truth = template_equal(r->run, a, b) == (how[0] == '=');
+    else if (texts && !template_spend(r->run, at, a->text.length / 16)) return false;
     else if (how[0] == '<') truth = order(a, b) < (how[1] == '=');
     else truth = order(a, b) > -(how[1] == '=');
     value->type = TEMPLATE_BOOL;
@@ -503,9 +507,11 @@ static bool comparison(reader *r, template_value *value)
 
 static bool negation(reader *r, template_value *value)
 {
-    if (!word(r, "not")) return comparison(r, value);
-    if (!negation(r, value)) return false;
-    bool truth = !template_truth(value);
+    uint32_t count = 0;
+    while (word(r, "not")) count++;
+    if (!comparison(r, value)) return false;
+    if (!count) return true;
+    bool truth = template_truth(value) != (count % 2 == 1);
     value->type = TEMPLATE_BOOL;
     value->truth = truth;
     return true;
@@ -533,6 +539,7 @@ static bool has_condition(const reader *r)
     char quote = 0;
     int depth = 0;
     for (const char *c = r->at; c < r->end; c++) {
+        r->run->steps++;
         if (quote) {
             if (*c == '\\' && c + 1 < r->end) c++;
             else if (*c == quote) quote = 0;
@@ -578,7 +585,7 @@ static bool conditional(reader *r, template_value *value)
 static bool expression(reader *r, template_value *value)
 {
     if (r->depth == 60) return template_fail(r->run, r->at, WG_UNSUPPORTED, "an expression is nested too deep");
-    if (++r->run->steps > TEMPLATE_MOST_STEPS) return template_fail(r->run, r->at, WG_SIZE, "the template takes too many steps");
+    if (!template_spend(r->run, r->at, TEMPLATE_STEP)) return false;
     r->depth++;
     bool good = has_condition(r) ? conditional(r, value) : logic(r, false, value);
     r->depth--;

@@ -117,44 +117,61 @@ static void find_bytes(wg_tokenizer *t)
     }
 }
 
-static void find_scores(wg_tokenizer *t)
+static bool find_scores(wg_tokenizer *t, wg_error *error)
 {
     bool any = false;
     for (uint32_t i = 0; i < t->count; i++) {
-        if (t->tokens[i].type != TOKENIZER_NORMAL) continue;
-        if (!any || t->tokens[i].score < t->least) t->least = t->tokens[i].score;
-        if (!any || t->tokens[i].score > t->greatest) t->greatest = t->tokens[i].score;
+        const tokenizer_token *token = &t->tokens[i];
+        if (!(token->score - token->score == 0)) return base_fail(error, WG_FORMAT, "%s: the score of token %u is no number", t->name, i);
+        if (token->type != TOKENIZER_NORMAL && token->type != TOKENIZER_USER) continue;
+        if (t->form == TOKENIZER_UNIGRAM && token->length > TOKENIZER_MOST_UNIGRAM)
+            return base_fail(error, WG_UNSUPPORTED, "%s: piece %u is %u bytes long; at most %u are supported", t->name, i, token->length, TOKENIZER_MOST_UNIGRAM);
+        if (token->type != TOKENIZER_NORMAL) continue;
+        if (!any || token->score < t->least) t->least = token->score;
+        if (!any || token->score > t->greatest) t->greatest = token->score;
         any = true;
     }
+    return true;
+}
+
+typedef struct added {
+    unsigned char first;
+    uint32_t length;
+    int32_t id;
+} added;
+
+/* By first byte, then the longest, then the first of the vocabulary. */
+static int by_place(const void *left, const void *right)
+{
+    const added *a = left, *b = right;
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    if (a->length != b->length) return a->length > b->length ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 /* Lists of added tokens by first byte, the longest first: one of those that are looked for in the raw text, one for the normalised text. */
 static bool index_added(wg_tokenizer *t, bool normalised, wg_error *error)
 {
-    uint32_t *starts = base_arena_take_zeroed(&t->arena, 258 * sizeof *starts), count = 0;
-    if (!starts) return base_fail_memory(error);
-    for (uint32_t i = 0; i < t->count; i++) {
+    uint32_t *starts = base_arena_take_zeroed(&t->arena, 257 * sizeof *starts), count = 0, capacity = 0;
+    added *all = NULL;
+    bool good = starts != NULL;
+    for (uint32_t i = 0; good && i < t->count; i++) {
         const tokenizer_token *token = &t->tokens[i];
         if (!token->added || token->normalised != normalised || !token->length) continue;
-        starts[(unsigned char)token->text[0] + 1]++;
-        count++;
+        good = BASE_RESERVE(t->allocator, all, capacity, count + 1);
+        if (good) all[count++] = (added){(unsigned char)token->text[0], token->length, (int32_t)i};
     }
-    for (int b = 0; b < 256; b++) starts[b + 1] += starts[b];
-    int32_t *list = base_arena_take(&t->arena, (count + 1) * sizeof *list);
-    uint32_t *next = base_arena_take(&t->arena, 257 * sizeof *next);
-    if (!list || !next) return base_fail_memory(error);
-    memcpy(next, starts, 257 * sizeof *next);
-    for (uint32_t i = 0; i < t->count; i++) {
-        const tokenizer_token *token = &t->tokens[i];
-        if (!token->added || token->normalised != normalised || !token->length) continue;
-        unsigned char first = (unsigned char)token->text[0];
-        uint32_t at = next[first]++;
-        for (; at > starts[first] && t->tokens[list[at - 1]].length < token->length; at--) list[at] = list[at - 1];
-        list[at] = (int32_t)i;
+    int32_t *list = good ? base_arena_take(&t->arena, ((size_t)count + 1) * sizeof *list) : NULL;
+    if (list && count) qsort(all, count, sizeof *all, by_place);
+    for (uint32_t i = 0; list && i < count; i++) {
+        list[i] = all[i].id;
+        starts[all[i].first + 1]++;
     }
+    for (int b = 0; list && b < 256; b++) starts[b + 1] += starts[b];
+    base_free(t->allocator, all, capacity * sizeof *all);
     t->added_by_byte[normalised] = starts;
     t->added[normalised] = list;
-    return true;
+    return list || base_fail_memory(error);
 }
 
 /* The first place behind the start of a text where a space, or its mark, follows something else; the length where there is none. */
@@ -186,7 +203,7 @@ bool tokenizer_finish(wg_tokenizer *t, wg_error *error)
 {
     if (!index_tokens(t, error)) return false;
     find_bytes(t);
-    find_scores(t);
+    if (!find_scores(t, error)) return false;
     look_for_words(t);
     return index_added(t, false, error) && index_added(t, true, error);
 }
@@ -316,7 +333,7 @@ static wg_tokenizer *open_folder(const wg_allocator *allocator, const char *fold
     snprintf(path, sizeof path, "%s/vocab.json", folder);
     snprintf(merges, sizeof merges, "%s/merges.txt", folder);
     if (is_there(path) && is_there(merges)) return tokenizer_read_pair(allocator, path, merges, error);
-    return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, tokenizer.bytes, vocab.json with merges.txt", folder), NULL;
+    return base_fail(error, WG_FILE, "%s holds no tokenizer: none of tokenizer.json, tokenizer.model, tokenizer.bin, tokenizer.bytes, vocab.json with merges.txt; put one there, or name one by --tokenizer", folder), NULL;
 }
 
 /* The vocabulary within an image. */

@@ -65,6 +65,9 @@ struct wg_tokenizer {
     struct tokenizer_known *known;         /* pieces that were encoded before */
 };
 
+/* Bytes of a piece of UNIGRAM: segmentation looks at every text up to the longest one at every place. */
+#define TOKENIZER_MOST_UNIGRAM 1024u
+
 /* ---- making (tokenizer.c) ---- */
 
 wg_tokenizer *tokenizer_new(const wg_allocator *allocator, const char *name, wg_error *error);

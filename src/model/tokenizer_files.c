@@ -172,7 +172,9 @@ static bool read_llama2c(wg_tokenizer *t, message m)
         if (!take(&m, 8, &at)) return false;
         memcpy(&score, at, 4);
         memcpy(&length, at + 4, 4);
-        if (length < 0 || length > longest) return base_fail(m.error, WG_FORMAT, "%s: token %u has the length %d; the greatest is %d", m.name, t->count, length, longest);
+        if (length < 0 || length > longest)
+            return base_fail(m.error, WG_FORMAT, "%s is no vocabulary of llama2.c: token %u has the length %d, the greatest is %d; name its tokenizer.bin by --tokenizer", m.name,
+                             t->count, length, longest);
         if (!take(&m, (uint64_t)length, &at)) return false;
         tokenizer_type type = t->count == 0 ? TOKENIZER_UNKNOWN : t->count < 3 ? TOKENIZER_CONTROL : t->count < 259 ? TOKENIZER_BYTE : TOKENIZER_NORMAL;
         if (tokenizer_add(t, (const char *)at, (size_t)length, score, type) < 0) return base_fail_memory(m.error);

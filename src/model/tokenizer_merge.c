@@ -208,10 +208,11 @@ static void unigram_steps(const wg_tokenizer *t, const char *text, size_t length
 {
     for (size_t i = 1; i <= length; i++) table[i].score = -1e300;
     table[0].score = 0;
+    uint32_t longest = t->longest < TOKENIZER_MOST_UNIGRAM ? t->longest : TOKENIZER_MOST_UNIGRAM;
     for (size_t at = 0; at < length;) {
         uint32_t code, bytes = tokenizer_character(text + at, length - at, &code);
         bool single = false;
-        for (size_t end = at; end < length && end - at < t->longest;) {
+        for (size_t end = at; end < length && end - at < longest;) {
             uint32_t ignored;
             end += tokenizer_character(text + end, length - end, &ignored);
             int32_t id = tokenizer_find(t, text + at, end - at);

@@ -52,6 +52,11 @@ static bool has_shape(const model_tensor *tensor, uint32_t rank, const int64_t *
     return tensor->rank == rank && !memcmp(tensor->shape, shape, rank * sizeof *shape);
 }
 
+static bool is_weight(wg_kind kind)
+{
+    return kind < WG_KIND_COUNT && (base_kind_is_float(kind) || base_kind_is_block(kind));
+}
+
 /* Kind and presence of a tensor in the files; experts that stand one by one are each looked at. */
 static bool check(model_author *author, const char *name, uint32_t rank, const int64_t *shape, wg_kind *kind)
 {
@@ -68,7 +73,7 @@ static bool check(model_author *author, const char *name, uint32_t rank, const i
         if (!has_shape(tensor, rank - apart, shape + apart))
             return fail(author, WG_SHAPE, "%s is %s, and the configuration asks for %s", tensor->name,
                         BASE_SHAPE_TEXT(tensor->rank, tensor->shape), BASE_SHAPE_TEXT(rank - apart, shape + apart)), false;
-        if (tensor->kind == WG_KIND_COUNT || (expert && tensor->kind != *kind))
+        if (!is_weight(tensor->kind) || (expert && tensor->kind != *kind))
             return fail(author, WG_UNSUPPORTED, "%s is of a type that is not supported here", tensor->name), false;
         *kind = tensor->kind;
     }
@@ -117,6 +122,7 @@ wg_value model_vector(model_author *author, model_role role, int64_t layer, bool
 /* [n] under x [.., n]. */
 static wg_value spread(wg_value vector, wg_value x)
 {
+    if (wg_is_poison(x)) return x; /* which has no axes to count down */
     for (uint32_t axis = wg_value_rank(x) - 1; axis-- > 0;) vector = wg_broadcast_along(vector, 0, wg_value_size(x, axis));
     return vector;
 }
@@ -132,6 +138,7 @@ static wg_value adapter_weight(model_author *author, const char *name, int64_t r
     wg_kind kind = tensor && author->cut.form != WG_MODEL_TRAIN ? tensor->kind : WG_KIND_F32;
     if (tensor && !has_shape(tensor, 2, (int64_t[]){rows, columns}))
         return fail(author, WG_SHAPE, "%s is %s, and its product asks for [%lld, %lld]", name, BASE_SHAPE_TEXT(tensor->rank, tensor->shape), (long long)rows, (long long)columns);
+    if (!is_weight(kind)) return fail(author, WG_UNSUPPORTED, "%s is of a type that is not supported here", name);
     wg_value parameter = wg_name(wg_parameter_named(author->tape, kind, 2, shape, name), name);
     if (!wg_is_poison(parameter) && !remember(author, parameter, true)) return (wg_value){author->tape, WG_NONE, 0};
     return parameter;
@@ -186,6 +193,7 @@ wg_value model_expert_linear(model_author *author, wg_value x, model_role role, 
 /* x over the root of the mean of its squares and epsilon, along the last axis. */
 static wg_value over_root(const model_author *author, wg_value x)
 {
+    if (wg_is_poison(x)) return x;
     uint32_t last = wg_value_rank(x) - 1;
     wg_value mean = wg_div_scalar(wg_sum_along(wg_mul(x, x), last), (double)wg_value_shape(x)[last]);
     wg_value root = wg_sqrt(wg_add_scalar(mean, author->config->epsilon));

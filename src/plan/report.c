@@ -286,12 +286,36 @@ static void put_why_stored(const wg_plan *plan, const plan_layout *layout, uint3
     base_string_puts(text, "\n");
 }
 
+/* The first other stage whose program computes a node too; WG_NONE: none. */
+static uint32_t computed_elsewhere(const wg_plan *plan, uint32_t own, uint32_t node)
+{
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_stage *stage = &plan->stages[s];
+        if (s == own || stage->again) continue;
+        for (uint32_t i = 0; i < stage->instruction_count; i++)
+            if (stage->instructions[i].node == node) return s;
+    }
+    return WG_NONE;
+}
+
+static void put_why_computed_again(const wg_plan *plan, uint32_t own, base_string *text)
+{
+    const plan_stage *stage = &plan->stages[own];
+    for (uint32_t i = 0, last = WG_NONE; i < stage->instruction_count && !stage->again; i++) {
+        uint32_t node = stage->instructions[i].node, other = node == last ? WG_NONE : computed_elsewhere(plan, own, node);
+        last = node;
+        if (other == WG_NONE) continue;
+        base_string_printf(text, "computes %u %s, as stage %u does: cheaper than storing it\n", node, graph_rows[graph_node(plan->graph, node)->op].name, other);
+    }
+}
+
 void plan_stage_reasons(const wg_plan *plan, const plan_layout *layout, uint32_t index, base_string *text)
 {
     const plan_stage *stage = &plan->stages[index];
     if (stage->again) base_string_puts(text, "runs again: its values were dropped to keep to the memory budget\n");
     if (stage->kind == PLAN_STAGE_PATTERN) base_string_printf(text, "a match of %s over %u nodes\n", plan_pattern_name(plan->matches[stage->match].pattern), stage->node_count);
     else if (stage->node_count > 1) base_string_printf(text, "fuses %u nodes: one pass over the items of %u\n", stage->node_count, stage->nodes[stage->node_count - 1]);
+    put_why_computed_again(plan, index, text);
     for (uint32_t w = 0; w < stage->write_count; w++) put_why_stored(plan, layout, stage->writes[w].node, text);
 }
 

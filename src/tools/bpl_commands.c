@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "bpl/display.h"
 #include "bpl/evaluate.h"
 #include "tools/bpl_console.h"
@@ -14,12 +15,18 @@
 
 static const char *const roles[] = {"array", "array", "function", "operator", "operator"};
 
+/* What was read once is among the globals; it is nobody's name. */
+static bool is_system(const wg_bpl *bpl, bpl_symbol symbol)
+{
+    return !strncmp(bpl_symbol_text(bpl, symbol), "•", strlen("•"));
+}
+
 static void command_names(bpl_console *console, const char *rest)
 {
     (void)rest;
     for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= console->bpl->symbol_count; symbol++) {
         bpl_value *value = symbol < console->bpl->symbol_capacity ? console->bpl->globals[symbol] : NULL;
-        if (value) bpl_console_print(console, "%s  %s\n", bpl_symbol_text(console->bpl, symbol), roles[bpl_role_of(value)]);
+        if (value && !is_system(console->bpl, symbol)) bpl_console_print(console, "%s  %s\n", bpl_symbol_text(console->bpl, symbol), roles[bpl_role_of(value)]);
     }
 }
 
@@ -28,7 +35,7 @@ static bool put_names(wg_bpl *bpl, base_string *text)
 {
     for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= bpl->symbol_count; symbol++) {
         bpl_value *value = symbol < bpl->symbol_capacity ? bpl->globals[symbol] : NULL;
-        if (!value) continue;
+        if (!value || is_system(bpl, symbol)) continue;
         base_string_printf(text, "%s←", bpl_symbol_text(bpl, symbol));
         bool function = bpl_is_function(value) || bpl_holds_function(value);
         if (!(function ? bpl_put_inline(bpl, text, value, &(bpl_style){.full = true}) : bpl_literal(bpl, value, text))) return false;
@@ -50,10 +57,8 @@ static void command_save(bpl_console *console, const char *path)
     if (!*path) fputs("]save FILE writes the names and their values as a script\n", stderr);
     else if (!put_names(console->bpl, &text)) tell_error(console);
     else {
-        FILE *file = fopen(path, "w");
-        bool done = file && fwrite(text.text ? text.text : "", 1, text.length, file) == text.length;
-        if (file && fclose(file)) done = false;
-        if (!done) fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        wg_error error = {.code = WG_OK};
+        if (!base_file_write(tool_allocator(), path, text.text ? text.text : "", text.length, &error)) fprintf(stderr, "wengert bpl: %s\n", error.message);
     }
     base_string_free(&text);
 }
@@ -87,6 +92,10 @@ static void command_time(bpl_console *console, const char *text)
 {
     double start = seconds(), least = 1e300, whole;
     int runs = 0;
+    if (!*text) {
+        fputs("]time EXPRESSION says how long it takes, as ]time +/⍳1000\n", stderr);
+        return;
+    }
     do {
         wg_bpl_outcome outcome;
         double from = seconds();

@@ -44,7 +44,7 @@ bool generation_prompt(generation *g, const int32_t *ids, size_t count)
     g->prompt = g->count;
     g->text.length = g->written = 0;
     int64_t room = wg_runner_ctx(g->runner);
-    if (!g->count) return base_fail(&g->error, WG_ARGUMENT, "the prompt is empty, and this vocabulary has no token to begin with");
+    if (!g->count) return base_fail(&g->error, WG_ARGUMENT, "the prompt is empty, and this vocabulary has no token to begin with; give a text");
     if ((int64_t)g->count < room) return true;
     return base_fail(&g->error, WG_BOUNDS, "the prompt has %zu tokens, and there is room for %lld positions: a prompt is never cut; give a greater --ctx", g->count,
                      (long long)room);
@@ -63,16 +63,19 @@ static size_t held_back(const generation *g)
     return most;
 }
 
-/* Cuts the text at the first of the texts to stop at; true: it is there. */
-static bool stops(generation *g)
+/* Cuts the text at the first of the texts to stop at, which may end in the last `fresh` bytes only; true: it is there. The text may hold zeros. */
+static bool stops(generation *g, size_t fresh)
 {
-    const char *stop, *first = NULL;
-    for (uint32_t i = 0; g->text.text && (stop = tool_value_at(g->call, "stop", i)); i++) {
-        const char *found = *stop ? strstr(g->text.text, stop) : NULL;
-        if (found && (!first || found < first)) first = found;
+    const char *stop;
+    size_t first = g->text.length;
+    for (uint32_t i = 0; (stop = tool_value_at(g->call, "stop", i)); i++) {
+        size_t length = strlen(stop), before = g->text.length - fresh;
+        for (size_t at = before < length ? 0 : before - length + 1; length && at + length <= g->text.length && at < first; at++)
+            if (!memcmp(g->text.text + at, stop, length)) first = at;
     }
-    if (first) g->text.length = (size_t)(first - g->text.text);
-    return first != NULL;
+    bool found = first < g->text.length;
+    g->text.length = first;
+    return found;
 }
 
 static void show(generation *g, bool shown, bool last)
@@ -114,7 +117,7 @@ static generation_end choose(generation *g, const float *logits, bool shown)
     base_string_put(&g->text, part, length);
     base_string_put(&g->text, "", 0);
     if (g->text.failed) return base_fail_memory(&g->error), GENERATION_FAILED;
-    if (stops(g)) return GENERATION_STOP;
+    if (stops(g, length)) return GENERATION_STOP;
     show(g, shown, false);
     return (int64_t)g->count >= wg_runner_ctx(g->runner) ? GENERATION_FULL : GENERATION_NOT;
 }
@@ -251,6 +254,15 @@ static bool open_draft(generation *g, int *code)
                      (long long)wg_runner_vocabulary(g->runner));
 }
 
+/* Whether a file can be put where an option says: better told before than when the text is there. */
+static bool may_write(generation *g, const char *option)
+{
+    const char *path = tool_value(g->call, option), *slash = path ? strrchr(path, '/') : NULL;
+    char folder[4096];
+    if (!path || (size_t)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".") >= sizeof folder) return true;
+    return !access(folder, W_OK | X_OK) || base_fail(&g->error, WG_FILE, "--%s: nothing can be written into %s: %s; name another place", option, folder, strerror(errno));
+}
+
 bool generation_open(generation *g, const tool_call *call, int *code)
 {
     const char *vocabulary = tool_value(call, "tokenizer"), *model = call->words[0];
@@ -267,7 +279,7 @@ bool generation_open(generation *g, const tool_call *call, int *code)
                          (long long)wg_runner_vocabulary(g->runner));
     g->chat_template = wg_chat_template(NULL, model, &g->error);
     if (g->error.code || !(g->stream = wg_tokenizer_stream_new(g->tokenizer, true, &g->error))) return false;
-    return open_draft(g, code) && open_session(g);
+    return open_draft(g, code) && open_session(g) && may_write(g, "session") && may_write(g, "receipt");
 }
 
 void generation_close(generation *g)

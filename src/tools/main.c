@@ -190,6 +190,12 @@ static int unknown_option(const tool_call *call, const char *name)
     return tool_usage(call, "there is no --%s here", name);
 }
 
+/* Whether an option's value is a place of the file system: an empty one is a variable that was not set. */
+static bool names_place(const char *value)
+{
+    return lists("FILE PATH DIR MODEL", value);
+}
+
 /* One `--name`, `--name=value` or `--name value`; how many arguments it took, 0: printed. */
 static int read_option(tool_call *call, int left, char **arguments)
 {
@@ -205,6 +211,7 @@ static int read_option(tool_call *call, int left, char **arguments)
         if (left < 2) return tool_usage(call, "--%s needs %s", word, option->value), 0;
         given.value = arguments[1];
     }
+    if (option->value && !*given.value && names_place(option->value)) return tool_usage(call, "--%s needs %s, and it is empty", word, option->value), 0;
     if (!option->repeats && tool_value(call, option->name)) return tool_usage(call, "--%s stands twice", word), 0;
     call->given[call->given_count++] = given;
     return option->value && !equals ? 2 : 1;
@@ -337,6 +344,7 @@ static int unknown_verb(int count, char **arguments)
             least = distance(name, verbs[i].name);
             nearest = verbs[i].name;
         }
+    if (distance(name, "model") < least) nearest = "model";
     fprintf(stderr, "wengert: there is no verb %s", name);
     if (nearest) fprintf(stderr, "; did you mean %s?", nearest);
     fputs(nearest ? "\n" : "; see wengert --help\n", stderr);
@@ -348,11 +356,11 @@ static int help(int count, char **arguments)
 {
     int taken;
     const tool_verb *verb = find_verb(count, arguments, &taken);
-    if (count == 1 && !verb && print_family(arguments[0], stdout)) return TOOL_DONE;
+    if (count == 1 && !verb && print_family(arguments[0], stdout)) return tool_finish(NULL);
     if (count && !verb) return unknown_verb(count, arguments);
     if (verb) print_help(verb);
     else print_verbs(stdout);
-    return TOOL_DONE;
+    return tool_finish(NULL);
 }
 
 int main(int count, char **arguments)
@@ -366,7 +374,7 @@ int main(int count, char **arguments)
     if (!strcmp(name, "--version")) arguments[1] = "version";
     warn_environment();
     int taken;
-    if (count == 3 && (!strcmp(arguments[2], "--help") || !strcmp(arguments[2], "-h")) && print_family(name, stdout)) return TOOL_DONE;
+    if (count == 3 && (!strcmp(arguments[2], "--help") || !strcmp(arguments[2], "-h")) && print_family(name, stdout)) return tool_finish(NULL);
     const tool_verb *verb = find_verb(count - 1, arguments + 1, &taken);
     return verb ? run_verb(verb, count - 1 - taken, arguments + 1 + taken) : unknown_verb(count - 1, arguments + 1);
 }

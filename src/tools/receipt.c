@@ -57,79 +57,6 @@ bool receipt_write(generation *g, generation_end how)
 
 /* ---- verifying ---- */
 
-typedef struct receipt {
-    base_arena arena;
-    base_file file;
-    const char *path;
-    wg_model_identity identity;
-    const char *weights;
-    wg_sampler sampler;
-    int32_t *tokens; /* [prompt + count] */
-    size_t prompt, count;
-} receipt;
-
-static bool malformed(const receipt *r, const char *key, wg_error *error)
-{
-    return base_fail(error, WG_FORMAT, "%s is no receipt: \"%s\" is missing or malformed", r->path, key);
-}
-
-static bool read_ids(receipt *r, const base_json *list, int32_t *ids, const char *key, wg_error *error)
-{
-    for (const base_json *item = list->first; item; item = item->next) {
-        int64_t id;
-        if (!base_json_integer(item, &id) || id < 0 || id > INT32_MAX) return malformed(r, key, error);
-        *ids++ = (int32_t)id;
-    }
-    return true;
-}
-
-static bool read_sampler(receipt *r, const base_json *json, wg_error *error)
-{
-    double real;
-    wg_sampler_defaults(&r->sampler);
-#define SAMPLER(field, type, flag, otherwise, help)                                                                               \
-    if (!base_json_find(json, flag) || !base_json_float(base_json_find(json, flag), WG_KIND_F64, &real)) return malformed(r, flag, error); \
-    r->sampler.field = (type)real;
-#define SAMPLER_SEED(field, ...)                                                                                                  \
-    if (!base_json_find(json, "seed") || !base_json_unsigned(base_json_find(json, "seed"), &r->sampler.field)) return malformed(r, "seed", error);
-#include "model/sampler.def"
-    return wg_sampler_check(&r->sampler, error);
-}
-
-static bool read_identity(receipt *r, const base_json *json, wg_error *error)
-{
-    const base_json *cut = base_json_find(json, "cut"), *text = base_json_find(json, "sha256");
-    int64_t semantics, chips;
-    if (!cut || cut->type != BASE_JSON_STRING || !text || text->type != BASE_JSON_STRING || !base_json_find(json, "semantics") ||
-        !base_json_integer(base_json_find(json, "semantics"), &semantics) || !base_json_find(json, "chips") || !base_json_integer(base_json_find(json, "chips"), &chips))
-        return malformed(r, "identity", error);
-    r->identity.semantics = (int32_t)semantics;
-    r->identity.chips = (uint32_t)chips;
-    snprintf(r->identity.cut, sizeof r->identity.cut, "%s", cut->text);
-    snprintf(r->identity.sha256, sizeof r->identity.sha256, "%s", text->text);
-    return true;
-}
-
-static bool read_receipt(receipt *r, wg_error *error)
-{
-    if (!base_file_read(tool_allocator(), r->path, (size_t)1 << 30, &r->file, error)) return false;
-    const base_json *json = base_json_read(&r->arena, r->path, (const char *)r->file.bytes, r->file.length, error);
-    if (!json) return false;
-    const base_json *identity = base_json_find(json, "identity"), *weights = base_json_find(json, "weights"), *sampler = base_json_find(json, "sampler");
-    const base_json *prompt = base_json_find(json, "prompt"), *tokens = base_json_find(json, "tokens");
-    if (!identity || !read_identity(r, identity, error)) return identity ? false : malformed(r, "identity", error);
-    if (!weights || weights->type != BASE_JSON_STRING) return malformed(r, "weights", error);
-    if (!sampler || !read_sampler(r, sampler, error)) return sampler ? false : malformed(r, "sampler", error);
-    if (!prompt || prompt->type != BASE_JSON_ARRAY || !prompt->count) return malformed(r, "prompt", error);
-    if (!tokens || tokens->type != BASE_JSON_ARRAY) return malformed(r, "tokens", error);
-    r->weights = weights->text;
-    r->prompt = prompt->count;
-    r->count = tokens->count;
-    r->tokens = base_arena_take(&r->arena, (r->prompt + r->count + 1) * sizeof *r->tokens);
-    if (!r->tokens) return base_fail_memory(error);
-    return read_ids(r, prompt, r->tokens, "prompt", error) && read_ids(r, tokens, r->tokens + r->prompt, "tokens", error);
-}
-
 /* The program and the weights that the receipt tells are these. */
 static bool same_model(const receipt *r, wg_model_spec *spec, const wg_runner *runner, wg_error *error)
 {
@@ -168,18 +95,20 @@ static int verify(const tool_call *call, const receipt *r, wg_model_spec *spec, 
 
 int verb_model_verify(const tool_call *call)
 {
-    receipt r = {.arena = base_arena_new(tool_allocator()), .path = call->words[0]};
+    receipt r = {.path = NULL};
+    base_file file;
     wg_error error = {.code = WG_OK};
     int code = TOOL_FAILED;
     wg_model_spec *spec = NULL;
     wg_runner *runner = NULL;
-    if (read_receipt(&r, &error)) spec = language_spec(call, call->words[1], &error);
+    if (!base_file_read(tool_allocator(), call->words[0], (size_t)1 << 30, &file, &error)) return tool_fail(call, &error);
+    if (receipt_read(&r, tool_allocator(), call->words[0], file.bytes, file.length, &error)) spec = language_spec(call, call->words[1], &error);
     wg_runner_options options = {.size = sizeof options, .ctx = (int64_t)(r.prompt + r.count)};
     if (spec) runner = wg_runner_new(spec, &options, &error);
     code = runner ? verify(call, &r, spec, runner) : tool_fail(call, &error);
     wg_runner_free(&runner);
     wg_model_spec_free(&spec);
-    base_file_close(&r.file);
-    base_arena_free(&r.arena);
+    base_file_close(&file);
+    receipt_free(&r);
     return code;
 }

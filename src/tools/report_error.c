@@ -53,8 +53,10 @@ int tool_fail(const tool_call *call, const wg_error *error)
 
 int tool_finish(const tool_call *call)
 {
+    errno = 0; /* what a failed write before this one left may be of another call since */
     if (!fflush(stdout) && !ferror(stdout)) return TOOL_DONE;
     if (errno == EPIPE) return TOOL_FAILED; /* whoever read us has read enough */
-    fprintf(stderr, "wengert %s: the output could not be written: %s\n", call->verb->name, strerror(errno));
+    fprintf(stderr, "wengert%s%s: the output could not be written%s%s; check where it goes\n", call ? " " : "", call ? call->verb->name : "", errno ? ": " : "",
+            errno ? strerror(errno) : "");
     return TOOL_FAILED;
 }

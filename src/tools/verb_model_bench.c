@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/json.h"
 #include "base/scalar.h"
@@ -76,7 +77,8 @@ static bool run_theirs(const char *program, const char *model, sample *s, uint32
     if (!pipe) return base_fail(error, WG_FILE, "cannot run %s", program);
     for (size_t got; (got = fread(part, 1, sizeof part, pipe));) base_string_put(&text, part, got);
     int code = pclose(pipe);
-    bool good = code == 0 || base_fail(error, WG_FILE, "%s ended with %d on this model", program, code);
+    if (WIFEXITED(code) && WEXITSTATUS(code) > 125) base_fail(error, WG_FILE, "%s cannot be run; --compare names the program llama-bench of llama.cpp", program);
+    bool good = code == 0 || error->code || base_fail(error, WG_FILE, "%s failed on this model; run it alone to see why", program);
     good = good && read_their_answer(text.text ? text.text : "", text.length, s, error);
     base_string_free(&text);
     return good;

@@ -95,6 +95,7 @@ int verb_model_generate(const tool_call *call)
 {
     generation g;
     int code;
+    if (tool_value(call, "system") && !tool_value(call, "chat")) return tool_usage(call, "--system is a message of a conversation; give --chat, too");
     if (!generation_open(&g, call, &code) || !(code = -1, first_prompt(&g, call->words[1]))) {
         if (code < 0) code = tool_fail(call, &g.error);
         generation_close(&g);
@@ -172,6 +173,9 @@ int verb_model_chat(const tool_call *call)
     int code;
     if (!generation_open(&g, call, &code)) {
         if (code < 0) code = tool_fail(call, &g.error);
+    } else if (!g.chat_template) {
+        base_fail(&g.error, WG_NAME, "%s has no chat template: `wengert model generate` goes on from plain text", call->words[0]);
+        code = tool_fail(call, &g.error);
     } else code = converse(&g);
     generation_close(&g);
     return code;

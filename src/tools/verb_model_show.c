@@ -147,7 +147,7 @@ static bool read_kind(const tool_call *call, const char *option, wg_kind otherwi
     *kind = otherwise;
     for (int k = 0; name && k < WG_KIND_COUNT; k++)
         if (!strcmp(wg_kind_name((wg_kind)k), name)) return *kind = (wg_kind)k, true;
-    return !name || (tool_usage(call, "--%s %s: no such kind", option, name), false);
+    return !name || (tool_usage(call, "--%s %s: no such kind; there are f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1 q4_k q6_k", option, name), false);
 }
 
 static int say_written(const tool_call *call, const char *path)

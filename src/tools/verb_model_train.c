@@ -145,18 +145,37 @@ static bool read_text(lesson *l)
 
 /* ---- the model ---- */
 
-/* config.json of a new model: the form of Llama. */
-static bool write_config(lesson *l, const char *path)
+/* Layers, width and heads, as 4x128x4. */
+static bool read_shape(lesson *l, const char *shape, int64_t numbers[3])
 {
-    const char *shape = tool_value(l->call, "shape");
-    int64_t numbers[3] = {4, 128, 4};
-    if (!shape) return base_fail(&l->error, WG_FILE, "%s holds no config.json; give the --shape of a new model, as 4x128x4", l->folder);
     const char *at = shape;
     for (int i = 0; i < 3; i++) {
         size_t taken = base_parse_integer(at, strlen(at), &numbers[i]);
         if (!taken || numbers[i] < 1 || numbers[i] > 65536 || at[taken] != (i < 2 ? 'x' : 0)) return base_fail(&l->error, WG_USAGE, "--shape is layers, width and heads, as 4x128x4, not '%s'", shape);
         at += taken + 1;
     }
+    return true;
+}
+
+/* A shape that is given for the model that is there must be its own: it would be ignored. */
+static bool check_shape(lesson *l, const wg_model_facts *facts)
+{
+    const char *shape = tool_value(l->call, "shape");
+    int64_t numbers[3];
+    if (!shape) return true;
+    if (!read_shape(l, shape, numbers)) return false;
+    if (numbers[0] == facts->layers && numbers[1] == facts->width && numbers[2] == facts->heads) return true;
+    return base_fail(&l->error, WG_ARGUMENT, "%s holds a model of the shape %lldx%lldx%lld, not %s; leave --shape out, or name another folder", l->folder,
+                     (long long)facts->layers, (long long)facts->width, (long long)facts->heads, shape);
+}
+
+/* config.json of a new model: the form of Llama. */
+static bool write_config(lesson *l, const char *path)
+{
+    const char *shape = tool_value(l->call, "shape");
+    int64_t numbers[3];
+    if (!shape) return base_fail(&l->error, WG_FILE, "%s holds no config.json; give the --shape of a new model, as 4x128x4", l->folder);
+    if (!read_shape(l, shape, numbers)) return false;
     int64_t width = numbers[1], inner = (8 * width / 3 + 31) / 32 * 32;
     if (width % numbers[2] || width / numbers[2] % 2) return base_fail(&l->error, WG_USAGE, "--shape %s: the width of a head, width / heads, must be even", shape);
     base_string text = base_string_new(tool_allocator());
@@ -193,6 +212,7 @@ static bool open_spec(lesson *l)
     if (!(l->spec = wg_model_spec_open(NULL, l->folder, &l->error))) return false;
     wg_model_facts facts = {.size = sizeof facts};
     wg_model_spec_facts(l->spec, &facts);
+    if (!check_shape(l, &facts)) return false;
     if ((int64_t)wg_tokenizer_count(l->tokenizer) > facts.vocabulary)
         return base_fail(&l->error, WG_ARGUMENT, "the vocabulary has %u tokens and the model %lld", wg_tokenizer_count(l->tokenizer), (long long)facts.vocabulary);
     return true;

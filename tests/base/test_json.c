@@ -42,6 +42,11 @@ static void reads_values(void **state)
     assert_int_equal(good(" null\r\n\t")->type, BASE_JSON_NULL);
     assert_int_equal(good("true")->type, BASE_JSON_TRUE);
     assert_int_equal(good("false")->type, BASE_JSON_FALSE);
+    int64_t whole;
+    uint64_t natural;
+    double real;
+    assert_null(base_json_find(NULL, "a"));
+    assert_false(base_json_integer(NULL, &whole) || base_json_unsigned(NULL, &natural) || base_json_float(NULL, WG_KIND_F64, &real));
     assert_int_equal(good("[]")->count, 0);
     assert_int_equal(good("{ }")->count, 0);
     const base_json *list = good("[1, [2, {\"a\": []}], \"x\"]");

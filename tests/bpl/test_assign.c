@@ -24,6 +24,8 @@ static const shown names[] = {
 };
 
 static const shown patterns[] = {
+    {"[x y]←[5] ⋄ x y", "5 5"},
+    {"[x y]←1 1⍴5 ⋄ x y", "5 5"},
     {"[a b]←1 2 ⋄ a-b", "¯1"},
     {"[a b]←1 ⋄ a b", "1 1"},
     {"[a [b c]]←1 (2 3) ⋄ c", "3"},
@@ -113,6 +115,9 @@ static const shown modified[] = {
 };
 
 static const shown selections[] = {
+    {"x←5 ⋄ (3↑x)←¯2ₓ ⋄ x", "¯2ₓ"},
+    {"x←0⍴⊂1 2 ⋄ (⌽x)←¯2 ⋄ x", "0⍴⊂[0 0]"},
+    {"x←2 3⍴⍳6 ⋄ x.[0]←1 1⍴9 ⋄ x.[0]", "9 9 9"},
     {"x←1 2 3 ⋄ (2↑x)←8 9 ⋄ x", "8 9 3"},
     {"x←1 2 3 ⋄ 2↑x ←8 9 ⋄ x", "8 9 3"},
     {"x←1 2 3 ⋄ (x)←5 ⋄ x", "5"},

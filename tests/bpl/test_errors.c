@@ -36,6 +36,11 @@ static const shown signals[] = {
     {"•signal \"two words\"", "!DOMAIN"},
     {"•signal 5", "!DOMAIN"},
     {"{∞::•signal $e ⋄ \"why\"•signal \"FOO\"}0", "!FOO why"},
+    {"ᵇ3", "!SYNTAX"}, /* the first thing of all that is read */
+    {"⁻", "!SYNTAX"},
+    {"(0⍴⊂1 2)⌹⍬", "!DOMAIN"},
+    {"\"abc\"⍒2", "!RANK"},
+    {"$n⍉5", "!DOMAIN"},
 };
 
 static void test_guards(void **state) { (void)state, CHECK_ALL(guards); }

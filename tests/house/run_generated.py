@@ -14,6 +14,8 @@ VERB_FIELDS = "name function usage least most options summary example".split()
 # Words that complete a value. Each must stand in the option's help, so that these lists follow the table.
 WORDS = {"optimizer": "sgd adam adamw", "schedule": "constant linear cosine step"}
 FILE_VALUES = {"PATH", "FILE"}
+# What a sampler's option takes, by its type: SAMPLER_VALUE_... of options.def.
+SAMPLER_VALUES = {"double": "X", "int64_t": "N", "bool": "NULL"}
 
 
 def command_tables():
@@ -21,7 +23,7 @@ def command_tables():
     known = {option["name"] for option in options}
     for macro, (_, kind, flag, otherwise, help_text), _ in tables.read("src/model/sampler.def"):
         if flag not in known:
-            options.append({"name": flag, "value": "X", "repeats": "false", "help": f"{help_text} (default {otherwise})"})
+            options.append({"name": flag, "value": SAMPLER_VALUES[kind], "repeats": "false", "help": f"{help_text} (default {otherwise})"})
     verbs = [dict(zip(VERB_FIELDS, fields)) for _, fields, _ in tables.read("src/tools/verbs.def")]
     for option in options:
         option["value"] = "" if option["value"] == "NULL" else option["value"]

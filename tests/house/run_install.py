@@ -24,6 +24,14 @@ add_executable(lazy_shared lazy.c)
 target_link_libraries(lazy_shared wengert::wengert_lazy)
 add_executable(lazy_static lazy.c)
 target_link_libraries(lazy_static wengert::wengert_lazy_static)
+add_executable(bpl_shared bpl.c)
+target_link_libraries(bpl_shared wengert::wengert_bpl)
+add_executable(bpl_static bpl.c)
+target_link_libraries(bpl_static wengert::wengert_bpl_static)
+add_executable(model_shared model.c)
+target_link_libraries(model_shared wengert::wengert_model)
+add_executable(model_static model.c)
+target_link_libraries(model_static wengert::wengert_model_static)
 """
 LAZY_PROGRAM = """
 #include <stdio.h>
@@ -36,6 +44,33 @@ int main(void)
     if (!wg_array_double(four, &number)) return 1;
     puts(number == 4 ? wg_kind_name(wg_array_kind(four)) : "wrong");
     wg_lazy_free(&lazy);
+    return 0;
+}
+"""
+# A statement about letters, whose library a program that links statically must name, too.
+BPL_PROGRAM = """
+#include <stdio.h>
+#include <string.h>
+#include "wengert/bpl.h"
+int main(void)
+{
+    static const char text[] = "¯1•c \\"F32\\"";
+    wg_bpl *bpl = wg_bpl_new(NULL, NULL);
+    wg_bpl_outcome outcome;
+    bool done = bpl && wg_bpl_run(bpl, NULL, text, strlen(text), &outcome);
+    puts(done ? outcome.display : "wrong");
+    wg_bpl_free(&bpl);
+    return 0;
+}
+"""
+MODEL_PROGRAM = """
+#include <stdio.h>
+#include "wengert/tokenizer.h"
+int main(void)
+{
+    wg_tokenizer *tokenizer = wg_tokenizer_open(NULL, "bytes", NULL);
+    puts(wg_tokenizer_count(tokenizer) >= 256 ? "f32" : "wrong");
+    wg_tokenizer_free(&tokenizer);
     return 0;
 }
 """
@@ -62,7 +97,7 @@ def check_files(report, prefix, libraries):
 
 def check_pkg_config(report, directory, libraries):
     environment = dict(os.environ, PKG_CONFIG_PATH=str(libraries / "pkgconfig"))
-    for package, source in ("wengert", "program.c"), ("wengert-lazy", "lazy.c"):
+    for package, source in ("wengert", "program.c"), ("wengert-lazy", "lazy.c"), ("wengert-bpl", "bpl.c"), ("wengert-model", "model.c"):
         flags = run(["pkg-config", "--cflags", "--libs", package], env=environment).stdout.split()
         linked = run(["cc", "-std=c11", directory / source, "-o", directory / package, *flags])
         if report.check(linked.returncode == 0, f"pkg-config's flags {flags} do not link:\n{linked.stdout}"):
@@ -80,6 +115,8 @@ def check_find_package(report, directory, prefix, libraries):
         prints_f32(report, directory / "out" / "static", libraries, "find_package, static")
         prints_f32(report, directory / "out" / "lazy_shared", libraries, "find_package, lazy")
         prints_f32(report, directory / "out" / "lazy_static", libraries, "find_package, lazy and static")
+        for name in "bpl_shared", "bpl_static", "model_shared", "model_static":
+            prints_f32(report, directory / "out" / name, libraries, f"find_package, {name}")
 
 
 def main():
@@ -93,6 +130,8 @@ def main():
         if report.check(installed.returncode == 0 and found, f"cmake --install failed:\n{installed.stdout}"):
             (directory / "program.c").write_text(PROGRAM)
             (directory / "lazy.c").write_text(LAZY_PROGRAM)
+            (directory / "bpl.c").write_text(BPL_PROGRAM)
+            (directory / "model.c").write_text(MODEL_PROGRAM)
             check_files(report, prefix, found[0].parent)
             check_pkg_config(report, directory, found[0].parent)
             check_find_package(report, directory, prefix, found[0].parent)

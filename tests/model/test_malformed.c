@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Files that strangers made wrong: each is refused with one line that names the file and what malformed.json says it must name. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* mkstemps */
 #include "model/world.h"
 
 #include <sys/stat.h>
@@ -98,7 +98,10 @@ static void every_configuration_is_refused(void **state)
         {"\"model_type\": \"bert\"", "bert"}, {"\"num_attention_heads\": 3", "num_attention_heads"}, {"\"num_key_value_heads\": 3", "num_key_value_heads"},
         {"\"hidden_size\": -8", "hidden_size"}, {"\"hidden_act\": \"relu6\"", "hidden_act"}, {"\"rope_scaling\": {\"type\": \"spiral\"}", "spiral"},
         {"\"rope_scaling\": {\"type\": \"linear\"}", "factor"}, {"\"rms_norm_eps\": \"small\"", "rms_norm_eps"}, {"\"tie_word_embeddings\": 1", "tie_word_embeddings"},
-        {"\"num_hidden_layers\": 1e9", "num_hidden_layers"}, {"\"partial_rotary_factor\": 0.3", "even"}, {"\"add_cross_attention\": true", "add_cross_attention"}};
+        {"\"num_hidden_layers\": 1e9", "num_hidden_layers"}, {"\"partial_rotary_factor\": 0.3", "even"}, {"\"add_cross_attention\": true", "add_cross_attention"},
+        {"\"head_dim\": 1000000", "65,536"}, {"\"vocab_size\": 3000000000", "vocab_size"}, {"\"max_position_embeddings\": 0", "trained length"},
+        {"\"original_max_position_embeddings\": 0", "original length"}, {"\"model_type\": \"gemma2\", \"layer_types\": [\"wide\"]", "layer_types"},
+        {"\"model_type\": \"gemma2\", \"layer_types\": 3", "layer_types"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char text[1024], key[64];
         wg_error error = {.code = WG_OK};
@@ -116,8 +119,112 @@ static void every_configuration_is_refused(void **state)
     }
 }
 
+/* An index is checked as a whole before the first shard is read: its values are looked up while one is. */
+static void indices_of_anything(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"[1]", "{}", "7", "null", "\"\"", "\"../x\"", "\"a\\u0000b\""};
+    char folder[] = "/tmp/wengert-malformed-XXXXXX", path[600], shard[600];
+    assert_non_null(mkdtemp(folder));
+    snprintf(shard, sizeof shard, "%s/model/data/llama/sharded/model-00001-of-00003.safetensors", TEST_DATA_DIR);
+    copy_into(folder, "config.json", config, strlen(config));
+    copy_file(shard, folder, "one.safetensors");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char text[300];
+        wg_error error = {.code = WG_OK};
+        snprintf(text, sizeof text, "{\"weight_map\": {\"model.layers.0.input_layernorm.weight\": \"one.safetensors\", \"model.embed_tokens.weight\": %s}}", values[i]);
+        copy_into(folder, "model.safetensors.index.json", text, strlen(text));
+        assert_null(wg_model_spec_open(NULL, folder, &error));
+        if (!strstr(error.message, "the file of model.embed_tokens.weight must be a plain name")) fail_msg("%s says %s", values[i], error.message);
+    }
+    static const char *const names[] = {"config.json", "one.safetensors", "model.safetensors.index.json"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+/* An adapter that is refused leaves nothing: neither its file, which may go, nor its scale. */
+static void refused_adapters_leave_nothing(void **state)
+{
+    (void)state;
+#define HEADER(name, kind) "{\"__metadata__\":{\"lora_scale\":\"3\"},\"" name "\":{\"dtype\":\"" kind "\",\"shape\":[1,48],\"data_offsets\":[0,192]}}"
+    static const struct { const char *header, *what; } cases[] = {
+        {HEADER("model.layers.0.mlp.down_proj.lora_A.weight", "F32"), "asks for [1, "}, {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "without"},
+        {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "I32"), "of a type"}, {HEADER("model.norm.lora_A.weight", "F32"), "of no weight"},
+        {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "of no weight"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"}};
+    char path[] = "/tmp/wengert-adapter-XXXXXX", model[512], bytes[500] = {0};
+    wg_error error = {.code = WG_OK};
+    wg_model_identity before, behind;
+    const wg_model_cut cut = {.size = sizeof cut, .ctx = 8};
+    snprintf(model, sizeof model, "%s/model/data/llama/tied", TEST_DATA_DIR);
+    wg_model_spec *spec = wg_model_spec_open(NULL, model, &error);
+    CHECKED(spec, error);
+    CHECKED(wg_model_identify(spec, &cut, &before, &error), error);
+    close(mkstemp(path));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i].header);
+        bytes[0] = (char)length;
+        memcpy(bytes + 8, cases[i].header, length);
+        wg_error_clear(&error);
+        CHECKED(base_file_write(base_allocator(NULL), path, bytes, 8 + length + 192, &error), error);
+        assert_false(wg_model_spec_adapt(spec, path, &error));
+        if (!strstr(error.message, cases[i].what)) fail_msg("%s, not %s", error.message, cases[i].what);
+    }
+    unlink(path);
+    wg_error_clear(&error);
+    CHECKED(wg_model_identify(spec, &cut, &behind, &error), error);
+    assert_string_equal(before.sha256, behind.sha256);
+    wg_network *network = wg_model_network(spec, &cut, &error);
+    wg_parameters *parameters = wg_model_parameters(spec, network, &error);
+    CHECKED(parameters, error);
+    wg_parameters_free(&parameters);
+    wg_network_release(&network);
+    wg_model_spec_free(&spec);
+}
+
+static void put_piece(unsigned char **at, const char *text, size_t length, uint32_t score)
+{
+    size_t bytes = length + (length < 128 ? 2 : 3) + 5;
+    *(*at)++ = 0x0a;
+    for (; bytes >= 128; bytes >>= 7) *(*at)++ = (unsigned char)(bytes | 128);
+    *(*at)++ = (unsigned char)bytes;
+    *(*at)++ = 0x0a;
+    size_t left = length;
+    for (; left >= 128; left >>= 7) *(*at)++ = (unsigned char)(left | 128);
+    *(*at)++ = (unsigned char)left;
+    memcpy(*at, text, length);
+    *at += length;
+    *(*at)++ = 0x15;
+    for (int i = 0; i < 4; i++) *(*at)++ = (unsigned char)(score >> 8 * i);
+}
+
+/* Pieces of SentencePiece: a score that is no number leaves a segmentation without a way, a very long one makes every text take forever. */
+static void pieces_of_anything(void **state)
+{
+    (void)state;
+    static const struct { uint32_t score; size_t length; const char *what; } cases[] = {
+        {0x7fc00000, 1, "the score of token 1 is no number"}, {0xff800000, 1, "the score of token 1 is no number"}, {0, 1500, "piece 1 is 1500 bytes long"}};
+    static char text[1500];
+    memset(text, 'a', sizeof text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[] = "/tmp/wengert-pieces-XXXXXX.model";
+        unsigned char bytes[2000], *at = bytes;
+        wg_error error = {.code = WG_OK};
+        close(mkstemps(path, 6));
+        put_piece(&at, "b", 1, 0);
+        put_piece(&at, text, cases[i].length, cases[i].score);
+        CHECKED(base_file_write(base_allocator(NULL), path, bytes, (size_t)(at - bytes), &error), error);
+        wg_tokenizer *t = wg_tokenizer_open(NULL, path, &error);
+        unlink(path);
+        if (t || !strstr(error.message, cases[i].what)) fail_msg("%s, not %s", error.message, cases[i].what);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_refused), cmocka_unit_test(every_configuration_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_refused), cmocka_unit_test(every_configuration_is_refused), cmocka_unit_test(indices_of_anything),
+                                       cmocka_unit_test(refused_adapters_leave_nothing), cmocka_unit_test(pieces_of_anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

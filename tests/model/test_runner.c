@@ -82,6 +82,21 @@ static void a_file_goes_on(void **state)
     assert_false(wg_runner_load(third, path, &back, &error));
     assert_int_equal(error.code, WG_DIFFERS);
     assert_non_null(strstr(error.message, "program text"));
+    /* A token that is none of the vocabulary's. */
+    base_file file;
+    wg_error_clear(&error);
+    CHECKED(base_file_read(base_allocator(NULL), path, SIZE_MAX, &file, &error), error);
+    unsigned char *bytes = malloc(file.length);
+    size_t at = 0;
+    memcpy(bytes, file.bytes, file.length);
+    while (at + 60 < file.length && memcmp(bytes + at, tokens, 60)) at++;
+    bytes[at + 2] = 1;
+    CHECKED(base_file_write(base_allocator(NULL), path, bytes, file.length, &error), error);
+    assert_false(wg_runner_load(second, path, &back, &error));
+    assert_int_equal(error.code, WG_BOUNDS);
+    assert_non_null(strstr(error.message, "token 65541"));
+    base_file_close(&file);
+    free(bytes);
     unlink(path);
     wg_runner_free(&first);
     wg_runner_free(&second);

@@ -63,6 +63,7 @@ static void piece_by_piece(void **state)
         {"{{ 7 // 2 }} {{ -7 // 2 }} {{ -7 % 3 }} {{ 1 + 2 * 3 }} {{ 'a' ~ 1 }} {{ 1.5 * 2 }}", "3 -4 2 7 a1 3"},
         {"{{ messages[0] | tojson }}", "{\"role\": \"user\", \"content\": \" Hi \"}"}, {"{{ 'a-b-c'.split('-')[-1] }}{{ ['x', 'y']|join('+') }}", "cx+y"},
         {"{{ nothing|default('d') }}{{ bos_token }}{{ '' or 'e' }}{{ 'it\\'s\\n' }}", "d<s>eit's\n"}, {"{{ messages|selectattr('role', 'equalto', 'user')|list|length }}", "1"},
+        {"{{ - - 3 }}{{ not not 1 }}{{ not 1 }}", "3TrueFalse"}, {"{{ [1, 2, 3][1::9223372036854775807] }}{{ [1, 2, 3][::-9223372036854775807] }}", "[2][3]"},
         {"{{ 'b' not in 'abc' or 'abc'.endswith('bc') }}", "True"}, {"{% for i in range(3) %}{{ i }}{% endfor %}", "012"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         wg_error error = {.code = WG_OK};
@@ -85,6 +86,47 @@ static void what_is_refused(void **state)
         char *text = rendered(pairs[i][0], USER, &error);
         if (text) fail_msg("\"%s\" gives \"%s\"", pairs[i][0], text);
         if (!strstr(error.message, pairs[i][1])) fail_msg("\"%s\" says \"%s\", not \"%s\"", pairs[i][0], error.message, pairs[i][1]);
+    }
+}
+
+/* Templates of strangers: what would never end, or take all memory, is told. */
+static void what_has_no_end(void **state)
+{
+    (void)state;
+#define ROUND "{% set ns = namespace(a=1, b=2) %}{% set ns.a = ns %}{% set ns.b = ns %}"
+#define GROWING(first, step, times) "{% set ns = namespace(x=" first ") %}{% for i in range(" #times ") %}{% set ns.x = " step " %}{% endfor %}"
+    static const char *const pairs[][2] = {
+        {ROUND "{{ ns }}", "nested deeper"}, {ROUND "{{ ns | tojson }}", "nested deeper"}, {ROUND "{{ ns ~ 1 }}", "nested deeper"},
+        {GROWING("1", "[ns.x]", 9999) "{{ ns.x }}", "nested deeper"}, {GROWING("1", "[ns.x]", 9999) "{{ ns.x == [ns.x] }}", "nested deeper"},
+        {GROWING("1", "[ns.x, ns.x]", 40) "{{ ns.x }}", "more than 64 MB"}, {GROWING("'a'", "ns.x ~ ns.x", 60), "more than 64 MB"},
+        {GROWING("1", "[ns.x, ns.x]", 40) "{% set y = namespace(x=1) %}{% for i in range(40) %}{% set y.x = [y.x, y.x] %}{% endfor %}{{ ns.x == y.x }}", "steps"},
+        {GROWING("'a'", "ns.x ~ ns.x", 22) "{{ ns.x | replace('a', ns.x) }}", "more than 64 MB"},
+        {GROWING("'aaaaaaaa'", "ns.x ~ ns.x", 19) "{{ (ns.x[1000000:] ~ 'b') in ns.x }}", "steps"},
+        {"{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "more than 64 MB"},
+        {"{% set n = range(99999) %}{% for i in n %}{% for j in range(99) %}{{ 'x' in n }}{% endfor %}{% endfor %}", "steps"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        wg_error error = {.code = WG_OK};
+        char *text = rendered(pairs[i][0], USER, &error);
+        if (text) fail_msg("\"%s\" gives a text", pairs[i][0]);
+        if (error.code != WG_SIZE || !strstr(error.message, pairs[i][1])) fail_msg("\"%s\" says \"%s\", not \"%s\"", pairs[i][0], error.message, pairs[i][1]);
+    }
+}
+
+/* Signs and nots by the thousand take no stack. */
+static void long_expressions(void **state)
+{
+    (void)state;
+    enum { SIGNS = 60000 };
+    static char source[4 * SIGNS + 32];
+    for (int words = 0; words < 2; words++) {
+        wg_error error = {.code = WG_OK};
+        char *at = source + sprintf(source, "{{ ");
+        for (int i = 0; i < SIGNS; i++) at += sprintf(at, words ? "not " : "-");
+        sprintf(at, "1 }}");
+        char *text = rendered(source, USER, &error);
+        CHECKED(text, error);
+        assert_string_equal(text, words ? "True" : "1");
+        wg_text_free(text);
     }
 }
 
@@ -115,7 +157,7 @@ static void messages_cannot_end_their_turn(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(measured_prompts), cmocka_unit_test(piece_by_piece), cmocka_unit_test(what_is_refused),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(measured_prompts), cmocka_unit_test(piece_by_piece), cmocka_unit_test(what_is_refused), cmocka_unit_test(what_has_no_end), cmocka_unit_test(long_expressions),
                                        cmocka_unit_test(messages_cannot_end_their_turn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,11 @@ static void computed_twice(void **state)
     wg_plan *plan = plan_root(seal(tape), root.position, false);
     assert_int_equal(storage_of(plan, above), PLAN_REGISTER);
     assert_int_equal(storage_of(plan, square), PLAN_REGISTER);
+    base_string why = base_string_new(plan->allocator);
+    for (uint32_t s = 0; s < plan->stage_count; s++) plan_stage_reasons(plan, &plan->layout, s, &why);
+    assert_non_null(strstr(why.text, "Add, as stage 1 does: cheaper than storing it"));
+    assert_non_null(strstr(why.text, "Mul, as stage 0 does: cheaper than storing it"));
+    base_string_free(&why);
     wg_plan_release(&plan);
 }
 

@@ -69,6 +69,7 @@ def test_spellings():
     plain = "".join(line.split("`comment")[0] for line in names.splitlines())
     report.check(plain.isascii(), f"names leave glyphs: {sorted(set(c for c in plain if not c.isascii()))}")
     answers(["--format", "glyphs"], text, stdin=names)
+    answers(["--format", "names", "-e", "⍳5"], "`iota5\n", stdin="1")
     answers(["--format", "names"], '"⍳⍵" `iota\'⍵\' `comment ⍳\n', stdin='"⍳⍵" ⍳\'⍵\' ⍝ ⍳\n')
 
 
@@ -151,8 +152,11 @@ def test_prompt():
     terminal.types("]names\n", "value  array")
     terminal.types("]dissect +/÷≢ value\n", "(call (fork (op / +) ÷ ≢) value)")
     terminal.types("]time 1+2\n", "the least of")
+    terminal.types("]time\n", "]time EXPRESSION says")
+    terminal.types("•csv ⍬\n", "⊂")
     terminal.types("]help ⌽\n", "3 2 1")
     terminal.types("]nonsense\n", "there is no such command")
+    terminal.types("]save nowhere/saved.bpl\n", "check the folder")
     terminal.types("]save saved.bpl\n", "]save")
     terminal.types("value←7\n", "value")
     terminal.types("]load saved.bpl\n", "]load")
@@ -167,7 +171,8 @@ def test_prompt():
         terminal.types("`iot\t4\n", "0 1 2 3")
         terminal.types("\x10\n", "0 1 2 3") # the line before
     terminal.ends()
-    report.check("value←5" in pathlib.Path("saved.bpl").read_text(encoding="utf-8"), "]save does not write the names")
+    saved = pathlib.Path("saved.bpl").read_text(encoding="utf-8")
+    report.check("value←5" in saved and "•" not in saved, f"]save writes {saved!r}")
 
 
 def test_help():

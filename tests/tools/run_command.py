@@ -294,6 +294,11 @@ def test_output_that_cannot_be_written():
         ran = Ran("print", LINE, stdout=full)
     ran.expect(ran.code == 1 and len(ran.err.splitlines()) == 1, "does not fail with one line")
     ran.expect("could not be written" in ran.err and "space" in ran.err, "does not say that the disk is full")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        ran = Ran("--help", stdout=full)
+    ran.expect(ran.code == 1 and "could not be written" in ran.err, "does not say that its help could not be written")
+    Ran("print", LINE, "--out=").usage("--out needs PATH, and it is empty")
+    Ran("modle").usage("did you mean model?")
     ran = Ran("print", LINE, "--out", "/dev/full")
     ran.expect(ran.code == 1 and len(ran.err.splitlines()) == 1, "does not say that the file could not be written")
     Ran("print", LINE, "--out", "no/such/folder/x.wg").fails("no/such/folder/x.wg")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Language models as a person uses them: `wengert model ...` on small models, from a configuration to a trained one."""
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -57,6 +58,9 @@ def programs():
     refused(1, "author", ROOT / "nowhere", mentions="nowhere")
     refused(1, "author", TIED, "--cut", "decode.layer.9", mentions="layers 0 to 1")
     refused(2, "compose", mentions="no verb")
+    refused(1, "inspect", COMMAND, mentions="is no model")
+    refused(1, "author", TIED, "--cut", "train", mentions="--length")
+    refused(2, "quantize", TIED, "a.gguf", "--kind", "q9", mentions="q4_0")
 
 
 def tokens():
@@ -108,6 +112,18 @@ def generating(folder):
     refused(1, "generate", model, "x" * 600, "--ctx", 500, mentions="never cut")
     refused(2, "generate", model, "x", "--top-p", 2, mentions="top-p")
     refused(1, "generate", model, "x", "--chat", mentions="chat template")
+    refused(1, "chat", model, mentions="chat template")
+    refused(2, "generate", model, "x", "--system", "y", mentions="--chat")
+    refused(2, "generate", model, "x", "--temperature-first=false", mentions="takes no value")
+    for option in "--session", "--receipt":
+        refused(2, "generate", model, "x", f"{option}=", mentions="empty")
+        refused(1, "generate", model, "x", option, folder / "nowhere" / "file", mentions="another place") # before there is a text to lose
+    refused(1, "generate", STORIES, "x", mentions="--tokenizer")
+    refused(1, "generate", TIED, "x", mentions="--tokenizer")
+    refused(1, "bench", model, "--compare", folder / "nowhere", "--prompt", 4, "--generate", 2, "--repeat", 1, mentions="llama-bench")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([str(COMMAND), "model", "generate", str(model), "x", "--max-tokens", "3"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    report.check(done.returncode == 1 and "could not be written" in done.stderr and "ioctl" not in done.stderr, f"a disk that is full: {done.stderr!r}")
     lines = good("bench", STORIES, "--prompt", 8, "--generate", 4, "--repeat", 2, "--format", "csv").splitlines()
     report.check(len(lines) == 3 and lines[1].split(",")[3] == "pp8", f"the table of bench: {lines}")
 
@@ -137,6 +153,7 @@ def training(folder):
     report.check(len(identities) == 2, "an adapter does not change the identity")
     refused(1, "train", one, *words[:-2], "--steps", 10, "--resume", mentions="another program")
     refused(1, "train", folder / "none", "--text", text, mentions="--shape")
+    refused(1, "train", one, "--text", text, "--shape", "2x32x2", "--steps", 1, mentions="1x32x2, not 2x32x2")
     refused(2, "train", folder / "none", "--text", text, "--shape", "3x4", mentions="--shape")
     refused(1, "train", folder / "none", "--text", folder / "absent", "--shape", "1x32x2", mentions="absent")
 
@@ -190,6 +207,10 @@ def rewriting(folder):
     refused(1, "quantize", TIED, file, "--kind", "i32", mentions="i32")
     refused(1, "convert", TIED, back, "--kind", "q8_0", mentions="GGUF")
     refused(1, "quantize", TIED, folder / "nowhere" / "a.gguf", mentions="nowhere")
+    refused(1, "quantize", TIED, folder / "a.bin", mentions=".gguf")
+    os.mkfifo(folder / "pipe.gguf")
+    refused(1, "quantize", TIED, folder / "pipe.gguf", mentions="regular")
+    report.check((folder / "pipe.gguf").is_fifo(), "a pipe is replaced by a file")
 
 
 def images(folder):

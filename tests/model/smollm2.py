@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""run_smollm2.py WENGERT MODEL: the real model against measured facts.
+"""smollm2.py WENGERT MODEL: the real model against measured facts.
 
 Token ids of texts, greedy continuations and the ten greatest logits of SmolLM2-135M-Instruct, as an independent computation in f64 on the
 dequantised weights has them (tests/model/data/smollm2-135m.json). Needs the file, so it is no part of `make test`; `make demo-lm` runs it."""

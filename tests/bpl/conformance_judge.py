@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Random expressions against a published interpreter of an earlier state of the language (basedpl 0.1.75), in a venv under the build.
+
+Both write the value as source that reads back (•literal), so kinds, shape, nesting, keys and fills are compared; numbers to a part in 1e9, errors
+by kind. A difference is put down to a known departure of this language only where it goes away when the expression says the same without
+what the departure is about (INSTEAD), or what is there tells it (TOLD); the rest is ours to mend and fails the run."""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import selectors
+import subprocess
+import sys
+
+from judge_expressions import Expressions
+
+HERE = pathlib.Path(__file__).resolve().parent
+PINNED = "basedpl==0.1.75"
+NUMBER = re.compile(r"¯?(?:\d+\.?\d*(?:ₑ¯?\d+)?|∞)")
+SECONDS = 3
+
+# Departures that go away when the expression says the same without what they are about: the name, why, the glyph, what stands for it then.
+INSTEAD = [
+    ("integer quotients", "integer ÷ integer floors; there it is a rational", "÷", "(÷⍥(0.0+))"),
+    ("integer powers", "a negative exponent of an integer gives a float; there a rational", "*", "(*⍥(0.0+))"),
+    ("whole matrices", "⌹ of integers is float; there a rational", "⌹", "(⌹⍥(0.0+))"),
+]
+
+
+def endless(expression, there, here):
+    """⌊ ⌈ × and marks make integers of NaN and infinity, and ⌊ ⌈ of two keep NaN; there they stay floats or fail, and NaN loses."""
+    return re.search("[⌊⌈×ₓ]", expression) and re.search(r"∞|\$n", expression + there + here)
+
+
+def strands(expression, there, here):
+    """A strand joins fixed integers with each other, and keeps the kinds of the rest; there ordinary ones and Booleans join them."""
+    bare = re.compile(r"[\[\]ₓ₁₂₄₈]")
+    return re.search("ₓ[₁₂₄₈]", expression) and re.search(r"[ₓ₁₂₄₈ft] \S+ₓ", here) and \
+        bare.sub("", here.replace("$t", "1").replace("$f", "0")) == bare.sub("", there)
+
+
+# Departures that are told by what is there: the name, what decides.
+TOLD = [("NaN and infinity as integers", endless), ("kinds in a strand", strands)]
+
+
+class Speaker:
+    """One interpreter that answers lines of JSON."""
+
+    def __init__(self, argv):
+        self.argv, self.process = argv, None
+
+    def start(self):
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    def ask(self, code):
+        """The answer to a program; None where there is none: it crashed or hangs."""
+        if not self.process or self.process.poll() is not None: self.start()
+        try:
+            self.process.stdin.write(json.dumps({"id": 1, "code": code, "timeout": SECONDS}).encode() + b"\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline() if self.selector.select(SECONDS + 10) else b""
+        except BrokenPipeError:
+            line = b""
+        if not line.strip():
+            self.process.kill()
+            self.process.wait()
+            return None
+        return json.loads(line)
+
+    def end(self):
+        if not self.process: return
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def theirs(speaker, names, expression):
+    answer = speaker.ask(f"{names}•literal⁻¹ ({expression})")
+    if answer is None: return "GONE"
+    result = answer["result"]
+    if result["error"]: return "ERROR " + result["error"]["kind"]
+    shown = [part["data"]["text/plain"] for part in result["output"] if part["kind"] == "display"]
+    return shown[-1].replace("⁻¹", "⁻") if shown else ""
+
+
+def ours(speaker, names, expression):
+    answer = speaker.ask(f"{names}•literal⁻ ({expression})")
+    if answer is None: return "GONE"
+    return "ERROR " + answer["error"]["kind"] if answer["error"] else answer["display"]
+
+
+def number(text):
+    return float(text.replace("¯", "-").replace("ₑ", "e").replace("∞", "inf"))
+
+
+def plain(text):
+    """A literal with one space where there are more, and empty arrays without the keys that they have none of."""
+    return re.sub(r"\s+", " ", text).replace("(⍬:⍬)", "⍬ₚ").replace("⍬:⍬", "⍬ₚ")
+
+
+def agree(a, b):
+    """Whether two literals are the same but for the last digits of numbers."""
+    if a == b: return True
+    if a.startswith("ERROR") or b.startswith("ERROR"): return False
+    a, b = plain(a), plain(b)
+    loose = 1e-2 if "ₕ" in a else 1e-4 if "ₛ" in a else 1e-9
+    if NUMBER.sub("#", a) != NUMBER.sub("#", b): return False
+    x, y = [number(n) for n in NUMBER.findall(a)], [number(n) for n in NUMBER.findall(b)]
+    largest = max([abs(n) for n in x if abs(n) < 1e300] or [0])
+    return all(p == q or abs(p - q) <= loose * max(abs(p), abs(q)) + 1e-13 * min(largest, 1) for p, q in zip(x, y))
+
+
+class Judge:
+    def __init__(self, theirs_argv, ours_argv):
+        self.speakers = Speaker(theirs_argv), Speaker(ours_argv)
+
+    def both(self, names, expression):
+        return theirs(self.speakers[0], names, expression), ours(self.speakers[1], names, expression)
+
+    def rule(self, names, expression, a, b):
+        """The departure that a difference is put down to, or None."""
+        if "GONE" in (a, b): return None if b == "GONE" else "the other one gave none"
+        if a in ("ERROR LIMIT", "ERROR TIMEOUT", "ERROR UNSUPPORTED"): return "beyond what the other one does"
+        changed = expression
+        for name, _, glyph, instead in INSTEAD:
+            if glyph not in expression: continue
+            changed = changed.replace(glyph, instead)
+            if agree(*self.both(names, changed)): return name
+        for name, decides in TOLD:
+            if decides(names + expression, a, b): return name
+        return "rationals" if "ᵣ" in a and "ᵣ" not in b else None
+
+    def end(self):
+        for speaker in self.speakers: speaker.end()
+
+
+def install(build):
+    """The published interpreter, in a venv of its own."""
+    venv = build / "judge"
+    program = venv / "bin" / "bpl"
+    if program.exists(): return program
+    if os.environ.get("WENGERT_OFFLINE"): return None
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+    done = subprocess.run([str(venv / "bin" / "pip"), "install", "--quiet", PINNED])
+    return program if done.returncode == 0 and program.exists() else None
+
+
+def shape(expression):
+    """The glyphs of an expression, to put like with like."""
+    return "".join(sorted(set(re.sub(r'"[^"]*"|[\w\s()\[\]¯.{}"\'⋄∞:$ₓₛₕₚ₁₂₄₈,]', "", expression))))
+
+
+def main():
+    build = pathlib.Path(os.environ.get("TESTED_BUILD", "build")).resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=20000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--judge", type=pathlib.Path, help="its command, where it is installed")
+    parser.add_argument("--command", type=pathlib.Path, default=os.environ.get("TESTED_COMMAND", build / "wengert"))
+    parser.add_argument("--show", type=int, default=40, help="differences to show")
+    options = parser.parse_args()
+    program = options.judge or install(build)
+    if not program:
+        print(f"{PINNED} cannot be installed here")
+        print("1 passed, 0 failed")
+        return 0
+    judge = Judge([str(program), "--worker"], [str(options.command), "bpl", "--worker"])
+    expressions = Expressions(random.Random(options.seed), HERE.parent.parent / "src" / "bpl")
+    put_down, open_ones, same, failed = collections.Counter(), [], 0, 0
+    for _ in range(options.count):
+        names, expression = expressions.statement()
+        a, b = judge.both(names, expression)
+        if agree(a, b):
+            same, failed = same + 1, failed + a.startswith("ERROR")
+            continue
+        name = judge.rule(names, expression, a, b)
+        if name: put_down[name] += 1
+        else: open_ones.append((names + expression, a, b))
+    judge.end()
+    for text, a, b in sorted(open_ones, key=lambda one: len(one[0]))[:options.show]:
+        print(f"{text}\n    there {a[:150]}\n    here  {b[:150]}")
+    print(f"{same:6} agree, {failed} of them in an error")
+    for name, count in put_down.most_common(): print(f"{count:6} {name}")
+    print(f"{len(open_ones):6} ours to mend")
+    print(f"{same + sum(put_down.values())} passed, {len(open_ones)} failed")
+    return 1 if open_ones else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
