@@ -52,7 +52,7 @@ wengert_library(bpl wengert_lazy)   # the array language
 # What a static library needs beyond ours, for whoever links it once it is installed: -lNAME here, Libs.private in the package files.
 set(wengert_bpl_private "")
 set(wengert_model_private "")
-foreach(library IN LISTS GMP_LIBRARIES UTF8PROC_LIBRARIES)
+foreach(library IN LISTS GMP_LIBRARIES PCRE2_LIBRARIES UTF8PROC_LIBRARIES)
     string(APPEND wengert_bpl_private " -l${library}")
 endforeach()
 foreach(library IN LISTS UTF8PROC_LIBRARIES)

@@ -29,13 +29,18 @@ static bpl_value *read_number(const reader *r, const base_json *json)
 
 static bool is_real(const bpl_value *value, bpl_class class) { return value->type == BPL_NUMBERS && value->atom && value->class == class; }
 
-/* Whole numbers among floats become floats, where all are numbers. */
+/* Whole numbers among floats become floats, where all are numbers that a float holds. */
+#define EXACT (INT64_C(1) << 53)
 static bool widen(bpl_session *session, bpl_items *items)
 {
     bool floats = false;
     for (int64_t i = 0; i < items->volume; i++) {
         if (!is_real(items->at[i], BPL_CLASS_FLOAT) && !is_real(items->at[i], BPL_CLASS_ORDINARY)) return true;
         floats |= is_real(items->at[i], BPL_CLASS_FLOAT);
+        int64_t whole = 0;
+        bool read = !is_real(items->at[i], BPL_CLASS_ORDINARY) || bpl_to_integer(session, items->at[i], "a number", &whole);
+        if (!read) return false;
+        if (whole > EXACT || whole < -EXACT) return true; /* it stays what it is */
     }
     for (int64_t i = 0; floats && i < items->volume; i++) {
         double number;
