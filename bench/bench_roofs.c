@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "figures.h"
 #include "tools/roofs.h"
@@ -34,14 +37,13 @@ ROOFS_WIDEST static void copy_all(roofs_f64 *restrict to, const roofs_f64 *restr
 static void stream_all(roofs_f64 *restrict to, const roofs_f64 *restrict from, size_t count)
 {
 #if defined(__x86_64__)
-    typedef float quarter __attribute__((vector_size(16)));
     size_t part = count / ROOFS_STREAMS * (ROOFS_BYTES / 16), line = ROOFS_BYTES / 16;
-    quarter *target = (quarter *)to;
-    const quarter *source = (const quarter *)from;
+    __m128 *target = (__m128 *)to;
+    const __m128 *source = (const __m128 *)from;
     for (size_t i = 0; i < part; i += line)
         for (size_t s = 0; s < ROOFS_STREAMS; s++)
-            for (size_t q = 0; q < line; q++) __builtin_ia32_movntps((float *)&target[s * part + i + q], source[s * part + i + q]);
-    __builtin_ia32_sfence();
+            for (size_t q = 0; q < line; q++) _mm_stream_ps((float *)&target[s * part + i + q], source[s * part + i + q]);
+    _mm_sfence();
 #else
     copy_all(to, from, count);
 #endif

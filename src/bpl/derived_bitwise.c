@@ -100,7 +100,7 @@ static bpl_value *bitwise(bpl_session *session, void *data, bpl_value *left, bpl
 
 static bpl_value *simple_bitwise(bpl_session *session, const truth *t, bpl_value *left, bpl_value *right)
 {
-    bits a = {NULL}, b = {NULL};
+    bits a = {.array = NULL}, b = {.array = NULL};
     wg_scope_open(session->lazy);
     bool good = bits_of(session, right, &b) && (!left || (bits_of(session, left, &a) && join_bits(session, &a, &b)));
     if (good && !left && b.class != BPL_CLASS_BOOLEAN) b.array = wg_array_convert(b.array, WG_KIND_I64);

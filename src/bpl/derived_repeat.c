@@ -156,7 +156,7 @@ static bpl_value *arrange(bpl_session *session, const bpl_value *counts, const s
 
 bpl_value *bpl_repeat(bpl_session *session, const bpl_call *call, const bpl_value *counts)
 {
-    states s = {NULL};
+    states s = {.counts = NULL};
     bpl_value *result = NULL;
     if (collect_counts(session, counts, &s) && fill_states(session, call, &s, false) &&
         fill_states(session, call, &s, true)) result = arrange(session, counts, &s);

@@ -325,7 +325,7 @@ typedef void kernel_f64(const double *x, const double *y, double *out);
 #define USE_2(function, x, y) function(x, y)
 #define USE_3(function, x, y) ((void)(y), x)
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define FORMULA_WIDTH 32
@@ -370,7 +370,7 @@ static bool are_plainly_within(const float *got, const double *want, double wors
 #define FORMULA(ENUM, name, arity) KERNEL(name, arity, f32, float) KERNEL(name, arity, f64, double)
 #define FORMULA_WIDENED(ENUM, name, arity, body) FORMULA(ENUM, name, arity)
 #include "base/formulas.def"
-#if defined(__x86_64__)
+#if WIDTH == 32
 #pragma GCC pop_options
 #endif
 
@@ -591,7 +591,7 @@ int main(int count, char **names)
 {
     bool full = count > 1 && strcmp(names[1], "--full") == 0, good = true;
     int first = full ? 2 : 1;
-#if defined(__x86_64__)
+#if WIDTH == 32
     if (full && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) {
         fprintf(stderr, "accuracy --full needs a processor with AVX2\n");
         return 2;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Complex arithmetic and functions against the C library's in long double, and at the values where C11, annex G says what they are. */
-#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/complex.h"
+#include "support/complex_numbers.h"
 
 typedef long double complex judge;
 

@@ -39,7 +39,7 @@ static bool equivalence_result(const wg_session *session, const wg_run *run, wg_
     return item == -1;
 }
 
-/* A share of the arena that a plan may take; where no plan keeps to it nothing is compared. `again` counts stages that ran again. */
+/* A share of the arena that a plan may take; where no plan keeps to it nothing is compared. `again`: stages that run again. */
 typedef struct equivalence_budget {
     double share;
     uint32_t again;
@@ -55,7 +55,7 @@ static wg_plan *equivalence_plan(const wg_entry *entry, equivalence_budget *budg
     assert_true(within->layout.arena_bytes <= options.memory_budget);
     wg_plan_figures figures;
     wg_plan_figures_of(within, &figures);
-    budget->again += figures.recomputed;
+    budget->again = figures.recomputed; /* by the last plan: processors have levels of their own, plans do not */
     wg_plan_release(&plan);
     return within;
 }

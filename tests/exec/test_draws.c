@@ -388,12 +388,10 @@ static void points_of_a_simplex(void **state)
         double distance = distribution_distance(items, DRAWS, below_beta, (double[]){alpha[part], 4 - alpha[part]});
         if (!(distance < 1.95)) fail_msg("part %d: distance %g", part, distance);
     }
-    double product = 0;
     for (int64_t i = 0; i < DRAWS; i++) {
         double x = test_item(points, 3 * i), y = test_item(points, 3 * i + 1), z = test_item(points, 3 * i + 2);
         assert_true(fabs(x + y + z - 1) < 1e-6);
         items[i] = (x - 0.125) * (y - 0.5);
-        product += items[i];
     }
     assert_true(fabs(distribution_moment(items, DRAWS, 0, 1, -0.5 * 2 / (16.0 * 5))) < 4); /* -a b / (s^2 (s + 1)) */
     wg_tensor_release(points);

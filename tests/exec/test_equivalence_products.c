@@ -64,7 +64,8 @@ static wg_value matrix(maker *m, int64_t rows, int64_t columns)
 
 static wg_value product(maker *m, int64_t depth)
 {
-    return wg_matmul(matrix(m, m->shape[m->rank - 2], depth), matrix(m, depth, m->shape[m->rank - 1]));
+    wg_value b = matrix(m, depth, m->shape[m->rank - 1]), a = matrix(m, m->shape[m->rank - 2], depth);
+    return wg_matmul(a, b);
 }
 
 /* Items of the results' shape: as they are, transposed, a line for all, an item a line. */
@@ -166,7 +167,10 @@ static void test_rows_over_products(void **state)
         if (!below(&m, 3)) add(&m, operand(&m));
         wg_value p = add(&m, product(&m, depths[below(&m, 7)]));
         for (uint32_t rows = 1 + below(&m, 7), i = 0; i < rows; i++) row(&m);
-        if (!below(&m, 4)) add(&m, wg_add(old(&m), product(&m, depths[below(&m, 7)])));
+        if (!below(&m, 4)) {
+            wg_value other = product(&m, depths[below(&m, 7)]), sum = wg_add(old(&m), other);
+            add(&m, sum);
+        }
         root(&m, m.items[m.item_count - 1]);
         if (!below(&m, 3)) root(&m, p);
         if (!below(&m, 4)) root(&m, wg_sum_along(p, below(&m, m.rank)));

@@ -36,7 +36,7 @@ static void check_number(const dump_recording *recording, const dump_file *file,
     wg_adjoints_free(&adjoints);
     wg_network *network = wg_tape_seal(&tape, &error);
     wg_run *run = network ? wg_network_forward(network, NULL, &error) : NULL;
-    wg_tensor *scanned;
+    wg_tensor *scanned = NULL;
     if (!run || !wg_run_backward(run, target, &wrt, 1, &scanned, &error)) fail_msg("%s: %s", recording->name, error.message);
     wg_tensor *expected = test_tensor_convert(number->items, kind);
     char what[160];

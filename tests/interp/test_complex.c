@@ -2,7 +2,6 @@
  *
  * Rows of complex kinds: elementwise ones against the C library's long double, folds and products against the same rows over the parts, bit
  * for bit, and what holds of numbers that have no order. */
-#include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 
 #include "base/kind.h"
 #include "graph/row.h"
+#include "support/complex_numbers.h"
 #include "support/tensors.h"
 #include "wengert/run.h"
 

@@ -52,7 +52,7 @@ static inline uint32_t whole_numbers(const base_json *list, int32_t *numbers, ui
     uint32_t count = 0;
     assert_non_null(list);
     for (const base_json *item = list->first; item; item = item->next) {
-        int64_t number;
+        int64_t number = 0;
         assert_true(count < room && base_json_integer(item, &number));
         numbers[count++] = (int32_t)number;
     }

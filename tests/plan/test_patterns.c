@@ -103,7 +103,9 @@ static void licence_stays(void **state)
 
 /* ---- what blocks an election ---- */
 
-static const char *attention_of(int64_t keys, bool observe_weights, bool retain, bool gradient, bool shared_mask)
+enum { OWN_MASK, SHARED_MASK, DECLARED_MASK };
+
+static const char *attention_of(int64_t keys, bool observe_weights, bool retain, bool gradient, int whose)
 {
     static char text[128];
     wg_error error = {0};
@@ -119,8 +121,9 @@ static const char *attention_of(int64_t keys, bool observe_weights, bool retain,
         wg_adjoints_free(&adjoints);
     }
     wg_value mask = y;
-    for (mask.position = 0; wg_value_rank(mask) != 2 || mask.position < 8;) mask.position++; /* what wg_causal_attention selects */
-    if (shared_mask) roots[count++] = wg_sum(wg_exp(mask)).position;
+    while (graph_node(tape, mask.position)->op != WG_OP_Select) mask.position--; /* of wg_causal_attention */
+    if (whose == SHARED_MASK) roots[count++] = wg_sum(wg_exp(mask)).position;
+    if (whose == DECLARED_MASK) roots[count++] = mask.position;
     wg_network *network = wg_tape_seal(&tape, &error);
     if (!network) fail_msg("%s", error.message);
     wg_entry *entry = recorded_entry(network, roots, count, &weights, observe_weights, retain);
@@ -134,20 +137,21 @@ static const char *attention_of(int64_t keys, bool observe_weights, bool retain,
     return text;
 }
 
-static const char *attention_with(bool observe_weights, bool retain, bool gradient, bool shared_mask)
+static const char *attention_with(bool observe_weights, bool retain, bool gradient, int whose)
 {
-    return attention_of(40, observe_weights, retain, gradient, shared_mask);
+    return attention_of(40, observe_weights, retain, gradient, whose);
 }
 
 static void reasons(void **state)
 {
     (void)state;
-    assert_string_equal(attention_of(8, false, false, false, false), "its rows by themselves are faster");
-    assert_string_equal(attention_with(false, false, false, false), "attention");
-    assert_string_equal(attention_with(false, true, false, false), "the retain posture elects nothing");
-    assert_non_null(strstr(attention_with(true, false, false, false), "is declared"));
-    assert_non_null(strstr(attention_with(false, false, true, false), "is read by node"));
-    assert_string_equal(attention_with(false, false, false, true), "attention"); /* a shared mask stays outside */
+    assert_string_equal(attention_of(8, false, false, false, OWN_MASK), "its rows by themselves are faster");
+    assert_string_equal(attention_with(false, false, false, OWN_MASK), "attention");
+    assert_string_equal(attention_with(false, true, false, OWN_MASK), "the retain posture elects nothing");
+    assert_non_null(strstr(attention_with(true, false, false, OWN_MASK), "is declared"));
+    assert_non_null(strstr(attention_with(false, false, true, OWN_MASK), "is read by node"));
+    assert_string_equal(attention_with(false, false, false, SHARED_MASK), "attention"); /* such a mask stays outside */
+    assert_string_equal(attention_with(false, false, false, DECLARED_MASK), "attention");
 }
 
 int main(void)
