@@ -64,6 +64,7 @@ def row(what, value, goal, good):
 
 def main():
     wengert = str(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build", "wengert"))
+    print(f"\n## Compiled models, llama of width {WIDTH} in f32 (medians of {RUNS})\n", flush=True)
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         weights = {}
