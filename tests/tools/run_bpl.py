@@ -115,7 +115,7 @@ class Terminal:
         report.check(until in self.seen[start:], f"typed {text!r}: {self.seen[start:]!r} has no {until!r}")
 
     def ends(self):
-        end, again = time.monotonic() + 20, 0
+        end, again = time.monotonic() + 60, 0
         while time.monotonic() < end:
             if time.monotonic() > again: # a terminal takes Ctrl-D for itself while nobody reads keys: again, until somebody does
                 again = time.monotonic() + 0.5
