@@ -118,8 +118,9 @@ class Terminal:
         end, again = time.monotonic() + 60, 0
         while time.monotonic() < end:
             if time.monotonic() > again: # a terminal takes Ctrl-D for itself while nobody reads keys: again, until somebody does
+                keys = b"\x04" if not again else b"\x03\x04"  # where something is left in the line, Ctrl-C drops it first
                 again = time.monotonic() + 0.5
-                self.swallow(lambda: os.write(self.file, b"\x04"))
+                self.swallow(lambda: os.write(self.file, keys))
             done, status = os.waitpid(self.process, os.WNOHANG)
             if done:
                 report.check(status == 0, f"the prompt ends with {status}")
