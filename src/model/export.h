@@ -17,7 +17,7 @@ typedef struct export_piece {
     int64_t layer;
     bool bias;
     const model_tensor *from; /* of experts that stand one by one the first */
-    char name[160];           /* in the new form */
+    char name[MODEL_NAME_BYTES]; /* in the new form */
     wg_kind kind;
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];

@@ -181,7 +181,13 @@ typedef struct model_author {
 
 #define MODEL_NO_LAYER (-1)
 
-/* weights.c: a weight as a parameter, recorded where it is first asked for; shape [rank] is what the configuration asks for. Poison and
+/* weights.c: how a file names tensors, and a tensor's name there ("" : it has none of that role; * is left for the expert). */
+typedef enum model_naming { MODEL_NAMES_HUGGING_FACE, MODEL_NAMES_GPT2, MODEL_NAMES_GGUF } model_naming;
+#define MODEL_NAME_BYTES 160
+model_naming model_naming_of(const model_config *config, bool gguf);
+const char *model_name_pattern(model_naming naming, model_role role);
+void model_tensor_name(model_naming naming, model_role role, int64_t layer, bool bias, char name[MODEL_NAME_BYTES]);
+/* A weight as a parameter, recorded where it is first asked for; shape [rank] is what the configuration asks for. Poison and
  * *author->error: the file has no such tensor, or of another shape or kind. */
 wg_value model_weight(model_author *author, model_role role, int64_t layer, bool bias, uint32_t rank, const int64_t *shape);
 /* A vector [n] in f32. */
