@@ -187,22 +187,17 @@ float *export_items(const model_export *x, uint32_t index, int64_t *volume)
 
 /* ---- tokens ---- */
 
-/* A byte as a letter of a byte-level vocabulary. */
-static void put_letter(base_string *out, unsigned char byte)
-{
-    bool plain = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-    uint32_t code = plain ? byte : byte <= 32 ? 256u + byte : byte <= 160 ? 256u + byte - 127 + 33 : 323u;
-    char text[2] = {(char)(0xc0 | code >> 6), (char)(0x80 | (code & 0x3f))};
-    if (code < 128) base_string_put(out, (const char[]){(char)code}, 1);
-    else base_string_put(out, text, 2);
-}
-
 void export_token(const wg_tokenizer *t, int32_t id, base_string *out)
 {
     const tokenizer_token *token = &t->tokens[id];
     for (uint32_t i = 0; i < token->length; i++)
-        if (t->byte_level && !token->added) put_letter(out, (unsigned char)token->text[i]);
+        if (t->byte_level && !token->added) tokenizer_put_letter(out, (unsigned char)token->text[i]);
         else base_string_put(out, token->text + i, 1);
+}
+
+bool export_has_merges(const wg_tokenizer *t)
+{
+    return t->form == TOKENIZER_RANKED && t->byte_level && t->split >= TOKENIZER_GPT2;
 }
 
 /* ---- the calls ---- */
