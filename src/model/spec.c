@@ -294,8 +294,10 @@ static bool open_path(opening *o, const char *path)
     if (length > 4 && !strcmp(path + length - 4, ".bin"))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_llama2c_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
     if (model_is_written(path)) return open_written(o, path);
-    if (model_is_image(path))
-        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, o->error) && sort_tensors(o) && check_weights(o) && model_image_check(spec, path, o->error);
+    if (model_is_image(path)) {
+        wg_model_identity compiled;
+        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, &compiled, o->error) && sort_tensors(o) && model_image_check(spec, path, &compiled, o->error);
+    }
     if (read_config_file(o, path)) return true;
     if (o->error->code == WG_FILE || o->error->code == WG_MEMORY || (length > 5 && !strcmp(path + length - 5, ".json"))) return false;
     wg_error_clear(o->error); /* where in a text of another kind JSON ends is no help */
