@@ -53,7 +53,7 @@ static bool role_of(const model_export *x, const char *name, export_piece *p)
 {
     char plain[MODEL_NAME_BYTES];
     size_t length = strlen(name);
-    p->bias = length > 5 && !strcmp(name + length - 5, ".bias");
+    p->bias = base_ends_with(name, ".bias");
     snprintf(plain, sizeof plain, "%.*s%s", (int)(length - (p->bias ? 4 : 0)), name, p->bias ? "weight" : "");
     for (int role = 0; role < MODEL_ROLE_COUNT; role++) {
         const char *pattern = model_name_pattern(model_naming_of(&x->spec->config, x->spec->config.gguf), (model_role)role);

@@ -12,8 +12,7 @@
 
 bool model_is_image(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 4 && !strcmp(path + length - 4, ".wgm");
+    return base_ends_with(path, ".wgm");
 }
 
 typedef struct image {

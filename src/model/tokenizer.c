@@ -305,12 +305,6 @@ bool tokenizer_letters_to_bytes(char *text, size_t *length)
 
 /* ---- opening ---- */
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t length = strlen(path), tail = strlen(end);
-    return length >= tail && !strcmp(path + length - tail, end);
-}
-
 static bool is_there(const char *path)
 {
     struct stat facts;
@@ -392,10 +386,10 @@ wg_tokenizer *wg_tokenizer_open(wg_context *context, const char *path, wg_error 
     if (!path) return base_fail(error, WG_ARGUMENT, "a tokenizer needs a path"), NULL;
     if (!strcmp(path, "bytes")) return bytes_alone(allocator, error);
     if (!stat(path, &facts) && S_ISDIR(facts.st_mode)) return open_folder(allocator, path, error);
-    if (ends_with(path, "vocab.json")) return open_pair(allocator, path, error);
-    if (ends_with(path, ".json")) return read_file(allocator, path, tokenizer_read_json, error);
-    if (ends_with(path, ".model")) return read_file(allocator, path, tokenizer_read_sentencepiece, error);
-    if (ends_with(path, ".gguf")) return read_file(allocator, path, tokenizer_read_gguf, error);
+    if (base_ends_with(path, "vocab.json")) return open_pair(allocator, path, error);
+    if (base_ends_with(path, ".json")) return read_file(allocator, path, tokenizer_read_json, error);
+    if (base_ends_with(path, ".model")) return read_file(allocator, path, tokenizer_read_sentencepiece, error);
+    if (base_ends_with(path, ".gguf")) return read_file(allocator, path, tokenizer_read_gguf, error);
     if (model_is_image(path)) return open_image(allocator, path, error);
     char folder[MODEL_WRITTEN_FOLDER];
     if (model_is_written(path)) return model_written_folder(allocator, path, folder, error) ? open_folder(allocator, folder, error) : NULL;
