@@ -75,16 +75,7 @@ static bool exists(const char *path)
 
 static bool keep(lesson *l, ids *to, const int32_t *from, size_t count)
 {
-    if (to->count + count > to->room) {
-        size_t room = 2 * (to->count + count);
-        int32_t *more = realloc(to->items, room * sizeof *more);
-        if (!more) return base_fail_memory(&l->error);
-        to->items = more;
-        to->room = room;
-    }
-    if (count) memcpy(to->items + to->count, from, count * sizeof *from);
-    to->count += count;
-    return true;
+    return language_keep(&to->items, &to->count, &to->room, from, count, &l->error);
 }
 
 static bool add_text(lesson *l, ids *to, const char *text, size_t length)
