@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "model/world.h"
+#include "wengert/generate.h"
 
 static const char *const cases[] = {
     "gemma/tied", "gemma2/tied", "gemma3/layer-types", "gemma3/tied", "gpt2/inner", "gpt2/tied-bare-names", "granite/tied", "llama/bf16", "llama/f16",
@@ -227,6 +228,29 @@ static void every_way_gives_the_same_bits(void **state)
     }
 }
 
+/* Angles that follow ctx (trained at 64 positions, stretched beyond): another ctx is another model, and runners have the one that they were asked
+ * for from their first token on. */
+static void angles_follow_ctx(void **state)
+{
+    (void)state;
+    static const char name[] = "phi3/longrope-partial";
+    world w = world_of(name);
+    wg_error error = {.code = WG_OK};
+    int64_t count = w.prompt_count * w.facts.vocabulary;
+    float *all[2] = {by_decode(&w, 64), by_decode(&w, 128)};
+    assert_memory_not_equal(all[0], all[1], (size_t)count * sizeof(float));
+    for (int i = 0; i < 2; i++) {
+        wg_runner *runner = wg_runner_new(w.spec, &(wg_runner_options){.size = sizeof(wg_runner_options), .ctx = i ? 128 : 64}, &error);
+        CHECKED(runner, error);
+        const float *logits = wg_runner_feed(runner, w.prompt, w.prompt_count, w.prompt_count, &error);
+        CHECKED(logits, error);
+        same_rows(name, "a runner", logits, all[i], count);
+        wg_runner_free(&runner);
+        free(all[i]);
+    }
+    world_free(&w);
+}
+
 /* ---- training ---- */
 
 /* The train cut's loss is the mean of ln sum exp - target of the decode cut's logits. */
@@ -310,7 +334,7 @@ static void gradients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(decode_against_the_reference), cmocka_unit_test(files_against_the_reference),
-                                       cmocka_unit_test(every_way_gives_the_same_bits),
+                                       cmocka_unit_test(every_way_gives_the_same_bits), cmocka_unit_test(angles_follow_ctx),
                                        cmocka_unit_test(train_against_decode), cmocka_unit_test(gradients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
