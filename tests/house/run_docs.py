@@ -21,7 +21,7 @@ import shutil
 import sys
 import tempfile
 
-from house import BUILD, ROOT, Report, run
+from house import BUILD, LIBRARIES, ROOT, Report, run
 
 FENCE = re.compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```$", re.M | re.S)
 PART = """#include <stdio.h>
@@ -91,7 +91,7 @@ def compiled(folder, code, name, link, environment):
     with open(source, "w", encoding="utf-8") as file:
         file.write(code)
     argv = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", source, "-o", os.path.join(folder, name)]
-    return run(argv + (["-lwengert-bpl", "-lwengert-model", "-lwengert-lazy", "-lwengert"] if link else ["-c"]), env=environment)
+    return run(argv + ([f"-l{name}" for name in LIBRARIES] if link else ["-c"]), env=environment)
 
 
 class Page:
