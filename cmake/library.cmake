@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone; LAPACKE is opened at run time.
+# libwengert from the objects of the rooms from nn down: compiled once, linked twice. It needs libc and threads alone; LAPACKE is opened at run time.
 #
 # The ABI rule: before 1.0 each minor release may change the ABI, so the SONAME ends in 0.MINOR; from 1.0 on it ends in MAJOR, and
 # within one MAJOR nothing that src/wengert.exports lists goes or changes.

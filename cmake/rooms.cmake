@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # The rooms of the library in the order in which they link, and one static library room_<name> for each that has sources. text stands above
-# exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy is a library of its own, which
-# stands on libwengert, and bpl one above it.
+# exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy and model are libraries of their own,
+# which stand on libwengert, and bpl one above lazy.
 set(wengert_rooms bpl model lazy nn exec plan text grad batch compose interp graph base)
 
 # Kernels for one level of x86-64 carry the level at the end of their file's name; who calls them asks the processor first. GNU
