@@ -129,9 +129,7 @@ class Page:
         file = os.path.join(self.folder, match[2].split()[0] if match[2] else name + ".bpl")
         with open(file, "w", encoding="utf-8") as program:
             program.write(match[3])
-        ran = run([BUILD / "wengert", "bpl", file], cwd=self.folder, env=self.environment)
-        self.output = ran.stdout
-        self.report.check(ran.returncode == 0, f"{where}: ends with {ran.returncode}:\n{ran.stdout}")
+        self.runs([BUILD / "wengert", "bpl", file], where)
 
     def do_c(self, match, where, name):
         form, _, file = match[2].partition(" ")
@@ -140,7 +138,11 @@ class Page:
         built = compiled(self.folder, code, name, form != "part", self.environment)
         if not self.report.check(built.returncode == 0, f"{where}: does not compile:\n{built.stdout}") or form == "part":
             return
-        ran = run([os.path.join(self.folder, name)], cwd=self.folder, env=self.environment)
+        self.runs([os.path.join(self.folder, name)], where)
+
+    def runs(self, argv, where):
+        """A program of the page; what it prints is the output that may follow."""
+        ran = run(argv, cwd=self.folder, env=self.environment)
         self.output = ran.stdout
         self.report.check(ran.returncode == 0, f"{where}: ends with {ran.returncode}:\n{ran.stdout}")
 
