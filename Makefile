@@ -19,7 +19,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 
-.PHONY: demo-lm demo-kjv chat all deps test test-aarch64 demo bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
+.PHONY: all deps test test-aarch64 demo demo-lm demo-kjv chat bench bench-peers fuzz sanitize conformance exports performance accuracy install clean
 .DEFAULT_GOAL := all
 
 # A configured directory configures itself again when something changed.
@@ -49,6 +49,7 @@ demo-lm: all
 	@examples/demo_lm.sh
 
 demo-kjv: all
+	@cmake/dependencies.sh demo-kjv
 	@examples/demo_kjv.sh
 
 chat: all

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# cmake/dependencies.sh build|test|demo|aarch64
+# cmake/dependencies.sh build|test|demo|demo-kjv|aarch64
 #
 # Looks for what a job needs and installs what is missing with apt-get, after saying what. WENGERT_OFFLINE=1 forbids installing:
 # then a missing tool is an error, and a missing library of pictures, of dense algebra or of long numbers, or valgrind, or what the Python
@@ -73,6 +73,12 @@ look_for_demo() {
     [ -f /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ] || need dataset-fashion-mnist
 }
 
+look_for_demo_kjv() {
+    look_for_build
+    PATH=$PATH:/usr/games
+    have bible || { need bible-kjv; need bible-kjv-text; }
+}
+
 look_for_aarch64() {
     look_for_build
     have python3 || need python3
@@ -85,9 +91,10 @@ case "${1:-build}" in
 build) look_for_build ;;
 test) look_for_test ;;
 demo) look_for_demo ;;
+demo-kjv) look_for_demo_kjv ;;
 aarch64) look_for_aarch64 ;;
 *)
-    echo "usage: cmake/dependencies.sh build|test|demo|aarch64" >&2
+    echo "usage: cmake/dependencies.sh build|test|demo|demo-kjv|aarch64" >&2
     exit 2
     ;;
 esac

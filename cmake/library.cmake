@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# libwengert from the objects of all rooms: compiled once, linked twice. It needs libc and threads alone; LAPACKE is opened at run time.
+# libwengert from the objects of the rooms from nn down: compiled once, linked twice. It needs libc and threads alone; LAPACKE is opened at run time.
 #
 # The ABI rule: before 1.0 each minor release may change the ABI, so the SONAME ends in 0.MINOR; from 1.0 on it ends in MAJOR, and
 # within one MAJOR nothing that src/wengert.exports lists goes or changes.
@@ -49,22 +49,15 @@ wengert_library(lazy wengert)       # arrays that wait
 wengert_library(model wengert)      # language models as programs
 wengert_library(bpl wengert_lazy)   # the array language
 
-# What a static library needs beyond ours, for whoever links it once it is installed: -lNAME here, Libs.private in the package files.
-set(wengert_bpl_private "")
-set(wengert_model_private "")
-foreach(library IN LISTS GMP_LIBRARIES PCRE2_LIBRARIES UTF8PROC_LIBRARIES)
-    string(APPEND wengert_bpl_private " -l${library}")
-endforeach()
-foreach(library IN LISTS UTF8PROC_LIBRARIES)
-    string(APPEND wengert_model_private " -l${library}")
-endforeach()
-foreach(name bpl model)
-    if(TARGET wengert_${name}_static)
-        separate_arguments(wanted UNIX_COMMAND "${wengert_${name}_private}")
-        foreach(library IN LISTS wanted)
-            target_link_libraries(wengert_${name}_static INTERFACE "$<INSTALL_INTERFACE:${library}>")
-        endforeach()
-    endif()
+set(wengert_libraries wengert wengert_lazy wengert_model wengert_bpl)
+
+# What a static library needs beyond ours, for whoever links it once it is installed: here, and as Libs.private in the package files.
+foreach(room bpl model)
+    set(wengert_${room}_private "")
+    foreach(library IN LISTS wengert_${room}_needs)
+        string(APPEND wengert_${room}_private " -l${library}")
+        target_link_libraries(wengert_${room}_static INTERFACE "$<INSTALL_INTERFACE:-l${library}>")
+    endforeach()
 endforeach()
 
 # Tables of pointers take 24 bytes an entry to relocate, or a bit where loader and linker know how (glibc 2.36, binutils 2.38).
@@ -77,15 +70,17 @@ check_c_source_compiles("#include <features.h>
 int main(void) { return 0; }" PACKED_RELOCATIONS)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 if(PACKED_RELOCATIONS)
-    foreach(name wengert wengert_lazy wengert_model wengert_bpl)
-        target_link_options(${name}_shared PRIVATE -Wl,-z,pack-relative-relocs)
+    foreach(library IN LISTS wengert_libraries)
+        target_link_options(${library}_shared PRIVATE -Wl,-z,pack-relative-relocs)
     endforeach()
 endif()
 
 if(NOT WENGERT_SANITIZE)
     # A call of our own public functions is direct, as -fno-semantic-interposition promises the compiler already.
-    target_link_options(wengert_shared PRIVATE -Wl,-z,defs -Wl,-Bsymbolic-functions)
-    target_link_options(wengert_lazy_shared PRIVATE -Wl,-z,defs)
+    target_link_options(wengert_shared PRIVATE -Wl,-Bsymbolic-functions)
+    foreach(library IN LISTS wengert_libraries)
+        target_link_options(${library}_shared PRIVATE -Wl,-z,defs)
+    endforeach()
 endif()
 
 add_library(wengert::wengert ALIAS wengert_shared)
@@ -93,5 +88,6 @@ add_library(wengert::wengert_static ALIAS wengert_static)
 
 # What `make` builds: the libraries, and the command (command.cmake adds it).
 add_custom_target(product)
-add_dependencies(product wengert_shared wengert_static wengert_lazy_shared wengert_lazy_static wengert_bpl_shared wengert_bpl_static
-    wengert_model_shared wengert_model_static)
+foreach(library IN LISTS wengert_libraries)
+    add_dependencies(product ${library}_shared ${library}_static)
+endforeach()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # The rooms of the library in the order in which they link, and one static library room_<name> for each that has sources. text stands above
-# exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy is a library of its own, which
-# stands on libwengert, and bpl one above it.
+# exec in the house but uses nothing of exec and plan, so its tests need not wait for the kernels. lazy and model are libraries of their own,
+# which stand on libwengert, and bpl one above lazy.
 set(wengert_rooms bpl model lazy nn exec plan text grad batch compose interp graph base)
 
 # Kernels for one level of x86-64 carry the level at the end of their file's name; who calls them asks the processor first. GNU
@@ -79,30 +79,23 @@ foreach(room IN LISTS wengert_rooms)
     wengert_room(${room})
 endforeach()
 
-# What the array language takes from other people's libraries; without one of them it says at run time what is off.
-if(TARGET room_bpl)
-    find_package(PkgConfig QUIET)
-    set(wengert_bpl_off "")
-    macro(wengert_bpl_optional name module meaning)
-        if(PkgConfig_FOUND)
-            pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
-        endif()
-        if(${name}_FOUND)
-            target_compile_definitions(room_bpl PUBLIC HAVE_${name}=1)
-            target_link_libraries(room_bpl PUBLIC PkgConfig::${name})
-        else()
-            list(APPEND wengert_bpl_off "${meaning}")
-        endif()
-    endmacro()
-    wengert_bpl_optional(GMP gmp "unbounded numbers (libgmp-dev)")
-    wengert_bpl_optional(PCRE2 libpcre2-8 "regular expressions (libpcre2-dev)")
-    wengert_bpl_optional(UTF8PROC libutf8proc "Unicode case and width (libutf8proc-dev)")
-    if(UTF8PROC_FOUND AND TARGET room_model) # tokenizers that compose characters
-        target_compile_definitions(room_model PUBLIC HAVE_UTF8PROC=1)
-        target_link_libraries(room_model PUBLIC PkgConfig::UTF8PROC)
+# What a room takes from other people's libraries, where pkg-config finds them: HAVE_NAME, and what a static library of the room then needs.
+# Without one of them the room builds, and says at run time what is off.
+find_package(PkgConfig QUIET)
+set(wengert_off "")
+macro(wengert_uses room name module meaning)
+    if(PkgConfig_FOUND)
+        pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
     endif()
-    if(wengert_bpl_off)
-        list(JOIN wengert_bpl_off ", " text)
-        message(STATUS "The array language is built without ${text}")
+    if(${name}_FOUND AND TARGET room_${room})
+        target_compile_definitions(room_${room} PUBLIC HAVE_${name}=1)
+        target_link_libraries(room_${room} PUBLIC PkgConfig::${name})
+        list(APPEND wengert_${room}_needs ${${name}_LIBRARIES})
+    else()
+        list(APPEND wengert_off "${meaning}")
     endif()
-endif()
+endmacro()
+wengert_uses(bpl GMP gmp "unbounded numbers (libgmp-dev)")
+wengert_uses(bpl PCRE2 libpcre2-8 "regular expressions (libpcre2-dev)")
+wengert_uses(bpl UTF8PROC libutf8proc "Unicode case and width (libutf8proc-dev)")
+wengert_uses(model UTF8PROC libutf8proc "tokenizers that compose characters (libutf8proc-dev)")

@@ -3,7 +3,6 @@
 # tests/<room>/test_<thing>.c becomes test_<room>_<thing> in the build's tests/. A folder that is no room of the library links
 # everything. tests/support/*.c helps the tests of every room but base. bench/bench_<thing>.c and fuzz/fuzz_<thing>.c become programs
 # too, built on request (targets `benches` and `fuzzers`); fuzz/driver.c, where present, is the main of each fuzzer.
-find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
     pkg_check_modules(MPFR QUIET IMPORTED_TARGET mpfr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What fuzzers share: an allocator with a budget that counts, one of whose allocations may fail, and the demand that stops a run. */
+ * What fuzzers share: an allocator with a budget that counts, one of whose allocations may fail, a context over it, and the demand that stops a
+ * run. */
 #ifndef FUZZ_BUDGET_H
 #define FUZZ_BUDGET_H
 
@@ -48,6 +49,14 @@ static inline void *budget_resize(void *user, void *block, size_t old_bytes, siz
 static inline wg_allocator budget_allocator(budget *b)
 {
     return (wg_allocator){budget_resize, b};
+}
+
+static inline wg_context *budget_context(budget *b)
+{
+    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(b), .threads = 1, .simd = "v2"};
+    wg_context *context = wg_context_new(&options, NULL);
+    demand(context != NULL);
+    return context;
 }
 
 /* A failure has a code that is nobody's defect, and says something. */

@@ -687,9 +687,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     session s;
     memset(&s, 0, sizeof s);
     stream in = {bytes, bytes + length};
-    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&s.memory), .threads = 1, .simd = "v2"};
-    s.context = wg_context_new(&options, NULL);
-    demand(s.context != NULL);
+    s.context = budget_context(&s.memory);
     wg_lazy_options settings = {.size = sizeof settings, .context = s.context, .same_bits_only = true, .cached_plans = take(&in) & 1 ? 2 : 0};
     s.lazy = wg_lazy_new(&settings, NULL);
     demand(s.lazy != NULL);

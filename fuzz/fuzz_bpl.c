@@ -55,10 +55,9 @@ static void run(wg_bpl *bpl, const char *text, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     budget b = {0};
-    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&b), .threads = 1, .simd = "v2"};
-    wg_context *context = wg_context_new(&options, NULL);
+    wg_context *context = budget_context(&b);
     wg_bpl_options of_session = {.size = sizeof of_session, .context = context};
-    wg_bpl *bpl = context ? wg_bpl_new(&of_session, NULL) : NULL;
+    wg_bpl *bpl = wg_bpl_new(&of_session, NULL);
     if (bpl) {
         const char *text = (const char *)bytes;
         bind_all(bpl, text, length, (uint32_t)length);

@@ -21,10 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (!fuzz_file_count) link_shards();
     file_of("model.safetensors.index.json", bytes, length);
     wg_context *context = budget_context(&b);
-    wg_model_spec *spec = wg_model_spec_open(context, fuzz_folder, &error);
-    if (spec) demand_programs(context, spec);
-    else demand_error(&error);
-    wg_model_spec_free(&spec);
+    demand_spec(context, wg_model_spec_open(context, fuzz_folder, &error), &error);
     wg_context_free(context);
     demand(b.used == 0);
     return 0;

@@ -408,9 +408,7 @@ static void step(session *s, stream *in)
 
 static void begin(session *s, stream *in, program *p)
 {
-    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&s->memory), .threads = 1, .simd = "v2"};
-    s->context = wg_context_new(&options, NULL);
-    demand(s->context != NULL);
+    s->context = budget_context(&s->memory);
     uint8_t byte = take(in);
     wg_lazy_options settings = {
         .size = sizeof settings, .context = s->context, .same_bits_only = true, .retrace = byte & 1, .cached_plans = byte & 2 ? 2 : 0};

@@ -8,10 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     budget b = {0};
     wg_context *context = budget_context(&b);
     wg_error error = {.code = WG_OK};
-    wg_model_spec *spec = wg_model_spec_open(context, file_of("fuzz.bin", bytes, length), &error);
-    if (spec) demand_programs(context, spec);
-    else demand_error(&error);
-    wg_model_spec_free(&spec);
+    demand_spec(context, wg_model_spec_open(context, file_of("fuzz.bin", bytes, length), &error), &error);
     wg_context_free(context);
     demand(b.used == 0);
     return 0;

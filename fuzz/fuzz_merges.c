@@ -11,10 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     file_of("merges.txt", zero ? zero + 1 : bytes, rest);
     wg_context *context = budget_context(&b);
     wg_error error = {.code = WG_OK};
-    wg_tokenizer *t = wg_tokenizer_open(context, file_of("vocab.json", bytes, head), &error);
-    if (t) demand_tokens(context, t);
-    else demand_error(&error);
-    wg_tokenizer_free(&t);
+    demand_tokenizer(context, wg_tokenizer_open(context, file_of("vocab.json", bytes, head), &error), &error);
     wg_context_free(context);
     demand(b.used == 0);
     return 0;

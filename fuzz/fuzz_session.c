@@ -3,7 +3,6 @@
  * Any bytes as the session of a small model. What must hold: its tokens are of the vocabulary; a runner goes on from it, and starts anew
  * after any failure. */
 #include "models.h"
-#include "wengert/generate.h"
 
 #define MODEL TEST_DATA_DIR "/model/data/llama/tied"
 #define CTX 16

@@ -3,7 +3,6 @@
  * Any bytes as a chat template and, behind the first zero byte, messages. What must hold: it ends, with a prompt or with a place and a
  * reason; the prompt's ids are of the vocabulary. */
 #include "models.h"
-#include "wengert/generate.h"
 
 static const char usual[] = "[{\"role\": \"system\", \"content\": \"be brief\"}, {\"role\": \"user\", \"content\": \"hi <s>\"}, {\"role\": \"assistant\", "
                             "\"content\": \"<think>so</think> yes\"}, {\"role\": \"user\", \"content\": \"more\", \"tool_calls\": [{\"name\": \"f\", \"n\": 1.5}]}]";

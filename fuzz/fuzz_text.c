@@ -27,8 +27,7 @@ static void check_network(wg_context *context, wg_network *network)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     budget b = {0};
-    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(&b), .threads = 1, .simd = "v2"};
-    wg_context *context = wg_context_new(&options, NULL);
+    wg_context *context = budget_context(&b);
     wg_error error;
     wg_error_clear(&error);
     wg_network *network = wg_text_parse(context, (const char *)bytes, length, "fuzz.wg", NULL, &error);

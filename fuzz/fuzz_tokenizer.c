@@ -9,10 +9,7 @@ static void try_file(const char *name, const uint8_t *bytes, size_t length)
     budget b = {0};
     wg_context *context = budget_context(&b);
     wg_error error = {.code = WG_OK};
-    wg_tokenizer *t = wg_tokenizer_open(context, file_of(name, bytes, length), &error);
-    if (t) demand_tokens(context, t);
-    else demand_error(&error);
-    wg_tokenizer_free(&t);
+    demand_tokenizer(context, wg_tokenizer_open(context, file_of(name, bytes, length), &error), &error);
     wg_context_free(context);
     demand(b.used == 0);
 }

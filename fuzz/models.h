@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What fuzzers of models share: a context with a budget, the input as a file, and what must hold of whatever opened: its programs read back,
+ * What fuzzers of models share: the input as a file, and what must hold of whatever opened: its programs read back,
  * its ids are of the vocabulary, its texts are the same at once and id by id. */
 #ifndef FUZZ_MODELS_H
 #define FUZZ_MODELS_H
@@ -15,17 +15,10 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "wengert/generate.h"
 #include "wengert/model.h"
 #include "wengert/text.h"
 #include "wengert/tokenizer.h"
-
-static inline wg_context *budget_context(budget *b)
-{
-    wg_context_options options = {.size = sizeof options, .allocator = budget_allocator(b), .threads = 1, .simd = "v2"};
-    wg_context *context = wg_context_new(&options, NULL);
-    demand(context != NULL);
-    return context;
-}
 
 /* ---- files ---- */
 
@@ -96,6 +89,15 @@ static inline void demand_programs(wg_context *context, wg_model_spec *spec)
     wg_network_release(&network);
 }
 
+/* What a reader answered, or its error; consumes the specification. */
+static inline void demand_spec(wg_context *context, wg_model_spec *spec, wg_error *error)
+{
+    if (spec) demand_programs(context, spec);
+    else demand_error(error);
+    wg_model_spec_free(&spec);
+    wg_error_clear(error);
+}
+
 /* ---- tokenizers ---- */
 
 static const char fuzz_text[] = "Hello,  world's 123 \xe2\x96\x81x <s> <|endoftext|> e\xcc\x81 \xff\xc3\n\t ab <0x41>";
@@ -136,6 +138,32 @@ static inline void demand_tokens(wg_context *context, wg_tokenizer *t)
         wg_deallocate(context, ids, count * sizeof *ids);
     }
     demand(wg_tokenizer_begin(t) < (int64_t)wg_tokenizer_count(t) && wg_tokenizer_end(t) < (int64_t)wg_tokenizer_count(t));
+}
+
+/* What a reader answered, or its error; consumes the vocabulary. */
+static inline void demand_tokenizer(wg_context *context, wg_tokenizer *t, wg_error *error)
+{
+    if (t) demand_tokens(context, t);
+    else demand_error(error);
+    wg_tokenizer_free(&t);
+    wg_error_clear(error);
+}
+
+/* ---- all of a model in one file ---- */
+
+static inline void demand_model_file(const char *name, const uint8_t *bytes, size_t length)
+{
+    budget b = {0};
+    wg_context *context = budget_context(&b);
+    const char *path = file_of(name, bytes, length);
+    wg_error error = {.code = WG_OK};
+    demand_spec(context, wg_model_spec_open(context, path, &error), &error);
+    demand_tokenizer(context, wg_tokenizer_open(context, path, &error), &error);
+    char *chat = wg_chat_template(context, path, &error);
+    if (!chat && error.code) demand_error(&error);
+    wg_text_free(chat);
+    wg_context_free(context);
+    demand(b.used == 0);
 }
 
 #endif

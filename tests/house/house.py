@@ -8,6 +8,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("TESTED_BUILD", ROOT / "build"))
 LIBRARY_ROOMS = "nn text exec plan grad batch compose interp graph base".split()
+# The libraries, those above first, as a linker wants them.
+LIBRARIES = "wengert-bpl wengert-model wengert-lazy wengert".split()
 
 
 class Report:

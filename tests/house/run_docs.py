@@ -21,7 +21,7 @@ import shutil
 import sys
 import tempfile
 
-from house import BUILD, ROOT, Report, run
+from house import BUILD, LIBRARIES, ROOT, Report, run
 
 FENCE = re.compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```$", re.M | re.S)
 PART = """#include <stdio.h>
@@ -91,7 +91,7 @@ def compiled(folder, code, name, link, environment):
     with open(source, "w", encoding="utf-8") as file:
         file.write(code)
     argv = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", source, "-o", os.path.join(folder, name)]
-    return run(argv + (["-lwengert-bpl", "-lwengert-model", "-lwengert-lazy", "-lwengert"] if link else ["-c"]), env=environment)
+    return run(argv + ([f"-l{name}" for name in LIBRARIES] if link else ["-c"]), env=environment)
 
 
 class Page:
@@ -129,9 +129,7 @@ class Page:
         file = os.path.join(self.folder, match[2].split()[0] if match[2] else name + ".bpl")
         with open(file, "w", encoding="utf-8") as program:
             program.write(match[3])
-        ran = run([BUILD / "wengert", "bpl", file], cwd=self.folder, env=self.environment)
-        self.output = ran.stdout
-        self.report.check(ran.returncode == 0, f"{where}: ends with {ran.returncode}:\n{ran.stdout}")
+        self.runs([BUILD / "wengert", "bpl", file], where)
 
     def do_c(self, match, where, name):
         form, _, file = match[2].partition(" ")
@@ -140,7 +138,11 @@ class Page:
         built = compiled(self.folder, code, name, form != "part", self.environment)
         if not self.report.check(built.returncode == 0, f"{where}: does not compile:\n{built.stdout}") or form == "part":
             return
-        ran = run([os.path.join(self.folder, name)], cwd=self.folder, env=self.environment)
+        self.runs([os.path.join(self.folder, name)], where)
+
+    def runs(self, argv, where):
+        """A program of the page; what it prints is the output that may follow."""
+        ran = run(argv, cwd=self.folder, env=self.environment)
         self.output = ran.stdout
         self.report.check(ran.returncode == 0, f"{where}: ends with {ran.returncode}:\n{ran.stdout}")
 

@@ -3,7 +3,7 @@
 """What the libraries export, need and weigh.
 
 The dynamic symbols of a library lib<name> are the sorted lines of src/<name>.exports; each starts with wg_ and is found by dlsym, and each
-function that the library's public headers declare is among them. libwengert needs libc and threads alone, the others what LIBRARIES says.
+function that the library's public headers declare is among them. libwengert needs libc and threads alone, the others what OTHERS says.
 `--write` rewrites the lists."""
 import ctypes
 import pathlib
@@ -12,15 +12,15 @@ import shutil
 import sys
 import tempfile
 
-from house import BUILD, ROOT, Report, run
+from house import BUILD, LIBRARIES, ROOT, Report, run
 
-# The libraries: their public headers (libwengert: every other one), and what they may need beside libc and threads.
+# The public headers of the libraries (libwengert: every other one), and what they may need beside libc and threads.
 HEADERS = {"wengert-lazy": {"array.h", "array_sites.h", "lazy.h"}, "wengert-bpl": {"bpl.h"}, "wengert-model": {"model.h", "tokenizer.h", "generate.h"}}
 OWN = r"|^libwengert\.so\.\d+(\.\d+)?$"
 LAZY = r"|^libwengert-lazy\.so\.\d+(\.\d+)?$"
 OTHERS = {"wengert": "", "wengert-lazy": OWN, "wengert-bpl": OWN + LAZY + r"|^lib(gmp|pcre2-8|utf8proc)\.so\.\d+$",
           "wengert-model": OWN + r"|^libutf8proc\.so\.\d+$"}
-LIBRARIES = {name: BUILD / f"lib{name}.so" for name in OTHERS}
+FILES = {name: BUILD / f"lib{name}.so" for name in LIBRARIES}
 NEEDED = {name: re.compile(r"^(libc|libpthread|ld-linux[-a-z0-9_]*|ld64)\.so\.\d+$" + more) for name, more in OTHERS.items()}
 STRIPPED_LIMIT = 2 * 1024 * 1024
 DECLARED = re.compile(r'visibility\s*\(\s*"default"\s*\)\s*\)\s*\)[^;{}]*?\b(wg_\w+)\s*\)?\s*\(')
@@ -76,24 +76,24 @@ def check_declared(report, name, exported):
         report.check(symbol in exported, f"{symbol} is declared in a public header and lib{name} does not export it")
     for symbol in sorted(set(exported) - set(names)):
         report.check(False, f"{symbol} is exported and no public header declares it")
-    library = ctypes.CDLL(str(LIBRARIES[name]))
+    library = ctypes.CDLL(str(FILES[name]))
     for symbol in names:
         report.check(hasattr(library, symbol), f"dlsym does not find {symbol}")
 
 
 def check_needs(report, name):
-    dynamic = run(["readelf", "-dW", LIBRARIES[name]]).stdout
+    dynamic = run(["readelf", "-dW", FILES[name]]).stdout
     for needed in re.findall(r"NEEDED.*\[(.+)\]", dynamic):
-        report.check(NEEDED[name].match(needed), f"lib{name} needs {needed}; see LIBRARIES for what it may need")
+        report.check(NEEDED[name].match(needed), f"lib{name} needs {needed}; see OTHERS for what it may need")
     soname = rf"SONAME.*\[lib{name}\.so\.\d+(\.\d+)?\]"
     report.check(re.search(soname, dynamic), f"the library has no SONAME lib{name}.so.<abi>")
-    report.check(constructors(LIBRARIES[name]) == 0, f"lib{name} runs code when it is loaded")
+    report.check(constructors(FILES[name]) == 0, f"lib{name} runs code when it is loaded")
     # libc has a few of libm's functions (ldexp, frexp, ...) too: those come from libc here, and depend on nothing of libm.
     libm = run(["cc", "-print-file-name=libm.so.6"]).stdout.strip()
     libc = run(["cc", "-print-file-name=libc.so.6"]).stdout.strip()
     functions = set(symbols(libm, "--defined-only")) - set(symbols(libc, "--defined-only"))
     report.check(len(functions) > 100, f"the symbols of {libm} cannot be read")
-    for symbol in sorted(functions & set(symbols(LIBRARIES[name], "--undefined-only"))):
+    for symbol in sorted(functions & set(symbols(FILES[name], "--undefined-only"))):
         report.check(False, f"lib{name} calls {symbol} of libm")
 
 
@@ -108,7 +108,7 @@ def constructors(library):
 def check_size(report):
     with tempfile.TemporaryDirectory() as directory:
         copy = pathlib.Path(directory, "libwengert.so")
-        shutil.copyfile(LIBRARIES["wengert"], copy)
+        shutil.copyfile(FILES["wengert"], copy)
         run(["strip", copy])
         size = copy.stat().st_size
     print(f"libwengert stripped: {size:,} bytes")
@@ -117,20 +117,20 @@ def check_size(report):
 
 def main():
     if "--write" in sys.argv[1:]:
-        for name, library in LIBRARIES.items():
+        for name, library in FILES.items():
             exported = symbols(library, "--defined-only")
             list_of(name).write_text("".join(symbol + "\n" for symbol in exported))
             print(f"{list_of(name).relative_to(ROOT)}: {len(exported)} symbols")
         return
     report = Report()
-    for name, library in LIBRARIES.items():
+    for name, library in FILES.items():
         if not report.check(library.exists(), f"{library} is not there"):
             continue
         exported = symbols(library, "--defined-only")
         check_list(report, name, exported)
         check_declared(report, name, exported)
         check_needs(report, name)
-    if LIBRARIES["wengert"].exists():
+    if FILES["wengert"].exists():
         check_size(report)
     report.finish()
 

@@ -35,14 +35,13 @@ def command_tables():
 
 VERBS, OPTIONS = command_tables()
 OPTION = {option["name"]: option for option in OPTIONS}
-
-
 # Verbs of two words: the first word, and what may follow it.
 FAMILIES = {}
-for _verb in VERBS:
-    if " " in _verb["name"]:
-        FAMILIES.setdefault(_verb["name"].split()[0], []).append(_verb["name"].split()[1])
+for _first, *_second in (verb["name"].split() for verb in VERBS):
+    if _second:
+        FAMILIES.setdefault(_first, []).extend(_second)
 FIRST = list(dict.fromkeys(verb["name"].split()[0] for verb in VERBS))
+ABOUT = {verb["name"]: verb["summary"] for verb in VERBS} | {first: "language models" for first in FAMILIES}
 
 
 # ---- the man page ----
@@ -119,8 +118,7 @@ def zsh_option(name):
 
 
 def zsh_completion():
-    about = {verb["name"]: verb["summary"] for verb in VERBS} | {first: "language models" for first in FAMILIES}
-    verbs = "\n".join(f"        '{name}:{zsh_quoted(about[name])}'" for name in FIRST)
+    verbs = "\n".join(f"        '{name}:{zsh_quoted(ABOUT[name])}'" for name in FIRST)
     families = "\n".join(f"    if [[ $verb == {first} ]]; then\n        if (( CURRENT == 2 )); then\n            compadd {' '.join(seconds)}\n            return\n        fi\n"
                          f"        verb=\"{first} $words[2]\"\n        shift words\n        (( CURRENT-- ))\n    fi" for first, seconds in FAMILIES.items())
     cases = "\n".join(f"    '{verb['name']}') _arguments \\\n" + " \\\n".join(map(zsh_option, verb["options"])) +
@@ -152,8 +150,7 @@ _wengert "$@"
 def fish_completion():
     quoted = lambda text: text.replace("\\", "\\\\").replace("'", "\\'")
     lines = [f"# {SPDX}", "# fish completion of wengert; written by tests/house/run_generated.py from the command's tables."]
-    about = {verb["name"]: verb["summary"] for verb in VERBS} | {first: "language models" for first in FAMILIES}
-    lines += [f"complete -c wengert -n __fish_use_subcommand -f -a {name} -d '{quoted(about[name])}'" for name in FIRST]
+    lines += [f"complete -c wengert -n __fish_use_subcommand -f -a {name} -d '{quoted(ABOUT[name])}'" for name in FIRST]
     lines += [f"complete -c wengert -n '__fish_seen_subcommand_from {first}; and not __fish_seen_subcommand_from {' '.join(seconds)}' -f -a '{' '.join(seconds)}'"
               for first, seconds in FAMILIES.items()]
     for option in OPTIONS:

@@ -16,22 +16,6 @@ PROJECT = """
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
 find_package(wengert REQUIRED)
-add_executable(shared program.c)
-target_link_libraries(shared wengert::wengert)
-add_executable(static program.c)
-target_link_libraries(static wengert::wengert_static)
-add_executable(lazy_shared lazy.c)
-target_link_libraries(lazy_shared wengert::wengert_lazy)
-add_executable(lazy_static lazy.c)
-target_link_libraries(lazy_static wengert::wengert_lazy_static)
-add_executable(bpl_shared bpl.c)
-target_link_libraries(bpl_shared wengert::wengert_bpl)
-add_executable(bpl_static bpl.c)
-target_link_libraries(bpl_static wengert::wengert_bpl_static)
-add_executable(model_shared model.c)
-target_link_libraries(model_shared wengert::wengert_model)
-add_executable(model_static model.c)
-target_link_libraries(model_static wengert::wengert_model_static)
 """
 LAZY_PROGRAM = """
 #include <stdio.h>
@@ -74,6 +58,7 @@ int main(void)
     return 0;
 }
 """
+PROGRAMS = {"wengert": PROGRAM, "wengert-lazy": LAZY_PROGRAM, "wengert-bpl": BPL_PROGRAM, "wengert-model": MODEL_PROGRAM}
 
 
 def prints_f32(report, program, libraries, how):
@@ -84,7 +69,7 @@ def prints_f32(report, program, libraries, how):
 def check_files(report, prefix, libraries):
     for header in sorted((ROOT / "include" / "wengert").iterdir()):
         report.check((prefix / "include" / "wengert" / header.name).exists(), f"{header.name} is not installed")
-    names = ["libwengert.so", "libwengert.a", "libwengert-lazy.so", "libwengert-lazy.a", "pkgconfig/wengert.pc", "pkgconfig/wengert-lazy.pc"]
+    names = [pattern % name for name in PROGRAMS for pattern in ("lib%s.so", "lib%s.a", "pkgconfig/%s.pc")]
     for name in names + ["cmake/wengert/wengert-config.cmake"]:
         report.check((libraries / name).exists(), f"{name} is not installed")
     if (BUILD / "wengert").exists():
@@ -97,26 +82,24 @@ def check_files(report, prefix, libraries):
 
 def check_pkg_config(report, directory, libraries):
     environment = dict(os.environ, PKG_CONFIG_PATH=str(libraries / "pkgconfig"))
-    for package, source in ("wengert", "program.c"), ("wengert-lazy", "lazy.c"), ("wengert-bpl", "bpl.c"), ("wengert-model", "model.c"):
+    for package in PROGRAMS:
         flags = run(["pkg-config", "--cflags", "--libs", package], env=environment).stdout.split()
-        linked = run(["cc", "-std=c11", directory / source, "-o", directory / package, *flags])
+        linked = run(["cc", "-std=c11", directory / f"{package}.c", "-o", directory / package, *flags])
         if report.check(linked.returncode == 0, f"pkg-config's flags {flags} do not link:\n{linked.stdout}"):
             prints_f32(report, directory / package, libraries, f"pkg-config {package}")
-        run(["cc", "-std=c11", directory / source, "-o", directory / package, *flags, f"-Wl,-rpath,{libraries}"])
+        run(["cc", "-std=c11", directory / f"{package}.c", "-o", directory / package, *flags, f"-Wl,-rpath,{libraries}"])
         prints_f32(report, directory / package, "", f"pkg-config {package} and an rpath")
 
 
 def check_find_package(report, directory, prefix, libraries):
-    (directory / "CMakeLists.txt").write_text(PROJECT)
+    ways = {f"{package}-{kind}": (package, suffix) for package in PROGRAMS for kind, suffix in (("shared", ""), ("static", "_static"))}
+    (directory / "CMakeLists.txt").write_text(PROJECT + "".join(
+        f"add_executable({way} {package}.c)\ntarget_link_libraries({way} wengert::{package.replace('-', '_')}{suffix})\n" for way, (package, suffix) in ways.items()))
     configured = run(["cmake", "-G", "Ninja", "-S", directory, "-B", directory / "out", f"-DCMAKE_PREFIX_PATH={prefix}"])
     built = run(["cmake", "--build", directory / "out"])
     if report.check(built.returncode == 0, f"find_package does not build:\n{configured.stdout}{built.stdout}"):
-        prints_f32(report, directory / "out" / "shared", libraries, "find_package")
-        prints_f32(report, directory / "out" / "static", libraries, "find_package, static")
-        prints_f32(report, directory / "out" / "lazy_shared", libraries, "find_package, lazy")
-        prints_f32(report, directory / "out" / "lazy_static", libraries, "find_package, lazy and static")
-        for name in "bpl_shared", "bpl_static", "model_shared", "model_static":
-            prints_f32(report, directory / "out" / name, libraries, f"find_package, {name}")
+        for way in ways:
+            prints_f32(report, directory / "out" / way, libraries, f"find_package, {way}")
 
 
 def main():
@@ -128,10 +111,8 @@ def main():
         prefix = directory / "stage" / "opt" / "place"
         found = sorted(prefix.rglob("libwengert.so"))
         if report.check(installed.returncode == 0 and found, f"cmake --install failed:\n{installed.stdout}"):
-            (directory / "program.c").write_text(PROGRAM)
-            (directory / "lazy.c").write_text(LAZY_PROGRAM)
-            (directory / "bpl.c").write_text(BPL_PROGRAM)
-            (directory / "model.c").write_text(MODEL_PROGRAM)
+            for package, text in PROGRAMS.items():
+                (directory / f"{package}.c").write_text(text)
             check_files(report, prefix, found[0].parent)
             check_pkg_config(report, directory, found[0].parent)
             check_find_package(report, directory, prefix, found[0].parent)

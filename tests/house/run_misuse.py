@@ -9,9 +9,10 @@ import pathlib
 import re
 import tempfile
 
-from house import BUILD, ROOT, Report, run
+from house import BUILD, LIBRARIES, ROOT, Report, run
 
-LISTS = [ROOT / "src" / f"{name}.exports" for name in ("wengert", "wengert-lazy", "wengert-bpl", "wengert-model")]
+LISTS = [ROOT / "src" / f"{name}.exports" for name in LIBRARIES]
+HEADERS = "array bpl generate model tokenizer wengert".split()
 DECLARED = re.compile(r'__attribute__\s*\(\(\s*visibility\s*\(\s*"default"\s*\)\s*\)\)\s*([^;{}()]*?)\b(wg_\w+)\s*\(([^;]*)\)\s*;')
 # Zero arguments are good ones here: a NULL context is the default one, NULL options are the defaults, and an empty bundle is one.
 SUCCEED = {"wg_context_new", "wg_bundle_new", "wg_tensor_new", "wg_tensor_fill"}
@@ -85,13 +86,14 @@ def main():
     listed = set("".join(path.read_text() for path in LISTS).split())
     missed = listed - {name for name, _, _ in functions}
     report.check(listed and not missed, f"no declaration was found of {', '.join(sorted(missed))}")
-    text = '#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n#include "wengert/array.h"\n#include "wengert/bpl.h"\n#include "wengert/generate.h"\n#include "wengert/model.h"\n#include "wengert/tokenizer.h"\n#include "wengert/wengert.h"\n'
+    text = "#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+    text += "".join(f'#include "wengert/{header}.h"\n' for header in HEADERS)
     text += "".join(caller(*function) for function in functions)
     text += MAIN % "\n".join(f'    {{"{name}", call_{name}}},' for name, _, _ in functions)
     with tempfile.TemporaryDirectory() as directory:
         source, program = pathlib.Path(directory, "misuse.c"), pathlib.Path(directory, "misuse")
         source.write_text(text)
-        built = run(["cc", "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", "-lwengert-bpl", "-lwengert-model", "-lwengert-lazy", "-lwengert"])
+        built = run(["cc", "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program, f"-L{BUILD}", *(f"-l{name}" for name in LIBRARIES)])
         if report.check(built.returncode == 0, f"the calls do not compile:\n{built.stdout[:4000]}"):
             ended = run([program], env=dict(os.environ, LD_LIBRARY_PATH=str(BUILD)), cwd=directory)
             lines = ended.stdout.splitlines()

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The worked example: the text that a configuration gives is, but for the names of tensors, the text whose digest is settled. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "wengert/model.h"
+#include "model/world.h"
 #include "wengert/text.h"
 
 static const char example[] =
@@ -48,13 +38,13 @@ static void the_worked_example(void **state)
     (void)state;
     wg_error error = {.code = WG_OK};
     wg_model_spec *spec = wg_model_spec_parse(NULL, example, strlen(example), "config.json", &error);
-    if (!spec) fail_msg("%s", error.message);
+    CHECKED(spec, error);
     char *text = wg_model_written(spec, &(wg_model_cut){.size = sizeof(wg_model_cut), .ctx = 4}, &error);
-    if (!text) fail_msg("%s", error.message);
+    CHECKED(text, error);
     char *brief = shortened(text);
     if (getenv("SHOW")) puts(brief);
     wg_network *network = wg_text_parse(NULL, brief, strlen(brief), "example.wg", NULL, &error);
-    if (!network) fail_msg("%s", error.message);
+    CHECKED(network, error);
     char digest[65];
     assert_true(wg_network_identity(network, digest, &error));
     assert_string_equal(digest, "c0cb9e9f85ebb82f3c35ee16ec7916d5debf75d23638d0d6a4bbd31ce247cece");

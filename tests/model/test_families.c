@@ -32,14 +32,10 @@ typedef struct world {
 
 static world world_at(const char *model, const char *expected)
 {
-    char path[512];
-    wg_error error = {.code = WG_OK};
     world w = {.facts.size = sizeof w.facts};
-    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, model);
-    CHECKED(w.spec = wg_model_spec_open(NULL, path, &error), error);
+    w.spec = spec_of(model);
     assert_true(wg_model_spec_facts(w.spec, &w.facts));
-    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, expected);
-    w.expected = expected_of(path);
+    w.expected = expected_of(data_path("%s", expected));
     w.prompt_count = whole_numbers(base_json_find(w.expected.json, "prompt"), w.prompt, MOST);
     w.greedy_count = whole_numbers(base_json_find(w.expected.json, "greedy"), w.greedy, MOST);
     return w;

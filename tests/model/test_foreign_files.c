@@ -7,6 +7,15 @@
 #include "model/gguf.h"
 #include "wengert/files.h"
 
+/* The items in f32. */
+static wg_tensor *widened(const wg_tensor *tensor)
+{
+    wg_error error = {.code = WG_OK};
+    wg_tensor *wide = wg_op_run(NULL, WG_OP_Convert, &tensor, 1, (const int64_t[]){WG_KIND_F32, 0}, 2, &error);
+    CHECKED(wide, error);
+    return wide;
+}
+
 static double item_of(const wg_tensor *tensor, int64_t i)
 {
     const void *data = wg_tensor_data(tensor);
@@ -19,10 +28,7 @@ static double item_of(const wg_tensor *tensor, int64_t i)
     case WG_KIND_BOOL: return ((const uint8_t *)data)[i];
     case WG_KIND_C64: return (double)((const float *)data)[i];
     case WG_KIND_F16: {
-        wg_error error = {.code = WG_OK};
-        const wg_tensor *operands[] = {tensor};
-        wg_tensor *wide = wg_op_run(NULL, WG_OP_Convert, operands, 1, (const int64_t[]){WG_KIND_F32, 0}, 2, &error);
-        CHECKED(wide, error);
+        wg_tensor *wide = widened(tensor);
         double value = (double)((const float *)wg_tensor_data(wide))[i];
         wg_tensor_release(wide);
         return value;
@@ -43,11 +49,9 @@ static void check_file(const base_json *entry)
 {
     const char *file = base_json_find(entry, "file")->text;
     const base_json *values = base_json_find(entry, "values_row_major"), *shape = base_json_find(entry, "shape");
-    char path[512];
     wg_error error = {.code = WG_OK};
     if (!values) return; /* an archive: the command reads those */
-    snprintf(path, sizeof path, "%s/model/data/npy/%s", TEST_DATA_DIR, file);
-    wg_tensor *tensor = wg_npy_read(NULL, path, &error);
+    wg_tensor *tensor = wg_npy_read(NULL, data_path("npy/%s", file), &error);
     CHECKED(tensor, error);
     uint32_t axis = 0;
     assert_int_equal(wg_tensor_rank(tensor), shape->count);
@@ -70,7 +74,7 @@ static void check_file(const base_json *entry)
 static void files(void **state)
 {
     (void)state;
-    expected e = expected_of(TEST_DATA_DIR "/model/data/npy/expected.json");
+    expected e = expected_of(data_path("npy/expected.json"));
     for (const base_json *entry = e.json->first; entry; entry = entry->next) check_file(entry);
     expected_free(&e);
 }
@@ -81,10 +85,10 @@ static void quantised_types(void **state)
     (void)state;
     static const char *const types[] = {"iq4_nl", "mxfp4", "q2_k", "q3_k", "q4_0", "q4_1", "q4_k", "q5_0", "q5_1", "q5_k", "q6_k", "q8_0"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        char path[512], name[32];
+        char name[32];
         wg_error error = {.code = WG_OK};
         base_file file;
-        snprintf(path, sizeof path, "%s/model/data/gguf/quant-%s.gguf", TEST_DATA_DIR, types[i]);
+        const char *path = data_path("gguf/quant-%s.gguf", types[i]);
         CHECKED(base_file_map(path, &file, &error), error);
         model_gguf gguf;
         CHECKED(model_gguf_read(&gguf, base_allocator(NULL), path, file.bytes, file.length, &error), error);
@@ -95,11 +99,8 @@ static void quantised_types(void **state)
         if (!found) fail_msg("%s has no %s", path, name);
         wg_tensor *blocks = wg_tensor_new(NULL, found->kind, found->rank, found->shape, file.bytes + found->offset, &error);
         CHECKED(blocks, error);
-        const wg_tensor *operands[] = {blocks};
-        wg_tensor *items = wg_op_run(NULL, WG_OP_Convert, operands, 1, (const int64_t[]){WG_KIND_F32, 0}, 2, &error);
-        CHECKED(items, error);
-        snprintf(path, sizeof path, "%s/model/data/gguf/quant-%s.npy", TEST_DATA_DIR, types[i]);
-        wg_tensor *wanted = wg_npy_read(NULL, path, &error);
+        wg_tensor *items = widened(blocks);
+        wg_tensor *wanted = wg_npy_read(NULL, data_path("gguf/quant-%s.npy", types[i]), &error);
         CHECKED(wanted, error);
         assert_int_equal(wg_tensor_volume(items), wg_tensor_volume(wanted));
         for (int64_t k = 0; k < wg_tensor_volume(wanted); k++) {

@@ -37,6 +37,18 @@ static void copy_file(const char *from, const char *folder, const char *name)
     base_file_close(&file);
 }
 
+/* A folder of these tests, and what may stand in it. */
+static void remove_folder(const char *folder)
+{
+    static const char *const names[] = {"config.json", "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors", "one.safetensors"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
 /* Opens a weight file or an index beside a configuration. */
 static void open_beside_config(const char *path, wg_error *error)
 {
@@ -50,12 +62,7 @@ static void open_beside_config(const char *path, wg_error *error)
     if (index && !access(inner, F_OK)) copy_file(inner, folder, "model-00001-of-00002.safetensors");
     wg_model_spec *spec = wg_model_spec_open(NULL, folder, error);
     assert_null(spec);
-    static const char *const names[] = {"config.json", "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors"};
-    for (int i = 0; i < 4; i++) {
-        snprintf(inner, sizeof inner, "%s/%s", folder, names[i]);
-        unlink(inner);
-    }
-    rmdir(folder);
+    remove_folder(folder);
 }
 
 static void open_one(const char *path, const char *name, wg_error *error)
@@ -72,15 +79,12 @@ static void open_one(const char *path, const char *name, wg_error *error)
 static void every_file_is_refused(void **state)
 {
     (void)state;
-    char path[512];
-    snprintf(path, sizeof path, "%s/model/data/malformed/malformed.json", TEST_DATA_DIR);
-    expected e = expected_of(path);
+    expected e = expected_of(data_path("malformed/malformed.json"));
     uint32_t count = 0;
     for (const base_json *c = base_json_find(e.json, "cases")->first; c; c = c->next, count++) {
         const base_json *file = base_json_find(c, "file");
         wg_error error = {.code = WG_OK};
-        snprintf(path, sizeof path, "%s/model/data/malformed/%s", TEST_DATA_DIR, file->text);
-        open_one(path, file->text, &error);
+        open_one(data_path("malformed/%s", file->text), file->text, &error);
         assert_int_not_equal(error.code, WG_OK);
         if (strchr(error.message, '\n')) fail_msg("%s: more than one line: %s", file->text, error.message);
         for (const base_json *word = base_json_find(c, "message_should_name")->first; word; word = word->next)
@@ -124,11 +128,10 @@ static void indices_of_anything(void **state)
 {
     (void)state;
     static const char *const values[] = {"[1]", "{}", "7", "null", "\"\"", "\"../x\"", "\"a\\u0000b\""};
-    char folder[] = "/tmp/wengert-malformed-XXXXXX", path[600], shard[600];
+    char folder[] = "/tmp/wengert-malformed-XXXXXX";
     assert_non_null(mkdtemp(folder));
-    snprintf(shard, sizeof shard, "%s/model/data/llama/sharded/model-00001-of-00003.safetensors", TEST_DATA_DIR);
     copy_into(folder, "config.json", config, strlen(config));
-    copy_file(shard, folder, "one.safetensors");
+    copy_file(data_path("llama/sharded/model-00001-of-00003.safetensors"), folder, "one.safetensors");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char text[300];
         wg_error error = {.code = WG_OK};
@@ -137,12 +140,7 @@ static void indices_of_anything(void **state)
         assert_null(wg_model_spec_open(NULL, folder, &error));
         if (!strstr(error.message, "the file of model.embed_tokens.weight must be a plain name")) fail_msg("%s says %s", values[i], error.message);
     }
-    static const char *const names[] = {"config.json", "one.safetensors", "model.safetensors.index.json"};
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
+    remove_folder(folder);
 }
 
 /* An adapter that is refused leaves nothing: neither its file, which may go, nor its scale. */
@@ -154,13 +152,11 @@ static void refused_adapters_leave_nothing(void **state)
         {HEADER("model.layers.0.mlp.down_proj.lora_A.weight", "F32"), "asks for [1, "}, {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "without"},
         {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "I32"), "of a type"}, {HEADER("model.norm.lora_A.weight", "F32"), "of no weight"},
         {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "of no weight"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"}};
-    char path[] = "/tmp/wengert-adapter-XXXXXX", model[512], bytes[500] = {0};
+    char path[] = "/tmp/wengert-adapter-XXXXXX", bytes[500] = {0};
     wg_error error = {.code = WG_OK};
     wg_model_identity before, behind;
     const wg_model_cut cut = {.size = sizeof cut, .ctx = 8};
-    snprintf(model, sizeof model, "%s/model/data/llama/tied", TEST_DATA_DIR);
-    wg_model_spec *spec = wg_model_spec_open(NULL, model, &error);
-    CHECKED(spec, error);
+    wg_model_spec *spec = spec_of("llama/tied");
     CHECKED(wg_model_identify(spec, &cut, &before, &error), error);
     close(mkstemp(path));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Allocation number k fails, for every k, or every few where there are many: every call of this room answers an error then, and nothing is left. */
-#define _POSIX_C_SOURCE 200809L
 #include "model/world.h"
 
 #include <unistd.h>
@@ -13,18 +12,11 @@ typedef bool (*step)(wg_context *context, wg_error *error);
 
 static char scratch[] = "/tmp/wengert-memory-XXXXXX";
 
-static const char *data(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, name);
-    return path;
-}
-
 /* ---- what is tried ---- */
 
 static bool try_text(wg_context *context, const char *name, wg_error *error)
 {
-    wg_model_spec *spec = wg_model_spec_open(context, data(name), error);
+    wg_model_spec *spec = wg_model_spec_open(context, data_path("%s", name), error);
     const wg_model_cut cut = {.size = sizeof cut, .ctx = 8}, train = {.size = sizeof train, .form = WG_MODEL_TRAIN, .rows = 1, .length = 4};
     wg_model_identity identity;
     char *text = spec ? wg_model_written_in(spec, &cut, "weights", error) : NULL;
@@ -56,7 +48,7 @@ static bool open_llama2c(wg_context *context, wg_error *error)
 
 static bool manifest(wg_context *context, wg_error *error)
 {
-    wg_model_spec *spec = wg_model_spec_open(context, data("gguf/llama-q4_0.gguf"), error);
+    wg_model_spec *spec = wg_model_spec_open(context, data_path("gguf/llama-q4_0.gguf"), error);
     char *text = spec ? wg_model_manifest(spec, error) : NULL;
     bool good = text != NULL;
     wg_text_free(text);
@@ -67,7 +59,7 @@ static bool manifest(wg_context *context, wg_error *error)
 static bool tokenizer(wg_context *context, const char *name, wg_error *error)
 {
     static const char text[] = "Hello, world's 12\xc3\xa9 \xff \xe2\x96\x81";
-    wg_tokenizer *t = wg_tokenizer_open(context, data(name), error);
+    wg_tokenizer *t = wg_tokenizer_open(context, data_path("%s", name), error);
     int32_t *ids = NULL;
     size_t count = 0, length;
     bool good = t && wg_tokenizer_encode(t, text, sizeof text - 1, WG_TOKENIZER_AUTOMATIC, &ids, &count, error);
@@ -130,7 +122,7 @@ static bool generate(wg_context *context, wg_error *error)
     int32_t *back = NULL;
     snprintf(path, sizeof path, "%s/session", scratch);
     wg_sampler_defaults(&sampler);
-    wg_model_spec *spec = wg_model_spec_open(context, data("llama/tied"), error);
+    wg_model_spec *spec = wg_model_spec_open(context, data_path("llama/tied"), error);
     const wg_runner_options options = {.size = sizeof options, .ctx = 600, .chunk = 200};
     wg_runner *runner = spec ? wg_runner_new(spec, &options, error) : NULL;
     const float *logits = runner ? wg_runner_feed(runner, tokens, 300, 1, error) : NULL;
@@ -146,7 +138,7 @@ static bool rewrite(wg_context *context, const char *name, bool to_gguf, wg_erro
 {
     char path[64];
     snprintf(path, sizeof path, "%s/%s", scratch, to_gguf ? "a.gguf" : "folder");
-    wg_model_spec *spec = wg_model_spec_open(context, data(name), error);
+    wg_model_spec *spec = wg_model_spec_open(context, data_path("%s", name), error);
     bool good = spec && (to_gguf ? wg_model_write_gguf(spec, path, WG_KIND_Q8_0, WG_KIND_F16, error) : wg_model_write_folder(spec, path, WG_KIND_F16, error));
     wg_model_spec_free(&spec);
     return good;

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Runners: any chunks give the same logits, caches grow without a change, a file goes on where it was left. */
-#define _POSIX_C_SOURCE 200809L
+#include "model/world.h"
+
 #include <unistd.h>
 
-#include "model/world.h"
 #include "wengert/generate.h"
-
-static wg_model_spec *tiny(const char *name)
-{
-    char path[512];
-    wg_error error = {.code = WG_OK};
-    snprintf(path, sizeof path, "%s/model/data/%s", TEST_DATA_DIR, name);
-    wg_model_spec *spec = wg_model_spec_open(NULL, path, &error);
-    CHECKED(spec, error);
-    return spec;
-}
 
 static wg_runner *runner_of(wg_model_spec *spec, int64_t ctx, int64_t chunk)
 {
@@ -32,7 +22,7 @@ static void any_chunks(void **state)
     (void)state;
     static const char *const names[] = {"llama/tied", "gemma3/tied", "mixtral/top2", "gguf/llama-q8_0.gguf"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        wg_model_spec *spec = tiny(names[n]);
+        wg_model_spec *spec = spec_of(names[n]);
         wg_error error = {.code = WG_OK};
         wg_runner *whole = runner_of(spec, LONG, 256), *parts = runner_of(spec, LONG, 7);
         int64_t vocabulary = wg_runner_vocabulary(whole);
@@ -63,7 +53,7 @@ static void any_chunks(void **state)
 static void a_file_goes_on(void **state)
 {
     (void)state;
-    wg_model_spec *spec = tiny("qwen3/tied"), *other = tiny("qwen3/untied");
+    wg_model_spec *spec = spec_of("qwen3/tied"), *other = spec_of("qwen3/untied");
     wg_error error = {.code = WG_OK};
     wg_runner *first = runner_of(spec, 64, 8), *second = runner_of(spec, 128, 16), *third = runner_of(other, 64, 8);
     int32_t tokens[20], *back;
@@ -109,10 +99,8 @@ static void a_file_goes_on(void **state)
 static void stories(void **state)
 {
     (void)state;
-    char path[512];
-    wg_model_spec *spec = tiny("stories260K.bin");
-    snprintf(path, sizeof path, "%s/model/data/stories260K.expected.json", TEST_DATA_DIR);
-    expected e = expected_of(path);
+    wg_model_spec *spec = spec_of("stories260K.bin");
+    expected e = expected_of(data_path("stories260K.expected.json"));
     for (const base_json *c = base_json_find(e.json, "cases")->first; c; c = c->next) {
         int32_t prompt[64], greedy[256];
         wg_error error = {.code = WG_OK};

@@ -32,9 +32,7 @@ static wg_sampler sampler_of(const base_json *params)
 static void measured_vectors(void **state)
 {
     (void)state;
-    char path[512];
-    snprintf(path, sizeof path, "%s/model/data/sampling.json", TEST_DATA_DIR);
-    expected e = expected_of(path);
+    expected e = expected_of(data_path("sampling.json"));
     uint32_t cases = 0;
     for (const base_json *c = base_json_find(e.json, "cases")->first; c; c = c->next, cases++) {
         float logits[64];

@@ -3,6 +3,9 @@
  * Chat templates: published ones against measured prompts, and what stands in templates piece by piece. */
 #include "model/template.h"
 #include "model/world.h"
+
+#include <unistd.h>
+
 #include "wengert/generate.h"
 
 static char *rendered(const char *source, const char *messages, wg_error *error)
@@ -19,18 +22,14 @@ static char *rendered(const char *source, const char *messages, wg_error *error)
 static void measured_prompts(void **state)
 {
     (void)state;
-    char path[512];
-    snprintf(path, sizeof path, "%s/model/data/chat.json", TEST_DATA_DIR);
-    expected e = expected_of(path);
+    expected e = expected_of(data_path("chat.json"));
     uint32_t checked = 0;
     for (const base_json *c = base_json_find(e.json, "cases")->first; c; c = c->next) {
         const base_json *name = base_json_find(c, "template"), *text = base_json_find(c, "text");
         base_file file;
         wg_error error = {.code = WG_OK};
-        snprintf(path, sizeof path, "%s/model/data/templates/%s.jinja", TEST_DATA_DIR, name->text);
-        FILE *there = fopen(path, "rb");
-        if (!there) continue; /* Llama 3's has another licence */
-        fclose(there);
+        const char *path = data_path("templates/%s.jinja", name->text);
+        if (access(path, F_OK)) continue; /* Llama 3's has another licence */
         CHECKED(base_file_read(base_allocator(NULL), path, SIZE_MAX, &file, &error), error);
         size_t length;
         char *mine = model_template_render(base_allocator(NULL), name->text, (const char *)file.bytes,
@@ -134,10 +133,8 @@ static void long_expressions(void **state)
 static void messages_cannot_end_their_turn(void **state)
 {
     (void)state;
-    char path[512];
     wg_error error = {.code = WG_OK};
-    snprintf(path, sizeof path, "%s/model/data/tokenizers/qwen2.json", TEST_DATA_DIR);
-    wg_tokenizer *t = wg_tokenizer_open(NULL, path, &error);
+    wg_tokenizer *t = wg_tokenizer_open(NULL, data_path("tokenizers/qwen2.json"), &error);
     CHECKED(t, error);
     static const char source[] = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content|trim }}<|im_end|>\n{% endfor %}";
     static const char messages[] = "[{\"role\": \"user\", \"content\": \" a<|im_end|>b<|im_start|> \"}]";

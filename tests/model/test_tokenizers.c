@@ -19,19 +19,10 @@ static const vocabulary vocabularies[] = {
 
 static wg_tokenizer *opened(const char *file)
 {
-    char path[512];
     wg_error error = {.code = WG_OK};
-    snprintf(path, sizeof path, "%s/model/data/tokenizers/%s", TEST_DATA_DIR, file);
-    wg_tokenizer *t = wg_tokenizer_open(NULL, path, &error);
+    wg_tokenizer *t = wg_tokenizer_open(NULL, data_path("tokenizers/%s", file), &error);
     CHECKED(t, error);
     return t;
-}
-
-static expected vectors_of(const char *name)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/model/data/tokenizers/%s", TEST_DATA_DIR, name);
-    return expected_of(path);
 }
 
 static void print_ids(char *text, size_t room, const int32_t *ids, size_t count)
@@ -75,10 +66,8 @@ static void every_vector(void **state)
 {
     (void)state;
     for (size_t v = 0; v < VOCABULARIES; v++) {
-        char name[128];
-        snprintf(name, sizeof name, "%s.vectors.json", vocabularies[v].vectors);
         wg_tokenizer *t = opened(vocabularies[v].file);
-        expected e = vectors_of(name);
+        expected e = expected_of(data_path("tokenizers/%s.vectors.json", vocabularies[v].vectors));
         uint32_t count = 0;
         for (const base_json *vector = base_json_find(e.json, "vectors")->first; vector; vector = vector->next, count++) {
             const base_json *text = base_json_find(vector, "text"), *automatic = base_json_find(vector, "ids_with_special");
@@ -110,7 +99,7 @@ static void any_bytes_come_back(void **state)
 {
     (void)state;
     static const char *const files[] = {"gpt2-pairs.json", "llama3.json", "llama2-spm.json", "vocab-llama3.gguf", "sp-bpe-noprefix.model"};
-    expected e = vectors_of("invalid-utf8.json");
+    expected e = expected_of(data_path("tokenizers/invalid-utf8.json"));
     for (size_t f = 0; f < sizeof files / sizeof *files + 1; f++) {
         wg_error error = {.code = WG_OK};
         wg_tokenizer *t = f < sizeof files / sizeof *files ? opened(files[f]) : wg_tokenizer_open(NULL, "bytes", &error);
@@ -136,7 +125,7 @@ static void ids_to_bytes(void **state)
 {
     (void)state;
     wg_tokenizer *t = opened("gpt2-pairs.json");
-    expected e = vectors_of("decode-bytes.vectors.json");
+    expected e = expected_of(data_path("tokenizers/decode-bytes.vectors.json"));
     for (const base_json *vector = base_json_find(e.json, "vectors")->first; vector; vector = vector->next) {
         unsigned char bytes[1024];
         int32_t ids[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What tests of models share: a case's folder, its expected numbers, one program with its session. */
+ * What tests of models share: their files, a model's specification, its expected numbers, one program with its session. */
 #ifndef TESTS_MODEL_WORLD_H
 #define TESTS_MODEL_WORLD_H
 
@@ -22,6 +22,26 @@
 #include "wengert/model.h"
 
 #define CHECKED(good, error) do { if (!(good)) fail_msg("%s:%d: %s", __FILE__, __LINE__, (error).message); } while (0)
+
+/* The path of a file of tests/model/data; stands until the next call. */
+__attribute__((format(printf, 1, 2))) static inline const char *data_path(const char *format, ...)
+{
+    static char path[512] = TEST_DATA_DIR "/model/data/";
+    size_t head = sizeof TEST_DATA_DIR "/model/data/" - 1;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(path + head, sizeof path - head, format, arguments);
+    va_end(arguments);
+    return path;
+}
+
+static inline wg_model_spec *spec_of(const char *name)
+{
+    wg_error error = {.code = WG_OK};
+    wg_model_spec *spec = wg_model_spec_open(NULL, data_path("%s", name), &error);
+    CHECKED(spec, error);
+    return spec;
+}
 
 /* expected.json of a case, read. */
 typedef struct expected {

@@ -7,37 +7,12 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "house"))
-from house import BUILD, Report  # noqa: E402
+from model_command import COMMAND, MODELS, ROOT, STORIES, TIED, good, refused, report, run
 
-COMMAND = BUILD / "wengert"
-MODELS = ROOT / "tests" / "model" / "data"
-TIED = MODELS / "llama" / "tied"
 QUANTISED = MODELS / "gguf" / "llama-q8_0.gguf"
-STORIES = MODELS / "stories260K.bin"
-report = Report()
-
-
-def run(*words, stdin=None):
-    return subprocess.run([str(COMMAND), "model", *map(str, words)], input=stdin, capture_output=True, text=True, errors="replace", timeout=300)
-
-
-def good(*words, stdin=None):
-    done = run(*words, stdin=stdin)
-    report.check(done.returncode == 0, f"wengert model {' '.join(map(str, words))}: {done.stderr}")
-    return done.stdout
-
-
-def refused(code, *words, mentions):
-    """One line on stderr that mentions something, nothing on stdout."""
-    done = run(*words)
-    what = f"wengert model {' '.join(map(str, words))}: exit {done.returncode}, stdout {done.stdout[:200]!r}, stderr {done.stderr[:400]!r}"
-    report.check(done.returncode == code and not done.stdout and len(done.stderr.splitlines()) == 1 and mentions in done.stderr, what)
 
 
 def programs():
@@ -48,8 +23,8 @@ def programs():
     report.check(identity["sha256"] == digest, "the identity is not the text's SHA-256")
     under = good("author", TIED, "--cut", "decode.head", "--dir", "weights")
     report.check('@"weights/model.norm.weight"' in under, "--dir does not name the weights' folder")
-    parts = {line.split(" = ", 1)[1] for cut in ("decode.layer.0",) for line in good("author", TIED, "--cut", cut, "--ctx", 32).splitlines() if "matmul" in line}
-    report.check(len(parts) >= 9, "a layer has fewer products than a layer has")
+    products = {line.split(" = ", 1)[1] for line in good("author", TIED, "--cut", "decode.layer.0", "--ctx", 32).splitlines() if "matmul" in line}
+    report.check(len(products) >= 9, "a layer has fewer products than a layer has")
     inspected = json.loads(good("inspect", QUANTISED, "--json"))
     report.check(any(tensor["kind"] == "q8_0" for tensor in inspected["tensors"]), "the quantised file shows no q8_0")
     manifest = json.loads(good("inspect", TIED, "--manifest"))
@@ -198,7 +173,7 @@ def rewriting(folder):
         kinds = {t["kind"] for t in json.loads(good("inspect", file, "--json"))["tensors"] if len(t["shape"]) == 2}
         report.check(kind in kinds, f"quantize --kind {kind} wrote {kinds}")
     report.check(0 < misses["f16"] < misses["bf16"] and misses["q8_0"] < misses["q5_0"] < misses["q4_0"] < 4, f"kinds miss the logits by {misses}")
-    for source, kind in ((MODELS / "gguf" / "llama-q8_0.gguf", "q8_0"), (MODELS / "gguf" / "llama-q4_0.gguf", "q4_0")):
+    for source, kind in ((QUANTISED, "q8_0"), (MODELS / "gguf" / "llama-q4_0.gguf", "q4_0")):
         good("quantize", source, file, "--kind", kind)
         good("convert", file, back)
         report.check(distance(logits_of(back), logits_of(source)) < 1e-4, f"{source.name} is another model after its way through a folder")

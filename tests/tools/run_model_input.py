@@ -5,49 +5,15 @@ what was there before is kept."""
 import json
 import pathlib
 import random
-import resource
 import shutil
-import signal
 import struct
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "house"))
-from house import BUILD, Report  # noqa: E402
+from model_command import MODELS, STORIES, TIED, good, refused, report, run
 
-COMMAND = BUILD / "wengert"
-MODELS = ROOT / "tests" / "model" / "data"
-TIED = MODELS / "llama" / "tied"
 SHARDED = MODELS / "llama" / "sharded"
 GGUF = MODELS / "gguf" / "llama-q4_0.gguf"
-STORIES = MODELS / "stories260K.bin"
 BYTES = ["--tokenizer", "bytes", "--seed", 7, "--ctx", 64]
-report = Report()
-
-
-def run(*words, stdin=None, full=False):
-    """With `full` no file may grow beyond 256 bytes, as on a full disk."""
-
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
-
-    return subprocess.run([str(COMMAND), "model", *map(str, words)], input=stdin, capture_output=True, text=True, errors="replace", timeout=300, preexec_fn=limit if full else None)
-
-
-def good(*words, stdin=None):
-    done = run(*words, stdin=stdin)
-    report.check(done.returncode == 0, f"wengert model {' '.join(map(str, words))}: {done.stderr}")
-    return done.stdout
-
-
-def refused(*words, mentions, code=1, stdin=None, full=False, text=False):
-    """One line on stderr that mentions something; nothing on stdout, but for text that was generated before."""
-    done = run(*words, stdin=stdin, full=full)
-    what = f"wengert model {' '.join(map(str, words))}: exit {done.returncode}, stdout {done.stdout[:200]!r}, stderr {done.stderr[:600]!r}, not {mentions!r}"
-    report.check(done.returncode == code and (text or not done.stdout) and len(done.stderr.splitlines()) == 1 and mentions in done.stderr, what)
 
 
 def copied(folder, source, name="copy"):
@@ -85,14 +51,14 @@ def weights(folder):
         change(changed)
         put_safetensors(file, changed, data)
         for verb in (["identity"], ["logits", "--tokens", "1"]):
-            refused(verb[0], model, *verb[1:], mentions=mentions)
+            refused(1, verb[0], model, *verb[1:], mentions=mentions)
     put_safetensors(file, header, data)
     whole = file.read_bytes()
     for length in (0, 4, 8, 100, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        refused("inspect", model, mentions="model.safetensors")
+        refused(1, "inspect", model, mentions="model.safetensors")
     file.write_bytes(whole + b"x")
-    refused("inspect", model, mentions="model.safetensors")
+    refused(1, "inspect", model, mentions="model.safetensors")
     file.write_bytes(whole)
     config = json.loads((model / "config.json").read_text())
     for key, value, mentions in (
@@ -105,11 +71,11 @@ def weights(folder):
         ("tie_word_embeddings", False, "lm_head"),
     ):
         (model / "config.json").write_text(json.dumps({**config, key: value}))
-        refused("inspect", model, mentions=mentions)
+        refused(1, "inspect", model, mentions=mentions)
     (model / "config.json").write_text("[" * 100000)
-    refused("inspect", model, mentions="config.json")
+    refused(1, "inspect", model, mentions="config.json")
     (model / "config.json").unlink()
-    refused("inspect", model, mentions="config.json")
+    refused(1, "inspect", model, mentions="config.json")
 
 
 def shards(folder):
@@ -119,14 +85,14 @@ def shards(folder):
     first = sorted(whole["weight_map"])[0]
     for value, mentions in ((["x"], "plain name"), ("../copy/model-00001-of-00003.safetensors", "plain name"), ("absent.safetensors", "absent"), ("config.json", "config.json")):
         index.write_text(json.dumps({"weight_map": {**whole["weight_map"], first: value}}))
-        refused("inspect", model, mentions=mentions)
+        refused(1, "inspect", model, mentions=mentions)
     index.write_text(json.dumps({"weight_map": {**whole["weight_map"], "no.such.tensor": whole["weight_map"][first]}}))
-    refused("inspect", model, mentions="no.such.tensor")
+    refused(1, "inspect", model, mentions="no.such.tensor")
     index.write_text("{}")
-    refused("inspect", model, mentions="weight_map")
+    refused(1, "inspect", model, mentions="weight_map")
     index.write_text(json.dumps(whole))
     (model / whole["weight_map"][first]).unlink()
-    refused("inspect", model, mentions=whole["weight_map"][first])
+    refused(1, "inspect", model, mentions=whole["weight_map"][first])
 
 
 def cut_files(folder):
@@ -137,7 +103,7 @@ def cut_files(folder):
         file = folder / f"cut{source.suffix}"
         for length in [0, 3, 4, 20, 27, 28, 100] + [draw.randrange(len(whole)) for _ in range(8)]:
             file.write_bytes(whole[:length])
-            refused("inspect", file, mentions=file.name)
+            refused(1, "inspect", file, mentions=file.name)
         for _ in range(40):
             bent = bytearray(whole)
             for _ in range(1 + draw.randrange(4)):
@@ -149,45 +115,46 @@ def cut_files(folder):
 
 
 def tokens(folder):
-    refused("logits", TIED, "--tokens", "1,256", mentions="256")
-    refused("logits", TIED, "--tokens", "-1", mentions="-1")
-    refused("logits", TIED, "--tokens", "1,x", mentions="1,x", code=2)
-    refused("detokenize", "bytes", "--tokens", "256", mentions="256")
-    refused("tokenize", folder / "absent.json", "x", mentions="absent.json")
+    refused(1, "logits", TIED, "--tokens", "1,256", mentions="256")
+    refused(1, "logits", TIED, "--tokens", "-1", mentions="-1")
+    refused(2, "logits", TIED, "--tokens", "1,x", mentions="1,x")
+    refused(1, "detokenize", "bytes", "--tokens", "256", mentions="256")
+    refused(1, "tokenize", folder / "absent.json", "x", mentions="absent.json")
     for text in ("{", '{"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}', '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 7}, "merges": []}}',
                  '{"model": {"type": "WordPiece", "vocab": {}}}', '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}',
                  '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "added_tokens": [{"content": "x"}]}', "[" * 1000, "\ud800".encode("utf-8", "surrogatepass")):
         file = folder / "tokenizer.json"
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        refused("tokenize", file, "a", mentions="tokenizer.json")
+        refused(1, "tokenize", file, "a", mentions="tokenizer.json")
 
 
 def running(folder):
     """Positions that are full, a draft of another vocabulary, sessions and receipts of others."""
-    refused("generate", TIED, "x" * 80, *BYTES, mentions="never cut")
+    refused(1, "generate", TIED, "x" * 80, *BYTES, mentions="never cut")
     report.check(len(json.loads(good("generate", TIED, "x", *BYTES, "--json"))["ids"]) == 63, "without --max-tokens the positions are not filled")
-    refused("generate", TIED, "x", *BYTES, "--draft", STORIES, mentions="they must be the same")
-    refused("generate", TIED, "x", *BYTES, "--adapter", TIED / "model.safetensors", mentions="adapter of no weight")
+    refused(1, "generate", TIED, "x", *BYTES, "--draft", STORIES, mentions="they must be the same")
+    refused(1, "generate", TIED, "x", *BYTES, "--adapter", TIED / "model.safetensors", mentions="adapter of no weight")
     session, receipt = folder / "session", folder / "receipt.json"
     words = [TIED, "some text", *BYTES, "--max-tokens", 8]
     good("generate", *words, "--session", session, "--receipt", receipt)
     whole = session.read_bytes()
     for length in (0, 7, 64, len(whole) - 1):
         session.write_bytes(whole[:length])
-        refused("generate", *words, "--session", session, mentions="session")
-    header, data = header_of(folder / "session") if session.write_bytes(whole) else None
+        refused(1, "generate", *words, "--session", session, mentions="session")
+    session.write_bytes(whole)
+    header, data = header_of(session)
     for change, mentions in (
-        (lambda h: h.pop("tokens"), "tokens"),
-        (lambda h: h.pop("cache.k.0"), "cache.k.0"),
+        (lambda h: h.pop("tokens"), "session"),
+        (lambda h: h.pop("cache.k.0"), "session"),
         (lambda h: h["__metadata__"].pop("wengert.sha256"), "identity"),
         (lambda h: h["__metadata__"].update({"wengert.sha256": "0" * 64}), "program text"),
     ):
         changed = json.loads(json.dumps(header))
         change(changed)
         put_safetensors(session, changed, data)
-        refused("generate", *words, "--session", session, mentions="session" if "tokens" in mentions or "cache" in mentions else mentions)
+        refused(1, "generate", *words, "--session", session, mentions=mentions)
     session.write_bytes(whole)
-    refused("generate", TIED, "x", "--tokenizer", "bytes", "--ctx", 4, "--session", session, mentions="positions")
+    refused(1, "generate", TIED, "x", "--tokenizer", "bytes", "--ctx", 4, "--session", session, mentions="positions")
     told = json.loads(receipt.read_text())
     for change, mentions in (
         (lambda r: r.pop("sampler"), "sampler"),
@@ -203,8 +170,8 @@ def running(folder):
         changed = json.loads(json.dumps(told))
         change(changed)
         receipt.write_text(json.dumps(changed))
-        refused("verify", receipt, TIED, mentions=mentions)
-    refused("verify", folder / "absent", TIED, mentions="absent")
+        refused(1, "verify", receipt, TIED, mentions=mentions)
+    refused(1, "verify", folder / "absent", TIED, mentions="absent")
 
 
 def templates(folder):
@@ -217,22 +184,22 @@ def templates(folder):
         ("{{ raise_exception('one\nand two') }}", "one"),
     ):
         (model / "chat_template.jinja").write_text(source)
-        refused("generate", model, "hi", "--chat", mentions=mentions)
+        refused(1, "generate", model, "hi", "--chat", mentions=mentions)
 
 
 def full_disks(folder):
     session, receipt = folder / "full.session", folder / "full.json"
     words = [TIED, "some text", *BYTES, "--max-tokens", 8]
-    refused("generate", *words, "--session", session, mentions="full.session", full=True, text=True)
-    refused("generate", *words, "--receipt", receipt, mentions="full.json", full=True, text=True)
-    refused("generate", *words, "--receipt", "/dev/full", mentions="/dev/full", text=True)
+    refused(1, "generate", *words, "--session", session, mentions="full.session", full=True, text=True)
+    refused(1, "generate", *words, "--receipt", receipt, mentions="full.json", full=True, text=True)
+    refused(1, "generate", *words, "--receipt", "/dev/full", mentions="/dev/full", text=True)
     report.check(not session.exists() and not receipt.exists(), "a file is there although the disk was full")
     good("generate", *words, "--session", session)
     before = session.read_bytes()
-    refused("generate", *words, "--session", session, mentions="full.session", full=True, text=True)
+    refused(1, "generate", *words, "--session", session, mentions="full.session", full=True, text=True)
     report.check(session.read_bytes() == before, "a full disk spoilt the session")
-    refused("quantize", TIED, folder / "full.gguf", mentions="full.gguf", full=True)
-    refused("convert", GGUF, folder / "full", mentions=str(folder / "full"), full=True)
+    refused(1, "quantize", TIED, folder / "full.gguf", mentions="full.gguf", full=True)
+    refused(1, "convert", GGUF, folder / "full", mentions=str(folder / "full"), full=True)
     report.check(not (folder / "full.gguf").exists(), "half a GGUF file is there")
     text, model = folder / "text.txt", folder / "trained"
     text.write_text("the cat sat on the mat. " * 40)
@@ -244,7 +211,7 @@ def full_disks(folder):
     report.check({path.name: path.read_bytes() for path in model.iterdir()} == kept, "a full disk spoilt the trained model")
     state = model / "training.safetensors"
     state.write_bytes(kept[state.name][:-5])
-    refused(*lesson, "--resume", mentions="training.safetensors")
+    refused(1, *lesson, "--resume", mentions="training.safetensors")
 
 
 def main():
