@@ -121,6 +121,12 @@ typedef struct plan_units {
     uint32_t *begin, *members; /* members.c: [unit count + 1], what each unit computes, ascending: its nodes, and rows of others */
 } plan_units;
 
+/* A row that the program of its unit's stage computes. */
+static inline bool plan_in_program(const plan_units *units, uint32_t index)
+{
+    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
+}
+
 /* A value that a member of a unit reads: the node itself, or the cell that a virtual row repeats along the unit's axis. */
 typedef struct plan_operand {
     uint32_t value; /* index */

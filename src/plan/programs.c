@@ -22,11 +22,6 @@ static uint32_t operand_index(const builder *b, uint32_t index, uint32_t operand
 
 /* ---- storage ---- */
 
-static bool in_program(const plan_units *units, uint32_t index)
-{
-    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
-}
-
 static void settle_storage(builder *b)
 {
     const plan_units *units = b->units;
@@ -122,7 +117,7 @@ static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, con
     plan_read reads[PLAN_MAP_REGISTERS];
     for (uint32_t m = 0; m < count; m++) {
         const wg_node *node = plan_node(b->plan, members[m]);
-        for (uint32_t k = 0; in_program(b->units, members[m]) && k < node->operand_count; k++) {
+        for (uint32_t k = 0; plan_in_program(b->units, members[m]) && k < node->operand_count; k++) {
             plan_operand operand = plan_unit_operand(b->plan, b->units, unit, members[m], k);
             if (b->inside[operand.value] == unit + 1 || b->seen[operand.value] == unit + 1) continue;
             b->seen[operand.value] = unit + 1;
@@ -299,7 +294,7 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     stage->register_count = stage->read_count;
     if (terms && !give_product(b, stage, product, terms)) return false;
     for (uint32_t m = 0; m < count; m++) {
-        if (!in_program(b->units, members[m])) continue;
+        if (!plan_in_program(b->units, members[m])) continue;
         bool log = plan_instruction_count(b->plan, members[m]) > 1;
         uint16_t target = log ? append_log(b, stage, unit, members[m]) : append_row(b, stage, unit, members[m]);
         b->reg[members[m]] = target;

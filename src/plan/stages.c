@@ -95,15 +95,10 @@ uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index)
     return node->op == WG_OP_LogSoftmax || node->op == WG_OP_LogSumExp ? PLAN_LOG_INSTRUCTIONS : 1;
 }
 
-static bool in_program(const plan_units *units, uint32_t index)
-{
-    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
-}
-
 plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t unit, uint32_t member, uint32_t operand)
 {
     uint32_t value = plan_unit_real(plan, units, operand_index(plan, member, operand));
-    if (!in_program(units, member)) return (plan_operand){value, false};
+    if (!plan_in_program(units, member)) return (plan_operand){value, false};
     const plan_form *form = &units->forms[unit];
     if (form->axis == PLAN_AXIS_NONE) return (plan_operand){value, false};
     if (units->role[value] == PLAN_ROLE_VIRTUAL && plan_spread_axis(plan, value) == form->axis &&
@@ -568,5 +563,6 @@ bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error)
     for (uint32_t i = plan->count; i-- > 0;)
         if (!place(&g, i)) return base_fail_memory(error);
     if (!number_units(&g)) return base_fail_memory(error);
-    return (plan_members_settle(plan, work, &units) || base_fail_memory(error)) && plan_programs_make(plan, work, &units, producer, error) && put_in_order(plan, work, producer, error);
+    if (!plan_members_settle(plan, work, &units)) return base_fail_memory(error);
+    return plan_programs_make(plan, work, &units, producer, error) && put_in_order(plan, work, producer, error);
 }
