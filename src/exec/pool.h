@@ -16,7 +16,7 @@ typedef void (*exec_parallel_for_hook)(void *user, uint32_t tasks, void (*task)(
 
 typedef struct exec_pool_options {
     uint32_t threads; /* the caller's included; at least 1 */
-    bool spin;        /* wait by spinning a while before sleeping: workers for work, away from the caller's processor; the caller for the last worker */
+    bool spin;        /* wait by spinning a while before sleeping: the caller for the last worker; workers, off its processor, for work */
     exec_parallel_for_hook hook;
     void *hook_user;
 } exec_pool_options;
