@@ -9,7 +9,6 @@ typedef struct builder {
     wg_plan *plan;
     plan_work *work;
     const plan_units *units;
-    uint32_t *inside;          /* [count] one more than the unit that computes the node, of those under way */
     uint32_t *reg;             /* [count] the register of a node within the unit in `seen` */
     uint8_t pass[PLAN_MAP_REGISTERS]; /* of the registers of the stage under way */
     uint32_t *seen;            /* [count] one more than the unit that last met the node */
@@ -119,7 +118,7 @@ static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, con
         const wg_node *node = plan_node(b->plan, members[m]);
         for (uint32_t k = 0; plan_in_program(b->units, members[m]) && k < node->operand_count; k++) {
             plan_operand operand = plan_unit_operand(b->plan, b->units, unit, members[m], k);
-            if (b->inside[operand.value] == unit + 1 || b->seen[operand.value] == unit + 1) continue;
+            if (b->seen[operand.value] == unit + 1) continue;
             b->seen[operand.value] = unit + 1;
             b->reg[operand.value] = stage->read_count;
             b->pass[stage->read_count] = 0;
@@ -285,7 +284,7 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     stage->space = space_of(b, form, members, count);
     for (uint32_t m = 0; m < count; m++) {
         writes += b->units->stored[members[m]];
-        b->inside[members[m]] = unit + 1;
+        b->seen[members[m]] = unit + 1; /* not read: computed here */
         instructions += plan_instruction_count(b->plan, members[m]);
     }
     stage->instructions = base_arena_take(&b->plan->memory, instructions * sizeof *stage->instructions);
@@ -344,10 +343,9 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
     plan->storage = base_arena_take(&plan->memory, room);
     plan->stages = base_arena_take_zeroed(&work->memory, ((size_t)units->unit_count + 1) * sizeof *plan->stages);
     plan->stage_count = 0;
-    b.inside = base_arena_take_zeroed(&work->memory, room * sizeof *b.inside);
     b.reg = base_arena_take(&work->memory, room * sizeof *b.reg);
     b.seen = base_arena_take_zeroed(&work->memory, room * sizeof *b.seen);
-    if (!plan->storage || !plan->stages || !b.inside || !b.reg || !b.seen) return base_fail_memory(error);
+    if (!plan->storage || !plan->stages || !b.reg || !b.seen) return base_fail_memory(error);
     settle_storage(&b);
     for (uint32_t unit = 0; unit < units->unit_count; unit++)
         if (!make_stage(&b, unit)) return base_fail_memory(error);
