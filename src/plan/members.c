@@ -125,10 +125,16 @@ static bool holds(const settling *s, const again *a, uint32_t index)
     return false;
 }
 
-static bool add_read(again *a, uint32_t index)
+static bool reads(const again *a, uint32_t index)
 {
     for (uint32_t r = 0; r < a->read_count; r++)
         if (a->reads[r] == index) return true;
+    return false;
+}
+
+static bool add_read(again *a, uint32_t index)
+{
+    if (reads(a, index)) return true;
     if (a->read_count == PLAN_MAP_REGISTERS) return false;
     a->reads[a->read_count++] = index;
     return true;
@@ -163,9 +169,8 @@ static bool look_at_unit(const settling *s, again *a, uint32_t value)
 static bool add_stored(const settling *s, again *a, plan_operand operand)
 {
     const wg_node *from = plan_node(s->plan, s->units->source[operand.value]);
-    bool small = operand.cell || from->rank == 0 || plan_is_fill(s->plan->graph, from), read = false;
-    for (uint32_t r = 0; r < a->read_count; r++) read = read || a->reads[r] == operand.value;
-    return read || (small && add_read(a, operand.value));
+    bool small = operand.cell || from->rank == 0 || plan_is_fill(s->plan->graph, from);
+    return small ? add_read(a, operand.value) : reads(a, operand.value);
 }
 
 static bool add_row(const settling *s, again *a, uint32_t index);
