@@ -366,7 +366,6 @@ static void a_scope_read_again_and_again_goes_on_from_where_it_was(void **state)
     world_close(&w);
 }
 
-/* What has been computed lets its operands go. */
 /* Each step is asked of before the next one is made of it and it is let go: no read computes more than a few steps again. */
 static void a_loop_that_asks_goes_on_from_its_last_steps(void **state)
 {
@@ -416,6 +415,7 @@ static void items_of_one_owner_may_be_changed(void **state)
     world_close(&w);
 }
 
+/* What has been computed lets its operands go. */
 static void a_result_drops_its_operands(void **state)
 {
     (void)state;
