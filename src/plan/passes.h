@@ -31,6 +31,11 @@ static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
 {
     return graph_node(plan->graph, plan->closure[index]);
 }
+/* An operand's index. */
+static inline uint32_t plan_operand_index(const wg_plan *plan, uint32_t index, uint32_t operand)
+{
+    return plan->index[graph_operands(plan->graph, plan_node(plan, index))[operand]];
+}
 
 /* ---- catalogue ---- */
 

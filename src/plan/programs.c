@@ -14,11 +14,6 @@ typedef struct builder {
     uint32_t *seen;            /* [count] one more than the unit that last met the node */
 } builder;
 
-static uint32_t operand_index(const builder *b, uint32_t index, uint32_t operand)
-{
-    return b->plan->index[graph_operands(b->plan->graph, plan_node(b->plan, index))[operand]];
-}
-
 /* ---- storage ---- */
 
 static void settle_storage(builder *b)
@@ -66,7 +61,7 @@ static bool make_call(builder *b, plan_stage *stage, uint32_t index)
     stage->match = WG_NONE;
     stage->reads = base_arena_take(&b->plan->memory, ((size_t)node->operand_count + 1) * sizeof *stage->reads);
     if (!stage->reads) return false;
-    for (uint32_t k = 0; k < node->operand_count; k++) stage->reads[stage->read_count++] = read_of(b, operand_index(b, index, k));
+    for (uint32_t k = 0; k < node->operand_count; k++) stage->reads[stage->read_count++] = read_of(b, plan_operand_index(b->plan, index, k));
     return give_nodes(b, stage, &index, 1) && give_write(b, stage, index);
 }
 
@@ -85,7 +80,7 @@ static bool make_pattern(builder *b, plan_stage *stage, uint32_t unit, uint32_t 
     for (uint32_t i = 0; i < match->node_count; i++) {
         uint32_t node = b->plan->index[match->nodes[i]];
         for (uint32_t k = 0; k < plan_node(b->plan, node)->operand_count; k++) {
-            uint32_t operand = operand_index(b, node, k);
+            uint32_t operand = plan_operand_index(b->plan, node, k);
             if (b->seen[operand] == unit + 1) continue;
             b->seen[operand] = unit + 1;
             stage->reads[stage->read_count++] = read_of(b, operand);
@@ -98,7 +93,7 @@ static bool make_pattern(builder *b, plan_stage *stage, uint32_t unit, uint32_t 
 static bool make_copy(builder *b, plan_stage *stage, uint32_t index)
 {
     wg_op op = (wg_op)plan_node(b->plan, index)->op;
-    uint32_t below = operand_index(b, index, 0);
+    uint32_t below = plan_operand_index(b->plan, index, 0);
     bool keeps_order = op == WG_OP_Reshape || op == WG_OP_StopGradient || op == WG_OP_Bitcast;
     stage->kind = PLAN_STAGE_MAP;
     stage->match = WG_NONE;
@@ -139,7 +134,7 @@ static bool give_term_reads(builder *b, plan_stage *stage, uint32_t root, uint32
     plan_sum_terms(b->plan, root, terms);
     for (uint32_t t = 0; t < count; t++)
         for (uint32_t k = 0; k < plan_node(b->plan, terms[t])->operand_count; k++)
-            stage->reads[stage->read_count++] = read_of(b, operand_index(b, terms[t], k));
+            stage->reads[stage->read_count++] = read_of(b, plan_operand_index(b->plan, terms[t], k));
     return true;
 }
 
@@ -192,7 +187,7 @@ static uint16_t append_row(builder *b, plan_stage *stage, uint32_t unit, uint32_
     const char *data = strchr(graph_rows[node->op].roles, 'd');
     uint32_t first = data ? (uint32_t)(data - graph_rows[node->op].roles) : 0;
     plan_instruction made = {.op = node->op, .result_kind = node->kind, .node = b->plan->closure[index]};
-    made.kind = plan_node(b->plan, operand_index(b, index, first))->kind;
+    made.kind = plan_node(b->plan, plan_operand_index(b->plan, index, first))->kind;
     made.wrap = node->op == WG_OP_Convert && graph_attribute(b->plan->graph, node, GRAPH_ATTRIBUTE(Convert, wrap));
     made.cell = b->units->forms[unit].axis != PLAN_AXIS_NONE && node->shape == b->units->forms[unit].cell;
     for (uint32_t k = 0; k < node->operand_count; k++)
@@ -255,7 +250,7 @@ static uint16_t append_log(builder *b, plan_stage *stage, uint32_t unit, uint32_
 static uint32_t space_of(const builder *b, const plan_form *form, const uint32_t *members, uint32_t count)
 {
     for (uint32_t m = 0; m < count; m++) {
-        if (b->units->role[members[m]] == PLAN_ROLE_FOLD) return b->plan->closure[operand_index(b, members[m], 0)];
+        if (b->units->role[members[m]] == PLAN_ROLE_FOLD) return b->plan->closure[plan_operand_index(b->plan, members[m], 0)];
         if (plan_node(b->plan, members[m])->shape == form->space) return b->plan->closure[members[m]];
     }
     return WG_NONE;
@@ -323,7 +318,7 @@ static bool make_stage(builder *b, uint32_t unit)
     plan_stage *stage = &b->plan->stages[unit];
     switch ((plan_role)b->units->role[members[0]]) {
     case PLAN_ROLE_FOLD: /* alone over items side by side: its kernel knows how to share it between threads */
-        if (count == 1 && b->units->contiguous[operand_index(b, members[0], 0)]) return make_call(b, stage, members[0]);
+        if (count == 1 && b->units->contiguous[plan_operand_index(b->plan, members[0], 0)]) return make_call(b, stage, members[0]);
         return make_program(b, stage, unit, members, count, WG_NONE);
     case PLAN_ROLE_PRODUCT: /* alone it is a call */
         if (count == 1) return make_call(b, stage, members[0]);
