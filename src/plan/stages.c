@@ -212,6 +212,12 @@ static bool keeps_order(const wg_node *node)
     return node->op == WG_OP_Reshape || node->op == WG_OP_StopGradient || node->op == WG_OP_Bitcast;
 }
 
+static bool multiplies(const grouping *g, uint32_t index)
+{
+    bool stands = g->units->role[index] == PLAN_ROLE_PRODUCT || g->units->role[index] == PLAN_ROLE_TERM;
+    return stands && plan_node(g->plan, index)->op == WG_OP_MatMul;
+}
+
 /* A turned right side that several products of few rows read: each would turn it again to pack it, which costs as much as they do. */
 static bool is_worth_turning(const grouping *g, uint32_t index)
 {
@@ -221,8 +227,7 @@ static bool is_worth_turning(const grouping *g, uint32_t index)
     for (uint32_t r = g->work->reader_begin[index]; r < g->work->reader_begin[index + 1] && products < TURNING_READERS; r++) {
         uint32_t reader = g->work->readers[r];
         const wg_node *node = plan_node(plan, reader);
-        bool product = node->op == WG_OP_MatMul && (g->units->role[reader] == PLAN_ROLE_PRODUCT || g->units->role[reader] == PLAN_ROLE_TERM);
-        products += product && plan_operand_index(plan, reader, 1) == index && graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
+        products += multiplies(g, reader) && plan_operand_index(plan, reader, 1) == index && graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
     }
     return products >= TURNING_READERS;
 }
@@ -244,12 +249,6 @@ static void settle_layout(grouping *g, uint32_t i)
     }
     units->role[i] = PLAN_ROLE_COPY;
     g->depth[i] = 0;
-}
-
-static bool multiplies(const grouping *g, uint32_t index)
-{
-    bool stands = g->units->role[index] == PLAN_ROLE_PRODUCT || g->units->role[index] == PLAN_ROLE_TERM;
-    return stands && plan_node(g->plan, index)->op == WG_OP_MatMul;
 }
 
 /* Halves that only products read as f32, as they are or turned: their kernels widen items in registers or as they pack. */
