@@ -262,8 +262,9 @@ static void look_over(const attention_work *work, int which)
 {
     const exec_attention *a = work->a;
     double *largest = a->kept[which] == WG_NONE ? NULL : &work->run->largest[a->kept[which]];
+    wg_kind kind = which ? a->values.b_kind : a->scores.b_kind;
     if (largest && *largest < 0)
-        *largest = exec_largest_of_all(work->run->kernels, which ? a->values.b_kind : a->scores.b_kind, work->run->bases[a->kept[which]], a->kept_items[which]);
+        *largest = exec_largest_of_all(work->run->kernels, kind, work->run->bases[a->kept[which]], a->kept_items[which]);
 }
 
 static double kept_largest(const attention_work *work, int which)

@@ -227,7 +227,8 @@ static bool is_worth_turning(const grouping *g, uint32_t index)
     for (uint32_t r = g->work->reader_begin[index]; r < g->work->reader_begin[index + 1] && products < TURNING_READERS; r++) {
         uint32_t reader = g->work->readers[r];
         const wg_node *node = plan_node(plan, reader);
-        products += multiplies(g, reader) && plan_operand_index(plan, reader, 1) == index && graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
+        products += multiplies(g, reader) && plan_operand_index(plan, reader, 1) == index &&
+                    graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
     }
     return products >= TURNING_READERS;
 }
