@@ -87,7 +87,7 @@ WG_API char *wg_model_manifest(wg_model_spec *spec, wg_error *error);
 WG_API bool wg_model_weights_digest(wg_model_spec *spec, char digest[65], wg_error *error);
 
 /* Writes a model as a GGUF file, its matrices in a kind (f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1 q4_k q6_k; rows that are no whole blocks in q8_0 or
- * f16), embedding and head in another; vectors, routers and positions stay f32. The vocabulary goes along. What the format cannot say is
+ * f16), embedding and head in another; vectors, routers and positions stay f32. A byte-level or SentencePiece vocabulary goes along. What the format cannot say is
  * WG_UNSUPPORTED; the old file is kept on any failure. The path ends in .gguf, and names a regular file or none. */
 WG_API bool wg_model_write_gguf(wg_model_spec *spec, const char *path, wg_kind kind, wg_kind embedding_kind, wg_error *error);
 

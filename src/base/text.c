@@ -179,3 +179,9 @@ size_t base_utf8_length(const char *text, size_t length)
     if (first < 0xF0) return 3;
     return continues(text, length, 3) ? 4 : 0;
 }
+
+bool base_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}

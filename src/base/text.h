@@ -42,6 +42,8 @@ void base_string_quoted(base_string *string, const char *text, size_t length);
 size_t base_parse_float(const char *text, size_t length, wg_kind kind, double *value);
 /* [+-]digits; 0 when there is none or it does not fit. */
 size_t base_parse_integer(const char *text, size_t length, int64_t *value);
+/* Of names of files too: whether a text ends in another. */
+bool base_ends_with(const char *text, const char *end);
 size_t base_parse_unsigned(const char *text, size_t length, uint64_t *value);
 /* Checks UTF-8; answers the bytes of the first character, 0 when malformed. */
 size_t base_utf8_length(const char *text, size_t length);

@@ -113,13 +113,18 @@ static wg_value written(model_author *a, char which, int64_t layer, wg_value cac
     return next;
 }
 
+void model_cache_name(char which, int64_t layer, char name[MODEL_CACHE_NAME])
+{
+    snprintf(name, MODEL_CACHE_NAME, "cache.%c.%lld", which, (long long)layer);
+}
+
 static wg_value cache_input(model_author *a, char which, int64_t layer)
 {
     const model_config *c = a->config;
     bool batch = a->cut.form == WG_MODEL_BATCH;
     wg_size shape[4] = {a->rows, wg_number(c->key_heads), a->ctx, wg_number(c->head_width)};
-    char name[32];
-    snprintf(name, sizeof name, "cache.%c.%lld", which, (long long)layer);
+    char name[MODEL_CACHE_NAME];
+    model_cache_name(which, layer, name);
     return model_input(a, name, a->cut.cache == WG_KIND_F16 ? WG_KIND_F16 : WG_KIND_F32, batch ? 4 : 3, batch ? shape : shape + 1, 0);
 }
 

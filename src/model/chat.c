@@ -96,12 +96,11 @@ char *wg_chat_template(wg_context *context, const char *path, wg_error *error)
 {
     struct stat facts;
     if (!path) return base_fail(error, WG_ARGUMENT, "a chat template is looked for in a model"), NULL;
-    size_t length = strlen(path);
     if (!stat(path, &facts) && S_ISDIR(facts.st_mode)) return of_folder(base_allocator(context), path, error);
     char folder[MODEL_WRITTEN_FOLDER];
     if (model_is_written(path)) return model_written_folder(base_allocator(context), path, folder, error) ? of_folder(base_allocator(context), folder, error) : NULL;
     if (model_is_image(path)) return of_image(base_allocator(context), path, error);
-    return length > 5 && !strcmp(path + length - 5, ".gguf") ? of_gguf(base_allocator(context), path, error) : NULL;
+    return base_ends_with(path, ".gguf") ? of_gguf(base_allocator(context), path, error) : NULL;
 }
 
 /* ---- prompts ---- */

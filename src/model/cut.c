@@ -56,13 +56,6 @@ static bool check(const wg_model_spec *spec, const wg_model_cut *given, wg_model
 
 /* ---- inputs ---- */
 
-static bool fixed_ctx(const model_config *config)
-{
-    for (int i = 0; i < 2; i++)
-        if (config->ropes[i].type == MODEL_ROPE_DYNAMIC || config->ropes[i].type == MODEL_ROPE_LONG) return true;
-    return false;
-}
-
 /* Extents in the order rows, ctx, asked, T, those that the cut has. */
 static void declare_extents(model_author *a)
 {
@@ -70,7 +63,7 @@ static void declare_extents(model_author *a)
     bool decode = cut->form == WG_MODEL_DECODE, train = cut->form == WG_MODEL_TRAIN;
     bool cached = !train && (cut->part == WG_MODEL_WHOLE || cut->part == WG_MODEL_LAYER);
     a->rows = decode ? wg_number(1) : wg_extent(a->tape, "rows", cut->rows);
-    a->ctx = cached && !fixed_ctx(a->config) ? wg_extent(a->tape, "ctx", cut->ctx) : wg_number(train ? cut->length : cut->ctx);
+    a->ctx = cached && !model_angles_follow_ctx(a->config) ? wg_extent(a->tape, "ctx", cut->ctx) : wg_number(train ? cut->length : cut->ctx);
     if (!train) return;
     a->sequences = a->rows;
     a->length = wg_extent(a->tape, "T", cut->length);

@@ -9,11 +9,6 @@
 
 #include "model/tokenizer.h"
 
-static const char *const names[MODEL_ROLE_COUNT][3] = {
-#define WEIGHT(ROLE, hugging_face, gpt2, gguf) [MODEL_##ROLE] = {hugging_face, gpt2, gguf},
-#include "model/weights.def"
-};
-
 /* ---- names ---- */
 
 /* Whether a name is a pattern's: % a number, * what experts have. */
@@ -53,31 +48,15 @@ static bool fits(const model_config *c, model_role role)
     }
 }
 
-static int form_of(const model_config *c, bool gguf)
-{
-    return gguf ? 2 : c->family == MODEL_GPT2 ? 1 : 0;
-}
-
-static void name_in(const char *pattern, int64_t layer, bool bias, char *name, size_t room)
-{
-    size_t length = 0;
-    for (const char *p = pattern; *p && length + 24 < room; p++) {
-        if (*p == '%') length += (size_t)snprintf(name + length, room - length, "%lld", (long long)layer);
-        else name[length++] = *p;
-    }
-    name[length] = 0;
-    if (bias) snprintf(name + length - strlen("weight"), room - length, "bias");
-}
-
 /* The role of a parameter of the train cut; false: none (never of our own cuts). */
 static bool role_of(const model_export *x, const char *name, export_piece *p)
 {
-    char plain[160];
+    char plain[MODEL_NAME_BYTES];
     size_t length = strlen(name);
-    p->bias = length > 5 && !strcmp(name + length - 5, ".bias");
+    p->bias = base_ends_with(name, ".bias");
     snprintf(plain, sizeof plain, "%.*s%s", (int)(length - (p->bias ? 4 : 0)), name, p->bias ? "weight" : "");
     for (int role = 0; role < MODEL_ROLE_COUNT; role++) {
-        const char *pattern = names[role][form_of(&x->spec->config, x->spec->config.gguf)];
+        const char *pattern = model_name_pattern(model_naming_of(&x->spec->config, x->spec->config.gguf), (model_role)role);
         if (!*pattern || !fits(&x->spec->config, (model_role)role) || !matches(pattern, plain, &p->layer)) continue;
         p->role = (model_role)role;
         return true;
@@ -152,9 +131,9 @@ static bool add_pieces(model_export *x)
         export_piece p = {.rank = 0};
         wg_network_node(x->network, wg_parameters_symbol(x->weights, i).position, &node);
         if (!role_of(x, node.name, &p)) return base_fail(x->error, WG_INTERNAL, "%s has no role", node.name);
-        const char *pattern = names[p.role][form_of(&x->spec->config, x->to_gguf)];
-        if (!*pattern) return base_fail(x->error, WG_UNSUPPORTED, "the other form has no tensor for %s", node.name);
-        name_in(pattern, p.layer, p.bias, p.name, sizeof p.name);
+        model_naming naming = model_naming_of(&x->spec->config, x->to_gguf);
+        if (!*model_name_pattern(naming, p.role)) return base_fail(x->error, WG_UNSUPPORTED, "the other form has no tensor for %s", node.name);
+        model_tensor_name(naming, p.role, p.layer, p.bias, p.name);
         p.rank = node.rank;
         memcpy(p.shape, node.shape, node.rank * sizeof *p.shape);
         if (turns(x, &p)) p.shape[0] = node.shape[1], p.shape[1] = node.shape[0];
@@ -208,22 +187,17 @@ float *export_items(const model_export *x, uint32_t index, int64_t *volume)
 
 /* ---- tokens ---- */
 
-/* A byte as a letter of a byte-level vocabulary. */
-static void put_letter(base_string *out, unsigned char byte)
-{
-    bool plain = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-    uint32_t code = plain ? byte : byte <= 32 ? 256u + byte : byte <= 160 ? 256u + byte - 127 + 33 : 323u;
-    char text[2] = {(char)(0xc0 | code >> 6), (char)(0x80 | (code & 0x3f))};
-    if (code < 128) base_string_put(out, (const char[]){(char)code}, 1);
-    else base_string_put(out, text, 2);
-}
-
 void export_token(const wg_tokenizer *t, int32_t id, base_string *out)
 {
     const tokenizer_token *token = &t->tokens[id];
     for (uint32_t i = 0; i < token->length; i++)
-        if (t->byte_level && !token->added) put_letter(out, (unsigned char)token->text[i]);
+        if (t->byte_level && !token->added) tokenizer_put_letter(out, (unsigned char)token->text[i]);
         else base_string_put(out, token->text + i, 1);
+}
+
+bool export_has_merges(const wg_tokenizer *t)
+{
+    return t->form == TOKENIZER_RANKED && t->byte_level && t->split >= TOKENIZER_GPT2;
 }
 
 /* ---- the calls ---- */

@@ -17,7 +17,7 @@ typedef struct export_piece {
     int64_t layer;
     bool bias;
     const model_tensor *from; /* of experts that stand one by one the first */
-    char name[160];           /* in the new form */
+    char name[MODEL_NAME_BYTES]; /* in the new form */
     wg_kind kind;
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];
@@ -37,9 +37,11 @@ typedef struct model_export {
 
 /* The items of a piece in f32, in the new form; owned, volume + 1 of them. */
 float *export_items(const model_export *x, uint32_t index, int64_t *volume);
-/* A byte of a token as it stands in files: a letter of a byte-level vocabulary, or itself. */
+/* A token as it stands in files: letters of a byte-level vocabulary, or its bytes. */
 struct wg_tokenizer;
 void export_token(const struct wg_tokenizer *tokenizer, int32_t id, base_string *out);
+/* Byte-level, with merges by a split that files have names for. */
+bool export_has_merges(const struct wg_tokenizer *tokenizer);
 
 /* config.json; of an image with what only facts say left out. */
 bool export_config(const model_config *config, wg_kind kind, bool image, base_string *out, wg_error *error);

@@ -80,6 +80,21 @@ static void put_begin(const wg_tokenizer *t, base_string *text, base_string *out
     base_string_puts(out, "]}}}");
 }
 
+static void put_merges(const wg_tokenizer *t, base_string *text, base_string *out)
+{
+    uint32_t count;
+    const tokenizer_merge **merges = tokenizer_merges_by_rank(t, &count);
+    if (!merges) out->failed = true;
+    for (uint32_t i = 0; merges && i < count; i++) {
+        base_string_puts(out, i ? ",\n[" : "[");
+        put_token(t, merges[i]->left, text, out);
+        base_string_puts(out, ", ");
+        put_token(t, merges[i]->right, text, out);
+        base_string_puts(out, "]");
+    }
+    base_free(t->allocator, merges, ((size_t)count + 1) * sizeof *merges);
+}
+
 /* A byte-level vocabulary as tokenizer.json. */
 void export_tokenizer(const wg_tokenizer *t, base_string *out)
 {
@@ -109,13 +124,7 @@ void export_tokenizer(const wg_tokenizer *t, base_string *out)
         comma = ",\n";
     }
     base_string_puts(out, "}, \"merges\": [");
-    for (uint32_t rank = 0; rank < t->merge_count; rank++) {
-        base_string_puts(out, rank ? ",\n[" : "[");
-        put_token(t, t->merge_order[rank][0], &text, out);
-        base_string_puts(out, ", ");
-        put_token(t, t->merge_order[rank][1], &text, out);
-        base_string_puts(out, "]");
-    }
+    put_merges(t, &text, out);
     base_string_puts(out, "]}}\n");
     if (text.failed) out->failed = true;
     base_string_free(&text);
@@ -129,10 +138,9 @@ static bool write_vocabulary(model_export *x, const char *directory)
     const char *file = model_path(x->spec, x->spec->files[0]);
     wg_tokenizer *t = file ? wg_tokenizer_open(x->spec->context, file, &none) : NULL;
     if (!t) return file || base_fail_memory(x->error);
-    bool byte_level = t->form == TOKENIZER_RANKED && t->byte_level && t->split >= TOKENIZER_GPT2;
     base_string text = base_string_new(x->spec->allocator), path = base_string_new(x->spec->allocator);
     bool good = true;
-    if (byte_level) {
+    if (export_has_merges(t)) {
         export_tokenizer(t, &text);
         good = (!text.failed || base_fail_memory(x->error)) && path_in(x, directory, "tokenizer.json", &path) && base_file_write(x->spec->allocator, path.text, text.text, text.length, x->error);
     }

@@ -65,16 +65,6 @@ static void key_text(keys *k, const char *key, const char *value)
     put_text(&k->out, value, strlen(value));
 }
 
-/* The number of a kind in GGUF. */
-static uint32_t type_of(wg_kind kind)
-{
-    static const struct { wg_kind kind; uint32_t type; } types[] = {{WG_KIND_F32, 0}, {WG_KIND_F16, 1}, {WG_KIND_Q4_0, 2}, {WG_KIND_Q4_1, 3}, {WG_KIND_Q5_0, 6}, {WG_KIND_Q5_1, 7},
-                                                                   {WG_KIND_Q8_0, 8}, {WG_KIND_Q4_K, 12}, {WG_KIND_Q6_K, 14}, {WG_KIND_BF16, 30}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].kind == kind) return types[i].type;
-    return 0;
-}
-
 /* The key behind which a file says how it is rounded (llama_ftype). */
 static uint32_t file_type(wg_kind kind)
 {
@@ -102,16 +92,7 @@ static bool copy_keys(model_export *x, keys *k)
             put_u32(&k->out, value->type);
             put_u64(&k->out, value->count);
         }
-        const unsigned char *end = value->items;
-        static const uint8_t widths[MODEL_GGUF_TYPES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-        if (value->type == MODEL_GGUF_STRING)
-            for (uint64_t s = 0; s < value->count; s++) {
-                const char *text;
-                size_t length;
-                model_gguf_next_text(&end, &text, &length);
-            }
-        else end += value->count * widths[value->type];
-        base_string_put(&k->out, (const char *)value->items, (size_t)(end - value->items));
+        base_string_put(&k->out, (const char *)value->items, model_gguf_bytes(value));
         k->count++;
     }
     if (good) model_gguf_close(&file);
@@ -165,45 +146,66 @@ static bool make_keys(model_export *x, keys *k)
     return true;
 }
 
+static void put_tokens(const wg_tokenizer *t, keys *k, base_string *text)
+{
+    begin_key(k, "tokenizer.ggml.tokens", MODEL_GGUF_ARRAY);
+    put_u32(&k->out, MODEL_GGUF_STRING);
+    put_u64(&k->out, t->count);
+    for (uint32_t i = 0; i < t->count; i++) {
+        text->length = 0;
+        export_token(t, (int32_t)i, text);
+        put_text(&k->out, text->text ? text->text : "", text->length);
+    }
+    begin_key(k, "tokenizer.ggml.token_type", MODEL_GGUF_ARRAY);
+    put_u32(&k->out, MODEL_GGUF_I32);
+    put_u64(&k->out, t->count);
+    for (uint32_t i = 0; i < t->count; i++) put_u32(&k->out, t->tokens[i].added ? (t->tokens[i].special ? TOKENIZER_CONTROL : TOKENIZER_USER) : t->tokens[i].type);
+}
+
+static void put_merges(const wg_tokenizer *t, keys *k, base_string *text)
+{
+    uint32_t count;
+    const tokenizer_merge **merges = tokenizer_merges_by_rank(t, &count);
+    if (!merges) text->failed = true;
+    begin_key(k, "tokenizer.ggml.merges", MODEL_GGUF_ARRAY);
+    put_u32(&k->out, MODEL_GGUF_STRING);
+    put_u64(&k->out, count);
+    for (uint32_t i = 0; merges && i < count; i++) {
+        text->length = 0;
+        export_token(t, merges[i]->left, text);
+        base_string_puts(text, " ");
+        export_token(t, merges[i]->right, text);
+        put_text(&k->out, text->text ? text->text : "", text->length);
+    }
+    base_free(t->allocator, merges, ((size_t)count + 1) * sizeof *merges);
+}
+
+static void put_scores(const wg_tokenizer *t, keys *k)
+{
+    begin_key(k, "tokenizer.ggml.scores", MODEL_GGUF_ARRAY);
+    put_u32(&k->out, MODEL_GGUF_F32);
+    put_u64(&k->out, t->count);
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &t->tokens[i].score, 4);
+        put_u32(&k->out, bits);
+    }
+}
+
 /* The vocabulary beside a folder's weights, where GGUF has its rules. */
 static bool tokenizer_keys(model_export *x, keys *k)
 {
-    static const char *const splits[] = {[TOKENIZER_GPT2] = "gpt-2", [TOKENIZER_LLAMA3] = "llama-bpe", [TOKENIZER_QWEN] = "qwen2", [TOKENIZER_SMOLLM] = "smollm"};
     wg_error none = {.code = WG_OK};
     wg_tokenizer *t = wg_tokenizer_open(x->spec->context, x->spec->directory, &none);
     if (!t) return true; /* a model without a vocabulary */
-    bool ranked = t->form == TOKENIZER_RANKED && t->byte_level && t->split != TOKENIZER_WHOLE && t->split != TOKENIZER_WORDS, scored = t->form == TOKENIZER_SCORED && t->marks_spaces;
+    bool ranked = export_has_merges(t), scored = t->form == TOKENIZER_SCORED && t->marks_spaces;
     base_string text = base_string_new(t->allocator);
     if (ranked || scored) {
         key_text(k, "tokenizer.ggml.model", ranked ? "gpt2" : "llama");
-        if (ranked) key_text(k, "tokenizer.ggml.pre", splits[t->split]);
-        begin_key(k, "tokenizer.ggml.tokens", MODEL_GGUF_ARRAY);
-        put_u32(&k->out, MODEL_GGUF_STRING);
-        put_u64(&k->out, t->count);
-        for (uint32_t i = 0; i < t->count; i++) {
-            text.length = 0;
-            export_token(t, (int32_t)i, &text);
-            put_text(&k->out, text.text ? text.text : "", text.length);
-        }
-        begin_key(k, "tokenizer.ggml.token_type", MODEL_GGUF_ARRAY);
-        put_u32(&k->out, MODEL_GGUF_I32);
-        put_u64(&k->out, t->count);
-        for (uint32_t i = 0; i < t->count; i++) put_u32(&k->out, t->tokens[i].added ? (t->tokens[i].special ? TOKENIZER_CONTROL : TOKENIZER_USER) : t->tokens[i].type);
-        begin_key(k, scored ? "tokenizer.ggml.scores" : "tokenizer.ggml.merges", MODEL_GGUF_ARRAY);
-        put_u32(&k->out, scored ? MODEL_GGUF_F32 : MODEL_GGUF_STRING);
-        put_u64(&k->out, scored ? t->count : t->merge_count);
-        for (uint32_t i = 0; scored && i < t->count; i++) {
-            uint32_t bits;
-            memcpy(&bits, &t->tokens[i].score, 4);
-            put_u32(&k->out, bits);
-        }
-        for (uint32_t rank = 0; !scored && rank < t->merge_count; rank++) {
-            text.length = 0;
-            export_token(t, t->merge_order[rank][0], &text);
-            base_string_puts(&text, " ");
-            export_token(t, t->merge_order[rank][1], &text);
-            put_text(&k->out, text.text ? text.text : "", text.length);
-        }
+        if (ranked) key_text(k, "tokenizer.ggml.pre", tokenizer_split_name(t->split));
+        put_tokens(t, k, &text);
+        if (ranked) put_merges(t, k, &text);
+        else put_scores(t, k);
         if (t->begin >= 0) key_u32(k, "tokenizer.ggml.bos_token_id", t->begin);
         if (x->spec->config.end >= 0) key_u32(k, "tokenizer.ggml.eos_token_id", x->spec->config.end);
         begin_key(k, "tokenizer.ggml.add_bos_token", MODEL_GGUF_BOOL);
@@ -265,7 +267,7 @@ static bool write_header(model_export *x, base_writer *writer)
         put_text(&head, p->name, strlen(p->name));
         put_u32(&head, p->rank);
         for (uint32_t axis = p->rank; axis-- > 0;) put_u64(&head, (uint64_t)p->shape[axis]);
-        put_u32(&head, type_of(p->kind));
+        put_u32(&head, model_gguf_type_of(p->kind));
         put_u64(&head, at);
         at += padded(bytes_of(p));
     }

@@ -129,16 +129,25 @@ const model_gguf_value *model_gguf_find(const model_gguf *file, const char *key)
 
 /* ---- tensors ---- */
 
-/* The kind of a tensor type; WG_KIND_COUNT: one that is not supported; false: none at all is known of it. */
+static const struct { uint8_t type; wg_kind kind; } tensor_types[] = {
+    {0, WG_KIND_F32}, {1, WG_KIND_F16}, {2, WG_KIND_Q4_0}, {3, WG_KIND_Q4_1}, {6, WG_KIND_Q5_0}, {7, WG_KIND_Q5_1}, {8, WG_KIND_Q8_0},
+    {10, WG_KIND_Q2_K}, {11, WG_KIND_Q3_K}, {12, WG_KIND_Q4_K}, {13, WG_KIND_Q5_K}, {14, WG_KIND_Q6_K}, {20, WG_KIND_IQ4_NL},
+    {24, WG_KIND_I8}, {25, WG_KIND_I16}, {26, WG_KIND_I32}, {27, WG_KIND_I64}, {28, WG_KIND_F64}, {30, WG_KIND_BF16}, {39, WG_KIND_MXFP4}};
+#define TENSOR_TYPES (sizeof tensor_types / sizeof *tensor_types)
+
+/* The kind of a tensor type; WG_KIND_COUNT: one that is not supported. */
 static wg_kind kind_of_type(uint64_t type)
 {
-    static const struct { uint8_t type; wg_kind kind; } kinds[] = {
-        {0, WG_KIND_F32}, {1, WG_KIND_F16}, {2, WG_KIND_Q4_0}, {3, WG_KIND_Q4_1}, {6, WG_KIND_Q5_0}, {7, WG_KIND_Q5_1}, {8, WG_KIND_Q8_0},
-        {10, WG_KIND_Q2_K}, {11, WG_KIND_Q3_K}, {12, WG_KIND_Q4_K}, {13, WG_KIND_Q5_K}, {14, WG_KIND_Q6_K}, {20, WG_KIND_IQ4_NL},
-        {24, WG_KIND_I8}, {25, WG_KIND_I16}, {26, WG_KIND_I32}, {27, WG_KIND_I64}, {28, WG_KIND_F64}, {30, WG_KIND_BF16}, {39, WG_KIND_MXFP4}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].type == type) return kinds[i].kind;
+    for (size_t i = 0; i < TENSOR_TYPES; i++)
+        if (tensor_types[i].type == type) return tensor_types[i].kind;
     return WG_KIND_COUNT;
+}
+
+uint32_t model_gguf_type_of(wg_kind kind)
+{
+    size_t i = 0;
+    while (i + 1 < TENSOR_TYPES && tensor_types[i].kind != kind) i++;
+    return tensor_types[i].type;
 }
 
 static bool read_tensor(cursor *c, model_tensor *tensor)
@@ -318,4 +327,14 @@ void model_gguf_next_text(const unsigned char **at, const char **text, size_t *l
     *length = (size_t)number_at(*at, 8);
     *text = (const char *)*at + 8;
     *at += 8 + *length;
+}
+
+size_t model_gguf_bytes(const model_gguf_value *value)
+{
+    const unsigned char *end = value->items;
+    const char *text;
+    size_t length;
+    if (value->type != MODEL_GGUF_STRING) return (size_t)value->count * type_bytes[value->type];
+    for (uint64_t i = 0; i < value->count; i++) model_gguf_next_text(&end, &text, &length);
+    return (size_t)(end - value->items);
 }

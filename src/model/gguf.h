@@ -46,6 +46,10 @@ bool model_gguf_number(const model_gguf_value *value, double *number);
 bool model_gguf_text(const model_gguf_value *value, const char **text, size_t *length);
 /* Goes through an array of strings: *at begins as value->items; the next string. */
 void model_gguf_next_text(const unsigned char **at, const char **text, size_t *length);
+/* Bytes that a value's items take in the file. */
+size_t model_gguf_bytes(const model_gguf_value *value);
+/* The number of a kind of tensors; of one that GGUF has. */
+uint32_t model_gguf_type_of(wg_kind kind);
 
 /* Fills a spec from the header of a file (gguf_config.c): its configuration and tensors, of file number 0. */
 bool model_gguf_open(wg_model_spec *spec, const char *path, wg_error *error);

@@ -12,8 +12,7 @@
 
 bool model_is_image(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 4 && !strcmp(path + length - 4, ".wgm");
+    return base_ends_with(path, ".wgm");
 }
 
 typedef struct image {
@@ -122,7 +121,21 @@ static bool read_tensor(const image *i, wg_model_spec *spec, const base_json *it
     return (tensor.bytes == (uint64_t)size || malformed(i, "a tensor's bytes are not those of its shape")) && model_add_tensor(spec, &tensor, i->error);
 }
 
-bool model_image_open(wg_model_spec *spec, const char *path, wg_error *error)
+static bool read_identity(const image *i, wg_model_identity *identity)
+{
+    const base_json *stored = base_json_find(i->root, "identity");
+    const char *cut = text_of(stored, "cut"), *digest = text_of(stored, "sha256");
+    int64_t semantics = 0, chips = 0;
+    if (!cut || !digest || strlen(cut) >= sizeof identity->cut || strlen(digest) >= sizeof identity->sha256 ||
+        !base_json_integer(base_json_find(stored, "semantics"), &semantics) || !base_json_integer(base_json_find(stored, "chips"), &chips))
+        return malformed(i, "the identity is not whole");
+    *identity = (wg_model_identity){.semantics = (int32_t)semantics, .chips = (uint32_t)chips};
+    memcpy(identity->cut, cut, strlen(cut) + 1);
+    memcpy(identity->sha256, digest, strlen(digest) + 1);
+    return true;
+}
+
+bool model_image_open(wg_model_spec *spec, const char *path, wg_model_identity *identity, wg_error *error)
 {
     base_file file;
     image i;
@@ -131,38 +144,19 @@ bool model_image_open(wg_model_spec *spec, const char *path, wg_error *error)
     if (!begin(&i, spec->allocator, path, &file, error)) return false;
     const base_json *config = base_json_find(i.root, "config"), *tensors = base_json_find(i.root, "tensors");
     bool good = (config && tensors && tensors->type == BASE_JSON_ARRAY) || malformed(&i, "the header needs config and tensors");
-    good = good && model_config_read(&spec->config, spec->allocator, kept, config, error) && read_facts(&i, spec);
+    good = good && read_identity(&i, identity) && model_config_read(&spec->config, spec->allocator, kept, config, error) && read_facts(&i, spec);
     for (const base_json *item = good ? tensors->first : NULL; good && item; item = item->next) good = read_tensor(&i, spec, item);
     base_file_close(&file);
     base_arena_free(&i.arena);
     return good;
 }
 
-/* ---- the identity ---- */
-
-bool model_image_check(wg_model_spec *spec, const char *path, wg_error *error)
+bool model_image_check(wg_model_spec *spec, const char *path, const wg_model_identity *there, wg_error *error)
 {
-    base_file file;
-    image i;
-    if (!begin(&i, spec->allocator, path, &file, error)) return false;
-    const base_json *stored = base_json_find(i.root, "identity");
-    const char *cut = text_of(stored, "cut"), *digest = text_of(stored, "sha256");
-    int64_t semantics = 0, chips = 0;
-    wg_model_identity there = {.semantics = 0}, here;
-    bool good = (cut && digest && strlen(cut) < sizeof there.cut && strlen(digest) < sizeof there.sha256 && base_json_integer(base_json_find(stored, "semantics"), &semantics) &&
-                 base_json_integer(base_json_find(stored, "chips"), &chips)) || malformed(&i, "the identity is not whole");
-    if (good) {
-        there.semantics = (int32_t)semantics;
-        there.chips = (uint32_t)chips;
-        memcpy(there.cut, cut, strlen(cut) + 1);
-        memcpy(there.sha256, digest, strlen(digest) + 1);
-        wg_error local = {.code = WG_OK};
-        good = wg_model_identify(spec, &(wg_model_cut){.size = sizeof(wg_model_cut)}, &here, error);
-        if (good && !wg_model_identity_check(&here, &there, &local)) good = base_fail(error, WG_DIFFERS, "%s was compiled as another program: %s; compile the model again", path, local.message);
-    }
-    base_file_close(&file);
-    base_arena_free(&i.arena);
-    return good;
+    wg_model_identity here;
+    wg_error local = {.code = WG_OK};
+    if (!wg_model_identify(spec, &(wg_model_cut){.size = sizeof(wg_model_cut)}, &here, error)) return false;
+    return wg_model_identity_check(&here, there, &local) || base_fail(error, WG_DIFFERS, "%s was compiled as another program: %s; compile the model again", path, local.message);
 }
 
 /* ---- files within ---- */

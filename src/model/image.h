@@ -17,10 +17,11 @@
 #define MODEL_IMAGE_UNIT 64u
 
 bool model_is_image(const char *path);
-/* Fills a spec: its configuration and tensors, of file number 0. model_image_check follows when the tensors are sorted. */
-bool model_image_open(wg_model_spec *spec, const char *path, wg_error *error);
-/* Whether the program of the spec is the one that was compiled; WG_IDENTITY and which part differs. */
-bool model_image_check(wg_model_spec *spec, const char *path, wg_error *error);
+/* Fills a spec: its configuration and tensors, of file number 0; and the identity that was compiled. model_image_check follows when the tensors
+ * are sorted. */
+bool model_image_open(wg_model_spec *spec, const char *path, wg_model_identity *identity, wg_error *error);
+/* Authors the program (which looks at every tensor) and compares: WG_DIFFERS and which part differs from the one that was compiled. */
+bool model_image_check(wg_model_spec *spec, const char *path, const wg_model_identity *compiled, wg_error *error);
 
 /* A file within an image: *part borrows from *image, which the caller closes. False: an error, or (the error stays WG_OK) there is none. */
 bool model_image_find(const wg_allocator *allocator, const char *path, const char *name, base_file *image, base_file *part, wg_error *error);

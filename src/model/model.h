@@ -109,6 +109,8 @@ void model_config_free(model_config *config);
 
 /* inverse frequencies [width / 2] and the factor m of cosine and sine, for caches of ctx positions. */
 void model_rope_frequencies(const model_rope *rope, int64_t ctx, double *inverse, double *scale);
+/* Whether they depend on ctx, so that it is a number of the text and no extent. */
+bool model_angles_follow_ctx(const model_config *config);
 
 /* ---- weights' facts ---- */
 
@@ -180,8 +182,15 @@ typedef struct model_author {
 } model_author;
 
 #define MODEL_NO_LAYER (-1)
+#define MODEL_CACHE_NAME 40 /* bytes */
 
-/* weights.c: a weight as a parameter, recorded where it is first asked for; shape [rank] is what the configuration asks for. Poison and
+/* weights.c: how a file names tensors, and a tensor's name there ("" : it has none of that role; * is left for the expert). */
+typedef enum model_naming { MODEL_NAMES_HUGGING_FACE, MODEL_NAMES_GPT2, MODEL_NAMES_GGUF } model_naming;
+#define MODEL_NAME_BYTES 160
+model_naming model_naming_of(const model_config *config, bool gguf);
+const char *model_name_pattern(model_naming naming, model_role role);
+void model_tensor_name(model_naming naming, model_role role, int64_t layer, bool bias, char name[MODEL_NAME_BYTES]);
+/* A weight as a parameter, recorded where it is first asked for; shape [rank] is what the configuration asks for. Poison and
  * *author->error: the file has no such tensor, or of another shape or kind. */
 wg_value model_weight(model_author *author, model_role role, int64_t layer, bool bias, uint32_t rank, const int64_t *shape);
 /* A vector [n] in f32. */
@@ -193,6 +202,8 @@ wg_value model_expert_linear(model_author *author, wg_value x, model_role role, 
 /* The family's norm over the last axis of x. */
 wg_value model_normalise(model_author *author, wg_value x, model_role role, int64_t layer);
 
+/* The name of a layer's cache, which: 'k' or 'v'. */
+void model_cache_name(char which, int64_t layer, char name[MODEL_CACHE_NAME]);
 /* attention.c, mlp.c: [rows, D] to [rows, D]. */
 wg_value model_attention(model_author *author, wg_value x, int64_t layer);
 wg_value model_mlp(model_author *author, wg_value x, int64_t layer);

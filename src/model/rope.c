@@ -92,3 +92,10 @@ void model_rope_frequencies(const model_rope *rope, int64_t ctx, double *inverse
         *scale = yarn_scale(rope);
     } else if (rope->type == MODEL_ROPE_LONG) *scale = long_scale(rope);
 }
+
+bool model_angles_follow_ctx(const model_config *config)
+{
+    for (int i = 0; i < 2; i++)
+        if (config->ropes[i].type == MODEL_ROPE_DYNAMIC || config->ropes[i].type == MODEL_ROPE_LONG) return true;
+    return false;
+}

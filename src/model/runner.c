@@ -47,6 +47,12 @@ static int64_t default_ctx(const wg_runner *r)
     return fits < 1 ? 1 : fits < most ? fits : most;
 }
 
+/* The i-th of all caches: keys and values of layer 0, then of layer 1, .. */
+static void cache_name(int64_t i, char name[MODEL_CACHE_NAME])
+{
+    model_cache_name(i % 2 ? 'v' : 'k', i / 2, name);
+}
+
 static bool find_symbols(wg_runner *r, wg_error *error)
 {
     int64_t layers = r->spec->config.layers;
@@ -59,8 +65,8 @@ static bool find_symbols(wg_runner *r, wg_error *error)
     if (!r->caches || !r->ask_rows) return base_fail_memory(error);
     bool all = true;
     for (int64_t i = 0; i < 2 * layers; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "cache.%c.%lld", i % 2 ? 'v' : 'k', (long long)(i / 2));
+        char name[MODEL_CACHE_NAME];
+        cache_name(i, name);
         r->caches[i] = wg_network_symbol(r->network, name);
         all = all && r->caches[i].position != WG_NONE;
     }
@@ -86,7 +92,7 @@ static bool bind(wg_runner *r, int64_t rows, int64_t asked, int64_t room, wg_err
 static bool make(wg_runner *r, wg_error *error)
 {
     r->cut.rows = r->rows = r->cut.asked = r->asked = 1;
-    r->fixed = r->spec->config.ropes[0].type == MODEL_ROPE_DYNAMIC || r->spec->config.ropes[0].type == MODEL_ROPE_LONG;
+    r->fixed = model_angles_follow_ctx(&r->spec->config);
     r->cut.ctx = r->room = r->fixed || r->ctx < FIRST_ROOM ? r->ctx : FIRST_ROOM;
     if (!(r->network = program(r, error)) || !find_symbols(r, error)) return false;
     if (!(r->parameters = wg_model_parameters(r->spec, r->network, error))) return false;
@@ -309,11 +315,6 @@ static bool put_identity(const wg_runner *r, wg_bundle *bundle, wg_error *error)
            wg_bundle_put_text(bundle, "wengert.sha256", identity.sha256, error);
 }
 
-static void cache_name(int64_t i, char name[40])
-{
-    snprintf(name, 40, "cache.%c.%lld", i % 2 ? 'v' : 'k', (long long)(i / 2));
-}
-
 bool wg_runner_save(const wg_runner *r, const int32_t *tokens, const char *path, wg_error *error)
 {
     if (!r || !path || !r->position || !tokens) return base_fail(error, WG_ARGUMENT, "saving needs a runner that was fed, its tokens, and a path");
@@ -321,7 +322,7 @@ bool wg_runner_save(const wg_runner *r, const int32_t *tokens, const char *path,
     wg_tensor **all = bundle ? copies(r, r->position, error) : NULL;
     bool good = all && put_identity(r, bundle, error);
     for (int64_t i = 0; good && i < 2 * r->spec->config.layers; i++) {
-        char name[40];
+        char name[MODEL_CACHE_NAME];
         cache_name(i, name);
         good = wg_bundle_put(bundle, name, wg_tensor_retain(all[i]), error);
     }
@@ -350,7 +351,7 @@ static bool check_caches(const wg_runner *r, const wg_bundle *bundle, int64_t po
 {
     const model_config *c = &r->spec->config;
     for (int64_t i = 0; i < 2 * c->layers; i++) {
-        char name[40];
+        char name[MODEL_CACHE_NAME];
         cache_name(i, name);
         const wg_tensor *tensor = wg_bundle_get(bundle, name);
         const int64_t *shape = tensor ? wg_tensor_shape(tensor) : NULL;
@@ -366,7 +367,7 @@ static bool restore(wg_runner *r, const wg_bundle *bundle, int64_t positions, wg
     r->position = 0;
     if (!bind(r, 1, 1, room_for(r, positions), error)) return false;
     for (int64_t i = 0; i < 2 * r->spec->config.layers; i++) {
-        char name[40];
+        char name[MODEL_CACHE_NAME];
         cache_name(i, name);
         wg_view view = wg_tensor_view(wg_bundle_get(bundle, name));
         wg_tensor *cache = resized(r, &view, positions, r->room, error);

@@ -278,7 +278,6 @@ static bool open_written(opening *o, const char *path)
 
 static bool open_path(opening *o, const char *path)
 {
-    size_t length = strlen(path);
     wg_model_spec *spec = o->spec;
     if (is_folder(path)) {
         spec->directory = keep(o, path);
@@ -289,15 +288,17 @@ static bool open_path(opening *o, const char *path)
     const char *slash = strrchr(path, '/');
     spec->directory = slash ? base_arena_string(&spec->arena, path, slash > path ? (size_t)(slash - path) : 1) : ".";
     if (!spec->directory) return fail_memory(o);
-    if (length > 5 && !strcmp(path + length - 5, ".gguf"))
+    if (base_ends_with(path, ".gguf"))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_gguf_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
-    if (length > 4 && !strcmp(path + length - 4, ".bin"))
+    if (base_ends_with(path, ".bin"))
         return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_llama2c_open(spec, path, o->error) && sort_tensors(o) && check_weights(o);
     if (model_is_written(path)) return open_written(o, path);
-    if (model_is_image(path))
-        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, o->error) && sort_tensors(o) && check_weights(o) && model_image_check(spec, path, o->error);
+    if (model_is_image(path)) {
+        wg_model_identity compiled;
+        return add_file(o, slash ? slash + 1 : path) != WG_NONE && model_image_open(spec, path, &compiled, o->error) && sort_tensors(o) && model_image_check(spec, path, &compiled, o->error);
+    }
     if (read_config_file(o, path)) return true;
-    if (o->error->code == WG_FILE || o->error->code == WG_MEMORY || (length > 5 && !strcmp(path + length - 5, ".json"))) return false;
+    if (o->error->code == WG_FILE || o->error->code == WG_MEMORY || base_ends_with(path, ".json")) return false;
     wg_error_clear(o->error); /* where in a text of another kind JSON ends is no help */
     return base_fail(o->error, WG_FORMAT, "%s is no model: those are folders with config.json, or files .gguf, .bin (llama2.c), .wgm, .wg and config.json", path);
 }

@@ -157,6 +157,13 @@ static bool arguments(reader *r, template_arguments *given)
     return true;
 }
 
+static bool optional_arguments(reader *r, template_arguments *given)
+{
+    if (r->at == r->end || *r->at != '(') return true;
+    r->at++;
+    return arguments(r, given);
+}
+
 static bool name_here(reader *r, const char **name, size_t *length)
 {
     blanks(r);
@@ -262,10 +269,7 @@ static bool filter(reader *r, template_value *value)
     size_t length;
     template_arguments given = {.count = 0};
     if (!name_here(r, &name, &length)) return false;
-    if (r->at < r->end && *r->at == '(') {
-        r->at++;
-        if (!arguments(r, &given)) return false;
-    }
+    if (!optional_arguments(r, &given)) return false;
     return r->skip ? (*value = undefined, true) : template_filter(r->run, at, name, length, &given, value);
 }
 
@@ -444,10 +448,7 @@ static bool test(reader *r, template_value *value)
     size_t length;
     template_arguments given = {.count = 0};
     if (!name_here(r, &name, &length)) return false;
-    if (r->at < r->end && *r->at == '(') {
-        r->at++;
-        if (!arguments(r, &given)) return false;
-    }
+    if (!optional_arguments(r, &given)) return false;
     if (!r->skip && !template_test(r->run, at, name, length, &given, value, &truth)) return false;
     value->type = TEMPLATE_BOOL;
     value->truth = truth != negated;

@@ -218,8 +218,6 @@ bool tokenizer_room_for_merges(wg_tokenizer *t, uint64_t count, wg_error *error)
     t->merges = base_allocate(t->allocator, size * sizeof *t->merges);
     if (!t->merges) return base_fail_memory(error);
     t->merge_size = (uint32_t)size;
-    t->merge_order = base_arena_take(&t->arena, (count + 1) * sizeof *t->merge_order);
-    if (!t->merge_order) return base_fail_memory(error);
     for (uint64_t i = 0; i < size; i++) t->merges[i].rank = -1;
     return true;
 }
@@ -238,6 +236,23 @@ const tokenizer_merge *tokenizer_merge_of(const wg_tokenizer *t, int32_t left, i
     return merge->rank < 0 ? NULL : merge;
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    int32_t x = (*(const tokenizer_merge *const *)a)->rank, y = (*(const tokenizer_merge *const *)b)->rank;
+    return (x > y) - (x < y);
+}
+
+const tokenizer_merge **tokenizer_merges_by_rank(const wg_tokenizer *t, uint32_t *count)
+{
+    *count = 0;
+    for (uint32_t i = 0; i < t->merge_size; i++) *count += t->merges[i].rank >= 0;
+    const tokenizer_merge **all = base_allocate(t->allocator, ((size_t)*count + 1) * sizeof *all);
+    for (uint32_t i = 0, at = 0; all && i < t->merge_size; i++)
+        if (t->merges[i].rank >= 0) all[at++] = &t->merges[i];
+    if (all) qsort(all, *count, sizeof *all, by_rank);
+    return all;
+}
+
 bool tokenizer_add_merge(wg_tokenizer *t, const char *left, size_t left_length, const char *right, size_t right_length, int32_t number, wg_error *error)
 {
     char joined[1024];
@@ -250,20 +265,28 @@ bool tokenizer_add_merge(wg_tokenizer *t, const char *left, size_t left_length, 
                          left, (int)right_length, right);
     tokenizer_merge *merge = merge_slot(t, a, b);
     if (merge->rank < 0) *merge = (tokenizer_merge){a, b, both, number};
-    t->merge_order[t->merge_count][0] = a;
-    t->merge_order[t->merge_count++][1] = b;
     return true;
 }
 
 /* The letters that stand for bytes: those that print stand for themselves, the others, in order, for 256 and on. */
+static bool stands_for_itself(uint32_t code)
+{
+    return (code >= 33 && code <= 126) || (code >= 161 && code <= 172) || (code >= 174 && code <= 255);
+}
+
 static int byte_of_letter(uint32_t code)
 {
-    static const struct { uint32_t first, last; } plain[] = {{33, 126}, {161, 172}, {174, 255}};
-    for (int i = 0; i < 3; i++)
-        if (code >= plain[i].first && code <= plain[i].last) return (int)code;
+    if (stands_for_itself(code)) return (int)code;
     if (code < 256 || code > 323) return -1;
     uint32_t place = code - 256;
     return (int)(place < 33 ? place : place < 67 ? place - 33 + 127 : 173);
+}
+
+void tokenizer_put_letter(base_string *out, unsigned char byte)
+{
+    uint32_t code = stands_for_itself(byte) ? byte : byte < 33 ? 256u + byte : byte < 161 ? 256u + byte - 127 + 33 : 323u;
+    char text[2] = {(char)(code < 128 ? code : 0xc0 | code >> 6), (char)(0x80 | (code & 0x3f))};
+    base_string_put(out, text, code < 128 ? 1 : 2);
 }
 
 bool tokenizer_letters_to_bytes(char *text, size_t *length)
@@ -281,12 +304,6 @@ bool tokenizer_letters_to_bytes(char *text, size_t *length)
 }
 
 /* ---- opening ---- */
-
-static bool ends_with(const char *path, const char *end)
-{
-    size_t length = strlen(path), tail = strlen(end);
-    return length >= tail && !strcmp(path + length - tail, end);
-}
 
 static bool is_there(const char *path)
 {
@@ -369,10 +386,10 @@ wg_tokenizer *wg_tokenizer_open(wg_context *context, const char *path, wg_error 
     if (!path) return base_fail(error, WG_ARGUMENT, "a tokenizer needs a path"), NULL;
     if (!strcmp(path, "bytes")) return bytes_alone(allocator, error);
     if (!stat(path, &facts) && S_ISDIR(facts.st_mode)) return open_folder(allocator, path, error);
-    if (ends_with(path, "vocab.json")) return open_pair(allocator, path, error);
-    if (ends_with(path, ".json")) return read_file(allocator, path, tokenizer_read_json, error);
-    if (ends_with(path, ".model")) return read_file(allocator, path, tokenizer_read_sentencepiece, error);
-    if (ends_with(path, ".gguf")) return read_file(allocator, path, tokenizer_read_gguf, error);
+    if (base_ends_with(path, "vocab.json")) return open_pair(allocator, path, error);
+    if (base_ends_with(path, ".json")) return read_file(allocator, path, tokenizer_read_json, error);
+    if (base_ends_with(path, ".model")) return read_file(allocator, path, tokenizer_read_sentencepiece, error);
+    if (base_ends_with(path, ".gguf")) return read_file(allocator, path, tokenizer_read_gguf, error);
     if (model_is_image(path)) return open_image(allocator, path, error);
     char folder[MODEL_WRITTEN_FOLDER];
     if (model_is_written(path)) return model_written_folder(allocator, path, folder, error) ? open_folder(allocator, folder, error) : NULL;

@@ -56,8 +56,7 @@ struct wg_tokenizer {
     uint32_t count, capacity;
     uint32_t *table, table_size;           /* by text: id + 1 */
     tokenizer_merge *merges;               /* hashed by (left, right): rank -1 is empty */
-    uint32_t merge_size, merge_count;
-    int32_t (*merge_order)[2];             /* [merge_count] by rank, in the arena */
+    uint32_t merge_size;
     uint32_t *added_by_byte[2];            /* [257] starts of lists of added tokens by first byte: before and after normalising */
     int32_t *added[2];                     /* longest first */
     float least, greatest;                 /* scores, of UNIGRAM */
@@ -81,8 +80,14 @@ bool tokenizer_room_for_merges(wg_tokenizer *tokenizer, uint64_t count, wg_error
 bool tokenizer_add_merge(wg_tokenizer *tokenizer, const char *left, size_t left_length, const char *right, size_t right_length, int32_t number,
                          wg_error *error);
 const tokenizer_merge *tokenizer_merge_of(const wg_tokenizer *tokenizer, int32_t left, int32_t right);
+/* All merges [count], by rank; owned: base_free of (count + 1) pointers. NULL without memory. */
+const tokenizer_merge **tokenizer_merges_by_rank(const wg_tokenizer *tokenizer, uint32_t *count);
 /* Letters of a byte-level vocabulary to their bytes, in place; false where a character is none of them. */
 bool tokenizer_letters_to_bytes(char *text, size_t *length);
+/* The other way: appends the letter of a byte. */
+void tokenizer_put_letter(base_string *out, unsigned char byte);
+/* What GGUF calls a split; of those that it has. */
+const char *tokenizer_split_name(tokenizer_split split);
 /* The splits that are known, by the text of their pattern; false: an unknown one. */
 bool tokenizer_split_of(const char *pattern, size_t length, tokenizer_split *split);
 const char *tokenizer_split_pattern(tokenizer_split split); /* "": none */

@@ -290,11 +290,19 @@ static bool read_merges(const source *s)
     return true;
 }
 
+static const struct { const char *name; tokenizer_split split; bool ignores, nfc; } splits[] = {
+    {"gpt-2", TOKENIZER_GPT2, false, false}, {"llama-bpe", TOKENIZER_LLAMA3, true, false}, {"llama3", TOKENIZER_LLAMA3, true, false},
+    {"qwen2", TOKENIZER_QWEN, false, true}, {"smollm", TOKENIZER_SMOLLM, false, false}, {"default", TOKENIZER_GPT2, false, false}};
+
+const char *tokenizer_split_name(tokenizer_split split)
+{
+    size_t i = 0;
+    while (splits[i].split != split) i++;
+    return splits[i].name;
+}
+
 static bool read_byte_level(const source *s)
 {
-    static const struct { const char *name; tokenizer_split split; bool ignores, nfc; } splits[] = {
-        {"gpt-2", TOKENIZER_GPT2, false, false}, {"llama-bpe", TOKENIZER_LLAMA3, true, false}, {"llama3", TOKENIZER_LLAMA3, true, false},
-        {"qwen2", TOKENIZER_QWEN, false, true}, {"smollm", TOKENIZER_SMOLLM, false, false}, {"default", TOKENIZER_GPT2, false, false}};
     wg_tokenizer *t = s->tokenizer;
     size_t i = 0, count = sizeof splits / sizeof *splits;
     while (i < count && key(s, "pre") && !is(s, "pre", splits[i].name)) i++;

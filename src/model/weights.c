@@ -11,19 +11,31 @@ static const char *const names[MODEL_ROLE_COUNT][3] = {
 #include "model/weights.def"
 };
 
-#define NAME_BYTES 160
-
-/* The name of a tensor in the spec's form. */
-static void tensor_name(const model_config *config, model_role role, int64_t layer, bool bias, char name[NAME_BYTES])
+model_naming model_naming_of(const model_config *config, bool gguf)
 {
-    const char *pattern = names[role][config->gguf ? 2 : config->family == MODEL_GPT2 ? 1 : 0];
+    return gguf ? MODEL_NAMES_GGUF : config->family == MODEL_GPT2 ? MODEL_NAMES_GPT2 : MODEL_NAMES_HUGGING_FACE;
+}
+
+const char *model_name_pattern(model_naming naming, model_role role)
+{
+    return names[role][naming];
+}
+
+void model_tensor_name(model_naming naming, model_role role, int64_t layer, bool bias, char name[MODEL_NAME_BYTES])
+{
     size_t length = 0;
-    for (const char *c = pattern; *c && length < NAME_BYTES - 24; c++) {
-        if (*c == '%') length += (size_t)snprintf(name + length, NAME_BYTES - length, "%lld", (long long)layer);
+    for (const char *c = names[role][naming]; *c && length < MODEL_NAME_BYTES - 24; c++) {
+        if (*c == '%') length += (size_t)snprintf(name + length, MODEL_NAME_BYTES - length, "%lld", (long long)layer);
         else name[length++] = *c;
     }
     name[length] = 0;
-    if (bias) snprintf(name + length - strlen("weight"), NAME_BYTES - length, "bias");
+    if (bias) snprintf(name + length - strlen("weight"), MODEL_NAME_BYTES - length, "bias");
+}
+
+/* In the spec's own files. */
+static void tensor_name(const model_config *config, model_role role, int64_t layer, bool bias, char name[MODEL_NAME_BYTES])
+{
+    model_tensor_name(model_naming_of(config, config->gguf), role, layer, bias, name);
 }
 
 static wg_value fail(model_author *author, wg_code code, const char *format, ...)
@@ -40,7 +52,7 @@ static wg_value fail(model_author *author, wg_code code, const char *format, ...
 /* The first of a name's experts, or the tensor of the name. */
 static const model_tensor *find(const wg_model_spec *spec, const char *name, int64_t expert)
 {
-    char one[NAME_BYTES + 24];
+    char one[MODEL_NAME_BYTES + 24];
     const char *star = strchr(name, '*');
     if (!star) return model_find_tensor(spec, name);
     snprintf(one, sizeof one, "%.*s%lld%s", (int)(star - name), name, (long long)expert, star + 1);
@@ -93,7 +105,7 @@ static bool remember(model_author *author, wg_value parameter, bool adapter)
 
 wg_value model_weight(model_author *author, model_role role, int64_t layer, bool bias, uint32_t rank, const int64_t *shape)
 {
-    char name[NAME_BYTES], manifest[512];
+    char name[MODEL_NAME_BYTES], manifest[512];
     tensor_name(author->config, role, layer, bias, name);
     wg_value known = wg_tape_find(author->tape, name);
     if (!wg_is_poison(known)) return known;
@@ -147,7 +159,7 @@ static wg_value adapter_weight(model_author *author, const char *name, int64_t r
 /* y + scale * (x A^T) B^T where the spec has an adapter of this weight, or one is to be trained. */
 static wg_value adapted(model_author *author, wg_value x, wg_value y, model_role role, int64_t layer, int64_t in, int64_t out)
 {
-    char name[NAME_BYTES], a_name[NAME_BYTES + 16], b_name[NAME_BYTES + 16];
+    char name[MODEL_NAME_BYTES], a_name[MODEL_NAME_BYTES + 16], b_name[MODEL_NAME_BYTES + 16];
     tensor_name(author->config, role, layer, false, name);
     name[strlen(name) - strlen(".weight")] = 0;
     snprintf(a_name, sizeof a_name, "%s.lora_A.weight", name);

@@ -8,8 +8,7 @@
 
 bool model_is_written(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 3 && !strcmp(path + length - 3, ".wg");
+    return base_ends_with(path, ".wg");
 }
 
 /* Bytes of the directory's part of a path, without its last slash. */

@@ -26,16 +26,7 @@ static void on_interrupt(int signal)
 
 static bool keep(generation *g, const int32_t *ids, size_t count)
 {
-    if (g->count + count > g->room) {
-        size_t room = 2 * (g->count + count);
-        int32_t *more = realloc(g->tokens, room * sizeof *more);
-        if (!more) return base_fail_memory(&g->error);
-        g->tokens = more;
-        g->room = room;
-    }
-    if (count) memcpy(g->tokens + g->count, ids, count * sizeof *ids);
-    g->count += count;
-    return true;
+    return language_keep(&g->tokens, &g->count, &g->room, ids, count, &g->error);
 }
 
 bool generation_prompt(generation *g, const int32_t *ids, size_t count)
@@ -139,13 +130,11 @@ static int64_t guess(generation *g, int32_t *guesses)
     if (position > (int64_t)g->count - 1) wg_runner_rewind(g->draft, position = (int64_t)g->count - 1, &quiet);
     if ((int64_t)g->count + GUESSES >= room) return 0;
     const float *logits = wg_runner_feed(g->draft, g->tokens + position, (int64_t)g->count - position, 1, &quiet);
-    int32_t history[GUESSES];
     for (int64_t i = 0; logits && i < GUESSES; i++) {
         /* The same draw as the model's: equal logits give an equal token. */
         guesses[i] = wg_sampler_next(&g->sampler, logits, wg_runner_vocabulary(g->draft), g->tokens, g->count, g->count + (size_t)i, &quiet);
-        history[i] = guesses[i];
         if (guesses[i] < 0 || guesses[i] >= wg_runner_vocabulary(g->runner)) return i;
-        if (i + 1 < GUESSES) logits = wg_runner_feed(g->draft, &history[i], 1, 1, &quiet);
+        if (i + 1 < GUESSES) logits = wg_runner_feed(g->draft, &guesses[i], 1, 1, &quiet);
     }
     return logits ? GUESSES : 0;
 }

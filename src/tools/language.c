@@ -112,3 +112,19 @@ bool language_tokens(const tool_call *call, const char *list, int32_t **tokens, 
     *tokens = NULL;
     return false;
 }
+
+/* ---- token ids ---- */
+
+bool language_keep(int32_t **items, size_t *count, size_t *room, const int32_t *from, size_t more, wg_error *error)
+{
+    if (*count + more > *room) {
+        size_t wanted = 2 * (*count + more);
+        int32_t *longer = realloc(*items, wanted * sizeof *longer);
+        if (!longer) return base_fail_memory(error);
+        *items = longer;
+        *room = wanted;
+    }
+    if (more) memcpy(*items + *count, from, more * sizeof *from);
+    *count += more;
+    return true;
+}

@@ -18,5 +18,7 @@ bool language_runner(const tool_call *call, wg_model_spec *spec, wg_runner **run
 bool language_sampler(const tool_call *call, wg_sampler *sampler);
 /* Token ids of a list separated by commas, owned (free). False: printed as wrong usage. */
 bool language_tokens(const tool_call *call, const char *list, int32_t **tokens, size_t *count);
+/* Appends ids to a growing array (NULL with room 0 at first; free). */
+bool language_keep(int32_t **items, size_t *count, size_t *room, const int32_t *from, size_t more, wg_error *error);
 
 #endif

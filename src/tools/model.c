@@ -10,12 +10,6 @@
 /* A text larger than this is no program that anybody wrote. */
 #define MOST_TEXT ((size_t)1 << 30)
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static wg_tensor *payload_of(void *user, const char *manifest)
 {
     wg_tensor *tensor = user ? wg_bundle_get(user, manifest) : NULL;
@@ -50,7 +44,7 @@ bool tool_model_open(const tool_call *call, const char *path, tool_model *model,
     const char *weights_path = tool_value(call, "weights");
     wg_bundle *weights = weights_path ? wg_bundle_read(NULL, weights_path, error) : NULL;
     if (weights_path && !weights) return false;
-    bool good = ends_with(path, ".safetensors") ? open_checkpoint(path, weights, model, error) : parse_text(path, weights, model, error);
+    bool good = base_ends_with(path, ".safetensors") ? open_checkpoint(path, weights, model, error) : parse_text(path, weights, model, error);
     wg_bundle_free(&weights);
     if (!good) tool_model_close(model);
     return good;

@@ -60,6 +60,14 @@ static bool read_whole(const tool_call *call, const wg_bundle *bundle, const cha
     return tool_integer(call, option, low, high, fallback, number);
 }
 
+bool settings_schedule(const tool_call *call, wg_schedule otherwise, wg_schedule *schedule)
+{
+    int word;
+    if (!read_word(call, NULL, "schedule", schedules, 4, (int)otherwise, &word)) return false;
+    *schedule = (wg_schedule)word;
+    return true;
+}
+
 bool settings_read(const tool_call *call, const wg_bundle *bundle, settings *s)
 {
     int method, schedule;

@@ -18,6 +18,8 @@ typedef struct settings {
 
 /* False: printed as wrong usage. With --resume, options that are not given are those in the metadata of `bundle` (NULL: none). */
 bool settings_read(const tool_call *call, const wg_bundle *bundle, settings *s);
+/* --schedule by itself; false: printed as wrong usage. */
+bool settings_schedule(const tool_call *call, wg_schedule otherwise, wg_schedule *schedule);
 /* With --resume: no option that the order of steps depends on differs from what the training began with. */
 bool settings_agree(const tool_call *call, const wg_bundle *bundle, wg_error *error);
 

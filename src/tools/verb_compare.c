@@ -9,8 +9,7 @@
 
 static bool is_npy(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 4 && !strcmp(path + length - 4, ".npy");
+    return base_ends_with(path, ".npy");
 }
 
 /* 1: the same; 0: differ, printed; -1: error. */

@@ -87,16 +87,14 @@ static void inspect_json(const wg_model_spec *spec, const wg_model_facts *f, bas
 
 static void inspect_text(const wg_model_spec *spec, const wg_model_facts *f, base_string *text)
 {
-    uint64_t bytes = 0;
     int longest = 6;
     for (uint32_t i = 0; i < spec->tensor_count; i++) {
-        bytes += spec->tensors[i].bytes;
         int length = (int)strlen(spec->tensors[i].name);
         if (length > longest) longest = length;
     }
     base_string_printf(text, "%s: %lld layers of width %lld, %lld heads of %lld over %lld key heads, vocabulary %lld, %lld positions\n", f->family, (long long)f->layers,
                        (long long)f->width, (long long)f->heads, (long long)f->head_width, (long long)f->key_heads, (long long)f->vocabulary, (long long)f->positions);
-    base_string_printf(text, "%u tensors, %.1f MB\n", spec->tensor_count, (double)bytes / 1e6);
+    base_string_printf(text, "%u tensors, %.1f MB\n", spec->tensor_count, (double)wg_model_spec_bytes(spec) / 1e6);
     for (uint32_t i = 0; i < spec->tensor_count; i++) {
         const model_tensor *tensor = &spec->tensors[i];
         base_string shape = base_string_new(tool_allocator());
@@ -154,10 +152,8 @@ static int say_written(const tool_call *call, const char *path)
 {
     wg_error error = {.code = WG_OK};
     wg_model_spec *written = wg_model_spec_open(NULL, path, &error); /* read back: what was written is a model */
-    uint64_t bytes = 0;
     if (!written) return tool_fail(call, &error);
-    for (uint32_t i = 0; i < written->tensor_count; i++) bytes += written->tensors[i].bytes;
-    fprintf(stderr, "%s: %u tensors, %.1f MB\n", path, written->tensor_count, (double)bytes / 1e6);
+    fprintf(stderr, "%s: %u tensors, %.1f MB\n", path, written->tensor_count, (double)wg_model_spec_bytes(written) / 1e6);
     wg_model_spec_free(&written);
     return TOOL_DONE;
 }

@@ -14,8 +14,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "model/model.h"
 #include "tools/language.h"
 #include "tools/progress.h"
+#include "tools/settings.h"
 
 #define VALIDATION_BATCHES 8
 #define SAMPLE_TOKENS 80
@@ -73,16 +75,7 @@ static bool exists(const char *path)
 
 static bool keep(lesson *l, ids *to, const int32_t *from, size_t count)
 {
-    if (to->count + count > to->room) {
-        size_t room = 2 * (to->count + count);
-        int32_t *more = realloc(to->items, room * sizeof *more);
-        if (!more) return base_fail_memory(&l->error);
-        to->items = more;
-        to->room = room;
-    }
-    if (count) memcpy(to->items + to->count, from, count * sizeof *from);
-    to->count += count;
-    return true;
+    return language_keep(&to->items, &to->count, &to->room, from, count, &l->error);
 }
 
 static bool add_text(lesson *l, ids *to, const char *text, size_t length)
@@ -119,10 +112,8 @@ static bool add_lines(lesson *l, ids *to, const char *path, const base_file *fil
 static bool add_file(lesson *l, ids *to, const char *path)
 {
     base_file file;
-    size_t length = strlen(path);
     if (!base_file_read(tool_allocator(), path, (size_t)1 << 34, &file, &l->error)) return false;
-    bool lines = length > 6 && !strcmp(path + length - 6, ".jsonl");
-    bool good = lines ? add_lines(l, to, path, &file) : add_text(l, to, (const char *)file.bytes, file.length);
+    bool good = base_ends_with(path, ".jsonl") ? add_lines(l, to, path, &file) : add_text(l, to, (const char *)file.bytes, file.length);
     base_file_close(&file);
     return good;
 }
@@ -218,17 +209,11 @@ static bool open_spec(lesson *l)
     return true;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 /* Norms begin as they change nothing, biases and the second factor of an adapter at 0, matrices as small normal draws. */
 static wg_tensor *fresh(lesson *l, const wg_node_facts *node, uint64_t number)
 {
     bool gemma = strstr(wg_network_name(l->network), "gemma") != NULL;
-    bool zeros = ends_with(node->name, ".bias") || ends_with(node->name, "lora_B.weight") || (node->rank == 1 && gemma);
+    bool zeros = base_ends_with(node->name, ".bias") || base_ends_with(node->name, "lora_B.weight") || (node->rank == 1 && gemma);
     wg_initialiser how = {.size = sizeof how, .name = zeros ? "zeros" : node->rank == 1 ? "ones" : "normal", .seed = l->seed + 1000003 * (number + 1), .std = 0.02};
     return wg_tensor_initialise(NULL, &how, node->kind, node->rank, node->shape, &l->error);
 }
@@ -331,7 +316,7 @@ static bool save(lesson *l)
     if (!path_in(l, "training.safetensors", path, sizeof path) || !wg_checkpoint_save(path, l->network, l->parameters, l->optimiser, notes, 3, &l->error)) return false;
     wg_bundle *bundle = wg_bundle_new(NULL, &l->error);
     char scale[32];
-    snprintf(scale, sizeof scale, "%g", 2.0);
+    snprintf(scale, sizeof scale, "%.17g", l->spec->adapter_scale);
     bool good = bundle && (!l->cut.adapter || wg_bundle_put_text(bundle, "lora_scale", scale, &l->error));
     for (uint32_t i = 0; good && i < wg_parameters_count(l->parameters); i++) {
         wg_node_facts node;
@@ -452,18 +437,6 @@ static bool teach(lesson *l, double *loss)
 
 /* ---- the verb ---- */
 
-static bool read_schedule(lesson *l, wg_schedule *schedule)
-{
-    static const struct { const char *name; wg_schedule schedule; } names[] = {
-        {"constant", WG_SCHEDULE_CONSTANT}, {"linear", WG_SCHEDULE_LINEAR}, {"cosine", WG_SCHEDULE_COSINE}, {"step", WG_SCHEDULE_STEP}};
-    const char *given = tool_value(l->call, "schedule");
-    *schedule = WG_SCHEDULE_COSINE;
-    for (size_t i = 0; given && i < sizeof names / sizeof *names; i++)
-        if (!strcmp(given, names[i].name)) return *schedule = names[i].schedule, true;
-    if (given) tool_usage(l->call, "--schedule is constant, linear, cosine or step, not '%s'", given);
-    return !given;
-}
-
 static bool read_settings(lesson *l)
 {
     const tool_call *call = l->call;
@@ -475,7 +448,7 @@ static bool read_settings(lesson *l)
         !tool_integer(call, "steps", 1, (int64_t)1 << 40, 1000, &l->steps) || !tool_integer(call, "every", 1, (int64_t)1 << 40, 200, &l->every) ||
         !tool_integer(call, "lora", 1, 4096, 0, &l->cut.adapter) || !tool_integer(call, "warmup", 0, (int64_t)1 << 40, l->steps / 20, &warmup) ||
         !tool_integer(call, "seed", 0, INT64_MAX, 1, &seed) || !tool_real(call, "rate", 0, 1e6, 1e-3, &l->options.rate) ||
-        !tool_real(call, "decay", 0, 1e6, 0.1, &l->options.weight_decay) || !tool_real(call, "clip", 0, 1e9, 1, &l->options.clip) || !read_schedule(l, &l->options.schedule))
+        !tool_real(call, "decay", 0, 1e6, 0.1, &l->options.weight_decay) || !tool_real(call, "clip", 0, 1e9, 1, &l->options.clip) || !settings_schedule(call, WG_SCHEDULE_COSINE, &l->options.schedule))
         return false;
     l->options.warmup = (uint64_t)warmup;
     l->options.total = (uint64_t)l->steps;

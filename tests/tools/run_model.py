@@ -227,6 +227,16 @@ def images(folder):
         good("compile", spoken, image)
         text = "Hello, world 12\n  again"
         report.check(good("tokenize", image, text, "--special") == good("tokenize", spoken, text, "--special"), f"{files}: an image has another vocabulary")
+        file, back = folder / f"{spoken.name}.gguf", folder / f"{spoken.name} back"
+        good("quantize", spoken, file, "--kind", "f16")
+        if "tokenizer.bin" in files:  # has no form in GGUF
+            refused(1, "tokenize", file, text, mentions="vocabulary")
+            continue
+        report.check(good("tokenize", file, text) == good("tokenize", spoken, text), f"{files}: a GGUF file has another vocabulary")
+        good("convert", file, back)
+        done = run("tokenize", back, text)
+        kept = "tokenizer.json" in files or "vocab.json" in files  # of a GGUF file a byte-level vocabulary is written, no other one
+        report.check(done.stdout == good("tokenize", spoken, text) if kept else done.returncode == 1, f"{files}: a folder has another vocabulary: {done.stdout}{done.stderr}")
     good("compile", TIED, image)
     whole = image.read_bytes()
     size = int.from_bytes(whole[8:16], "little")
