@@ -113,7 +113,8 @@ static double time_licence(const wg_entry *entry)
     plan.memory = base_arena_new(plan.allocator);
     plan_work work = {.memory = base_arena_new(plan.allocator)};
     double start = now();
-    if (!plan_closure_make(&plan, &work, NULL) || !plan_catalogue_match(&plan, &work, NULL) || !plan_elect_counted(&plan, &work, NULL) || !plan_licence_make(&plan, &work, NULL))
+    if (!plan_closure_make(&plan, &work, NULL) || !plan_catalogue_match(&plan, &work, NULL) || !plan_elect_counted(&plan, &work, NULL) ||
+        !plan_licence_make(&plan, &work, NULL))
         exit(1);
     double time = now() - start;
     base_arena_free(&work.memory);

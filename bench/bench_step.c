@@ -96,9 +96,7 @@ static double products_of(const wg_session *session, uint32_t stage)
 static void time_stages(wg_session *session, stage_time *times)
 {
     const exec_laid *laid = &session->laid;
-    exec_run run = {.kernels = session->kernels, .pool = session->pool, .threads = session->threads, .bases = laid->bases,
-                    .stop = &session->stop, .changed = laid->changed,
-                    .parallel_cost = session->parallel_cost, .part_cost = session->part_cost, .total = laid->total, .failed_node = WG_NONE};
+    exec_run run = exec_session_run(session);
     uint64_t floats = base_floats_set();
     for (uint32_t s = 0, count; s < session->plan->stage_count; s += count) {
         for (count = 1; s + count < session->plan->stage_count && laid->layout->joined[s + count];) times[s + count++].seconds = 0;

@@ -135,8 +135,8 @@ WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
  * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is
  * released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
-/* The items of a stored array for its owner to change: an address where the array has one handle, no pending work reads it and nobody else
- * has its tensor; else NULL, and no error. Until the next call that takes the array. */
+/* The items of a stored array for its owner to change: an address where the array has one handle, no pending work reads it, nobody else has
+ * its tensor and the items are not borrowed; else NULL, and no error. Until the next call that takes the array. */
 WG_API void *wg_array_writable(wg_array *array);
 /* The items as a dense tensor, owned. */
 WG_API wg_tensor *wg_array_tensor(wg_array *array);

@@ -206,6 +206,7 @@ static bool fail_ragged(reader *in, int32_t line, uint32_t fields, uint32_t colu
     return false;
 }
 
+/* columns NULL: all are TEXT. */
 static bool check_rows(base_csv *table, reader *in, evidence *columns)
 {
     while (in->at < in->length) {
@@ -215,12 +216,12 @@ static bool check_rows(base_csv *table, reader *in, evidence *columns)
         for (; !found.ends_line; fields++) {
             if (!take_field(in, &found)) return false;
             if (fields == table->column_count) return fail_ragged(in, line, fields + 1, table->column_count);
-            weigh(&columns[fields], &found);
+            if (columns) weigh(&columns[fields], &found);
         }
         if (fields < table->column_count) return fail_ragged(in, line, fields, table->column_count);
         table->rows++;
     }
-    for (uint32_t i = 0; i < table->column_count; i++) table->columns[i].type = table->untyped ? BASE_CSV_TEXT : type_of(&columns[i]);
+    for (uint32_t i = 0; i < table->column_count; i++) table->columns[i].type = columns ? type_of(&columns[i]) : BASE_CSV_TEXT;
     return true;
 }
 
@@ -287,14 +288,15 @@ static bool fill_rows(base_csv *table, reader in, wg_error *error)
     return true;
 }
 
-static bool read_table(base_csv *table, const wg_allocator *allocator, bool untyped, const char *name, const void *bytes, size_t length, wg_error *error)
+static bool read_table(base_csv *table, const wg_allocator *allocator, bool typed, const char *name, const void *bytes, size_t length,
+                       wg_error *error)
 {
-    *table = (base_csv){.arena = base_arena_new(allocator), .untyped = untyped};
+    *table = (base_csv){.arena = base_arena_new(allocator)};
     reader in = start(name, bytes, length, error);
     bool ok = read_names(table, &in) && check_names(table, &in);
     reader rows = in;
-    evidence *columns = ok ? base_arena_take_zeroed(&table->arena, table->column_count * sizeof *columns) : NULL;
-    if (ok && !columns) ok = base_fail_memory(error);
+    evidence *columns = NULL;
+    if (ok && typed && !(columns = base_arena_take_zeroed(&table->arena, table->column_count * sizeof *columns))) ok = base_fail_memory(error);
     ok = ok && check_rows(table, &in, columns) && make_columns(table, error) && fill_rows(table, rows, error);
     if (!ok) base_csv_free(table);
     return ok;
@@ -302,12 +304,12 @@ static bool read_table(base_csv *table, const wg_allocator *allocator, bool unty
 
 bool base_csv_read(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error)
 {
-    return read_table(table, allocator, false, name, bytes, length, error);
+    return read_table(table, allocator, true, name, bytes, length, error);
 }
 
 bool base_csv_read_texts(base_csv *table, const wg_allocator *allocator, const char *name, const void *bytes, size_t length, wg_error *error)
 {
-    return read_table(table, allocator, true, name, bytes, length, error);
+    return read_table(table, allocator, false, name, bytes, length, error);
 }
 
 void base_csv_free(base_csv *table)

@@ -27,7 +27,6 @@ typedef struct base_csv {
     base_csv_column *columns;
     uint32_t column_count;
     int64_t rows;
-    bool untyped; /* every column is TEXT */
 } base_csv;
 
 /* Reads a whole table; nothing of bytes[length] is kept. A byte order mark is skipped, as is the lack of a last line end. WG_SYNTAX with

@@ -41,7 +41,8 @@ const base_json *base_json_read(base_arena *arena, const char *name, const char 
 /* Adds the place of a byte of the text to an error: for what is wrong with the meaning of a value. */
 void base_json_place(wg_error *error, const char *name, const char *text, size_t length, size_t offset);
 
-/* The item of an object under a key; NULL where there is none or json is no object. Here and below json may be NULL: what is not there is of no form. */
+/* The item of an object under a key; NULL where there is none or json is no object. Here and below json may be NULL: what is not there is of
+ * no form. */
 const base_json *base_json_find(const base_json *json, const char *key);
 /* False where json is no number of that form or does not fit. */
 bool base_json_integer(const base_json *json, int64_t *value);

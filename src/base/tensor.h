@@ -22,6 +22,12 @@ struct wg_tensor {
     int64_t shape[WG_MAX_RANK];
 };
 
+/* Whether whoever holds a reference may write the items: nobody else has one, and the items are not borrowed. */
+static inline bool base_tensor_is_sole(const wg_tensor *tensor)
+{
+    return !tensor->release && atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+}
+
 /* Checks kind, rank and extents; answers the number of items and their bytes. WG_KIND, WG_SHAPE, WG_SIZE. */
 bool base_tensor_size(wg_kind kind, uint32_t rank, const int64_t *shape, int64_t *volume, size_t *bytes, wg_error *error);
 /* As wg_tensor_new, with uninitialised items. */

@@ -240,6 +240,12 @@ static int64_t close_batch(const exec_ordering *o, int64_t from, int64_t first, 
     return count;
 }
 
+/* An integer of 64 bits with these turned over is its key, and back. */
+static uint64_t key_turn(const exec_ordering *o)
+{
+    return turned(o, 0) ^ (base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << 63 : 0);
+}
+
 /* The least and the greatest key of a piece of a line: neighbours of i64 by the folds' vectors, others by their keys. */
 static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64_t count, uint64_t *low, uint64_t *high)
 {
@@ -252,7 +258,7 @@ static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64
             fold.fold = i ? EXEC_FOLD_MAX : EXEC_FOLD_MIN;
             fold.result = &ends[i];
             o->kernels->reduce(&fold, (exec_range){0, 1});
-            uint64_t key = turned(o, (uint64_t)ends[i] ^ (uint64_t)1 << 63);
+            uint64_t key = (uint64_t)ends[i] ^ key_turn(o);
             *low = key < *low ? key : *low;
             *high = key > *high ? key : *high;
         }
@@ -300,8 +306,7 @@ static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uin
 /* Words of 64 bits: each is written four times where the next goes, so that counts of up to four wait for no branch. */
 static void spread_words(const exec_ordering *o, int64_t to, uint64_t least, uint64_t span, const uint32_t *counts)
 {
-    uint64_t turn = turned(o, 0) ^ (base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << 63 : 0);
-    uint64_t *at = (uint64_t *)o->result + to, *end = at + o->extent;
+    uint64_t turn = key_turn(o), *at = (uint64_t *)o->result + to, *end = at + o->extent;
     for (uint64_t key = 0; key < span; key++) {
         uint64_t word = (least + key) ^ turn;
         uint32_t count = counts[key];
@@ -346,8 +351,8 @@ static void sort_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint
         for (int64_t i = 0; i < count; i++) narrow[first + i] = (uint32_t)(keys[i] - least);
     }
     if (!o->kernels->sort_keys(sizeof *narrow, narrow, o->extent, narrow + o->extent, o->pause)) return;
-    uint64_t turn = turned(o, 0), sign = base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << 63 : 0, *result = (uint64_t *)o->result + to;
-    for (int64_t i = 0; i < o->extent; i++) result[i] = ((least + narrow[i]) ^ turn) ^ sign;
+    uint64_t turn = key_turn(o), *result = (uint64_t *)o->result + to;
+    for (int64_t i = 0; i < o->extent; i++) result[i] = (least + narrow[i]) ^ turn;
 }
 
 static bool sort_close(const exec_ordering *o, int64_t from, int64_t to, void *workspace)

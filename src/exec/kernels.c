@@ -107,7 +107,8 @@ void exec_side_offsets(const exec_side *side, int64_t first, int64_t count, int6
 
 bool exec_product_turns(const exec_product *product)
 {
-    if (product->turned || product->more_count || !base_kind_is_float(product->a_kind) || product->result_rows.rank != 1 || product->rows <= 1) return false;
+    if (product->turned || product->more_count || !base_kind_is_float(product->a_kind)) return false;
+    if (product->result_rows.rank != 1 || product->rows <= 1) return false;
     if (product->columns == 1) return true;
     if (product->finish) return false; /* its rectangles are rows of the result */
     if (product->result_column != 1) return product->result_rows.stride[0] == 1;

@@ -16,7 +16,7 @@ typedef void (*exec_parallel_for_hook)(void *user, uint32_t tasks, void (*task)(
 
 typedef struct exec_pool_options {
     uint32_t threads; /* the caller's included; at least 1 */
-    bool spin;        /* wait by spinning a while before sleeping: workers for work, the caller for the last worker; not on one processor */
+    bool spin;        /* wait by spinning a while before sleeping: the caller for the last worker; workers, off its processor, for work */
     exec_parallel_for_hook hook;
     void *hook_user;
 } exec_pool_options;
@@ -33,8 +33,8 @@ exec_pool *exec_pool_of(const wg_context *context, wg_error *error);
 uint32_t exec_pool_threads(const exec_pool *pool);
 
 /* Calls task(data, index, worker) once for each index < tasks, on at most `threads` threads, and returns when all are done. Runs on the
- * caller alone where tasks or threads is 1, inside another loop (the worker's number stays), while another thread uses the pool, and where
- * threads cannot be had. After fork the child's first loop starts new threads. */
+ * caller alone where tasks or threads is 1, or tasks are 2^20 or more, inside another loop (the worker's number stays), while another thread
+ * uses the pool, and where threads cannot be had. After fork the child's first loop starts new threads. */
 typedef void (*exec_task)(void *data, int64_t index, uint32_t worker);
 void exec_pool_run(exec_pool *pool, uint32_t threads, int64_t tasks, exec_task task, void *data);
 

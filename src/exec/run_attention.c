@@ -262,8 +262,9 @@ static void look_over(const attention_work *work, int which)
 {
     const exec_attention *a = work->a;
     double *largest = a->kept[which] == WG_NONE ? NULL : &work->run->largest[a->kept[which]];
+    wg_kind kind = which ? a->values.b_kind : a->scores.b_kind;
     if (largest && *largest < 0)
-        *largest = exec_largest_of_all(work->run->kernels, which ? a->values.b_kind : a->scores.b_kind, work->run->bases[a->kept[which]], a->kept_items[which]);
+        *largest = exec_largest_of_all(work->run->kernels, kind, work->run->bases[a->kept[which]], a->kept_items[which]);
 }
 
 static double kept_largest(const attention_work *work, int which)
@@ -303,6 +304,12 @@ static bool scores_stay_finite(attention_work *work, const lines *l, int64_t row
     return bound < limit;
 }
 
+static bool keys_have_finite_values(const attention_work *work, const char *items, exec_range keys)
+{
+    const exec_product *values = &work->values;
+    return isfinite(exec_largest_of(work->run->kernels, values->b_kind, items, &values->b_depth, keys, &values->b_columns, work->a->columns));
+}
+
 static bool values_are_finite(attention_work *work, const lines *l, exec_range seen)
 {
     if (kept_largest(work, 1) < INFINITY) return true;
@@ -313,12 +320,9 @@ static bool values_are_finite(attention_work *work, const lines *l, exec_range s
     const char *items = (const char *)work->values.b + at * width;
     if (a->row_blocks == 1) { /* asked once: of the keys left out alone */
         exec_range before = {0, seen.first}, behind = {seen.end, a->keys};
-        return isfinite(exec_largest_of(work->run->kernels, work->values.b_kind, items, &work->values.b_depth, before, &work->values.b_columns, a->columns)) &&
-               isfinite(exec_largest_of(work->run->kernels, work->values.b_kind, items, &work->values.b_depth, behind, &work->values.b_columns, a->columns));
+        return keys_have_finite_values(work, items, before) && keys_have_finite_values(work, items, behind);
     }
-    if (k->finite < 0)
-        k->finite = isfinite(exec_largest_of(work->run->kernels, work->values.b_kind, items, &work->values.b_depth, (exec_range){0, a->keys},
-                                          &work->values.b_columns, a->columns));
+    if (k->finite < 0) k->finite = keys_have_finite_values(work, items, (exec_range){0, a->keys});
     return k->finite;
 }
 

@@ -86,7 +86,8 @@ bool exec_complex_matmul(exec_call *call)
     of_parts.stage = &p->parts;
     of_parts.result.kind = part;
     of_parts.result.offset *= 2;
-    if (!exec_product_prepare(&of_parts, &left, &right, (wg_kind[]){part, part}, part, (int64_t[4]){batches, rows, 2 * depth, 2 * columns})) return false;
+    const int64_t extents[] = {batches, rows, 2 * depth, 2 * columns};
+    if (!exec_product_prepare(&of_parts, &left, &right, (wg_kind[]){part, part}, part, extents)) return false;
     call->stage->run = run_complex_product;
     call->stage->prepared = p;
     call->stage->cost = p->parts.cost + 4 * (double)b->volume;

@@ -114,8 +114,8 @@ static bool reads_far(const exec_map_list *list, uint32_t r)
 void exec_map_list_asks(exec_map_list *list)
 {
     bool some = false;
-    for (uint32_t r = 0; r < list->read_count; r++) some = some || reads_far(list, r);
     if (list->step_count < ASKING_STEPS) return;
+    for (uint32_t r = 0; r < list->read_count; r++) some = some || reads_far(list, r);
     for (uint32_t s = 0; some && s < list->step_count; s++) {
         exec_map_step *step = &list->steps[s];
         if (!step->cell && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;

@@ -54,9 +54,7 @@ static bool comparable(const sharing *s, const wg_node *node)
 
 static uint64_t node_hash(const sharing *s, wg_node *node)
 {
-    uint64_t head[] = {node->op | (uint64_t)node->kind << 16 | (uint64_t)node->rank << 24 | (uint64_t)node->operand_count << 32,
-                       node->shape | (uint64_t)node->attributes << 32};
-    uint64_t hash = base_hash(head, sizeof head, 0);
+    uint64_t hash = graph_head_hash(node);
     const graph_payload *payload = constant(s, node);
     if (payload && payload->form == GRAPH_PAYLOAD_FILL)
         return base_hash(wg_tensor_data(payload->tensor), wg_kind_bytes((wg_kind)node->kind), hash);
@@ -77,9 +75,7 @@ static bool same_payload(const graph_payload *a, const graph_payload *b, wg_kind
 
 static bool equal(const sharing *s, wg_node *a, wg_node *b)
 {
-    if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->operand_count != b->operand_count || a->shape != b->shape ||
-        a->attributes != b->attributes)
-        return false;
+    if (!graph_heads_equal(a, b)) return false;
     const uint32_t *left = operands_of(s, a), *right = operands_of(s, b);
     for (uint32_t i = 0; i < a->operand_count; i++)
         if (s->first[left[i]] != s->first[right[i]]) return false;

@@ -164,10 +164,18 @@ uint32_t graph_intern_list(wg_tape *tape, uint32_t count, const wg_size *sizes);
 bool graph_list_is(const wg_graph *graph, uint32_t place);
 /* Interns a string; WG_NONE and a tape error on failure. */
 uint32_t graph_intern_name(wg_tape *tape, const char *text, size_t length);
-/* The position of a node equal to this one, or of the slot's new owner: `node` is then at `position`. WG_NONE and a tape error without memory. */
+/* The position of a known node that is equal to this one; where there is none, `position`, at which the caller puts it. WG_NONE and a tape
+ * error without memory. */
 uint32_t graph_intern_node(wg_tape *tape, const wg_node *node, uint32_t position);
 /* Ends interning: nodes are about to move. */
 void graph_intern_end(wg_tape *tape);
+/* Whether nodes are equal but for their operands and payloads, and a hash of so much of one. */
+static inline bool graph_heads_equal(const wg_node *a, const wg_node *b)
+{
+    return a->op == b->op && a->kind == b->kind && a->rank == b->rank && a->operand_count == b->operand_count && a->shape == b->shape &&
+           a->attributes == b->attributes;
+}
+uint64_t graph_head_hash(const wg_node *node);
 /* Appends a payload; takes the tensor. WG_NONE and a tape error on failure. */
 uint32_t graph_add_payload(wg_tape *tape, graph_payload payload);
 

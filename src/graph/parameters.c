@@ -171,7 +171,7 @@ static wg_parameters *share(const wg_parameters *table, wg_error *error)
 static bool own(wg_parameters *table, uint32_t at, wg_error *error)
 {
     wg_tensor *payload = table->payloads[at];
-    if (!payload || (atomic_load(&payload->references) == 1 && !payload->release)) return true;
+    if (!payload || base_tensor_is_sole(payload)) return true;
     wg_tensor *copy = base_tensor_new(table->graph->allocator, payload->kind, payload->rank, payload->shape, error);
     if (!copy) return false;
     if (payload->bytes) memcpy(copy->data, payload->data, payload->bytes);

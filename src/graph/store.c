@@ -163,11 +163,16 @@ static const graph_payload *compared_payload(const wg_graph *graph, const wg_nod
     return node->op == WG_OP_Leaf && payload->form == GRAPH_PAYLOAD_FILL ? payload : NULL;
 }
 
-static uint64_t node_hash(const wg_graph *graph, const wg_node *node)
+uint64_t graph_head_hash(const wg_node *node)
 {
     uint64_t head[] = {node->op | (uint64_t)node->kind << 16 | (uint64_t)node->rank << 24 | (uint64_t)node->operand_count << 32,
                        node->shape | (uint64_t)node->attributes << 32};
-    uint64_t hash = base_hash(head, sizeof head, 2);
+    return base_hash(head, sizeof head, 0);
+}
+
+static uint64_t node_hash(const wg_graph *graph, const wg_node *node)
+{
+    uint64_t hash = graph_head_hash(node);
     if (graph_rows[node->op].result == GRAPH_RESULT_SOURCE)
         return base_hash(compared_payload(graph, node)->tensor->data, wg_kind_bytes((wg_kind)node->kind), hash);
     return base_hash(graph_operands(graph, node), node->operand_count * sizeof(uint32_t), hash);
@@ -175,9 +180,7 @@ static uint64_t node_hash(const wg_graph *graph, const wg_node *node)
 
 static bool node_equal(const wg_graph *graph, const wg_node *a, const wg_node *b)
 {
-    if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->operand_count != b->operand_count || a->shape != b->shape ||
-        a->attributes != b->attributes)
-        return false;
+    if (!graph_heads_equal(a, b)) return false;
     if (graph_rows[a->op].result == GRAPH_RESULT_SOURCE)
         return !memcmp(compared_payload(graph, a)->tensor->data, compared_payload(graph, b)->tensor->data, wg_kind_bytes((wg_kind)a->kind));
     return !memcmp(graph_operands(graph, a), graph_operands(graph, b), a->operand_count * sizeof(uint32_t));

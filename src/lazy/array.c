@@ -63,8 +63,7 @@ wg_view lazy_view(const wg_array *array)
 void *wg_array_writable(wg_array *array)
 {
     if (!array || array->state != LAZY_STORED || array->handles != 1 || array->uses || !array->as.stored.tensor) return NULL;
-    wg_tensor *tensor = array->as.stored.tensor;
-    return atomic_load_explicit(&tensor->references, memory_order_acquire) == 1 ? tensor->data : NULL;
+    return base_tensor_is_sole(array->as.stored.tensor) ? array->as.stored.tensor->data : NULL;
 }
 
 /* ---- making ---- */

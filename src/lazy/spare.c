@@ -55,7 +55,7 @@ static void make_room(wg_lazy *lazy, size_t bytes)
 void lazy_tensor_give(wg_lazy *lazy, wg_tensor *tensor)
 {
     bool kept = tensor->bytes <= MOST_BYTES && tensor->allocator.resize == lazy->allocator->resize &&
-                tensor->allocator.user == lazy->allocator->user && atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+                tensor->allocator.user == lazy->allocator->user && base_tensor_is_sole(tensor);
     if (!kept) {
         wg_tensor_release(tensor);
         return;

@@ -105,14 +105,9 @@ static bool bind_shapes(layering *l, const wg_binding *bindings, uint32_t bindin
 
 /* ---- maps ---- */
 
-static uint32_t below_of(const wg_plan *plan, uint32_t index)
-{
-    return plan->index[graph_operands(plan->graph, plan_node(plan, index))[0]];
-}
-
 static bool step_map(const wg_plan *plan, const plan_layout *layout, uint32_t index, plan_map *map)
 {
-    uint32_t below = below_of(plan, index);
+    uint32_t below = plan_operand_index(plan, index, 0);
     const wg_node *node = plan_node(plan, index);
     plan_view_call call = {.op = (wg_op)node->op,
                            .attributes = layout->attributes[index],
@@ -127,7 +122,7 @@ static bool step_map(const wg_plan *plan, const plan_layout *layout, uint32_t in
 bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, plan_map *map, uint32_t *source)
 {
     uint32_t chain[PLAN_VIEW_DEPTH], length = 0, index = plan->index[node];
-    for (; plan->storage[index] == PLAN_VIRTUAL && length < PLAN_VIEW_DEPTH; index = below_of(plan, index)) chain[length++] = index;
+    for (; plan->storage[index] == PLAN_VIRTUAL && length < PLAN_VIEW_DEPTH; index = plan_operand_index(plan, index, 0)) chain[length++] = index;
     if (plan->storage[index] != PLAN_STORED) return false;
     const wg_node *stored = plan_node(plan, index);
     *source = plan->closure[index];
@@ -141,8 +136,8 @@ bool plan_view(const wg_plan *plan, const plan_layout *layout, uint32_t node, pl
 wg_kind plan_items_kind(const wg_plan *plan, uint32_t node)
 {
     uint32_t index = plan->index[node];
-    for (; plan->storage[index] == PLAN_VIRTUAL; index = below_of(plan, index))
-        if (plan_node(plan, index)->op == WG_OP_Convert) return (wg_kind)plan_node(plan, below_of(plan, index))->kind;
+    for (; plan->storage[index] == PLAN_VIRTUAL; index = plan_operand_index(plan, index, 0))
+        if (plan_node(plan, index)->op == WG_OP_Convert) return (wg_kind)plan_node(plan, plan_operand_index(plan, index, 0))->kind;
     return (wg_kind)graph_node(plan->graph, node)->kind;
 }
 
@@ -151,7 +146,7 @@ static bool map_of_read(const wg_plan *plan, const plan_layout *layout, plan_rea
 {
     uint32_t source, index = plan->index[read.node];
     if (plan->storage[index] == PLAN_VIRTUAL || read.node == read.source) return plan_view(plan, layout, read.node, map, &source);
-    return plan_view(plan, layout, plan->closure[below_of(plan, index)], map, &source) && step_map(plan, layout, index, map);
+    return plan_view(plan, layout, plan->closure[plan_operand_index(plan, index, 0)], map, &source) && step_map(plan, layout, index, map);
 }
 
 static bool map_failed(const wg_plan *plan, const plan_layout *layout, plan_read read, wg_error *error)

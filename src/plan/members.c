@@ -42,15 +42,10 @@ typedef struct again {
     double cost;
 } again;
 
-static bool in_program(const plan_units *units, uint32_t index)
-{
-    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
-}
-
 /* A value that a stage may hand on without storing it. */
 static bool in_stage(const plan_units *units, uint32_t index)
 {
-    return in_program(units, index) || units->role[index] == PLAN_ROLE_PRODUCT || units->role[index] == PLAN_ROLE_TERM;
+    return plan_in_program(units, index) || units->role[index] == PLAN_ROLE_PRODUCT || units->role[index] == PLAN_ROLE_TERM;
 }
 
 /* ---- what stands in each unit ---- */
@@ -94,7 +89,7 @@ static void look_at_operands(settling *s, bool lists)
             uint32_t value = plan_unit_operand(s->plan, units, unit, i, k).value, source = units->source[value];
             if (in_stage(units, value) && units->unit[value] == unit) continue;
             units->stored[source] = true;
-            if (units->role[value] != PLAN_ROLE_MAP || !in_program(units, i) || is_lone_fold(s, unit)) s->needed[source] = true;
+            if (units->role[value] != PLAN_ROLE_MAP || !plan_in_program(units, i) || is_lone_fold(s, unit)) s->needed[source] = true;
             else if (lists) s->reader_units[s->reader_begin[value + 1]++] = unit;
             else s->reader_begin[value + 2]++;
         }
@@ -130,10 +125,16 @@ static bool holds(const settling *s, const again *a, uint32_t index)
     return false;
 }
 
-static bool add_read(again *a, uint32_t index)
+static bool reads(const again *a, uint32_t index)
 {
     for (uint32_t r = 0; r < a->read_count; r++)
         if (a->reads[r] == index) return true;
+    return false;
+}
+
+static bool add_read(again *a, uint32_t index)
+{
+    if (reads(a, index)) return true;
     if (a->read_count == PLAN_MAP_REGISTERS) return false;
     a->reads[a->read_count++] = index;
     return true;
@@ -145,7 +146,7 @@ static bool add_reads_of(const settling *s, again *a, uint32_t member, uint32_t 
     const wg_node *node = plan_node(s->plan, member);
     const uint32_t *operands = graph_operands(s->plan->graph, node);
     a->instructions += plan_instruction_count(s->plan, member);
-    for (uint32_t k = 0; in_program(s->units, member) && k < node->operand_count; k++) {
+    for (uint32_t k = 0; plan_in_program(s->units, member) && k < node->operand_count; k++) {
         if (s->units->unit[s->plan->index[operands[k]]] == a->unit) continue;
         uint32_t read = plan_unit_operand(s->plan, s->units, a->unit, member, k).value;
         if (read != value && !holds(s, a, read) && !add_read(a, read)) return false;
@@ -168,9 +169,8 @@ static bool look_at_unit(const settling *s, again *a, uint32_t value)
 static bool add_stored(const settling *s, again *a, plan_operand operand)
 {
     const wg_node *from = plan_node(s->plan, s->units->source[operand.value]);
-    bool small = operand.cell || from->rank == 0 || plan_is_fill(s->plan->graph, from), read = false;
-    for (uint32_t r = 0; r < a->read_count; r++) read = read || a->reads[r] == operand.value;
-    return read || (small && add_read(a, operand.value));
+    bool small = operand.cell || from->rank == 0 || plan_is_fill(s->plan->graph, from);
+    return small ? add_read(a, operand.value) : reads(a, operand.value);
 }
 
 static bool add_row(const settling *s, again *a, uint32_t index);
@@ -182,7 +182,7 @@ static bool add_operand(const settling *s, again *a, plan_operand operand)
     if (units->stored[units->source[operand.value]]) return add_stored(s, a, operand);
     if (units->role[operand.value] == PLAN_ROLE_VIRTUAL) return false;
     if (!operand.cell) return add_row(s, a, operand.value);
-    if (!in_program(units, operand.value) || a->cell_count == MOST_ROWS) return false;
+    if (!plan_in_program(units, operand.value) || a->cell_count == MOST_ROWS) return false;
     a->cells[a->cell_count++] = operand.value;
     return add_read(a, operand.value);
 }

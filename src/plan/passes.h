@@ -31,6 +31,11 @@ static inline const wg_node *plan_node(const wg_plan *plan, uint32_t index)
 {
     return graph_node(plan->graph, plan->closure[index]);
 }
+/* An operand's index. */
+static inline uint32_t plan_operand_index(const wg_plan *plan, uint32_t index, uint32_t operand)
+{
+    return plan->index[graph_operands(plan->graph, plan_node(plan, index))[operand]];
+}
 
 /* ---- catalogue ---- */
 
@@ -120,6 +125,12 @@ typedef struct plan_units {
     bool *stored;        /* [count] members.c */
     uint32_t *begin, *members; /* members.c: [unit count + 1], what each unit computes, ascending: its nodes, and rows of others */
 } plan_units;
+
+/* A row that the program of its unit's stage computes. */
+static inline bool plan_in_program(const plan_units *units, uint32_t index)
+{
+    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
+}
 
 /* A value that a member of a unit reads: the node itself, or the cell that a virtual row repeats along the unit's axis. */
 typedef struct plan_operand {

@@ -44,7 +44,7 @@ static void see_result(wg_plan *plan, uint32_t node)
 {
     uint32_t index = plan->index[node];
     plan->seen[index] = true;
-    while (plan->storage[index] == PLAN_VIRTUAL) index = plan->index[graph_operands(plan->graph, plan_node(plan, index))[0]];
+    while (plan->storage[index] == PLAN_VIRTUAL) index = plan_operand_index(plan, index, 0);
     plan->seen[index] = true;
 }
 

@@ -9,23 +9,12 @@ typedef struct builder {
     wg_plan *plan;
     plan_work *work;
     const plan_units *units;
-    uint32_t *inside;          /* [count] one more than the unit that computes the node, of those under way */
     uint32_t *reg;             /* [count] the register of a node within the unit in `seen` */
     uint8_t pass[PLAN_MAP_REGISTERS]; /* of the registers of the stage under way */
     uint32_t *seen;            /* [count] one more than the unit that last met the node */
 } builder;
 
-static uint32_t operand_index(const builder *b, uint32_t index, uint32_t operand)
-{
-    return b->plan->index[graph_operands(b->plan->graph, plan_node(b->plan, index))[operand]];
-}
-
 /* ---- storage ---- */
-
-static bool in_program(const plan_units *units, uint32_t index)
-{
-    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
-}
 
 static void settle_storage(builder *b)
 {
@@ -72,7 +61,7 @@ static bool make_call(builder *b, plan_stage *stage, uint32_t index)
     stage->match = WG_NONE;
     stage->reads = base_arena_take(&b->plan->memory, ((size_t)node->operand_count + 1) * sizeof *stage->reads);
     if (!stage->reads) return false;
-    for (uint32_t k = 0; k < node->operand_count; k++) stage->reads[stage->read_count++] = read_of(b, operand_index(b, index, k));
+    for (uint32_t k = 0; k < node->operand_count; k++) stage->reads[stage->read_count++] = read_of(b, plan_operand_index(b->plan, index, k));
     return give_nodes(b, stage, &index, 1) && give_write(b, stage, index);
 }
 
@@ -91,7 +80,7 @@ static bool make_pattern(builder *b, plan_stage *stage, uint32_t unit, uint32_t 
     for (uint32_t i = 0; i < match->node_count; i++) {
         uint32_t node = b->plan->index[match->nodes[i]];
         for (uint32_t k = 0; k < plan_node(b->plan, node)->operand_count; k++) {
-            uint32_t operand = operand_index(b, node, k);
+            uint32_t operand = plan_operand_index(b->plan, node, k);
             if (b->seen[operand] == unit + 1) continue;
             b->seen[operand] = unit + 1;
             stage->reads[stage->read_count++] = read_of(b, operand);
@@ -104,7 +93,7 @@ static bool make_pattern(builder *b, plan_stage *stage, uint32_t unit, uint32_t 
 static bool make_copy(builder *b, plan_stage *stage, uint32_t index)
 {
     wg_op op = (wg_op)plan_node(b->plan, index)->op;
-    uint32_t below = operand_index(b, index, 0);
+    uint32_t below = plan_operand_index(b->plan, index, 0);
     bool keeps_order = op == WG_OP_Reshape || op == WG_OP_StopGradient || op == WG_OP_Bitcast;
     stage->kind = PLAN_STAGE_MAP;
     stage->match = WG_NONE;
@@ -122,9 +111,9 @@ static bool give_program_reads(builder *b, plan_stage *stage, uint32_t unit, con
     plan_read reads[PLAN_MAP_REGISTERS];
     for (uint32_t m = 0; m < count; m++) {
         const wg_node *node = plan_node(b->plan, members[m]);
-        for (uint32_t k = 0; in_program(b->units, members[m]) && k < node->operand_count; k++) {
+        for (uint32_t k = 0; plan_in_program(b->units, members[m]) && k < node->operand_count; k++) {
             plan_operand operand = plan_unit_operand(b->plan, b->units, unit, members[m], k);
-            if (b->inside[operand.value] == unit + 1 || b->seen[operand.value] == unit + 1) continue;
+            if (b->seen[operand.value] == unit + 1) continue;
             b->seen[operand.value] = unit + 1;
             b->reg[operand.value] = stage->read_count;
             b->pass[stage->read_count] = 0;
@@ -145,7 +134,7 @@ static bool give_term_reads(builder *b, plan_stage *stage, uint32_t root, uint32
     plan_sum_terms(b->plan, root, terms);
     for (uint32_t t = 0; t < count; t++)
         for (uint32_t k = 0; k < plan_node(b->plan, terms[t])->operand_count; k++)
-            stage->reads[stage->read_count++] = read_of(b, operand_index(b, terms[t], k));
+            stage->reads[stage->read_count++] = read_of(b, plan_operand_index(b->plan, terms[t], k));
     return true;
 }
 
@@ -198,7 +187,7 @@ static uint16_t append_row(builder *b, plan_stage *stage, uint32_t unit, uint32_
     const char *data = strchr(graph_rows[node->op].roles, 'd');
     uint32_t first = data ? (uint32_t)(data - graph_rows[node->op].roles) : 0;
     plan_instruction made = {.op = node->op, .result_kind = node->kind, .node = b->plan->closure[index]};
-    made.kind = plan_node(b->plan, operand_index(b, index, first))->kind;
+    made.kind = plan_node(b->plan, plan_operand_index(b->plan, index, first))->kind;
     made.wrap = node->op == WG_OP_Convert && graph_attribute(b->plan->graph, node, GRAPH_ATTRIBUTE(Convert, wrap));
     made.cell = b->units->forms[unit].axis != PLAN_AXIS_NONE && node->shape == b->units->forms[unit].cell;
     for (uint32_t k = 0; k < node->operand_count; k++)
@@ -261,7 +250,7 @@ static uint16_t append_log(builder *b, plan_stage *stage, uint32_t unit, uint32_
 static uint32_t space_of(const builder *b, const plan_form *form, const uint32_t *members, uint32_t count)
 {
     for (uint32_t m = 0; m < count; m++) {
-        if (b->units->role[members[m]] == PLAN_ROLE_FOLD) return b->plan->closure[operand_index(b, members[m], 0)];
+        if (b->units->role[members[m]] == PLAN_ROLE_FOLD) return b->plan->closure[plan_operand_index(b->plan, members[m], 0)];
         if (plan_node(b->plan, members[m])->shape == form->space) return b->plan->closure[members[m]];
     }
     return WG_NONE;
@@ -290,7 +279,7 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     stage->space = space_of(b, form, members, count);
     for (uint32_t m = 0; m < count; m++) {
         writes += b->units->stored[members[m]];
-        b->inside[members[m]] = unit + 1;
+        b->seen[members[m]] = unit + 1; /* not read: computed here */
         instructions += plan_instruction_count(b->plan, members[m]);
     }
     stage->instructions = base_arena_take(&b->plan->memory, instructions * sizeof *stage->instructions);
@@ -299,7 +288,7 @@ static bool make_program(builder *b, plan_stage *stage, uint32_t unit, const uin
     stage->register_count = stage->read_count;
     if (terms && !give_product(b, stage, product, terms)) return false;
     for (uint32_t m = 0; m < count; m++) {
-        if (!in_program(b->units, members[m])) continue;
+        if (!plan_in_program(b->units, members[m])) continue;
         bool log = plan_instruction_count(b->plan, members[m]) > 1;
         uint16_t target = log ? append_log(b, stage, unit, members[m]) : append_row(b, stage, unit, members[m]);
         b->reg[members[m]] = target;
@@ -329,7 +318,7 @@ static bool make_stage(builder *b, uint32_t unit)
     plan_stage *stage = &b->plan->stages[unit];
     switch ((plan_role)b->units->role[members[0]]) {
     case PLAN_ROLE_FOLD: /* alone over items side by side: its kernel knows how to share it between threads */
-        if (count == 1 && b->units->contiguous[operand_index(b, members[0], 0)]) return make_call(b, stage, members[0]);
+        if (count == 1 && b->units->contiguous[plan_operand_index(b->plan, members[0], 0)]) return make_call(b, stage, members[0]);
         return make_program(b, stage, unit, members, count, WG_NONE);
     case PLAN_ROLE_PRODUCT: /* alone it is a call */
         if (count == 1) return make_call(b, stage, members[0]);
@@ -349,10 +338,9 @@ bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units,
     plan->storage = base_arena_take(&plan->memory, room);
     plan->stages = base_arena_take_zeroed(&work->memory, ((size_t)units->unit_count + 1) * sizeof *plan->stages);
     plan->stage_count = 0;
-    b.inside = base_arena_take_zeroed(&work->memory, room * sizeof *b.inside);
     b.reg = base_arena_take(&work->memory, room * sizeof *b.reg);
     b.seen = base_arena_take_zeroed(&work->memory, room * sizeof *b.seen);
-    if (!plan->storage || !plan->stages || !b.inside || !b.reg || !b.seen) return base_fail_memory(error);
+    if (!plan->storage || !plan->stages || !b.reg || !b.seen) return base_fail_memory(error);
     settle_storage(&b);
     for (uint32_t unit = 0; unit < units->unit_count; unit++)
         if (!make_stage(&b, unit)) return base_fail_memory(error);

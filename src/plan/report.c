@@ -305,7 +305,8 @@ static void put_why_computed_again(const wg_plan *plan, uint32_t own, base_strin
         uint32_t node = stage->instructions[i].node, other = node == last ? WG_NONE : computed_elsewhere(plan, own, node);
         last = node;
         if (other == WG_NONE) continue;
-        base_string_printf(text, "computes %u %s, as stage %u does: cheaper than storing it\n", node, graph_rows[graph_node(plan->graph, node)->op].name, other);
+        const char *name = graph_rows[graph_node(plan->graph, node)->op].name;
+        base_string_printf(text, "computes %u %s, as stage %u does: cheaper than storing it\n", node, name, other);
     }
 }
 

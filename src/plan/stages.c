@@ -49,22 +49,17 @@ typedef struct grouping {
     uint32_t group_count;
 } grouping;
 
-static uint32_t operand_index(const wg_plan *plan, uint32_t index, uint32_t operand)
-{
-    return plan->index[graph_operands(plan->graph, plan_node(plan, index))[operand]];
-}
-
 uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index)
 {
     while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient)
-        index = operand_index(plan, index, 0);
+        index = plan_operand_index(plan, index, 0);
     return index;
 }
 
 int32_t plan_spread_axis(const wg_plan *plan, uint32_t index)
 {
     const wg_node *node = plan_node(plan, index);
-    if (node->op == WG_OP_Broadcast) return plan_node(plan, operand_index(plan, index, 0))->rank == 0 ? PLAN_AXIS_ALL : PLAN_AXIS_NONE;
+    if (node->op == WG_OP_Broadcast) return plan_node(plan, plan_operand_index(plan, index, 0))->rank == 0 ? PLAN_AXIS_ALL : PLAN_AXIS_NONE;
     if (node->op != WG_OP_BroadcastAlong) return PLAN_AXIS_NONE;
     return node->rank == 1 ? PLAN_AXIS_ALL : (int32_t)graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(BroadcastAlong, axis));
 }
@@ -84,7 +79,7 @@ int32_t plan_fold_axis(const wg_plan *plan, uint32_t index)
     case WG_OP_LogSumExp: axis = graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(LogSumExp, axis)); break;
     default: break;
     }
-    const wg_node *operand = axis == PLAN_AXIS_NONE ? node : plan_node(plan, operand_index(plan, index, 0));
+    const wg_node *operand = axis == PLAN_AXIS_NONE ? node : plan_node(plan, plan_operand_index(plan, index, 0));
     if (axis == PLAN_AXIS_NONE || operand->rank == 0 || base_kind_is_complex((wg_kind)operand->kind)) return PLAN_AXIS_NONE;
     return operand->rank == 1 ? PLAN_AXIS_ALL : (int32_t)axis;
 }
@@ -95,20 +90,15 @@ uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index)
     return node->op == WG_OP_LogSoftmax || node->op == WG_OP_LogSumExp ? PLAN_LOG_INSTRUCTIONS : 1;
 }
 
-static bool in_program(const plan_units *units, uint32_t index)
-{
-    return units->role[index] == PLAN_ROLE_MAP || units->role[index] == PLAN_ROLE_FOLD;
-}
-
 plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t unit, uint32_t member, uint32_t operand)
 {
-    uint32_t value = plan_unit_real(plan, units, operand_index(plan, member, operand));
-    if (!in_program(units, member)) return (plan_operand){value, false};
+    uint32_t value = plan_unit_real(plan, units, plan_operand_index(plan, member, operand));
+    if (!plan_in_program(units, member)) return (plan_operand){value, false};
     const plan_form *form = &units->forms[unit];
     if (form->axis == PLAN_AXIS_NONE) return (plan_operand){value, false};
     if (units->role[value] == PLAN_ROLE_VIRTUAL && plan_spread_axis(plan, value) == form->axis &&
         plan_node(plan, value)->shape == form->space) {
-        uint32_t below = plan_unit_real(plan, units, operand_index(plan, value, 0));
+        uint32_t below = plan_unit_real(plan, units, plan_operand_index(plan, value, 0));
         if (plan_node(plan, below)->shape == form->cell) return (plan_operand){below, true};
     }
     return (plan_operand){value, plan_node(plan, value)->shape == form->cell};
@@ -159,10 +149,10 @@ static void find_origins(grouping *g)
         const wg_node *node = plan_node(plan, i);
         g->origin[i] = (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE};
         if (g->units->role[i] == PLAN_ROLE_FOLD)
-            g->origin[i] = (plan_form){plan_node(plan, operand_index(plan, i, 0))->shape,
+            g->origin[i] = (plan_form){plan_node(plan, plan_operand_index(plan, i, 0))->shape,
                                        node->op == WG_OP_LogSoftmax ? WG_NONE : node->shape, plan_fold_axis(plan, i)};
         for (uint32_t k = 0; g->units->role[i] == PLAN_ROLE_MAP && g->origin[i].axis == PLAN_AXIS_NONE && k < node->operand_count; k++) {
-            uint32_t operand = plan_unit_real(plan, g->units, operand_index(plan, i, k));
+            uint32_t operand = plan_unit_real(plan, g->units, plan_operand_index(plan, i, k));
             if (g->origin[operand].cell == node->shape) g->origin[i] = g->origin[operand];
         }
     }
@@ -188,7 +178,7 @@ static bool chain_map(const grouping *g, uint32_t index, uint32_t probe, plan_ma
 {
     const wg_plan *plan = g->plan;
     uint32_t chain[PLAN_VIEW_DEPTH + 1], length = 0;
-    for (; length == 0 || g->units->role[index] == PLAN_ROLE_VIRTUAL; index = operand_index(plan, index, 0)) chain[length++] = index;
+    for (; length == 0 || g->units->role[index] == PLAN_ROLE_VIRTUAL; index = plan_operand_index(plan, index, 0)) chain[length++] = index;
     int64_t shapes[2][WG_MAX_RANK];
     const wg_node *below = plan_node(plan, index);
     if (!plan_probe_shape(plan->graph, &g->probes, probe, below, shapes[0])) return false;
@@ -222,6 +212,12 @@ static bool keeps_order(const wg_node *node)
     return node->op == WG_OP_Reshape || node->op == WG_OP_StopGradient || node->op == WG_OP_Bitcast;
 }
 
+static bool multiplies(const grouping *g, uint32_t index)
+{
+    bool stands = g->units->role[index] == PLAN_ROLE_PRODUCT || g->units->role[index] == PLAN_ROLE_TERM;
+    return stands && plan_node(g->plan, index)->op == WG_OP_MatMul;
+}
+
 /* A turned right side that several products of few rows read: each would turn it again to pack it, which costs as much as they do. */
 static bool is_worth_turning(const grouping *g, uint32_t index)
 {
@@ -231,8 +227,8 @@ static bool is_worth_turning(const grouping *g, uint32_t index)
     for (uint32_t r = g->work->reader_begin[index]; r < g->work->reader_begin[index + 1] && products < TURNING_READERS; r++) {
         uint32_t reader = g->work->readers[r];
         const wg_node *node = plan_node(plan, reader);
-        bool product = node->op == WG_OP_MatMul && (g->units->role[reader] == PLAN_ROLE_PRODUCT || g->units->role[reader] == PLAN_ROLE_TERM);
-        products += product && operand_index(plan, reader, 1) == index && graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
+        products += multiplies(g, reader) && plan_operand_index(plan, reader, 1) == index &&
+                    graph_shape(plan->graph, node)[node->rank - 2] <= TURNING_ROWS;
     }
     return products >= TURNING_READERS;
 }
@@ -242,7 +238,7 @@ static void settle_layout(grouping *g, uint32_t i)
 {
     plan_units *units = g->units;
     const wg_node *node = plan_node(g->plan, i);
-    uint32_t below = operand_index(g->plan, i, 0);
+    uint32_t below = plan_operand_index(g->plan, i, 0);
     bool contiguous = keeps_order(node) && units->contiguous[below];
     g->depth[i] = (uint8_t)(g->depth[below] + 1);
     bool stays = !g->plan->lasts[i] && g->depth[i] <= PLAN_VIEW_DEPTH && (node->op != WG_OP_Reshape || contiguous || has_map(g, i)) &&
@@ -256,12 +252,6 @@ static void settle_layout(grouping *g, uint32_t i)
     g->depth[i] = 0;
 }
 
-static bool multiplies(const grouping *g, uint32_t index)
-{
-    bool stands = g->units->role[index] == PLAN_ROLE_PRODUCT || g->units->role[index] == PLAN_ROLE_TERM;
-    return stands && plan_node(g->plan, index)->op == WG_OP_MatMul;
-}
-
 /* Halves that only products read as f32, as they are or turned: their kernels widen items in registers or as they pack. */
 static bool is_widened_by_products(const grouping *g, uint32_t index, bool turned)
 {
@@ -270,7 +260,7 @@ static bool is_widened_by_products(const grouping *g, uint32_t index, bool turne
     if (g->plan->lasts[index]) return false;
     if (!turned) {
         if (g->units->role[index] != PLAN_ROLE_MAP || node->op != WG_OP_Convert || node->kind != WG_KIND_F32) return false;
-        uint32_t below = operand_index(g->plan, index, 0);
+        uint32_t below = plan_operand_index(g->plan, index, 0);
         wg_kind kind = (wg_kind)plan_node(g->plan, below)->kind;
         if ((kind != WG_KIND_F16 && kind != WG_KIND_BF16) || g->depth[below] + 2 > PLAN_VIEW_DEPTH) return false;
     }
@@ -325,7 +315,7 @@ static void push(grouping *g, uint32_t index, uint32_t height, uint32_t unit, in
 static void hand_down(grouping *g, uint32_t index)
 {
     const readers_above *above = &g->above[index];
-    uint32_t below = operand_index(g->plan, index, 0);
+    uint32_t below = plan_operand_index(g->plan, index, 0);
     bool same = plan_node(g->plan, index)->op == WG_OP_StopGradient;
     int32_t axis = same ? PLAN_AXIS_NONE : plan_spread_axis(g->plan, index);
     bool joinable = above->joinable && (same || axis != PLAN_AXIS_NONE);
@@ -338,7 +328,7 @@ static void hand_down(grouping *g, uint32_t index)
 static void push_operands(grouping *g, uint32_t index, uint32_t height, uint32_t unit)
 {
     const wg_node *node = plan_node(g->plan, index);
-    for (uint32_t k = 0; k < node->operand_count; k++) push(g, operand_index(g->plan, index, k), height, unit, PLAN_AXIS_NONE);
+    for (uint32_t k = 0; k < node->operand_count; k++) push(g, plan_operand_index(g->plan, index, k), height, unit, PLAN_AXIS_NONE);
 }
 
 /* Of a product, or of a part of a sum: its terms stand in its unit, what these read above. */
@@ -347,7 +337,7 @@ static void push_terms(grouping *g, uint32_t index, uint32_t unit)
     const wg_node *node = plan_node(g->plan, index);
     uint32_t height = g->groups[find(g, unit)].height;
     for (uint32_t k = 0; k < node->operand_count; k++) {
-        uint32_t operand = operand_index(g->plan, index, k);
+        uint32_t operand = plan_operand_index(g->plan, index, k);
         if (g->units->role[operand] == PLAN_ROLE_TERM) g->units->unit[operand] = unit;
         else push(g, operand, height, WG_NONE, PLAN_AXIS_NONE);
     }
@@ -375,7 +365,7 @@ static bool add_operands(const grouping *g, uint32_t index, uint32_t *reads, uin
 {
     const wg_node *node = plan_node(g->plan, index);
     for (uint32_t k = 0; k < node->operand_count; k++)
-        if (!add_read(reads, count, plan_unit_real(g->plan, g->units, operand_index(g->plan, index, k)))) return false;
+        if (!add_read(reads, count, plan_unit_real(g->plan, g->units, plan_operand_index(g->plan, index, k)))) return false;
     return true;
 }
 
@@ -433,7 +423,7 @@ static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uin
         for (uint32_t r = 0; !again && r < other->read_count; r++) {
             uint32_t read = other->reads[r];
             bool spread = above->spread[k] != PLAN_AXIS_NONE && g->units->role[read] == PLAN_ROLE_VIRTUAL &&
-                          plan_unit_real(g->plan, g->units, operand_index(g->plan, read, 0)) == index;
+                          plan_unit_real(g->plan, g->units, plan_operand_index(g->plan, read, 0)) == index;
             if (read != index && !spread && !add_read(reads, count, read)) return false;
         }
         if (!again) *instructions += other->instruction_count;
@@ -568,5 +558,6 @@ bool plan_stages_make(wg_plan *plan, plan_work *work, wg_error *error)
     for (uint32_t i = plan->count; i-- > 0;)
         if (!place(&g, i)) return base_fail_memory(error);
     if (!number_units(&g)) return base_fail_memory(error);
-    return (plan_members_settle(plan, work, &units) || base_fail_memory(error)) && plan_programs_make(plan, work, &units, producer, error) && put_in_order(plan, work, producer, error);
+    if (!plan_members_settle(plan, work, &units)) return base_fail_memory(error);
+    return plan_programs_make(plan, work, &units, producer, error) && put_in_order(plan, work, producer, error);
 }

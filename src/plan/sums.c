@@ -14,11 +14,6 @@ typedef struct summing {
     const uint8_t *role;
 } summing;
 
-static uint32_t operand_index(const wg_plan *plan, uint32_t index, uint32_t operand)
-{
-    return plan->index[graph_operands(plan->graph, plan_node(plan, index))[operand]];
-}
-
 /* Nothing but its one reader sees it. */
 static bool is_handed_on(const summing *s, uint32_t index)
 {
@@ -73,7 +68,7 @@ static void find_sums(const summing *s, uint32_t *last)
         last[i] = WG_NONE;
         if (s->role[i] != PLAN_ROLE_MAP || plan_node(s->plan, i)->op != WG_OP_Add) continue;
         for (uint32_t k = 0; k < 2 && last[i] == WG_NONE; k++) {
-            uint32_t before = operand_index(s->plan, i, 1 - k), term = operand_index(s->plan, i, k);
+            uint32_t before = plan_operand_index(s->plan, i, 1 - k), term = plan_operand_index(s->plan, i, k);
             if (term_op(s, term) == WG_OP_COUNT) continue;
             uint32_t other = last[before] != WG_NONE && is_handed_on(s, before) ? last[before] : term_op(s, before) != WG_OP_COUNT ? before : WG_NONE;
             if (other != WG_NONE && agree(s->plan, term, other)) last[i] = term;
@@ -90,7 +85,7 @@ bool plan_sums_find(const wg_plan *plan, plan_work *work, const plan_probes *pro
     for (uint32_t i = plan->count; i-- > 0;) {
         if (last[i] == WG_NONE || role[i] == PLAN_ROLE_COVERED) continue;
         if (role[i] == PLAN_ROLE_MAP) role[i] = plan_node(plan, last[i])->op == WG_OP_MatMul ? PLAN_ROLE_PRODUCT : PLAN_ROLE_PIECES;
-        for (uint32_t k = 0; k < 2; k++) role[operand_index(plan, i, k)] = PLAN_ROLE_TERM;
+        for (uint32_t k = 0; k < 2; k++) role[plan_operand_index(plan, i, k)] = PLAN_ROLE_TERM;
     }
     return true;
 }
@@ -99,7 +94,7 @@ uint32_t plan_sum_terms(const wg_plan *plan, uint32_t root, uint32_t *terms)
 {
     uint32_t count = 0, index = root;
     while (plan_node(plan, index)->op == WG_OP_Add) {
-        uint32_t first = operand_index(plan, index, 0), second = operand_index(plan, index, 1);
+        uint32_t first = plan_operand_index(plan, index, 0), second = plan_operand_index(plan, index, 1);
         bool swapped = plan_node(plan, first)->op != WG_OP_Add && plan_node(plan, second)->op == WG_OP_Add;
         if (terms) terms[count] = swapped ? first : second;
         count++;

@@ -41,7 +41,8 @@ static bool check_made(verifying *v)
             if (index == WG_NONE) return defect(v, node, "a stage computes it, though it is not scheduled");
             bool again = plan->stages[s].again;
             if (again && !v->made[index]) return defect(v, node, "it is computed again before it is computed");
-            if (v->made[index] && !again && plan->storage[index] != PLAN_COVERED && plan->storage[index] != PLAN_REGISTER) return defect(v, node, "two stages compute it");
+            bool shared = plan->storage[index] == PLAN_COVERED || plan->storage[index] == PLAN_REGISTER;
+            if (v->made[index] && !again && !shared) return defect(v, node, "two stages compute it");
             if (!again) v->made[index] = s + 1;
         }
     for (uint32_t i = 0; i < plan->count; i++) {

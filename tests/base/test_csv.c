@@ -164,7 +164,7 @@ static void reads_large_tables(void **state)
     base_string_free(&text);
 }
 
-static void test_texts(void **state)
+static void reads_texts(void **state)
 {
     (void)state;
     static const char text[] = "a,b\n1.50,x\n,\"2\"\n";
@@ -181,7 +181,8 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts), cmocka_unit_test(types_columns_by_their_content),
+        cmocka_unit_test(types_columns_by_their_content),
+        cmocka_unit_test(reads_texts),
         cmocka_unit_test(reads_quotes_and_line_ends),
         cmocka_unit_test(refuses_broken_tables),
         cmocka_unit_test(survives_every_cut_and_turned_bit),

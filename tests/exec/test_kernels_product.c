@@ -111,8 +111,9 @@ static void cut_ends(const exec_product *p, const ends *cut, void *a, void *b)
 static void check_cut(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild,
                       const ends *cut)
 {
-    void *a = room(batches * rows * depth * (int64_t)wg_kind_bytes(kinds[0])), *b = room(batches * depth * columns * (int64_t)wg_kind_bytes(kinds[1])),
-            *expected = room(batches * rows * columns * (int64_t)wg_kind_bytes(kinds[2]));
+    void *a = room(batches * rows * depth * (int64_t)wg_kind_bytes(kinds[0])),
+         *b = room(batches * depth * columns * (int64_t)wg_kind_bytes(kinds[1])),
+         *expected = room(batches * rows * columns * (int64_t)wg_kind_bytes(kinds[2]));
     fill_random(kinds[0], a, batches * rows * depth, wild);
     fill_random(kinds[1], b, batches * depth * columns, wild);
     exec_product p = exec_product_plain(kinds[2], rows, depth, columns, a, b, NULL);
@@ -143,7 +144,8 @@ static void check_cut(const wg_kind kinds[3], wg_kind accumulate, int64_t batche
     free(expected);
 }
 
-static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order, bool wild)
+static void check_kinds(const wg_kind kinds[3], wg_kind accumulate, int64_t batches, int64_t rows, int64_t depth, int64_t columns, int order,
+                        bool wild)
 {
     check_cut(kinds, accumulate, batches, rows, depth, columns, order, wild, NULL);
 }
@@ -416,7 +418,8 @@ static void test_convolution(void **state)
     fill_random(WG_KIND_F32, image, 432, false);
     fill_random(WG_KIND_F32, filters, 90, false);
     exec_product p = {
-        .a_kind = WG_KIND_F32, .b_kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .batches = 1, .rows = 42, .depth = 18, .columns = 5,
+        .a_kind = WG_KIND_F32, .b_kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32,
+        .batches = 1, .rows = 42, .depth = 18, .columns = 5,
         .a = image, .b = filters,
         .a_batch = exec_side_plain(1, 0), .a_rows = {3, {2, 3, 7}, {216, 16, 1}}, .a_depth = {3, {3, 3, 2}, {72, 16, 1}},
         .b_batch = exec_side_plain(1, 0), .b_depth = exec_side_plain(18, 5), .b_columns = exec_side_plain(5, 1),

@@ -366,7 +366,6 @@ static void a_scope_read_again_and_again_goes_on_from_where_it_was(void **state)
     world_close(&w);
 }
 
-/* What has been computed lets its operands go. */
 /* Each step is asked of before the next one is made of it and it is let go: no read computes more than a few steps again. */
 static void a_loop_that_asks_goes_on_from_its_last_steps(void **state)
 {
@@ -416,6 +415,7 @@ static void items_of_one_owner_may_be_changed(void **state)
     world_close(&w);
 }
 
+/* What has been computed lets its operands go. */
 static void a_result_drops_its_operands(void **state)
 {
     (void)state;
@@ -526,6 +526,38 @@ static void borrowed_items_are_read_where_they_are(void **state)
 }
 
 /* An item that does not stand on a boundary of its kind. */
+/* A tensor over items of somebody else: neither its owner nor a later result of its size writes them. */
+static void items_of_borrowing_tensors_stay_as_they_are(void **state)
+{
+    (void)state;
+    enum { COUNT = 1 << 19 }; /* f32 of more than a result that is kept for the next one */
+    static float items[COUNT];
+    world w;
+    world_open(&w, NULL, 1);
+    int64_t shape[] = {COUNT};
+    int released = 0;
+    for (int i = 0; i < COUNT; i++) items[i] = (float)i;
+    wg_array *x = wg_array_of(w.lazy, wg_tensor_borrow(w.context, WG_KIND_F32, 1, shape, items, count_release, &released, NULL));
+    assert_non_null(x);
+    assert_null(wg_array_writable(x));
+    wg_array *y = waves(&w, 1, shape, 0.2), *made = add(x, y);
+    wg_view view;
+    assert_true(wg_array_read(made, &view));
+    wg_array_release(x);
+    wg_array_release(made);
+    wg_lazy_flush(w.lazy);
+    for (int turn = 0; turn < 4; turn++) {
+        wg_array *next = neg(y);
+        assert_true(wg_array_read(next, &view));
+        assert_true(view.data != (void *)items);
+        wg_array_release(next);
+    }
+    for (int i = 0; i < COUNT; i++) assert_true(items[i] == (float)i);
+    assert_int_equal(released, 1);
+    wg_array_release(y);
+    world_close(&w);
+}
+
 static void borrowed_items_may_stand_anywhere(void **state)
 {
     (void)state;
@@ -871,6 +903,7 @@ int main(void)
         cmocka_unit_test(plans_are_evicted_oldest_first),
         cmocka_unit_test(the_last_plan_outlives_its_context),
         cmocka_unit_test(borrowed_items_are_read_where_they_are),
+        cmocka_unit_test(items_of_borrowing_tensors_stay_as_they_are),
         cmocka_unit_test(borrowed_items_may_stand_anywhere),
         cmocka_unit_test(what_cannot_be_borrowed_is_released_at_once),
         cmocka_unit_test(files_are_mapped),

@@ -150,7 +150,6 @@ static void groups(void **state)
     wg_plan_release(&plan);
 }
 
-/* Retain stores what derivative terms read, to the end. */
 /* What a derivative reads of a function's inside is computed where it is read, of what is read there anyway: a square, but no tanh. */
 static void computed_twice(void **state)
 {
@@ -171,6 +170,7 @@ static void computed_twice(void **state)
     wg_plan_release(&plan);
 }
 
+/* Retain stores what derivative terms read, to the end. */
 static void retained(void **state)
 {
     (void)state;
