@@ -69,6 +69,16 @@ static bool kind_with(bpl_session *session, const bpl_value *array, const bpl_va
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------------ */
 
+/* What was made (consumed; NULL: an error) with its keys in the place of *root. */
+static bool exchange(bpl_session *session, bpl_value **root, bpl_value *made)
+{
+    bpl_value *keyed = bpl_settle_keys(session, made, bpl_keys_keep((*root)->keys));
+    if (!keyed) return false;
+    bpl_release(*root);
+    *root = keyed;
+    return true;
+}
+
 /* The array with a value's items, by nodes. */
 static wg_array *put_by_nodes(bpl_session *session, const bpl_value *array, const bpl_places *places, const bpl_value *value, wg_kind kind)
 {
@@ -127,12 +137,7 @@ static bool put_stored(bpl_session *session, bpl_value **root, const bpl_places 
     wg_scope_open(session->lazy);
     bpl_value *made = bpl_own_array(session, wg_array_of(session->lazy, copy), kind.class, array->atom, false);
     wg_scope_close(session->lazy);
-    bpl_value *keyed = made && array->keys ? bpl_with_keys(session, made, array->keys) : bpl_keep(made);
-    bpl_release(made);
-    if (!keyed) return false;
-    bpl_release(array);
-    *root = keyed;
-    return true;
+    return exchange(session, root, made);
 }
 
 static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places *places, const bpl_value *value, stored_kind kind)
@@ -140,10 +145,7 @@ static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places
     bool one = places->item || spreads(value), good;
     wg_scope_open(session->lazy);
     if (wg_array_is_carried((*root)->array) || wg_array_is_carried(value->array)) { /* a derivative or a map goes on: no item is looked at */
-        bpl_value *made = bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false);
-        bpl_value *keyed = made && (*root)->keys ? bpl_with_keys(session, made, (*root)->keys) : bpl_keep(made);
-        bpl_release(made);
-        if ((good = keyed)) bpl_release(*root), *root = keyed;
+        good = exchange(session, root, bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false));
     } else {
         wg_view view;
         bpl_value converted = *value;
@@ -225,13 +227,7 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
     bpl_items *items = items_of(session, array);
     if (!items) return false;
     if (!store_items(session, items, places, value)) return bpl_items_free(session, items), false;
-    bpl_value *made = bpl_collect(session, items);
-    bpl_value *keyed = made && array->keys ? bpl_with_keys(session, made, array->keys) : bpl_keep(made);
-    bpl_release(made);
-    if (!keyed) return false;
-    bpl_release(array);
-    *root = keyed;
-    return true;
+    return exchange(session, root, bpl_collect(session, items));
 }
 
 /* The one item of an atom is the whole: the last of those that go there. */

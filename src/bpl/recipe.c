@@ -294,8 +294,7 @@ static bool group_join(bpl_session *session, const bpl_value *value, const selec
             memcpy(joined.shape, frames.shape, sizeof joined.shape);
             if (good) {
                 bpl_value *plain = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, joined.rank, joined.shape, joined.at);
-                joined.positions = plain && frames.keys ? bpl_with_keys(session, plain, frames.keys) : bpl_keep(plain);
-                bpl_release(plain);
+                joined.positions = bpl_settle_keys(session, plain, bpl_keys_keep(frames.keys));
                 good = joined.positions;
                 if (good) joined.names = joined.positions->keys;
             }

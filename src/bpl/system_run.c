@@ -104,10 +104,7 @@ static bpl_value *time_functions(bpl_session *session, const bpl_call *call)
         bpl_items_free(session, items);
         return NULL;
     }
-    bpl_value *times = items ? bpl_collect(session, items) : NULL;
-    bpl_value *keyed = times && functions->keys ? bpl_with_keys(session, times, functions->keys) : bpl_keep(times);
-    bpl_release(times);
-    return keyed;
+    return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(functions->keys));
 }
 
 bpl_value *bpl_system_time(bpl_session *session, const bpl_call *call)

@@ -422,10 +422,9 @@ bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *
         result = plain ? bpl_with_atom(session, plain, atom) : NULL;
         bpl_release(plain);
     }
-    bpl_value *keyed = result && value->keys ? bpl_with_keys(session, result, value->keys) : bpl_keep(result);
-    bpl_release(result);
-    if (keyed && !keyed->atom) keyed->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
-    return keyed;
+    result = bpl_settle_keys(session, result, bpl_keys_keep(value->keys));
+    if (result && !result->atom) result->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
+    return result;
 }
 
 /* Calls with their rightmost argument exchanged for ids. Owned. */
@@ -586,9 +585,7 @@ static bpl_value *rebuild(selection *s, bpl_value *source, const bpl_value *ids,
         return NULL;
     }
     bpl_value *made = items->volume ? bpl_collect(session, items) : (bpl_items_free(session, items), bpl_keep(source));
-    bpl_value *keyed = made && source->keys ? bpl_with_keys(session, made, source->keys) : bpl_keep(made);
-    bpl_release(made);
-    return keyed;
+    return bpl_settle_keys(session, made, bpl_keys_keep(source->keys));
 }
 
 /* What a nested array becomes. Owned. */
