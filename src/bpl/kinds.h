@@ -45,6 +45,8 @@ bool bpl_real(bpl_session *session, bpl_number *a);
 /* Both in the kind that arithmetic of them has: the joins of the language. Booleans become ordinary integers. DOMAIN where an ordinary scalar
  * does not fit the fixed kind that it meets. */
 bool bpl_join(bpl_session *session, bpl_number *a, bpl_number *b);
+/* Does a kind of integers hold a number? */
+bool bpl_fits(wg_kind kind, int64_t number);
 /* Both in a kind in which they can be compared: integers of any two kinds as 64 bits, Booleans as they are. */
 bool bpl_join_compared(bpl_session *session, bpl_number *a, bpl_number *b);
 /* What a number is of, without its items. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "bpl/kinds.h"
 #include "bpl/put.h"
 
 bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
@@ -48,9 +49,8 @@ typedef struct stored_kind {
 static bool fits_fixed(bpl_session *session, const bpl_value *value, wg_kind kind)
 {
     int64_t number;
-    base_number same;
     if (!bpl_to_integer(session, value, "an integer", &number)) return false;
-    if (base_number_exact((base_number){.i = number}, WG_KIND_I64, kind, &same)) return true;
+    if (bpl_fits(kind, number)) return true;
     return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integers that it is put among", (long long)number), false;
 }
 
