@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "bpl/cells.h"
 #include "bpl/kinds.h"
 #include "bpl/put.h"
 
@@ -289,13 +290,6 @@ static int64_t *earlier_visits(bpl_session *session, const bpl_places *places, b
     return before;
 }
 
-static bool is_pervasive(const bpl_value *function, bool dyadic)
-{
-    if (function->type != BPL_FUNCTION || function->function->form != BPL_PRIMITIVE) return false;
-    const bpl_glyph_row *row = &bpl_glyphs[function->function->row];
-    return (dyadic ? row->dyadic : row->monadic) == BPL_SERVICE_PERVASIVE;
-}
-
 /* What stands at the places, in their shape. Owned. */
 static bpl_value *read_places(bpl_session *session, const bpl_value *array, const bpl_places *places)
 {
@@ -319,7 +313,7 @@ static bpl_value *read_places(bpl_session *session, const bpl_value *array, cons
     return bpl_collect(session, items);
 }
 
-static bpl_value *modify_one(bpl_session *session, bpl_value *function, bpl_value *old, bpl_value *value)
+bpl_value *bpl_modify_item(bpl_session *session, bpl_value *function, bpl_value *old, bpl_value *value)
 {
     bpl_value *made = bpl_apply(session, function, value ? old : NULL, value ? value : old);
     if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
@@ -336,7 +330,7 @@ static bpl_value *modify_each(bpl_session *session, const bpl_value *array, cons
         bpl_value *by = value ? bpl_item(session, value, one ? 0 : i) : NULL, *old = NULL;
         if (places->at[i] < 0) old = bpl_fill(session, array);
         else old = before[i] < 0 ? bpl_item(session, array, places->at[i]) : bpl_keep(items->at[before[i]]);
-        items->at[i] = old && (by || !value) ? modify_one(session, function, old, by) : NULL;
+        items->at[i] = old && (by || !value) ? bpl_modify_item(session, function, old, by) : NULL;
         bpl_release(old), bpl_release(by);
         if (items->at[i]) continue;
         bpl_items_free(session, items);
@@ -355,7 +349,7 @@ bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *
 {
     if (places->item && places->at[0] >= 0) {
         bpl_value *old = bpl_item(session, array, places->at[0]);
-        bpl_value *made = old ? modify_one(session, function, old, value) : NULL;
+        bpl_value *made = old ? bpl_modify_item(session, function, old, value) : NULL;
         bpl_release(old);
         return made;
     }
@@ -363,9 +357,9 @@ bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *
     if (value && !check_shape(session, places, value)) return NULL;
     int64_t *before = earlier_visits(session, places, &repeats);
     bpl_value *result = NULL;
-    if (before && !repeats && is_pervasive(function, value)) {
+    if (before && !repeats && bpl_is_pervasive(function, value)) {
         bpl_value *old = read_places(session, array, places);
-        if (old) result = modify_one(session, function, old, value);
+        if (old) result = bpl_modify_item(session, function, old, value);
         bpl_release(old);
     } else if (before) {
         result = modify_each(session, array, places, value, function, before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Writing into arrays: x.[..]←v, paths, their modified forms, and selections. One mechanism: positions are found and checked, new items are
- * computed (a modifying function runs now, while nothing has changed), then put_items changes the array: in place where nobody else has it. */
+ * computed (a modifying function runs now, while nothing has changed), then bpl_put changes the array: in place where nobody else has it. */
 #include <math.h>
 #include <string.h>
 
@@ -201,7 +201,6 @@ static bpl_value *steps_read(bpl_session *session, bpl_value *root, const step *
 
 /* ---- writing along a path ---------------------------------------------------------------------------------------------------------------- */
 
-
 /* Values with keys go to the places with those keys. Owned. */
 static bpl_value *align(bpl_session *session, const bpl_value *array, const bpl_recipe *recipe, bpl_value *value)
 {
@@ -319,7 +318,7 @@ static bpl_value *modified(bpl_session *session, bpl_value *root, const path *wa
     if (!inner) return NULL;
     if (!last->count || (last->count == 1 && bpl_is_deep(inner, last->selectors[0]))) {
         bpl_value *old = step_read(session, inner, last);
-        if (old) result = bpl_apply(session, function, value ? old : NULL, value ? value : old);
+        if (old) result = bpl_modify_item(session, function, old, value);
         bpl_release(old);
     } else {
         bpl_recipe recipe;
@@ -345,7 +344,6 @@ bool bpl_write_path(bpl_session *session, const bpl_node *target, bpl_value *val
         bpl_value *root = bpl_keep(*place);
         good = (made = modified(session, root, &way, value, function));
         bpl_release(root);
-        if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
         good = good && (place = path_place(session, way.root)); /* the function may have moved it */
     }
     if (good) {
@@ -492,9 +490,7 @@ static bool write_leaf(selection *s, int64_t id, bpl_value *value)
         if (!gather_leaves(s, s->source, &next)) return false;
     }
     if (s->function) {
-        bpl_value *old = *place ? *place : s->leaves[number - 1];
-        made = bpl_apply(s->session, s->function, value ? old : NULL, value ? value : old);
-        if (!made && s->session->no_result) s->session->no_result = false, bpl_fail(s->session, BPL_VALUE, "the function gives no value to be assigned");
+        made = bpl_modify_item(s->session, s->function, *place ? *place : s->leaves[number - 1], value);
         if (!made) return false;
     }
     bpl_release(*place);
@@ -518,8 +514,7 @@ static bool write_whole(selection *s, const bpl_value *selected, bpl_value *old,
     bpl_session *session = s->session;
     if (!BASE_RESERVE(session->allocator, s->wholes, s->whole_capacity, s->whole_count + 1)) return bpl_fail_memory(session), false;
     for (uint32_t i = 0; i < s->whole_count; i++) old = s->wholes[i].ids == selected ? s->wholes[i].value : old;
-    bpl_value *made = s->function ? bpl_apply(session, s->function, value ? old : NULL, value ? value : old) : bpl_keep(value);
-    if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
+    bpl_value *made = s->function ? bpl_modify_item(session, s->function, old, value) : bpl_keep(value);
     if (!made) return false;
     s->wholes[s->whole_count++] = (struct whole){selected, made};
     return true;
