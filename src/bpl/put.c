@@ -23,6 +23,15 @@ uint64_t bpl_leaf_count(const bpl_value *value)
     return count;
 }
 
+bool bpl_leaves(bpl_session *session, const bpl_value *value, bpl_value **leaves, uint64_t *next)
+{
+    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++)
+        if (!bpl_leaves(session, value->items->at[i], leaves, next)) return false;
+    for (int64_t i = 0; value->type != BPL_ITEMS && i < bpl_volume(value); i++)
+        if (!(leaves[(*next)++] = bpl_item(session, value, i))) return false;
+    return true;
+}
+
 static bool fits(const bpl_places *places, const bpl_value *value)
 {
     return bpl_rank(value) == places->rank && (!places->rank || !memcmp(bpl_shape(value), places->shape, places->rank * sizeof *places->shape));

@@ -33,5 +33,7 @@ void bpl_function_stored(bpl_items *items, const bpl_value *value);
 bool bpl_same_shape(const bpl_value *a, const bpl_value *b);
 /* Innermost items of a nested array: items of its simple arrays, and atoms. */
 uint64_t bpl_leaf_count(const bpl_value *value);
+/* They themselves, in order, from leaves[*next] on; owned, those of a failure too. */
+bool bpl_leaves(bpl_session *session, const bpl_value *value, bpl_value **leaves, uint64_t *next);
 
 #endif

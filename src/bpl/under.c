@@ -20,19 +20,6 @@ typedef struct selection {
     uint64_t count;            /* of ids */
 } selection;
 
-/* The innermost items of a value, in order. */
-static bool leaves_of(bpl_session *session, const bpl_value *value, bpl_value **leaves, uint64_t *next)
-{
-    if (value->type == BPL_ITEMS) {
-        for (int64_t i = 0; i < value->items->volume; i++)
-            if (!leaves_of(session, value->items->at[i], leaves, next)) return false;
-        return true;
-    }
-    for (int64_t i = 0; i < bpl_volume(value); i++)
-        if (!(leaves[(*next)++] = bpl_item(session, value, i))) return false;
-    return true;
-}
-
 /* What ids stand for; NULL (perhaps without an error) where something else is among them. first: the number before that of the first leaf. */
 static bpl_value *resolve(bpl_session *session, const bpl_value *selected, bpl_value *const *leaves, uint64_t count, uint64_t first)
 {
@@ -92,7 +79,7 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
     bpl_value *selected = s->ids ? bpl_apply(session, g, NULL, s->ids) : NULL,
         **leaves = selected ? base_allocate_zeroed(session->allocator, bytes) : NULL;
     if (selected && !leaves) bpl_fail_memory(session);
-    bool same = leaves && leaves_of(session, y, leaves, &used);
+    bool same = leaves && bpl_leaves(session, y, leaves, &used);
     bpl_value *found = same ? resolve(session, selected, leaves, s->count, 0) : NULL;
     same = found && bpl_match(session, found, v, &same) && same;
     for (int trial = 1; same && trial <= (s->count <= 8 ? 6 : 2); trial++) same = selects_again(session, g, y, selected, (uint64_t)trial << 40);

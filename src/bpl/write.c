@@ -462,17 +462,6 @@ typedef struct selection {
     uint32_t whole_count, whole_capacity;
 } selection;
 
-static bool gather_leaves(selection *s, const bpl_value *value, uint64_t *next)
-{
-    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) {
-        if (!gather_leaves(s, value->items->at[i], next)) return false;
-    }
-    for (int64_t i = 0; value->type != BPL_ITEMS && i < bpl_volume(value); i++) {
-        if (!(s->leaves[(*next)++] = bpl_item(s->session, value, i))) return false;
-    }
-    return true;
-}
-
 static bool no_selection(bpl_session *session)
 {
     return bpl_fail(session, BPL_DOMAIN, "a selection that is assigned to computes with the items that it selects"), false;
@@ -487,7 +476,7 @@ static bool write_leaf(selection *s, int64_t id, bpl_value *value)
     if (s->function && !s->leaves) {
         uint64_t next = 0;
         if (!(s->leaves = base_allocate_zeroed(s->session->allocator, s->count * sizeof *s->leaves))) return bpl_fail_memory(s->session), false;
-        if (!gather_leaves(s, s->source, &next)) return false;
+        if (!bpl_leaves(s->session, s->source, s->leaves, &next)) return false;
     }
     if (s->function) {
         made = bpl_modify_item(s->session, s->function, *place ? *place : s->leaves[number - 1], value);
