@@ -5,14 +5,19 @@
 
 #include "bpl/kinds.h"
 
+bool bpl_is_dense(const wg_view *view)
+{
+    int64_t step = (int64_t)wg_kind_bytes(view->kind);
+    bool dense = true;
+    for (uint32_t axis = view->rank; view->strides && axis-- > 0; step *= view->shape[axis])
+        dense = dense && (view->shape[axis] == 1 || view->strides[axis] == step);
+    return dense;
+}
+
 bool bpl_read(bpl_session *session, const bpl_value *value, wg_view *view)
 {
     if (!value->array || !wg_array_read(value->array, view)) return bpl_fail_lazy(session), false;
-    if (!view->strides) return true;
-    int64_t step = (int64_t)wg_kind_bytes(view->kind);
-    bool dense = true;
-    for (uint32_t axis = view->rank; axis-- > 0; step *= view->shape[axis]) dense = dense && (view->shape[axis] == 1 || view->strides[axis] == step);
-    if (dense) return true;
+    if (bpl_is_dense(view)) return true;
     wg_tensor *tensor = wg_array_tensor(value->array);
     if (!tensor) return bpl_fail_lazy(session), false;
     wg_scope_open(session->lazy);
