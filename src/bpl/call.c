@@ -181,3 +181,18 @@ bpl_value *bpl_dyad(bpl_session *session, uint16_t row, bpl_value *left, bpl_val
     bpl_value *function = bpl_primitive(session, row);
     return function ? bpl_apply(session, function, left, right) : NULL;
 }
+
+bpl_value *bpl_monad_on(bpl_session *session, uint16_t row, bpl_value *right)
+{
+    bpl_value *result = right ? bpl_monad(session, row, right) : NULL;
+    bpl_release(right);
+    return result;
+}
+
+bpl_value *bpl_dyad_on(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+{
+    bpl_value *result = left && right ? bpl_dyad(session, row, left, right) : NULL;
+    bpl_release(left);
+    bpl_release(right);
+    return result;
+}

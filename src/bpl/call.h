@@ -88,6 +88,9 @@ bpl_value *bpl_join_values(bpl_session *session, uint16_t row, bpl_value *left, 
 /* Shorthands for code that composes primitives: bpl_monad(session, BPL_GLYPH_TALLY, y). */
 bpl_value *bpl_monad(bpl_session *session, uint16_t row, bpl_value *right);
 bpl_value *bpl_dyad(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+/* The same, but they consume their arguments, so that they nest; a NULL argument passes through. */
+bpl_value *bpl_monad_on(bpl_session *session, uint16_t row, bpl_value *right);
+bpl_value *bpl_dyad_on(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 
 /* ---- pervasive functions ---------------------------------------------------------------------------------------------------------------- */
 

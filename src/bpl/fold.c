@@ -286,8 +286,7 @@ static bpl_value *over_lanes(bpl_session *session, bpl_value *value, lane_call *
     return nothing;
 }
 
-/* Of rank 0 the one item. */
-static bpl_value *only_item(bpl_session *session, bpl_value *value)
+bpl_value *bpl_only_item(bpl_session *session, bpl_value *value)
 {
     return value->type == BPL_ITEMS ? bpl_keep(value->items->at[0]) : bpl_is_simple(value) ? bpl_with_atom(session, value, true) : bpl_keep(value);
 }
@@ -303,7 +302,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
 {
     if (!check_operand(session, function, "a fold")) return NULL;
     if (value->atom || bpl_is_unit(value)) {
-        bpl_value *item = only_item(session, value), *result = item && seed ? bpl_apply(session, function, item, seed) : bpl_keep(item);
+        bpl_value *item = bpl_only_item(session, value), *result = item && seed ? bpl_apply(session, function, item, seed) : bpl_keep(item);
         bpl_release(item);
         return result;
     }
@@ -315,7 +314,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
 /* A unit has one state, which is a unit again. */
 static bpl_value *scan_unit(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
 {
-    bpl_value *item = only_item(session, value), *state = item ? bpl_wanted(session, bpl_apply(session, function, seed, item)) : NULL, *result = NULL;
+    bpl_value *item = bpl_only_item(session, value), *state = item ? bpl_wanted(session, bpl_apply(session, function, seed, item)) : NULL, *result = NULL;
     bpl_release(item);
     if (!state || (value->atom && state->atom)) return state;
     if (value->atom) bpl_fail(session, BPL_LENGTH, "the scan of one item has a state of %lld items", (long long)bpl_volume(state));

@@ -8,6 +8,8 @@
 
 /* Whether a function is one primitive on ⍺ and ⍵: itself, or a dfn that does nothing else. Its row of glyphs.def, or -1. */
 int32_t bpl_fold_primitive(const bpl_value *function);
+/* The one item of a value of rank 0. Owned. */
+bpl_value *bpl_only_item(bpl_session *session, bpl_value *value);
 /* f/ over the last axis (of rank 0: of the one item), right to left; seed NULL: none. */
 bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value);
 /* f\ over the last axis, left to right. */
