@@ -323,7 +323,8 @@ static bpl_value *scan_unit(bpl_session *session, bpl_value *function, bpl_value
     return result;
 }
 
-bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
+/* f\ over the last axis, left to right. */
+static bpl_value *scan_last(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
 {
     if (!check_operand(session, function, "a scan")) return NULL;
     bool unit = value->atom || bpl_is_unit(value);
@@ -419,7 +420,7 @@ static bpl_value *along(bpl_session *session, const bpl_call *call, uint32_t axi
     bpl_value *by_row = along_by_row(session, call, axis, scan);
     if (by_row || bpl_failed(session)) return by_row;
     bpl_value *last = bpl_axes_last(session, call->right, &axis, 1);
-    bpl_value *result = !last ? NULL : (scan ? bpl_scan : bpl_fold)(session, call->function->left, call->left, last);
+    bpl_value *result = !last ? NULL : (scan ? scan_last : bpl_fold)(session, call->function->left, call->left, last);
     bpl_release(last);
     if (!result || !scan) return result;
     bpl_value *back = bpl_axes_back(session, result, &axis, 1);
@@ -428,7 +429,7 @@ static bpl_value *along(bpl_session *session, const bpl_call *call, uint32_t axi
 }
 
 bpl_value *bpl_derived_fold(bpl_session *session, const bpl_call *call) { return bpl_fold(session, call->function->left, call->left, call->right); }
-bpl_value *bpl_derived_scan(bpl_session *session, const bpl_call *call) { return bpl_scan(session, call->function->left, call->left, call->right); }
+bpl_value *bpl_derived_scan(bpl_session *session, const bpl_call *call) { return scan_last(session, call->function->left, call->left, call->right); }
 
 bpl_value *bpl_derived_fold_first(bpl_session *session, const bpl_call *call)
 {
