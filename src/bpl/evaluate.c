@@ -28,7 +28,6 @@ static bpl_value *system_function(bpl_session *session, const bpl_node *node)
     if (node->row >= BPL_SYSTEM_COUNT) return bpl_fail(session, BPL_VALUE, "%s is no system name", bpl_symbol_text(session, node->symbol));
     bpl_function *function = bpl_function_new(session, BPL_SYSTEM, node->row);
     if (!function) return NULL;
-    function->role = BPL_ROLE_FUNCTION;
     return bpl_keep(*kept = bpl_of_function(session, function));
 }
 

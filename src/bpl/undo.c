@@ -9,6 +9,9 @@
 #include "bpl/primes.h"
 #include "bpl/whole.h"
 
+#define SYSTEM_INVERSE(ID, code) bpl_value *bpl_system_##code(bpl_session *session, const bpl_call *call);
+#include "bpl/system_inverses.def"
+
 static void *no_argument(bpl_session *session)
 {
     return bpl_fail(session, BPL_DOMAIN, "no argument gives this result");
@@ -514,14 +517,11 @@ static bpl_value *undo_roots(bpl_session *session, bpl_value *fixed, bpl_value *
     return coefficients;
 }
 
+/* The text of y: that of •literal⁻. */
 static bpl_value *undo_execute(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    base_string text = base_string_new(session->allocator);
-    bool good = bpl_literal(session, y, &text);
-    bpl_value *result = good ? bpl_string(session, text.text, text.length) : NULL;
-    base_string_free(&text);
-    return result;
+    return bpl_system_literal_of(session, &(bpl_call){.right = y});
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------------------- */
@@ -576,9 +576,6 @@ bpl_value *bpl_undo(bpl_session *session, uint16_t glyph, bpl_known which, bpl_v
 }
 
 /* ---- system names -------------------------------------------------------------------------------------------------------------------- */
-
-#define SYSTEM_INVERSE(ID, code) bpl_value *bpl_system_##code(bpl_session *session, const bpl_call *call);
-#include "bpl/system_inverses.def"
 
 static const bpl_code system_inverses[BPL_SYSTEM_COUNT] = {
     [0] = NULL,
