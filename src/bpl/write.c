@@ -94,20 +94,18 @@ static void place_written(bpl_session *session, const bpl_node *root, bpl_value 
 
 /* ---- keys that are not there yet ------------------------------------------------------------------------------------------------------------ */
 
-static bool is_key(const bpl_value *value) { return value->type == BPL_CHARACTERS && bpl_rank(value) <= 1; }
-
 /* Keys that a selector names: how many; 0: it names none. */
 static int64_t keys_named(const bpl_value *selector)
 {
-    if (is_key(selector)) return 1;
+    if (bpl_is_key(selector)) return 1;
     if (selector->type != BPL_ITEMS) return 0;
     for (int64_t i = 0; i < selector->items->volume; i++) {
-        if (!is_key(selector->items->at[i])) return 0;
+        if (!bpl_is_key(selector->items->at[i])) return 0;
     }
     return selector->items->volume;
 }
 
-static bpl_value *key_named(bpl_value *selector, int64_t i) { return is_key(selector) ? selector : selector->items->at[i]; }
+static bpl_value *key_named(bpl_value *selector, int64_t i) { return bpl_is_key(selector) ? selector : selector->items->at[i]; }
 
 /* How many of the keys that a selector names an axis lacks. */
 static int64_t keys_missing(bpl_session *session, const bpl_axis *axis, bpl_value *selector)
