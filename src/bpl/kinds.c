@@ -176,6 +176,13 @@ bool bpl_found(bpl_session *session, wg_array *mask, bool *any)
     return session->preferences.static_kinds ? mask != NULL : bpl_any(session, mask, any);
 }
 
+bool bpl_read_pair(bpl_session *session, wg_array *wide[2], wg_array *pair[2], wg_view views[2])
+{
+    if (wg_array_broadcast_arrays(wide, 2, pair) && wg_array_run(pair, 2) && wg_array_read(pair[0], &views[0]) && wg_array_read(pair[1], &views[1]))
+        return true;
+    return bpl_fail_lazy(session), false;
+}
+
 /* ---- tolerance -------------------------------------------------------------------------------------------------------------------------------- */
 
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind)

@@ -73,6 +73,8 @@ bool bpl_is_nonnegative(bpl_number a);
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
 /* The same where the answer decides an error of data or a kind: static kinds ask for neither, and none is found. */
 bool bpl_found(bpl_session *session, wg_array *mask, bool *any);
+/* Two arrays in the shape that they have together, read. */
+bool bpl_read_pair(bpl_session *session, wg_array *wide[2], wg_array *pair[2], wg_view views[2]);
 /* Whether comparisons of this kind are tolerant. */
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind);
 /* How far from a what is near it may be: relative to a, whose neighbours have the same room but for bits far below the last. */
