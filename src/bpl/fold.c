@@ -337,38 +337,16 @@ static bpl_value *scan_last(bpl_session *session, bpl_value *function, bpl_value
 
 /* ---- along other axes ---------------------------------------------------------------------------------------------------------------- */
 
+static wg_array *permute(wg_array *array, double fill, const void *order)
+{
+    (void)fill;
+    return wg_array_permute(array, order, wg_array_rank(array));
+}
+
 /* Axis i of the result is axis order[i]. */
 static bpl_value *permuted(bpl_session *session, bpl_value *value, const int32_t *order)
 {
-    uint32_t rank = bpl_rank(value);
-    const int64_t *shape = bpl_shape(value);
-    bpl_value *result;
-    if (bpl_is_simple(value)) {
-        wg_scope_open(session->lazy);
-        result = bpl_leave(session, wg_array_permute(value->array, order, rank), value->class, false);
-    } else {
-        int64_t moved[WG_MAX_RANK], strides[WG_MAX_RANK], stride = 1, place[WG_MAX_RANK] = {0};
-        for (uint32_t axis = rank; axis-- > 0; stride *= shape[axis]) strides[axis] = stride;
-        for (uint32_t axis = 0; axis < rank; axis++) moved[axis] = shape[order[axis]];
-        bpl_items *items = bpl_items_new(session, rank, moved);
-        if (!items) return NULL;
-        if (!items->volume) items->prototype = bpl_fill(session, value);
-        for (int64_t i = 0; i < items->volume; i++) {
-            int64_t from = 0;
-            for (uint32_t axis = 0; axis < rank; axis++) from += place[axis] * strides[order[axis]];
-            items->at[i] = bpl_keep(value->items->at[from]);
-            for (uint32_t axis = rank; axis-- > 0;) {
-                if (++place[axis] < moved[axis]) break;
-                place[axis] = 0;
-            }
-        }
-        result = bpl_of_items(session, items);
-    }
-    if (!result || !value->keys) return result;
-    bpl_keys *keys = bpl_keys_new(session, rank, bpl_shape(result));
-    for (uint32_t axis = 0; keys && axis < rank; axis++)
-        if (!bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, (uint32_t)order[axis]))) break;
-    return bpl_settle_keys(session, result, keys);
+    return bpl_carry(session, bpl_lay(session, value, permute, order), value, order, NULL);
 }
 
 bpl_value *bpl_axes_last(bpl_session *session, bpl_value *value, const uint32_t *axes, uint32_t count)
