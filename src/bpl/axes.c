@@ -197,7 +197,9 @@ bool bpl_axis_copy(bpl_session *session, bpl_axis *axis, const bpl_axis *from)
 
 bpl_value *bpl_settle_keys(bpl_session *session, bpl_value *value, bpl_keys *keys)
 {
-    bpl_value *result = value ? bpl_with_keys(session, value, bpl_keys_any(keys) ? keys : NULL) : NULL;
+    bool says = bpl_keys_any(keys);
+    if (value && says && value->references == 1 && !value->keys && !value->atom && value->type <= BPL_ITEMS) return value->keys = keys, value;
+    bpl_value *result = value ? bpl_with_keys(session, value, says ? keys : NULL) : NULL;
     bpl_release(value);
     bpl_keys_release(session, keys);
     return result;

@@ -4,6 +4,7 @@
  * list from the left. */
 #include <string.h>
 
+#include "bpl/cells.h"
 #include "bpl/evaluate.h"
 #include "bpl/reader.h"
 
@@ -28,7 +29,6 @@ static bpl_value *system_function(bpl_session *session, const bpl_node *node)
     if (node->row >= BPL_SYSTEM_COUNT) return bpl_fail(session, BPL_VALUE, "%s is no system name", bpl_symbol_text(session, node->symbol));
     bpl_function *function = bpl_function_new(session, BPL_SYSTEM, node->row);
     if (!function) return NULL;
-    function->role = BPL_ROLE_FUNCTION;
     return bpl_keep(*kept = bpl_of_function(session, function));
 }
 
@@ -122,17 +122,26 @@ static void gathering_close(bpl_session *session, gathering *all)
     if (all->at != all->few) base_free(session->allocator, all->at, all->capacity * sizeof *all->at);
 }
 
+/* A value that is needed: VALUE, in these words, where there is none. */
+static bpl_value *needed(bpl_session *session, bpl_value *value, const char *message)
+{
+    if (value || !session->no_result) return value;
+    session->no_result = false;
+    return bpl_fail(session, BPL_VALUE, "%s", message);
+}
+
+static bpl_value *needed_item(bpl_session *session, const bpl_node *node)
+{
+    return needed(session, bpl_evaluate(session, node), "this has no value to be an item");
+}
+
 /* The children of a node from `first` on, from the left or from the right; the absent ones are left out. They stand in their order. */
 static bool gather(bpl_session *session, const bpl_node *node, uint32_t first, bool from_right, gathering *all)
 {
     uint32_t count = node->count - first;
     if (!gathering_open(session, all, count)) return false;
     for (uint32_t i = 0; i < count; i++) {
-        bpl_value *value = bpl_evaluate(session, node->children[from_right ? node->count - 1 - i : first + i]);
-        if (!value && session->no_result) {
-            session->no_result = false;
-            bpl_fail(session, BPL_VALUE, "this has no value to be an item");
-        }
+        bpl_value *value = needed_item(session, node->children[from_right ? node->count - 1 - i : first + i]);
         if (!value) return false;
         if (bpl_is_absent(session, value)) bpl_release(value);
         else all->at[all->count++] = value;
@@ -152,13 +161,11 @@ bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t c
     return bpl_collect(session, items);
 }
 
-static bool calls(const bpl_value *value) { return bpl_is_function(value) || bpl_holds_function(value); }
-
 /* Does an item before the last one call what follows it? Only now is it seen. */
 static bool strand_calls(const gathering *all)
 {
     for (uint32_t i = 0; i + 1 < all->count; i++) {
-        if (calls(all->at[i])) return true;
+        if (bpl_is_callable(all->at[i])) return true;
     }
     return false;
 }
@@ -174,7 +181,7 @@ static bpl_value *call_in_strand(bpl_session *session, gathering *all)
 {
     uint32_t end = all->count, at = end - 1; /* items [at, end) are collected */
     while (at > 0) {
-        if (!calls(all->at[at - 1])) {
+        if (!bpl_is_callable(all->at[at - 1])) {
             at--;
             continue;
         }
@@ -235,12 +242,8 @@ static bool list_item(bpl_session *session, const bpl_node *node, gathering *lab
     bool keyed = node->kind == BPL_NODE_KEY;
     bpl_value *label = keyed ? bpl_evaluate_value(session, node->children[0]) : NULL;
     if (keyed && !label) return false;
-    bpl_value *value = bpl_evaluate(session, keyed ? node->children[1] : node);
+    bpl_value *value = needed_item(session, keyed ? node->children[1] : node);
     if (value && !bpl_is_absent(session, value) && !label) label = bpl_integer(session, items->count);
-    if (!value && session->no_result) {
-        session->no_result = false;
-        bpl_fail(session, BPL_VALUE, "this has no value to be an item");
-    }
     if (!value || bpl_is_absent(session, value) || !label) {
         bool good = value && bpl_is_absent(session, value);
         bpl_release(label), bpl_release(value);
@@ -496,11 +499,7 @@ static bpl_value *read_path(bpl_session *session, const bpl_node *node, bpl_valu
 
 static bpl_value *path(bpl_session *session, const bpl_node *node)
 {
-    bpl_value *operand = bpl_evaluate(session, node->children[0]);
-    if (!operand && session->no_result) {
-        session->no_result = false;
-        bpl_fail(session, BPL_VALUE, "this has no value to read from");
-    }
+    bpl_value *operand = needed(session, bpl_evaluate(session, node->children[0]), "this has no value to read from");
     if (!operand) return NULL;
     if (bpl_is_absent(session, operand)) {
         if (node->kind != BPL_NODE_FIELD) return operand;
@@ -536,7 +535,7 @@ static bool open_record(bpl_session *session, const bpl_value *record, bpl_frame
     session->frame = frame;
     const bpl_axis *axis = bpl_rank(record) ? bpl_axis_of(record, 0) : NULL;
     if (!axis || !axis->labels) return bpl_fail(session, BPL_DOMAIN, "the names of a record are its keys: there are none on the first axis"), false;
-    for (int64_t i = 0; axis->labels && i < axis->extent; i++) {
+    for (int64_t i = 0; i < axis->extent; i++) {
         if (!axis->labels[i]) continue;
         char *text;
         size_t length;
@@ -590,12 +589,8 @@ bool bpl_evaluate_call(bpl_session *session, const bpl_node *node, bpl_value **f
     if (!(*right = bpl_evaluate_value(session, node->children[node->count - 1]))) return false;
     if (dyadic) {
         *left = bpl_evaluate(session, node->children[0]);
-        if (!*left && session->no_result) {
-            session->no_result = false;
-            session->at = node->children[0];
-            bpl_fail(session, BPL_VALUE, "this has no value to be an argument");
-        }
-        if (!*left) goto fail;
+        if (!*left && session->no_result) session->at = node->children[0];
+        if (!(*left = needed(session, *left, "this has no value to be an argument"))) goto fail;
         if (bpl_is_absent(session, *left)) bpl_release(*left), *left = NULL;
     }
     *function = called->kind == BPL_NODE_FUNCTION ? bpl_keep(bpl_primitive(session, called->row)) : bpl_evaluate_value(session, called);
@@ -666,10 +661,8 @@ bpl_value *bpl_evaluate_value(bpl_session *session, const bpl_node *node)
         session->at = node;
         return bpl_fail(session, BPL_VALUE, "⍺ is absent in a call with one argument; ⍺←.. gives it a value");
     }
-    if (!session->no_result) return NULL;
-    session->no_result = false;
-    session->at = node;
-    return bpl_fail(session, BPL_VALUE, "this has no value");
+    if (session->no_result) session->at = node;
+    return needed(session, NULL, "this has no value");
 }
 
 /* ---- sources ------------------------------------------------------------------------------------------------------------------------------ */

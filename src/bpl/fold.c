@@ -286,8 +286,7 @@ static bpl_value *over_lanes(bpl_session *session, bpl_value *value, lane_call *
     return nothing;
 }
 
-/* Of rank 0 the one item. */
-static bpl_value *only_item(bpl_session *session, bpl_value *value)
+bpl_value *bpl_only_item(bpl_session *session, bpl_value *value)
 {
     return value->type == BPL_ITEMS ? bpl_keep(value->items->at[0]) : bpl_is_simple(value) ? bpl_with_atom(session, value, true) : bpl_keep(value);
 }
@@ -303,7 +302,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
 {
     if (!check_operand(session, function, "a fold")) return NULL;
     if (value->atom || bpl_is_unit(value)) {
-        bpl_value *item = only_item(session, value), *result = item && seed ? bpl_apply(session, function, item, seed) : bpl_keep(item);
+        bpl_value *item = bpl_only_item(session, value), *result = item && seed ? bpl_apply(session, function, item, seed) : bpl_keep(item);
         bpl_release(item);
         return result;
     }
@@ -315,7 +314,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
 /* A unit has one state, which is a unit again. */
 static bpl_value *scan_unit(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
 {
-    bpl_value *item = only_item(session, value), *state = item ? bpl_wanted(session, bpl_apply(session, function, seed, item)) : NULL, *result = NULL;
+    bpl_value *item = bpl_only_item(session, value), *state = item ? bpl_wanted(session, bpl_apply(session, function, seed, item)) : NULL, *result = NULL;
     bpl_release(item);
     if (!state || (value->atom && state->atom)) return state;
     if (value->atom) bpl_fail(session, BPL_LENGTH, "the scan of one item has a state of %lld items", (long long)bpl_volume(state));
@@ -324,7 +323,8 @@ static bpl_value *scan_unit(bpl_session *session, bpl_value *function, bpl_value
     return result;
 }
 
-bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
+/* f\ over the last axis, left to right. */
+static bpl_value *scan_last(bpl_session *session, bpl_value *function, bpl_value *seed, bpl_value *value)
 {
     if (!check_operand(session, function, "a scan")) return NULL;
     bool unit = value->atom || bpl_is_unit(value);
@@ -337,38 +337,16 @@ bpl_value *bpl_scan(bpl_session *session, bpl_value *function, bpl_value *seed, 
 
 /* ---- along other axes ---------------------------------------------------------------------------------------------------------------- */
 
+static wg_array *permute(wg_array *array, double fill, const void *order)
+{
+    (void)fill;
+    return wg_array_permute(array, order, wg_array_rank(array));
+}
+
 /* Axis i of the result is axis order[i]. */
 static bpl_value *permuted(bpl_session *session, bpl_value *value, const int32_t *order)
 {
-    uint32_t rank = bpl_rank(value);
-    const int64_t *shape = bpl_shape(value);
-    bpl_value *result;
-    if (bpl_is_simple(value)) {
-        wg_scope_open(session->lazy);
-        result = bpl_leave(session, wg_array_permute(value->array, order, rank), value->class, false);
-    } else {
-        int64_t moved[WG_MAX_RANK], strides[WG_MAX_RANK], stride = 1, place[WG_MAX_RANK] = {0};
-        for (uint32_t axis = rank; axis-- > 0; stride *= shape[axis]) strides[axis] = stride;
-        for (uint32_t axis = 0; axis < rank; axis++) moved[axis] = shape[order[axis]];
-        bpl_items *items = bpl_items_new(session, rank, moved);
-        if (!items) return NULL;
-        if (!items->volume) items->prototype = bpl_fill(session, value);
-        for (int64_t i = 0; i < items->volume; i++) {
-            int64_t from = 0;
-            for (uint32_t axis = 0; axis < rank; axis++) from += place[axis] * strides[order[axis]];
-            items->at[i] = bpl_keep(value->items->at[from]);
-            for (uint32_t axis = rank; axis-- > 0;) {
-                if (++place[axis] < moved[axis]) break;
-                place[axis] = 0;
-            }
-        }
-        result = bpl_of_items(session, items);
-    }
-    if (!result || !value->keys) return result;
-    bpl_keys *keys = bpl_keys_new(session, rank, bpl_shape(result));
-    for (uint32_t axis = 0; keys && axis < rank; axis++)
-        if (!bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, (uint32_t)order[axis]))) break;
-    return bpl_settle_keys(session, result, keys);
+    return bpl_carry(session, bpl_lay(session, value, permute, order), value, order, NULL);
 }
 
 bpl_value *bpl_axes_last(bpl_session *session, bpl_value *value, const uint32_t *axes, uint32_t count)
@@ -420,7 +398,7 @@ static bpl_value *along(bpl_session *session, const bpl_call *call, uint32_t axi
     bpl_value *by_row = along_by_row(session, call, axis, scan);
     if (by_row || bpl_failed(session)) return by_row;
     bpl_value *last = bpl_axes_last(session, call->right, &axis, 1);
-    bpl_value *result = !last ? NULL : (scan ? bpl_scan : bpl_fold)(session, call->function->left, call->left, last);
+    bpl_value *result = !last ? NULL : (scan ? scan_last : bpl_fold)(session, call->function->left, call->left, last);
     bpl_release(last);
     if (!result || !scan) return result;
     bpl_value *back = bpl_axes_back(session, result, &axis, 1);
@@ -429,7 +407,7 @@ static bpl_value *along(bpl_session *session, const bpl_call *call, uint32_t axi
 }
 
 bpl_value *bpl_derived_fold(bpl_session *session, const bpl_call *call) { return bpl_fold(session, call->function->left, call->left, call->right); }
-bpl_value *bpl_derived_scan(bpl_session *session, const bpl_call *call) { return bpl_scan(session, call->function->left, call->left, call->right); }
+bpl_value *bpl_derived_scan(bpl_session *session, const bpl_call *call) { return scan_last(session, call->function->left, call->left, call->right); }
 
 bpl_value *bpl_derived_fold_first(bpl_session *session, const bpl_call *call)
 {

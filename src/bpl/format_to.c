@@ -31,7 +31,7 @@ static bool round_digits(char *digits, size_t count)
 }
 
 /* The digits of text, its point and sign left out; *point: how many stand before it. */
-static size_t pick_digits(const char *text, size_t length, char *digits, size_t *point)
+static void pick_digits(const char *text, size_t length, char *digits, size_t *point)
 {
     size_t count = 0;
     *point = SIZE_MAX;
@@ -40,7 +40,6 @@ static size_t pick_digits(const char *text, size_t length, char *digits, size_t 
         else if (text[i] != '-' && *point == SIZE_MAX) *point = count;
     }
     if (*point == SIZE_MAX) *point = count;
-    return count;
 }
 
 /* Digits with a point behind `point` of them; those behind the sixteenth that counts are not known. */
@@ -82,8 +81,9 @@ static bool put_fixed(base_string *out, double number, int64_t decimals)
     base_string_puts(&digits, text.failed ? "" : text.text);
     bool done = !text.failed && !digits.failed;
     if (done) {
-        size_t point, count = pick_digits(text.text, text.length, digits.text + 1, &point), kept = point + (size_t)decimals;
-        (void)count;
+        size_t point;
+        pick_digits(text.text, text.length, digits.text + 1, &point);
+        size_t kept = point + (size_t)decimals;
         bool carried = round_digits(digits.text + 1, kept);
         if (carried) digits.text[0] = '1';
         put_digits(out, digits.text + !carried, kept + carried, point + carried);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bpl/evaluate.h"
+#include "bpl/kinds.h"
 #include "bpl/whole.h"
 
 /* ---- a table of what was met ---- */
@@ -53,7 +54,6 @@ static void table_add(met_table *table, uint64_t hash, int64_t number)
 
 /* ---- numbers within the tolerance ---- */
 
-#define TOLERANCE 1e-14
 /* Neighbours within the tolerance are at most 91 units in the last place apart: in the same bucket of 128, or in the one beside it. */
 #define BUCKET_BITS 7
 
@@ -68,7 +68,7 @@ static int64_t ordered_bits(double number)
 
 static bool near(double a, double b)
 {
-    return a == b || (isnan(a) && isnan(b)) || (isfinite(a) && isfinite(b) && fabs(a - b) <= TOLERANCE * (fabs(a) > fabs(b) ? fabs(a) : fabs(b)));
+    return a == b || (isnan(a) && isnan(b)) || (isfinite(a) && isfinite(b) && fabs(a - b) <= BPL_TOLERANCE * (fabs(a) > fabs(b) ? fabs(a) : fabs(b)));
 }
 
 /* For each number the place of the first one met that it matches, or that one of those matches which were met. Behind `split` (0: nowhere) numbers
@@ -192,7 +192,7 @@ static bool simple_keys(bpl_session *session, bpl_value *a, bpl_value *b, bpl_cl
 {
     int64_t split = b && bpl_rank(a) == 1 ? bpl_volume(a) : 0; /* single numbers: within the tolerance of each, not of what that one matches */
     bool complex = class == BPL_CLASS_COMPLEX, real = class == BPL_CLASS_FLOAT || complex;
-    bool tolerant = session->preferences.mathish && (kind == WG_KIND_F64 || kind == WG_KIND_C128);
+    bool tolerant = bpl_is_tolerant(session, kind);
     wg_array *flat = both_flat(a, b, complex ? WG_KIND_C128 : real ? WG_KIND_F64 : WG_KIND_I64);
     wg_view view;
     if (!flat || !wg_array_read(flat, &view)) return bpl_fail_lazy(session), false;
@@ -221,7 +221,7 @@ static uint64_t hash_number(double number, fraction *first)
 {
     double whole = rint(number);
     if (isnan(number)) return 3;
-    if (fabs(number - whole) <= TOLERANCE * (fabs(number) > 1 ? fabs(number) : 1)) return mixed((uint64_t)ordered_bits(whole) + 7);
+    if (fabs(number - whole) <= BPL_TOLERANCE * (fabs(number) > 1 ? fabs(number) : 1)) return mixed((uint64_t)ordered_bits(whole) + 7);
     if (!first->met) first->bucket = ordered_bits(number) >> BUCKET_BITS;
     first->met = true;
     return 5;

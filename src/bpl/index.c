@@ -386,12 +386,10 @@ static bpl_value *select_axes(bpl_session *session, const bpl_call *call, bpl_va
 /* ⌷⍠["fill":v]: positions outside, and NaN, read v. Owned; NULL: axes is no such record, or an error. */
 static bpl_value *chosen_fill(bpl_session *session, const bpl_value *axes)
 {
-    const bpl_axis *axis = axes && axes->type != BPL_CHARACTERS && bpl_rank(axes) == 1 ? bpl_axis_of(axes, 0) : NULL;
-    if (!axis || !axis->labels || bpl_volume(axes) != 1) return NULL;
-    bpl_value *label = bpl_string(session, "fill", 4);
-    bool fill = label && bpl_axis_find(session, axis, label) == 0;
+    if (!axes || axes->type == BPL_CHARACTERS || bpl_volume(axes) != 1) return NULL;
+    bpl_value *label = bpl_string(session, "fill", 4), *fill = label ? bpl_at_key(session, axes, label) : NULL;
     bpl_release(label);
-    return fill ? bpl_item(session, axes, 0) : NULL;
+    return fill;
 }
 
 static bpl_value *select_filled(bpl_session *session, bpl_value *value, bpl_value *const *selectors, uint32_t count, bpl_value *fill)

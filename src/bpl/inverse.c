@@ -153,14 +153,14 @@ static bpl_value *undo_scan(bpl_session *session, const bpl_function *scan, bpl_
     return result;
 }
 
-/* With one argument known, the first row (or column) of the table says the other one; the whole must be its table. */
+/* With the left argument known, the first row of the table says the other one; the whole must be its table. */
 static bpl_value *undo_outer(bpl_session *session, const bpl_function *outer, bpl_known which, bpl_value *known, bpl_value *y)
 {
-    if (which == BPL_KNOWN_NONE) return unknown(session);
-    bool left = which == BPL_KNOWN_LEFT, same = false;
+    if (which != BPL_KNOWN_LEFT) return unknown(session);
+    bool same = false;
     uint32_t rank = bpl_rank(known);
     bpl_cells cells;
-    if (rank > bpl_rank(y) || !bpl_volume(known) || !left) return unknown(session);
+    if (rank > bpl_rank(y) || !bpl_volume(known)) return unknown(session);
     if (!bpl_cells_open(session, y, rank, BPL_CELL, &cells)) return NULL;
     bpl_value *row = bpl_cells_at(&cells, 0), *first = row ? bpl_item(session, known, 0) : NULL, *result = NULL, *again = NULL;
     bpl_cells_close(&cells);

@@ -61,8 +61,8 @@ bpl_number bpl_settled(bpl_session *session, bpl_number a)
 
 /* ---- joins ---------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Fixed kinds from narrow to wide: u8 i16 i32 i64 hold each the ones before it. */
-static wg_kind wider_fixed(wg_kind a, wg_kind b)
+/* Of fixed kinds (u8 i16 i32 i64) or of floats: each holds the ones before it. */
+static wg_kind wider(wg_kind a, wg_kind b)
 {
     return wg_kind_bytes(a) >= wg_kind_bytes(b) ? a : b;
 }
@@ -73,11 +73,6 @@ static wg_kind part_kind(wg_kind kind)
     return kind == WG_KIND_C64 ? WG_KIND_F32 : kind == WG_KIND_C128 ? WG_KIND_F64 : kind;
 }
 
-static wg_kind wider_float(wg_kind a, wg_kind b)
-{
-    return wg_kind_bytes(a) >= wg_kind_bytes(b) ? a : b;
-}
-
 bpl_form bpl_join_floats(bpl_form a, bpl_form b)
 {
     bool complex = a.class == BPL_CLASS_COMPLEX || b.class == BPL_CLASS_COMPLEX;
@@ -85,20 +80,16 @@ bpl_form bpl_join_floats(bpl_form a, bpl_form b)
     if (a.class < BPL_CLASS_FLOAT) part = right;
     else if (b.class < BPL_CLASS_FLOAT) part = left;
     else if (a.weak != b.weak) part = a.weak ? right : left;
-    else part = wider_float(left, right);
+    else part = wider(left, right);
     bool weak = (a.weak || a.class < BPL_CLASS_FIXED) && (b.weak || b.class < BPL_CLASS_FIXED);
     if (!complex) return (bpl_form){BPL_CLASS_FLOAT, weak, part};
     return (bpl_form){BPL_CLASS_COMPLEX, weak, part == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64};
 }
 
-static bool fits(wg_kind kind, int64_t number)
+bool bpl_fits(wg_kind kind, int64_t number)
 {
-    switch (kind) {
-    case WG_KIND_U8: return number >= 0 && number <= UINT8_MAX;
-    case WG_KIND_I16: return number >= INT16_MIN && number <= INT16_MAX;
-    case WG_KIND_I32: return number >= INT32_MIN && number <= INT32_MAX;
-    default: return true;
-    }
+    base_number same;
+    return base_number_exact((base_number){.i = number}, WG_KIND_I64, kind, &same);
 }
 
 /* An ordinary scalar takes the fixed kind that it meets, where that holds it. */
@@ -106,7 +97,7 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
 {
     int64_t number;
     if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
-    if (!fits(kind, number))
+    if (!bpl_fits(kind, number))
         return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two",
                         (long long)number,
                         wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
@@ -125,7 +116,7 @@ static bool both(bpl_number *a, bpl_number *b, bpl_class class, wg_kind kind)
 static bool join_fixed(bpl_session *session, bpl_number *fixed, bpl_number *other)
 {
     wg_kind kind = bpl_number_kind(*fixed);
-    if (other->class == BPL_CLASS_FIXED) return both(fixed, other, BPL_CLASS_FIXED, wider_fixed(kind, bpl_number_kind(*other)));
+    if (other->class == BPL_CLASS_FIXED) return both(fixed, other, BPL_CLASS_FIXED, wider(kind, bpl_number_kind(*other)));
     if (other->class == BPL_CLASS_BOOLEAN) return both(fixed, other, BPL_CLASS_FIXED, kind);
     if (wg_array_rank(other->array) == 0) return fix_scalar(session, other, kind);
     return both(fixed, other, BPL_CLASS_ORDINARY, WG_KIND_I64);
@@ -183,6 +174,13 @@ bool bpl_found(bpl_session *session, wg_array *mask, bool *any)
 {
     *any = false;
     return session->preferences.static_kinds ? mask != NULL : bpl_any(session, mask, any);
+}
+
+bool bpl_read_pair(bpl_session *session, wg_array *wide[2], wg_array *pair[2], wg_view views[2])
+{
+    if (wg_array_broadcast_arrays(wide, 2, pair) && wg_array_run(pair, 2) && wg_array_read(pair[0], &views[0]) && wg_array_read(pair[1], &views[1]))
+        return true;
+    return bpl_fail_lazy(session), false;
 }
 
 /* ---- tolerance -------------------------------------------------------------------------------------------------------------------------------- */

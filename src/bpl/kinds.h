@@ -9,8 +9,6 @@
 
 /* The rules of glyphs.def, which are made of each other, too. */
 #define DECLARE_NONE(code, ...)
-#define DECLARE_ABSENT_PERVASIVE(code, ...)
-#define DECLARE_ABSENT_WHOLE(code, ...)
 #define DECLARE_WHOLE(code, ...)
 #define DECLARE_PERVASIVE(code, ...) bpl_number bpl_rule_##code(__VA_ARGS__);
 #define GLYPH(ID, glyph, name, service1, code1, title1, service2, code2, title2) \
@@ -18,8 +16,6 @@
     DECLARE_##service2(code2, bpl_session *session, bpl_number a, bpl_number b)
 #include "bpl/glyphs.def"
 #undef DECLARE_NONE
-#undef DECLARE_ABSENT_PERVASIVE
-#undef DECLARE_ABSENT_WHOLE
 #undef DECLARE_WHOLE
 #undef DECLARE_PERVASIVE
 
@@ -45,6 +41,8 @@ bool bpl_real(bpl_session *session, bpl_number *a);
 /* Both in the kind that arithmetic of them has: the joins of the language. Booleans become ordinary integers. DOMAIN where an ordinary scalar
  * does not fit the fixed kind that it meets. */
 bool bpl_join(bpl_session *session, bpl_number *a, bpl_number *b);
+/* Does a kind of integers hold a number? */
+bool bpl_fits(wg_kind kind, int64_t number);
 /* Both in a kind in which they can be compared: integers of any two kinds as 64 bits, Booleans as they are. */
 bool bpl_join_compared(bpl_session *session, bpl_number *a, bpl_number *b);
 /* What a number is of, without its items. */
@@ -75,6 +73,8 @@ bool bpl_is_nonnegative(bpl_number a);
 bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
 /* The same where the answer decides an error of data or a kind: static kinds ask for neither, and none is found. */
 bool bpl_found(bpl_session *session, wg_array *mask, bool *any);
+/* Two arrays in the shape that they have together, read. */
+bool bpl_read_pair(bpl_session *session, wg_array *wide[2], wg_array *pair[2], wg_view views[2]);
 /* Whether comparisons of this kind are tolerant. */
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind);
 /* How far from a what is near it may be: relative to a, whose neighbours have the same room but for bits far below the last. */

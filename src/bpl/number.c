@@ -3,6 +3,7 @@
  * Number literals: 3 .5 ¯1.5e¯3 ∞ 2j3 1r2 3ₓ 7ₓ₁ 2.5ₛ 5ᵣ. */
 #include <string.h>
 
+#include "bpl/kinds.h"
 #include "bpl/reader.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -113,21 +114,16 @@ static bpl_value *fail(const literal *number, bpl_error_kind kind, const char *m
     return bpl_fail_at(number->session, number->source, number->first.start, number->end, kind, "%s", message);
 }
 
-/* Fixed widths by mark: the least and the greatest number. */
-static const struct width {
-    int64_t least, greatest;
-    wg_kind kind;
-} widths[] = {{0, UINT8_MAX, WG_KIND_U8}, {INT16_MIN, INT16_MAX, WG_KIND_I16}, {INT32_MIN, INT32_MAX, WG_KIND_I32}, {INT64_MIN, INT64_MAX, WG_KIND_I64}};
-
 static bpl_value *integer(const literal *number)
 {
+    static const wg_kind kinds[] = {WG_KIND_U8, WG_KIND_I16, WG_KIND_I32, WG_KIND_I64}; /* by mark */
     int64_t value;
     if (!number->first.whole || number->joiner != BPL_MARK_COUNT) return fail(number, BPL_SYNTAX, "ₓ stands behind whole numbers, written in digits alone");
     if (!integer_of(number->source->text, number->first, &value)) return fail(number, BPL_LIMIT, "an integer has 64 bits, and this one does not fit");
     if (number->mark == BPL_MARK_ORDINARY) return bpl_integer(number->session, value);
-    const struct width *width = &widths[number->mark - BPL_MARK_U8];
-    if (value < width->least || value > width->greatest) return fail(number, BPL_LIMIT, "this integer does not fit the width that its mark asks for");
-    return bpl_fixed(number->session, width->kind, value);
+    wg_kind kind = kinds[number->mark - BPL_MARK_U8];
+    if (!bpl_fits(kind, value)) return fail(number, BPL_LIMIT, "this integer does not fit the width that its mark asks for");
+    return bpl_fixed(number->session, kind, value);
 }
 
 static bpl_value *rational(const literal *number)

@@ -35,11 +35,7 @@ static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_numb
 
 static bpl_value *with_keys_of(bpl_session *session, bpl_value *result, const bpl_value *of)
 {
-    if (result && of->keys) {
-        if (result->references == 1) result->keys = bpl_keys_keep(of->keys);
-        else return bpl_settle_keys(session, result, bpl_keys_keep(of->keys));
-    }
-    return result;
+    return of->keys ? bpl_settle_keys(session, result, bpl_keys_keep(of->keys)) : result;
 }
 
 /* ---- one argument ------------------------------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,6 @@ static void small(base_string *out, int64_t number, const char *sign, const char
 static const char *const above[10] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
 static const char *const below[10] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
 
-/* Exponents of a superscript: one alone, several in parentheses when told. */
 void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool parentheses)
 {
     int64_t *numbers, count;
@@ -40,7 +39,7 @@ void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool pare
     bpl_free_integers(session, numbers, count);
 }
 
-void bpl_print_position(base_string *out, const bpl_value *position)
+static void print_position(base_string *out, const bpl_value *position)
 {
     int64_t number;
     if (bpl_to_integer(position->session, position, "a subscript", &number)) small(out, number, "₋", below);
@@ -71,7 +70,7 @@ static void print_detail(base_string *out, const bpl_node *node)
     case BPL_NODE_JOIN: base_string_printf(out, " %s", bpl_marks[node->row].text); break;
     case BPL_NODE_SUBSCRIPT:
         base_string_puts(out, " ");
-        bpl_print_position(out, node->value);
+        print_position(out, node->value);
         break;
     case BPL_NODE_ATTACH: base_string_puts(out, node->row == BPL_ATTACH_INVERSE ? " ⁻" : " ∂"); break;
     case BPL_NODE_DFN: print_bodies(out, node); break;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "bpl/cells.h"
+#include "bpl/kinds.h"
 #include "bpl/put.h"
 
 bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
@@ -19,6 +21,15 @@ uint64_t bpl_leaf_count(const bpl_value *value)
     uint64_t count = 0;
     for (int64_t i = 0; i < value->items->volume; i++) count += bpl_leaf_count(value->items->at[i]);
     return count;
+}
+
+bool bpl_leaves(bpl_session *session, const bpl_value *value, bpl_value **leaves, uint64_t *next)
+{
+    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++)
+        if (!bpl_leaves(session, value->items->at[i], leaves, next)) return false;
+    for (int64_t i = 0; value->type != BPL_ITEMS && i < bpl_volume(value); i++)
+        if (!(leaves[(*next)++] = bpl_item(session, value, i))) return false;
+    return true;
 }
 
 static bool fits(const bpl_places *places, const bpl_value *value)
@@ -48,9 +59,8 @@ typedef struct stored_kind {
 static bool fits_fixed(bpl_session *session, const bpl_value *value, wg_kind kind)
 {
     int64_t number;
-    base_number same;
     if (!bpl_to_integer(session, value, "an integer", &number)) return false;
-    if (base_number_exact((base_number){.i = number}, WG_KIND_I64, kind, &same)) return true;
+    if (bpl_fits(kind, number)) return true;
     return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integers that it is put among", (long long)number), false;
 }
 
@@ -68,6 +78,16 @@ static bool kind_with(bpl_session *session, const bpl_value *array, const bpl_va
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* What was made (consumed; NULL: an error) with its keys in the place of *root. */
+static bool exchange(bpl_session *session, bpl_value **root, bpl_value *made)
+{
+    bpl_value *keyed = bpl_settle_keys(session, made, bpl_keys_keep((*root)->keys));
+    if (!keyed) return false;
+    bpl_release(*root);
+    *root = keyed;
+    return true;
+}
 
 /* The array with a value's items, by nodes. */
 static wg_array *put_by_nodes(bpl_session *session, const bpl_value *array, const bpl_places *places, const bpl_value *value, wg_kind kind)
@@ -127,12 +147,7 @@ static bool put_stored(bpl_session *session, bpl_value **root, const bpl_places 
     wg_scope_open(session->lazy);
     bpl_value *made = bpl_own_array(session, wg_array_of(session->lazy, copy), kind.class, array->atom, false);
     wg_scope_close(session->lazy);
-    bpl_value *keyed = made && array->keys ? bpl_with_keys(session, made, array->keys) : bpl_keep(made);
-    bpl_release(made);
-    if (!keyed) return false;
-    bpl_release(array);
-    *root = keyed;
-    return true;
+    return exchange(session, root, made);
 }
 
 static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places *places, const bpl_value *value, stored_kind kind)
@@ -140,10 +155,7 @@ static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places
     bool one = places->item || spreads(value), good;
     wg_scope_open(session->lazy);
     if (wg_array_is_carried((*root)->array) || wg_array_is_carried(value->array)) { /* a derivative or a map goes on: no item is looked at */
-        bpl_value *made = bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false);
-        bpl_value *keyed = made && (*root)->keys ? bpl_with_keys(session, made, (*root)->keys) : bpl_keep(made);
-        bpl_release(made);
-        if ((good = keyed)) bpl_release(*root), *root = keyed;
+        good = exchange(session, root, bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false));
     } else {
         wg_view view;
         bpl_value converted = *value;
@@ -225,13 +237,7 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
     bpl_items *items = items_of(session, array);
     if (!items) return false;
     if (!store_items(session, items, places, value)) return bpl_items_free(session, items), false;
-    bpl_value *made = bpl_collect(session, items);
-    bpl_value *keyed = made && array->keys ? bpl_with_keys(session, made, array->keys) : bpl_keep(made);
-    bpl_release(made);
-    if (!keyed) return false;
-    bpl_release(array);
-    *root = keyed;
-    return true;
+    return exchange(session, root, bpl_collect(session, items));
 }
 
 /* The one item of an atom is the whole: the last of those that go there. */
@@ -293,13 +299,6 @@ static int64_t *earlier_visits(bpl_session *session, const bpl_places *places, b
     return before;
 }
 
-static bool is_pervasive(const bpl_value *function, bool dyadic)
-{
-    if (function->type != BPL_FUNCTION || function->function->form != BPL_PRIMITIVE) return false;
-    const bpl_glyph_row *row = &bpl_glyphs[function->function->row];
-    return (dyadic ? row->dyadic : row->monadic) == BPL_SERVICE_PERVASIVE;
-}
-
 /* What stands at the places, in their shape. Owned. */
 static bpl_value *read_places(bpl_session *session, const bpl_value *array, const bpl_places *places)
 {
@@ -323,7 +322,7 @@ static bpl_value *read_places(bpl_session *session, const bpl_value *array, cons
     return bpl_collect(session, items);
 }
 
-static bpl_value *modify_one(bpl_session *session, bpl_value *function, bpl_value *old, bpl_value *value)
+bpl_value *bpl_modify_item(bpl_session *session, bpl_value *function, bpl_value *old, bpl_value *value)
 {
     bpl_value *made = bpl_apply(session, function, value ? old : NULL, value ? value : old);
     if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
@@ -340,7 +339,7 @@ static bpl_value *modify_each(bpl_session *session, const bpl_value *array, cons
         bpl_value *by = value ? bpl_item(session, value, one ? 0 : i) : NULL, *old = NULL;
         if (places->at[i] < 0) old = bpl_fill(session, array);
         else old = before[i] < 0 ? bpl_item(session, array, places->at[i]) : bpl_keep(items->at[before[i]]);
-        items->at[i] = old && (by || !value) ? modify_one(session, function, old, by) : NULL;
+        items->at[i] = old && (by || !value) ? bpl_modify_item(session, function, old, by) : NULL;
         bpl_release(old), bpl_release(by);
         if (items->at[i]) continue;
         bpl_items_free(session, items);
@@ -359,7 +358,7 @@ bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *
 {
     if (places->item && places->at[0] >= 0) {
         bpl_value *old = bpl_item(session, array, places->at[0]);
-        bpl_value *made = old ? modify_one(session, function, old, value) : NULL;
+        bpl_value *made = old ? bpl_modify_item(session, function, old, value) : NULL;
         bpl_release(old);
         return made;
     }
@@ -367,9 +366,9 @@ bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *
     if (value && !check_shape(session, places, value)) return NULL;
     int64_t *before = earlier_visits(session, places, &repeats);
     bpl_value *result = NULL;
-    if (before && !repeats && is_pervasive(function, value)) {
+    if (before && !repeats && bpl_is_pervasive(function, value)) {
         bpl_value *old = read_places(session, array, places);
-        if (old) result = modify_one(session, function, old, value);
+        if (old) result = bpl_modify_item(session, function, old, value);
         bpl_release(old);
     } else if (before) {
         result = modify_each(session, array, places, value, function, before);

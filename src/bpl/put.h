@@ -22,6 +22,8 @@ bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, b
 /* What is to be put there where each item is changed by function (value NULL: monadic): one call on all items where it is pervasive and no
  * place repeats, else item after item, a repeated place again. Owned. */
 bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function);
+/* The same of one item: function on old, or on old and value (NULL: monadic). Owned; VALUE where it gives none. */
+bpl_value *bpl_modify_item(bpl_session *session, bpl_value *function, bpl_value *old, bpl_value *value);
 
 /* May a value be put among items where they are: does it nest too deep? Notes how deep they are then. */
 bool bpl_may_store(bpl_session *session, bpl_items *items, const bpl_value *value);
@@ -31,5 +33,7 @@ void bpl_function_stored(bpl_items *items, const bpl_value *value);
 bool bpl_same_shape(const bpl_value *a, const bpl_value *b);
 /* Innermost items of a nested array: items of its simple arrays, and atoms. */
 uint64_t bpl_leaf_count(const bpl_value *value);
+/* They themselves, in order, from leaves[*next] on; owned, those of a failure too. */
+bool bpl_leaves(bpl_session *session, const bpl_value *value, bpl_value **leaves, uint64_t *next);
 
 #endif

@@ -234,7 +234,6 @@ static uint32_t small_digits(reader *r, const char *sign, uint32_t (*digit)(uint
     return digits ? at : r->at;
 }
 
-
 static bool read_superscript(reader *r, uint16_t row, uint32_t bytes)
 {
     int64_t exponent;
@@ -327,14 +326,13 @@ static bool read_token(reader *r)
 }
 
 /* A newline separates, but beside the inner side of a bracket, a `;`, a ⋄ or another newline it is nothing: it waits until the next token is seen. */
-static bool read_newline(reader *r, bool *waiting)
+static void read_newline(reader *r, bool *waiting)
 {
     const bpl_token *last = r->source->token_count ? &r->source->tokens[r->source->token_count - 1] : NULL;
     bool after = !last || last->kind == BPL_TOKEN_OPEN || last->kind == BPL_TOKEN_SEMICOLON || last->kind == BPL_TOKEN_DIAMOND;
     *waiting = !after;
     r->at++;
     r->space = true;
-    return true;
 }
 
 static bool put_newline(reader *r)

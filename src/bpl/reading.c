@@ -3,16 +3,21 @@
  * Values as numbers and texts of the host. Everything here computes what is pending. */
 #include <string.h>
 
-#include "bpl/bpl.h"
+#include "bpl/kinds.h"
+
+bool bpl_is_dense(const wg_view *view)
+{
+    int64_t step = (int64_t)wg_kind_bytes(view->kind);
+    bool dense = true;
+    for (uint32_t axis = view->rank; view->strides && axis-- > 0; step *= view->shape[axis])
+        dense = dense && (view->shape[axis] == 1 || view->strides[axis] == step);
+    return dense;
+}
 
 bool bpl_read(bpl_session *session, const bpl_value *value, wg_view *view)
 {
     if (!value->array || !wg_array_read(value->array, view)) return bpl_fail_lazy(session), false;
-    if (!view->strides) return true;
-    int64_t step = (int64_t)wg_kind_bytes(view->kind);
-    bool dense = true;
-    for (uint32_t axis = view->rank; axis-- > 0; step *= view->shape[axis]) dense = dense && (view->shape[axis] == 1 || view->strides[axis] == step);
-    if (dense) return true;
+    if (bpl_is_dense(view)) return true;
     wg_tensor *tensor = wg_array_tensor(value->array);
     if (!tensor) return bpl_fail_lazy(session), false;
     wg_scope_open(session->lazy);
@@ -56,15 +61,12 @@ static bool number_at(bpl_session *session, const bpl_value *value, int64_t posi
     return true;
 }
 
-/* The tolerance of comparisons, for one number of the host's. */
-#define TOLERANCE 1e-14
-
 bool bpl_whole(const bpl_session *session, double number, int64_t *whole)
 {
     if (!(number >= -0x1p63 && number < 0x1p63)) return false;
     double near = __builtin_rint(number), size = near < 0 ? -near : near, off = number - near;
     if (off < 0) off = -off;
-    double room = session->preferences.mathish ? TOLERANCE * (size > 1 ? size : 1) : 0;
+    double room = session->preferences.mathish ? BPL_TOLERANCE * (size > 1 ? size : 1) : 0;
     if (off > room) return false;
     *whole = (int64_t)near;
     return true;

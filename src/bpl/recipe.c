@@ -19,16 +19,12 @@ typedef struct selector {
     uint32_t before;      /* NEW: stands before this axis */
 } selector;
 
-#define NO_AXIS UINT32_MAX
-
 /* ---- what a selector is --------------------------------------------------------------------------------------------------------------- */
 
 static bool is_whole(const bpl_value *value)
 {
     return value->type == BPL_FUNCTION && value->function->form == BPL_PRIMITIVE && value->function->row == BPL_GLYPH_KEYS;
 }
-
-static bool is_key(const bpl_value *value) { return value->type == BPL_CHARACTERS && bpl_rank(value) <= 1; }
 
 /* ∞ or ¯∞ as an atom: 1, -1; 0 else. Only stored floats are looked at. */
 static int infinity_of(bpl_session *session, const bpl_value *value)
@@ -56,18 +52,18 @@ static uint32_t coordinate_length(const bpl_value *value)
 static bool all_keys(const bpl_value *value)
 {
     for (int64_t i = 0; i < value->items->volume; i++) {
-        if (!is_key(value->items->at[i])) return false;
+        if (!bpl_is_key(value->items->at[i])) return false;
     }
     return true;
 }
 
 static bool selector_of(bpl_session *session, bpl_value *value, selector *made)
 {
-    *made = (selector){.form = AT, .value = value, .axis_count = 1, .array = !value->atom, .axis = NO_AXIS};
+    *made = (selector){.form = AT, .value = value, .axis_count = 1, .array = !value->atom, .axis = BPL_NO_AXIS};
     int infinity = infinity_of(session, value);
     if (is_whole(value)) return made->form = WHOLE, made->array = false, true;
     if (infinity) return made->form = infinity > 0 ? REST : NEW, made->axis_count = 0, true;
-    if (is_key(value)) return made->array = false, true;
+    if (bpl_is_key(value)) return made->array = false, true;
     if (value->type == BPL_RATIONAL || (value->type == BPL_NUMBERS && bpl_class_is_real(value->class))) return true;
     if (value->type == BPL_ITEMS && all_keys(value)) return true;
     if (value->type == BPL_ITEMS && (made->axis_count = coordinate_length(value))) return true;
@@ -120,13 +116,23 @@ static bool assign_axes(bpl_session *session, const bpl_value *value, selector *
         if (s->form == NEW) s->before = at;
         else if (s->form == REST) {
             for (; skip; at++) skip -= !taken[at];
-        } else if (s->axis == NO_AXIS) {
+        } else if (s->axis == BPL_NO_AXIS) {
             if (at + s->axis_count > rank) return too_many(session);
             s->axis = at;
             for (uint32_t k = 0; k < s->axis_count; k++) taken[at++] = true;
         }
     }
     return true;
+}
+
+/* Selectors [count] with their axes. */
+static bool selectors_make(bpl_session *session, const bpl_value *value, bpl_value *const *items, uint32_t count, selector made[2 * WG_MAX_RANK])
+{
+    if (count > 2 * WG_MAX_RANK) return too_many(session);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!selector_of(session, items[i], &made[i])) return false;
+    }
+    return assign_axes(session, value, made, count);
 }
 
 /* ---- positions -------------------------------------------------------------------------------------------------------------------------- */
@@ -214,7 +220,7 @@ static bool selector_at(bpl_session *session, const bpl_value *value, const sele
 {
     const bpl_value *by = s->value;
     int64_t extent = bpl_shape(value)[s->axis];
-    if (is_key(by)) return key_at(session, bpl_axis_of(value, s->axis), by, at);
+    if (bpl_is_key(by)) return key_at(session, bpl_axis_of(value, s->axis), by, at);
     if (by->type == BPL_RATIONAL) {
         double number;
         return bpl_to_double(session, by, "a position", &number) && position_check(session, number, extent, at);
@@ -258,6 +264,12 @@ static bool plain_positions(bpl_session *session, const bpl_value *positions, in
     return true;
 }
 
+static void group_free(bpl_session *session, bpl_group *group)
+{
+    if (group->own) base_free(session->allocator, group->own, (size_t)(group->count ? group->count : 1) * sizeof *group->own);
+    bpl_release(group->positions);
+}
+
 /* One selector alone. */
 static bool group_single(bpl_session *session, const bpl_value *value, const selector *s, bpl_group *group)
 {
@@ -294,20 +306,16 @@ static bool group_join(bpl_session *session, const bpl_value *value, const selec
             memcpy(joined.shape, frames.shape, sizeof joined.shape);
             if (good) {
                 bpl_value *plain = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, joined.rank, joined.shape, joined.at);
-                joined.positions = plain && frames.keys ? bpl_with_keys(session, plain, frames.keys) : bpl_keep(plain);
-                bpl_release(plain);
+                joined.positions = bpl_settle_keys(session, plain, bpl_keys_keep(frames.keys));
                 good = joined.positions;
                 if (good) joined.names = joined.positions->keys;
             }
             bpl_frames_free(session, &frames);
         }
     }
-    if (other.own) base_free(session->allocator, other.own, (size_t)(other.count ? other.count : 1) * sizeof *other.own);
-    bpl_release(other.positions);
-    bpl_group old = *group;
+    group_free(session, &other);
+    group_free(session, group);
     *group = joined;
-    if (old.own) base_free(session->allocator, old.own, (size_t)(old.count ? old.count : 1) * sizeof *old.own);
-    bpl_release(old.positions);
     return good;
 }
 
@@ -315,11 +323,7 @@ static bool group_join(bpl_session *session, const bpl_value *value, const selec
 
 void bpl_recipe_free(bpl_session *session, bpl_recipe *recipe)
 {
-    for (uint32_t g = 0; g < recipe->count; g++) {
-        bpl_group *group = &recipe->groups[g];
-        if (group->own) base_free(session->allocator, group->own, (size_t)(group->count ? group->count : 1) * sizeof *group->own);
-        bpl_release(group->positions);
-    }
+    for (uint32_t g = 0; g < recipe->count; g++) group_free(session, &recipe->groups[g]);
     recipe->count = 0;
 }
 
@@ -332,7 +336,7 @@ static bool add_dimensions(bpl_session *session, bpl_recipe *recipe, const bpl_g
     return true;
 }
 
-/* The groups in the order of the source's axes; `joint` is where arrays that pair come together (NO_AXIS: nowhere). */
+/* The groups in the order of the source's axes; `joint` is where arrays that pair come together (BPL_NO_AXIS: nowhere). */
 static bool make_groups(bpl_session *session, const bpl_value *value, const selector *selectors, uint32_t count, uint32_t joint, bpl_recipe *recipe)
 {
     for (uint32_t axis = 0; axis <= bpl_rank(value); axis++) {
@@ -341,7 +345,7 @@ static bool make_groups(bpl_session *session, const bpl_value *value, const sele
         for (uint32_t i = 0; i < count; i++) {
             const selector *s = &selectors[i];
             if (s->form == NEW && s->before == axis) recipe->groups[recipe->count++] = (bpl_group){.extent = 1, .count = 1, .rank = 1, .shape = {1}};
-            if (s->form != AT || s->axis == NO_AXIS) continue;
+            if (s->form != AT || s->axis == BPL_NO_AXIS) continue;
             if (s->axis == axis) own = s;
             within |= axis > s->axis && axis < s->axis + s->axis_count;
         }
@@ -353,10 +357,10 @@ static bool make_groups(bpl_session *session, const bpl_value *value, const sele
             recipe->count++;
             continue;
         }
-        if (own->array && joint != NO_AXIS && own->axis != joint) continue;
+        if (own->array && joint != BPL_NO_AXIS && own->axis != joint) continue;
         recipe->count++;
         if (!group_single(session, value, own, group)) return false;
-        for (uint32_t i = 0; own->array && joint != NO_AXIS && i < count; i++) {
+        for (uint32_t i = 0; own->array && joint != BPL_NO_AXIS && i < count; i++) {
             const selector *s = &selectors[i];
             if (s->form == AT && s->array && s != own && !group_join(session, value, s, group)) return false;
         }
@@ -367,11 +371,7 @@ static bool make_groups(bpl_session *session, const bpl_value *value, const sele
 bool bpl_selector_axes(bpl_session *session, const bpl_value *value, bpl_value *const *items, uint32_t count, uint32_t *axes)
 {
     selector selectors[2 * WG_MAX_RANK];
-    if (count > 2 * WG_MAX_RANK) return too_many(session);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!selector_of(session, items[i], &selectors[i])) return false;
-    }
-    if (!assign_axes(session, value, selectors, count)) return false;
+    if (!selectors_make(session, value, items, count, selectors)) return false;
     for (uint32_t i = 0; i < count; i++) axes[i] = selectors[i].axis;
     return true;
 }
@@ -398,12 +398,8 @@ bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *co
 {
     selector selectors[2 * WG_MAX_RANK];
     recipe->count = recipe->rank = 0, recipe->volume = 1, recipe->drops = true, recipe->fill = NULL;
-    if (count > 2 * WG_MAX_RANK) return too_many(session);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!selector_of(session, items[i], &selectors[i])) return false;
-    }
-    if (!assign_axes(session, value, selectors, count)) return false;
-    uint32_t joint = NO_AXIS, arrays = 0, news = 0;
+    if (!selectors_make(session, value, items, count, selectors)) return false;
+    uint32_t joint = BPL_NO_AXIS, arrays = 0, news = 0;
     for (uint32_t i = 0; i < count; i++) {
         news += selectors[i].form == NEW;
         if (selectors[i].form != AT || !selectors[i].array) continue;
@@ -411,7 +407,7 @@ bool bpl_recipe_make(bpl_session *session, const bpl_value *value, bpl_value *co
         if (selectors[i].axis < joint) joint = selectors[i].axis;
     }
     if (bpl_rank(value) + news > WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "an array has at most %d axes", WG_MAX_RANK), false;
-    if (!make_groups(session, value, selectors, count, pair && arrays > 1 ? joint : NO_AXIS, recipe)) return false;
+    if (!make_groups(session, value, selectors, count, pair && arrays > 1 ? joint : BPL_NO_AXIS, recipe)) return false;
     for (uint32_t g = 0; g < recipe->count; g++) {
         bpl_group *group = &recipe->groups[g];
         if (!add_dimensions(session, recipe, group) || !check_once(session, value, group)) return false;
@@ -485,7 +481,7 @@ static bool level_position(bpl_session *session, const bpl_value *value, const b
         bpl_value *one = bpl_item(session, coordinate, first + axis);
         selector s = {.form = AT, .value = one, .axis_count = 1, .axis = axis};
         int64_t at = -1;
-        bool single = one && (is_key(one) || (bpl_is_number(one) && bpl_is_unit(one) && (one->type == BPL_RATIONAL || bpl_class_is_real(one->class))));
+        bool single = one && (bpl_is_key(one) || (bpl_is_number(one) && bpl_is_unit(one) && (one->type == BPL_RATIONAL || bpl_class_is_real(one->class))));
         if (one && !single) bpl_fail(session, BPL_DOMAIN, "a coordinate is made of positions and keys");
         bool good = single && selector_at(session, value, &s, &at);
         bpl_release(one);

@@ -6,7 +6,6 @@
 
 #include "bpl/kinds.h"
 
-
 /* ---- one argument --------------------------------------------------------------------------------------------------------------------------- */
 
 bpl_number bpl_rule_conjugate(bpl_session *session, bpl_number a)

@@ -85,9 +85,7 @@ static wg_array *divisors(bpl_session *session, bpl_number a, bpl_number b)
     double room = own == WG_KIND_C64 ? 1e-6 : complex ? 1e-12 : BPL_TOLERANCE; /* floats that are not tolerant have a row */
     wg_array *wide[2] = {wg_array_convert(a.array, kind), wg_array_convert(b.array, kind)}, *pair[2];
     wg_view views[2];
-    if (!wg_array_broadcast_arrays(wide, 2, pair) || !wg_array_run(pair, 2) || !wg_array_read(pair[0], &views[0]) ||
-        !wg_array_read(pair[1], &views[1]))
-        return bpl_fail_lazy(session);
+    if (!bpl_read_pair(session, wide, pair, views)) return NULL;
     wg_tensor *tensor = wg_tensor_new(session->context, kind, wg_array_rank(pair[0]), wg_array_shape(pair[0]), NULL, NULL);
     if (!tensor) return bpl_fail_memory(session);
     for (int64_t i = 0; i < wg_array_volume(pair[0]); i++) divide_item(views, i, room, wg_tensor_data(tensor));

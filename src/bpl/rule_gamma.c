@@ -123,20 +123,11 @@ static bool whole_coefficient(int64_t k, int64_t n, int64_t *result)
     return true;
 }
 
-/* Both as i64 and in one shape, read. */
-static bool read_pair(bpl_session *session, wg_array *k, wg_array *n, wg_array *pair[2], wg_view views[2])
-{
-    wg_array *wide[2] = {wg_array_convert(k, WG_KIND_I64), wg_array_convert(n, WG_KIND_I64)};
-    if (wg_array_broadcast_arrays(wide, 2, pair) && wg_array_run(pair, 2) && wg_array_read(pair[0], &views[0]) && wg_array_read(pair[1], &views[1]))
-        return true;
-    return bpl_fail_lazy(session), false;
-}
-
 static bpl_number integer_binomial(bpl_session *session, bpl_number a, bpl_number b)
 {
-    wg_array *pair[2];
+    wg_array *wide[2] = {wg_array_convert(a.array, WG_KIND_I64), wg_array_convert(b.array, WG_KIND_I64)}, *pair[2];
     wg_view views[2];
-    if (!read_pair(session, a.array, b.array, pair, views)) return bpl_nothing();
+    if (!bpl_read_pair(session, wide, pair, views)) return bpl_nothing();
     wg_tensor *tensor = wg_tensor_new(session->context, WG_KIND_I64, wg_array_rank(pair[0]), wg_array_shape(pair[0]), NULL, NULL);
     if (!tensor) return bpl_fail_memory(session), bpl_nothing();
     int64_t *to = wg_tensor_data(tensor), volume = wg_array_volume(pair[0]);

@@ -91,7 +91,7 @@ bpl_number bpl_rule_prime_code(bpl_session *session, bpl_number a, bpl_number b)
     wg_view views[2];
     if (!whole_numbers(session, a, "⍭", &whole[0], &views[0]) || !whole_numbers(session, b, "⍭", &whole[1], &views[1])) return bpl_nothing();
     wg_array *arrays[2] = {whole[0].array, whole[1].array}, *pair[2];
-    if (!wg_array_broadcast_arrays(arrays, 2, pair) || !wg_array_read(pair[0], &views[0]) || !wg_array_read(pair[1], &views[1])) return bpl_nothing();
+    if (!bpl_read_pair(session, arrays, pair, views)) return bpl_nothing();
     map m;
     bool good = true, tests = true;
     if (!map_start(session, pair[0], &m)) return bpl_nothing();

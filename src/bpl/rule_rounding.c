@@ -10,7 +10,7 @@
 static wg_array *rounded(bpl_session *session, wg_array *a, bool up)
 {
     if (bpl_is_tolerant(session, wg_array_kind(a))) {
-        wg_array *room = wg_array_minimum_scalar(wg_array_mul_scalar(wg_array_abs(a), BPL_TOLERANCE), 0.4999);
+        wg_array *room = wg_array_minimum_scalar(bpl_tolerance_of(a), 0.4999);
         a = up ? wg_array_sub(a, room) : wg_array_add(a, room);
     }
     return up ? wg_array_ceil(a) : wg_array_floor(a);

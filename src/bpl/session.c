@@ -12,7 +12,8 @@
 
 /* ---- errors ---------------------------------------------------------------------------------------------------------------------------- */
 
-const char *bpl_error_word(bpl_error_kind kind)
+/* The kind of an error as a word. */
+static const char *error_word(bpl_error_kind kind)
 {
     static const char *const words[] = {
 #define KIND(ID, name, when) name,
@@ -41,7 +42,7 @@ static void keep_error(bpl_session *session, bpl_source *source, uint32_t start,
     if (bpl_failed(session)) return;
     session->no_result = false;
     bpl_error *error = &session->error;
-    snprintf(error->kind, sizeof error->kind, "%s", bpl_error_word(kind));
+    snprintf(error->kind, sizeof error->kind, "%s", error_word(kind));
     vsnprintf(error->message, sizeof error->message, format, arguments);
     error->source = source ? bpl_source_keep(source) : NULL;
     error->start = start;

@@ -147,8 +147,6 @@ void bpl_trace_clear(bpl_session *session);
  * •prefs, or by the system at its first draw. NULL: an error. */
 wg_array *bpl_draw_key(bpl_session *session);
 wg_array *bpl_stream_key(bpl_session *session);
-/* The kind of an error as a word. */
-const char *bpl_error_word(bpl_error_kind kind);
 
 bpl_symbol bpl_intern(bpl_session *session, const char *name, size_t length); /* 0 without memory */
 const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol);

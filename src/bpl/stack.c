@@ -39,7 +39,7 @@ struct bpl_stack {
 #endif
 };
 
-/* Before the stacks are exchanged, and on the other side; `leaving`: this one is not come back to. */
+/* Before the stacks are exchanged, and on the other side; back: to the one that was left. fake NULL: this one is not come back to. */
 static void exchange_to(struct bpl_stack *stack, bool back, void **fake)
 {
 #if defined(__SANITIZE_ADDRESS__)

@@ -8,7 +8,7 @@
 
 /* Whether a left argument is a record with none but these keys (NULL: no options). DOMAIN, which names the function (`who`) and the key. */
 bool bpl_options_known(bpl_session *session, const bpl_value *options, const char *who, const char *const *names, int64_t count);
-/* The item under a key of options (NULL: none) that are known, owned; NULL: it is not given, or an error. */
+/* The item under a key of a record, such as options (NULL: none) that are known, owned; NULL: it is not given, or an error. */
 bpl_value *bpl_option(bpl_session *session, const bpl_value *options, const char *name);
 /* The same as a truth or a text (allocated: base_free(.., length + 1)); what is not given is left as it is. False: an error. */
 bool bpl_option_truth(bpl_session *session, const bpl_value *options, const char *name, bool *truth);

@@ -319,21 +319,6 @@ static bpl_value *factor(bpl_session *session, const bpl_value *record, const ch
 }
 
 /* Consumes both. */
-static bpl_value *both(bpl_session *session, uint16_t glyph, bpl_value *a, bpl_value *b)
-{
-    bpl_value *result = a && b ? bpl_dyad(session, glyph, a, b) : NULL;
-    bpl_release(a);
-    bpl_release(b);
-    return result;
-}
-
-static bpl_value *one(bpl_session *session, uint16_t glyph, bpl_value *a)
-{
-    bpl_value *result = a ? bpl_monad(session, glyph, a) : NULL;
-    bpl_release(a);
-    return result;
-}
-
 static bpl_value *product(bpl_session *session, bpl_value *a, bpl_value *b)
 {
     bpl_value *result = NULL;
@@ -355,14 +340,14 @@ static bpl_value *product(bpl_session *session, bpl_value *a, bpl_value *b)
 /* The transpose of a matrix, conjugate. Consumes it. */
 static bpl_value *turned(bpl_session *session, bpl_value *a)
 {
-    return one(session, BPL_GLYPH_PLUS, one(session, BPL_GLYPH_TRANSPOSE, a));
+    return bpl_monad_on(session, BPL_GLYPH_PLUS, bpl_monad_on(session, BPL_GLYPH_TRANSPOSE, a));
 }
 
 /* The columns of a matrix by the items of a vector. */
 static bpl_value *columns_by(bpl_session *session, bpl_value *matrix, bpl_value *vector)
 {
-    bpl_value *rows = one(session, BPL_GLYPH_TRANSPOSE, matrix);
-    return one(session, BPL_GLYPH_TRANSPOSE, both(session, BPL_GLYPH_TIMES, vector, rows));
+    bpl_value *rows = bpl_monad_on(session, BPL_GLYPH_TRANSPOSE, matrix);
+    return bpl_monad_on(session, BPL_GLYPH_TRANSPOSE, bpl_dyad_on(session, BPL_GLYPH_TIMES, vector, rows));
 }
 
 static bpl_value *unpermuted(bpl_session *session, bpl_value *rows, bpl_value *order)
@@ -375,7 +360,7 @@ static bpl_value *unpermuted(bpl_session *session, bpl_value *rows, bpl_value *o
     if (good && (!same || bpl_tally(order) != n)) bpl_fail(session, bpl_tally(order) != n ? BPL_LENGTH : BPL_DOMAIN,
                                                            "•decompose⁻: \"p\" holds each position of a row once");
     else if (good) {
-        bpl_value *list = one(session, BPL_GLYPH_RAVEL, bpl_enclose(session, identity));
+        bpl_value *list = bpl_monad_on(session, BPL_GLYPH_RAVEL, bpl_enclose(session, identity));
         result = list ? bpl_dyad(session, BPL_GLYPH_INDEX, list, rows) : NULL;
         bpl_release(list);
     }
@@ -397,7 +382,7 @@ static bpl_value *matrix_from(bpl_session *session, factors kind, const bpl_valu
     case QR: a = factor(session, record, "q", 2); return product(session, a, a ? factor(session, record, "r", 2) : NULL);
     case EIGEN:
         a = factor(session, record, "vectors", 2);
-        b = a ? one(session, BPL_GLYPH_DOMINO, bpl_keep(a)) : NULL;
+        b = a ? bpl_monad_on(session, BPL_GLYPH_DOMINO, bpl_keep(a)) : NULL;
         return product(session, b ? columns_by(session, a, factor(session, record, "values", 1)) : (bpl_release(a), NULL), b);
     case CHOLESKY: a = factor(session, record, "l", 2); return product(session, bpl_keep(a), a ? turned(session, a) : NULL);
     case LU:

@@ -118,9 +118,7 @@ static bpl_value *edge_apply(bpl_session *session, edge mode, bpl_value *length,
     if (!real) at = wg_array_convert(at, WG_KIND_I64);
     bpl_value *made = bpl_own_array(session, at, real ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, p->atom, false);
     wg_scope_close(session->lazy);
-    bpl_value *keyed = made && p->keys ? bpl_with_keys(session, made, p->keys) : bpl_keep(made);
-    bpl_release(made);
-    return keyed;
+    return bpl_settle_keys(session, made, bpl_keys_keep(p->keys));
 }
 
 static bool edge_of(bpl_session *session, const bpl_value *name, edge *mode)

@@ -8,17 +8,14 @@
 #include <time.h>
 
 #include "bpl/evaluate.h"
+#include "bpl/system.h"
 
 /* ---- •signal ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* A field of an error that was caught, as text. NULL and no error where there is none. */
 static char *field_text(bpl_session *session, bpl_value *record, const char *name, size_t *length)
 {
-    const bpl_axis *axis = bpl_rank(record) == 1 ? bpl_axis_of(record, 0) : NULL;
-    bpl_value *label = axis && axis->labels ? bpl_string(session, name, strlen(name)) : NULL;
-    int64_t at = label ? bpl_axis_find(session, axis, label) : -1;
-    bpl_release(label);
-    bpl_value *item = at >= 0 ? bpl_item(session, record, at) : NULL;
+    bpl_value *item = bpl_option(session, record, name);
     char *text = NULL;
     if (item && item->type == BPL_CHARACTERS) bpl_to_text(session, item, name, &text, length);
     bpl_release(item);
@@ -104,10 +101,7 @@ static bpl_value *time_functions(bpl_session *session, const bpl_call *call)
         bpl_items_free(session, items);
         return NULL;
     }
-    bpl_value *times = items ? bpl_collect(session, items) : NULL;
-    bpl_value *keyed = times && functions->keys ? bpl_with_keys(session, times, functions->keys) : bpl_keep(times);
-    bpl_release(times);
-    return keyed;
+    return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(functions->keys));
 }
 
 bpl_value *bpl_system_time(bpl_session *session, const bpl_call *call)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpl/system.h"
+#include "bpl/write.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -28,11 +29,9 @@ bool bpl_options_known(bpl_session *session, const bpl_value *options, const cha
 
 bpl_value *bpl_option(bpl_session *session, const bpl_value *options, const char *name)
 {
-    const bpl_axis *axis = options ? bpl_axis_of(options, 0) : NULL;
-    bpl_value *label = axis && axis->labels ? bpl_string(session, name, strlen(name)) : NULL;
-    int64_t at = label ? bpl_axis_find(session, axis, label) : -1;
+    bpl_value *label = options ? bpl_string(session, name, strlen(name)) : NULL, *item = label ? bpl_at_key(session, options, label) : NULL;
     bpl_release(label);
-    return at < 0 ? NULL : bpl_item(session, options, at);
+    return item;
 }
 
 bool bpl_option_truth(bpl_session *session, const bpl_value *options, const char *name, bool *truth)
@@ -82,7 +81,6 @@ bpl_value *bpl_native(bpl_session *session, uint16_t row, bpl_code code, bpl_val
 {
     bpl_function *function = bpl_function_new(session, BPL_NATIVE, row);
     if (!function) return NULL;
-    function->role = BPL_ROLE_FUNCTION;
     function->native = code, function->left = bpl_keep(data);
     return bpl_of_function(session, function);
 }

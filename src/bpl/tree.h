@@ -142,8 +142,7 @@ const bpl_node *bpl_bind(bpl_session *session, bpl_source *source, bpl_statement
 
 /* Appends the s-expression of section 8. */
 void bpl_print_tree(base_string *out, const bpl_node *node);
-/* The exponents of a superscript (several in parentheses where that is told) and the position of a subscript, in small digits. */
+/* The exponents of a superscript in small digits, several in parentheses where that is told. */
 void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool parentheses);
-void bpl_print_position(base_string *out, const bpl_value *position);
 
 #endif

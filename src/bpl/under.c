@@ -20,19 +20,6 @@ typedef struct selection {
     uint64_t count;            /* of ids */
 } selection;
 
-/* The innermost items of a value, in order. */
-static bool leaves_of(bpl_session *session, const bpl_value *value, bpl_value **leaves, uint64_t *next)
-{
-    if (value->type == BPL_ITEMS) {
-        for (int64_t i = 0; i < value->items->volume; i++)
-            if (!leaves_of(session, value->items->at[i], leaves, next)) return false;
-        return true;
-    }
-    for (int64_t i = 0; i < bpl_volume(value); i++)
-        if (!(leaves[(*next)++] = bpl_item(session, value, i))) return false;
-    return true;
-}
-
 /* What ids stand for; NULL (perhaps without an error) where something else is among them. first: the number before that of the first leaf. */
 static bpl_value *resolve(bpl_session *session, const bpl_value *selected, bpl_value *const *leaves, uint64_t count, uint64_t first)
 {
@@ -92,7 +79,7 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
     bpl_value *selected = s->ids ? bpl_apply(session, g, NULL, s->ids) : NULL,
         **leaves = selected ? base_allocate_zeroed(session->allocator, bytes) : NULL;
     if (selected && !leaves) bpl_fail_memory(session);
-    bool same = leaves && leaves_of(session, y, leaves, &used);
+    bool same = leaves && bpl_leaves(session, y, leaves, &used);
     bpl_value *found = same ? resolve(session, selected, leaves, s->count, 0) : NULL;
     same = found && bpl_match(session, found, v, &same) && same;
     for (int trial = 1; same && trial <= (s->count <= 8 ? 6 : 2); trial++) same = selects_again(session, g, y, selected, (uint64_t)trial << 40);
@@ -178,14 +165,6 @@ static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents,
     return selected;
 }
 
-static bool is_dense(const wg_view *view)
-{
-    int64_t stride = 1;
-    for (uint32_t axis = view->rank; axis-- > 0; stride *= view->shape[axis])
-        if (view->strides && view->shape[axis] > 1 && view->strides[axis] != stride) return false;
-    return true;
-}
-
 /* Numbers or code points in f64; inside a scope. */
 static wg_array *as_floats(const bpl_value *value)
 {
@@ -210,11 +189,11 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
         *seeds = wg_array_from(session->lazy, WG_KIND_F64, bpl_rank(y), bpl_shape(y), tangents);
     base_free(session->allocator, tangents, bytes);
     bool good = input && wanted && seeds && wg_function_jvp(session->lazy, &function, &input, &seeds, &value, &moved) &&
-        wg_array_read(moved, &view) && is_dense(&view);
+        wg_array_read(moved, &view) && bpl_is_dense(&view);
     bpl_value *found = good ? bpl_own_array(session, value, BPL_CLASS_FLOAT, m.atom, false) : NULL;
     bpl_value *expected = found ? bpl_own_array(session, wanted, BPL_CLASS_FLOAT, m.atom, false) : NULL;
     good = expected && m.atom == v->atom && bpl_match(session, found, expected, &good) && good && bpl_read(session, found, &values) &&
-        wg_array_read(input, &items) && is_dense(&items);
+        wg_array_read(input, &items) && bpl_is_dense(&items);
     if (good && !s->ids) s->ids = bpl_ids_like(session, y, &next), s->count = next - 1;
     if (good && s->ids) s->selected = ids_of_tangents(session, &view, values.data, items.data, y->type == BPL_CHARACTERS ? ' ' : 0, s->ids, m.atom);
     wg_scope_close(session->lazy);

@@ -9,29 +9,13 @@
 #include "bpl/primes.h"
 #include "bpl/whole.h"
 
+#define SYSTEM_INVERSE(ID, code) bpl_value *bpl_system_##code(bpl_session *session, const bpl_call *call);
+#include "bpl/system_inverses.def"
+
 static void *no_argument(bpl_session *session)
 {
     return bpl_fail(session, BPL_DOMAIN, "no argument gives this result");
 }
-
-/* Calls of primitives that consume what they are given, so that they nest; NULL passes through. */
-static bpl_value *monad(bpl_session *session, uint16_t glyph, bpl_value *y)
-{
-    bpl_value *result = y ? bpl_monad(session, glyph, y) : NULL;
-    bpl_release(y);
-    return result;
-}
-
-static bpl_value *dyad(bpl_session *session, uint16_t glyph, bpl_value *x, bpl_value *y)
-{
-    bpl_value *result = x && y ? bpl_dyad(session, glyph, x, y) : NULL;
-    bpl_release(x);
-    bpl_release(y);
-    return result;
-}
-
-static bpl_value *keep(bpl_value *value) { return bpl_keep(value); }
-static bpl_value *number(bpl_session *session, double value) { return bpl_float(session, value); }
 
 /* Whether all items of a mask are true; what a level carries is not looked at. */
 static bool all_true(bpl_session *session, bpl_value *mask, bool *all)
@@ -53,9 +37,7 @@ static bool all_true(bpl_session *session, bpl_value *mask, bool *all)
     return true;
 }
 
-static bool whole_class(const bpl_value *value) { return value->type == BPL_NUMBERS &&
-                                                 (value->class == BPL_CLASS_ORDINARY || value->class == BPL_CLASS_FIXED ||
-                                                  value->class == BPL_CLASS_BOOLEAN); }
+static bool is_whole(const bpl_value *value) { return value->type == BPL_NUMBERS && value->class <= BPL_CLASS_FIXED; }
 
 /* ---- arithmetic ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -63,14 +45,14 @@ static bool whole_class(const bpl_value *value) { return value->type == BPL_NUMB
 static bpl_value *undo_multiply(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     bool good;
-    if (!all_true(session, dyad(session, BPL_GLYPH_UNEQUAL, keep(fixed), bpl_integer(session, 0)), &good)) return NULL;
+    if (!all_true(session, bpl_dyad_on(session, BPL_GLYPH_UNEQUAL, bpl_keep(fixed), bpl_integer(session, 0)), &good)) return NULL;
     if (!good) return bpl_fail(session, BPL_DOMAIN, "a product with 0 has no known inverse");
-    if (!whole_class(fixed) || !whole_class(y)) return bpl_dyad(session, BPL_GLYPH_DIVIDE, y, fixed);
+    if (!is_whole(fixed) || !is_whole(y)) return bpl_dyad(session, BPL_GLYPH_DIVIDE, y, fixed);
     bpl_value *quotient = bpl_dyad(session, BPL_GLYPH_DIVIDE, y, fixed);
-    if (!quotient || !all_true(session, dyad(session, BPL_GLYPH_EQUAL, dyad(session, BPL_GLYPH_TIMES, keep(quotient), keep(fixed)), keep(y)),
-                               &good) || good) return quotient;
+    bpl_value *product = quotient ? bpl_dyad(session, BPL_GLYPH_TIMES, quotient, fixed) : NULL;
+    if (!quotient || !all_true(session, bpl_dyad_on(session, BPL_GLYPH_EQUAL, product, bpl_keep(y)), &good) || good) return quotient;
     bpl_release(quotient);
-    return dyad(session, BPL_GLYPH_DIVIDE, bpl_mark_value(session, BPL_MARK_REAL, y), keep(fixed));
+    return bpl_dyad_on(session, BPL_GLYPH_DIVIDE, bpl_mark_value(session, BPL_MARK_REAL, y), bpl_keep(fixed));
 }
 
 static bpl_value *undo_double(bpl_session *session, bpl_value *fixed, bpl_value *y)
@@ -81,17 +63,17 @@ static bpl_value *undo_double(bpl_session *session, bpl_value *fixed, bpl_value 
     return half;
 }
 
-static bpl_value *pi(bpl_session *session) { return monad(session, BPL_GLYPH_PI, number(session, 1)); }
+static bpl_value *pi(bpl_session *session) { return bpl_monad_on(session, BPL_GLYPH_PI, bpl_float(session, 1)); }
 
 static bpl_value *undo_pi(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    return dyad(session, BPL_GLYPH_DIVIDE, keep(y), pi(session));
+    return bpl_dyad_on(session, BPL_GLYPH_DIVIDE, bpl_keep(y), pi(session));
 }
 
 static bpl_value *undo_pi_ratio(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
-    return dyad(session, BPL_GLYPH_DIVIDE, dyad(session, BPL_GLYPH_TIMES, keep(y), keep(fixed)), pi(session));
+    return bpl_dyad_on(session, BPL_GLYPH_DIVIDE, bpl_dyad_on(session, BPL_GLYPH_TIMES, bpl_keep(y), bpl_keep(fixed)), pi(session));
 }
 
 static bpl_value *imaginary_unit(bpl_session *session, double sign)
@@ -103,7 +85,7 @@ static bpl_value *imaginary_unit(bpl_session *session, double sign)
 static bpl_value *undo_cis(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    return dyad(session, BPL_GLYPH_TIMES, monad(session, BPL_GLYPH_LOGARITHM, keep(y)), imaginary_unit(session, -1));
+    return bpl_dyad_on(session, BPL_GLYPH_TIMES, bpl_monad_on(session, BPL_GLYPH_LOGARITHM, bpl_keep(y)), imaginary_unit(session, -1));
 }
 
 /* Booleans alone: what makes them equal, or differ. */
@@ -113,7 +95,7 @@ static bpl_value *undo_truths(bpl_session *session, uint16_t glyph, bpl_value *f
     bpl_value *both[] = {fixed, y};
     for (int i = 0; i < 2; i++) {
         bpl_value *square = bpl_monad(session, BPL_GLYPH_NAND, both[i]);
-        good = all_true(session, dyad(session, BPL_GLYPH_EQUAL, square, keep(both[i])), &all);
+        good = all_true(session, bpl_dyad_on(session, BPL_GLYPH_EQUAL, square, bpl_keep(both[i])), &all);
         if (!good) return NULL;
         if (!all) return bpl_fail(session, BPL_DOMAIN, "%s has no known inverse on numbers other than 0 and 1", bpl_glyphs[glyph].glyph);
     }
@@ -130,12 +112,22 @@ typedef wg_array *(*arc_row)(wg_array *);
 /* Where |y| lies within [low, high] for every item. */
 static bool within(bpl_session *session, bpl_value *y, double low, double high, bool *all)
 {
-    bpl_value *least = dyad(session, BPL_GLYPH_GREATER_EQUAL, keep(y), number(session, low)),
-        *most = dyad(session, BPL_GLYPH_LESS_EQUAL, keep(y), number(session, high));
+    bpl_value *least = bpl_dyad_on(session, BPL_GLYPH_GREATER_EQUAL, bpl_keep(y), bpl_float(session, low)),
+        *most = bpl_dyad_on(session, BPL_GLYPH_LESS_EQUAL, bpl_keep(y), bpl_float(session, high));
     bool one, two;
     bool good = all_true(session, least, &one), other = all_true(session, most, &two);
     *all = one && two;
     return good && other;
+}
+
+/* Closes the scope: the value of an array that was made of `real` (consumed), with its keys. */
+static bpl_value *made_of(bpl_session *session, bpl_value *real, wg_array *array, bpl_class class, bool weak)
+{
+    bpl_value *result = bpl_own_array(session, array, class, real->atom, weak);
+    wg_scope_close(session->lazy);
+    result = bpl_settle_keys(session, result, bpl_keys_keep(real->keys));
+    bpl_release(real);
+    return result;
 }
 
 static bpl_value *by_arc(bpl_session *session, bpl_value *y, arc_row row)
@@ -143,47 +135,45 @@ static bpl_value *by_arc(bpl_session *session, bpl_value *y, arc_row row)
     bpl_value *real = bpl_mark_value(session, BPL_MARK_REAL, y);
     if (!real || real->type != BPL_NUMBERS) return bpl_release(real), NULL;
     wg_scope_open(session->lazy);
-    bpl_value *result = bpl_own_array(session, row(real->array), BPL_CLASS_FLOAT, real->atom, real->weak);
-    wg_scope_close(session->lazy);
-    if (result && real->keys) result = bpl_settle_keys(session, result, bpl_keys_keep(real->keys));
-    bpl_release(real);
-    return result;
+    return made_of(session, real, row(real->array), BPL_CLASS_FLOAT, real->weak);
 }
 
 static bpl_value *square_and(bpl_session *session, bpl_value *y, double add, bool negative)
 {
-    bpl_value *square = monad(session, BPL_GLYPH_NAND, keep(y));
-    return dyad(session, BPL_GLYPH_PLUS, negative ? monad(session, BPL_GLYPH_MINUS, square) : square, number(session, add));
+    bpl_value *square = bpl_monad_on(session, BPL_GLYPH_NAND, bpl_keep(y));
+    return bpl_dyad_on(session, BPL_GLYPH_PLUS, negative ? bpl_monad_on(session, BPL_GLYPH_MINUS, square) : square, bpl_float(session, add));
 }
 
 /* ln(y + √(y² + add)) */
 static bpl_value *area(bpl_session *session, bpl_value *y, double add)
 {
-    bpl_value *root = monad(session, BPL_GLYPH_ROOT, square_and(session, y, add, false));
-    return monad(session, BPL_GLYPH_LOGARITHM, dyad(session, BPL_GLYPH_PLUS, keep(y), root));
+    bpl_value *root = bpl_monad_on(session, BPL_GLYPH_ROOT, square_and(session, y, add, false));
+    return bpl_monad_on(session, BPL_GLYPH_LOGARITHM, bpl_dyad_on(session, BPL_GLYPH_PLUS, bpl_keep(y), root));
 }
 
 /* half of ln((1 + y) ÷ 1 - y) */
 static bpl_value *area_tangent(bpl_session *session, bpl_value *y)
 {
-    bpl_value *above = dyad(session, BPL_GLYPH_PLUS, number(session, 1), keep(y)),
-        *below = dyad(session, BPL_GLYPH_MINUS, number(session, 1), keep(y));
-    return dyad(session, BPL_GLYPH_TIMES, number(session, 0.5), monad(session, BPL_GLYPH_LOGARITHM, dyad(session, BPL_GLYPH_DIVIDE, above, below)));
+    bpl_value *above = bpl_dyad_on(session, BPL_GLYPH_PLUS, bpl_float(session, 1), bpl_keep(y)),
+        *below = bpl_dyad_on(session, BPL_GLYPH_MINUS, bpl_float(session, 1), bpl_keep(y));
+    bpl_value *logarithm = bpl_monad_on(session, BPL_GLYPH_LOGARITHM, bpl_dyad_on(session, BPL_GLYPH_DIVIDE, above, below));
+    return bpl_dyad_on(session, BPL_GLYPH_TIMES, bpl_float(session, 0.5), logarithm);
 }
 
 /* f of iy, times -i or i: sines and tangents of circles by those of hyperbolas. */
 static bpl_value *turned(bpl_session *session, bpl_value *y, bool tangent)
 {
-    bpl_value *side = dyad(session, BPL_GLYPH_TIMES, keep(y), imaginary_unit(session, 1)),
+    bpl_value *side = bpl_dyad_on(session, BPL_GLYPH_TIMES, bpl_keep(y), imaginary_unit(session, 1)),
         *value = !side ? NULL : tangent ? area_tangent(session, side) : area(session, side, 1);
     bpl_release(side);
-    return dyad(session, BPL_GLYPH_TIMES, value, imaginary_unit(session, -1));
+    return bpl_dyad_on(session, BPL_GLYPH_TIMES, value, imaginary_unit(session, -1));
 }
 
 /* π÷2 less the arc sine. */
 static bpl_value *arc_cosine_complex(bpl_session *session, bpl_value *y)
 {
-    return dyad(session, BPL_GLYPH_MINUS, dyad(session, BPL_GLYPH_TIMES, number(session, 0.5), pi(session)), turned(session, y, false));
+    bpl_value *quarter = bpl_dyad_on(session, BPL_GLYPH_TIMES, bpl_float(session, 0.5), pi(session));
+    return bpl_dyad_on(session, BPL_GLYPH_MINUS, quarter, turned(session, y, false));
 }
 
 /* Of real numbers outside of the real functions' domain: arc sine, arc cosine and arc cosine of hyperbolas are an arc of the nearest number inside
@@ -197,11 +187,7 @@ static bpl_value *arc_outside(bpl_session *session, int64_t code, bpl_value *y)
         *beyond = wg_array_acosh(wg_array_maximum_scalar(wg_array_abs(real->array), 1));
     wg_array *circle = code == 1 ? wg_array_asin(inside) : wg_array_acos(inside);
     wg_array *complex = code == 6 ? wg_array_complex(beyond, circle) : wg_array_complex(circle, code == 1 ? beyond : wg_array_neg(beyond));
-    bpl_value *result = bpl_own_array(session, complex, BPL_CLASS_COMPLEX, real->atom, false);
-    wg_scope_close(session->lazy);
-    if (result && real->keys) result = bpl_settle_keys(session, result, bpl_keys_keep(real->keys));
-    bpl_release(real);
-    return result;
+    return made_of(session, real, complex, BPL_CLASS_COMPLEX, false);
 }
 
 static bpl_value *arc(bpl_session *session, int64_t code, bpl_value *y)
@@ -212,15 +198,16 @@ static bpl_value *arc(bpl_session *session, int64_t code, bpl_value *y)
     if (real && code == 6 && !within(session, y, 1, HUGE_VAL, &inside)) return NULL;
     if (real && !inside && code != 7) return arc_outside(session, code, y);
     switch (code) {
-    case 0: y = monad(session, BPL_GLYPH_ROOT, square_and(session, y, 1, true)); return real ? monad(session, BPL_GLYPH_PLUS, y) : y; /* below the cut */
+    case 0: y = bpl_monad_on(session, BPL_GLYPH_ROOT, square_and(session, y, 1, true));
+        return real ? bpl_monad_on(session, BPL_GLYPH_PLUS, y) : y; /* below the cut */
     case 1: return inside ? by_arc(session, y, (wg_array_asin)) : turned(session, y, false);
     case 2: return inside ? by_arc(session, y, (wg_array_acos)) : arc_cosine_complex(session, y);
     case 3: return inside ? by_arc(session, y, (wg_array_atan)) : turned(session, y, true);
-    case 4: return monad(session, BPL_GLYPH_ROOT, square_and(session, y, -1, false));
+    case 4: return bpl_monad_on(session, BPL_GLYPH_ROOT, square_and(session, y, -1, false));
     case 5: return inside ? by_arc(session, y, (wg_array_asinh)) : area(session, y, 1);
     case 6: return inside ? by_arc(session, y, (wg_array_acosh)) : area(session, y, -1);
     case 7: return inside ? by_arc(session, y, (wg_array_atanh)) : area_tangent(session, y);
-    case 8: return monad(session, BPL_GLYPH_MINUS, monad(session, BPL_GLYPH_ROOT, square_and(session, y, -1, true)));
+    case 8: return bpl_monad_on(session, BPL_GLYPH_MINUS, bpl_monad_on(session, BPL_GLYPH_ROOT, square_and(session, y, -1, true)));
     default: return bpl_fail(session, BPL_DOMAIN, "○ has the codes 0 to 8, not %lld", (long long)code);
     }
 }
@@ -257,11 +244,7 @@ bpl_value *bpl_lambert(bpl_session *session, bpl_value *given)
         wg_array *slope = wg_array_sub(wg_array_mul(e, next), wg_array_div(wg_array_mul(wg_array_add_scalar(w, 2), f), wg_array_mul_scalar(next, 2)));
         w = wg_array_select(wg_array_equal_scalar(f, 0), w, wg_array_sub(w, wg_array_div(f, slope)));
     }
-    bpl_value *result = bpl_own_array(session, w, BPL_CLASS_FLOAT, y->atom, false);
-    wg_scope_close(session->lazy);
-    if (result && y->keys) result = bpl_settle_keys(session, result, bpl_keys_keep(y->keys));
-    bpl_release(y);
-    return result;
+    return made_of(session, y, w, BPL_CLASS_FLOAT, false);
 }
 
 /* ---- complex numbers of two parts ---------------------------------------------------------------------------------------------------- */
@@ -276,33 +259,33 @@ static bpl_value *of_last(bpl_session *session, bpl_value *y, int64_t position)
     bpl_keys *keys = rank > 1 ? bpl_keys_part(session, part, 0, rank - 1) : NULL;
     bpl_value *dropped = bpl_with_shape(session, part, rank - 1, bpl_shape(part), keys);
     bpl_release(part);
-    return dropped && rank == 1 && bpl_is_simple(dropped) ? monad(session, BPL_GLYPH_TAKE, dropped) : dropped;
+    return dropped && rank == 1 && bpl_is_simple(dropped) ? bpl_monad_on(session, BPL_GLYPH_TAKE, dropped) : dropped;
 }
 
 static bpl_value *undo_parts(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    bpl_value *side = dyad(session, BPL_GLYPH_TIMES, of_last(session, y, 1), imaginary_unit(session, 1));
-    return dyad(session, BPL_GLYPH_PLUS, side ? of_last(session, y, 0) : NULL, side);
+    bpl_value *side = bpl_dyad_on(session, BPL_GLYPH_TIMES, of_last(session, y, 1), imaginary_unit(session, 1));
+    return bpl_dyad_on(session, BPL_GLYPH_PLUS, side ? of_last(session, y, 0) : NULL, side);
 }
 
 static bpl_value *undo_polar(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    bpl_value *direction = monad(session, BPL_GLYPH_CIRCLE, of_last(session, y, 1));
-    return dyad(session, BPL_GLYPH_TIMES, direction ? of_last(session, y, 0) : NULL, direction);
+    bpl_value *direction = bpl_monad_on(session, BPL_GLYPH_CIRCLE, of_last(session, y, 1));
+    return bpl_dyad_on(session, BPL_GLYPH_TIMES, direction ? of_last(session, y, 0) : NULL, direction);
 }
 
 /* ---- layouts ------------------------------------------------------------------------------------------------------------------------- */
 
 static bpl_value *undo_rotate(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
-    return dyad(session, BPL_GLYPH_REVERSE, bpl_monad(session, BPL_GLYPH_MINUS, fixed), keep(y));
+    return bpl_dyad_on(session, BPL_GLYPH_REVERSE, bpl_monad(session, BPL_GLYPH_MINUS, fixed), bpl_keep(y));
 }
 
 static bpl_value *undo_rotate_first(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
-    return dyad(session, BPL_GLYPH_REVERSE_FIRST, bpl_monad(session, BPL_GLYPH_MINUS, fixed), keep(y));
+    return bpl_dyad_on(session, BPL_GLYPH_REVERSE_FIRST, bpl_monad(session, BPL_GLYPH_MINUS, fixed), bpl_keep(y));
 }
 
 static bpl_value *undo_transpose(bpl_session *session, bpl_value *fixed, bpl_value *y)
@@ -314,7 +297,7 @@ static bpl_value *undo_enclose(bpl_session *session, bpl_value *fixed, bpl_value
 {
     (void)fixed;
     if (bpl_rank(y)) return bpl_monad(session, BPL_GLYPH_TAKE, y);
-    return y->type == BPL_ITEMS ? keep(y->items->at[0]) : bpl_is_simple(y) ? bpl_with_atom(session, y, true) : keep(y);
+    return bpl_only_item(session, y);
 }
 
 /* The parts in a row. */
@@ -356,7 +339,7 @@ static bpl_value *undo_windows(bpl_session *session, bpl_value *fixed, bpl_value
     }
     bpl_release(rest);
     bpl_release(ends);
-    return dyad(session, BPL_GLYPH_TABLE, first, flat);
+    return bpl_dyad_on(session, BPL_GLYPH_TABLE, first, flat);
 }
 
 /* ---- positions and counts ------------------------------------------------------------------------------------------------------------ */
@@ -373,12 +356,12 @@ static bpl_value *undo_index_of(bpl_session *session, bpl_value *fixed, bpl_valu
 {
     bool inside;
     bpl_value *length = bpl_monad(session, BPL_GLYPH_TALLY, fixed);
-    if (!all_true(session, dyad(session, BPL_GLYPH_LESS, keep(y), length), &inside)) return NULL;
+    if (!all_true(session, bpl_dyad_on(session, BPL_GLYPH_LESS, bpl_keep(y), length), &inside)) return NULL;
     if (!inside) return no_argument(session);
     bpl_items *path = bpl_items_new(session, 1, (int64_t[]){1});
     if (!path) return NULL;
-    path->at[0] = keep(y);
-    return dyad(session, BPL_GLYPH_INDEX, bpl_of_items(session, path), keep(fixed));
+    path->at[0] = bpl_keep(y);
+    return bpl_dyad_on(session, BPL_GLYPH_INDEX, bpl_of_items(session, path), bpl_keep(fixed));
 }
 
 /* How often each position occurs. */
@@ -442,8 +425,8 @@ static bpl_value *undo_decode(bpl_session *session, bpl_value *fixed, bpl_value 
     }
     int64_t digits = 0;
     for (double power = 1; power <= most && digits < 2048; power *= base) digits++;
-    bpl_value *bases = dyad(session, BPL_GLYPH_RESHAPE, bpl_integer(session, digits), keep(fixed));
-    return dyad(session, BPL_GLYPH_ENCODE, bases, keep(y));
+    bpl_value *bases = bpl_dyad_on(session, BPL_GLYPH_RESHAPE, bpl_integer(session, digits), bpl_keep(fixed));
+    return bpl_dyad_on(session, BPL_GLYPH_ENCODE, bases, bpl_keep(y));
 }
 
 /* [counts values] to values repeated. */
@@ -452,7 +435,7 @@ static bpl_value *undo_runs(bpl_session *session, bpl_value *fixed, bpl_value *y
     (void)fixed;
     if (bpl_rank(y) != 1 || bpl_volume(y) != 2) return bpl_fail(session, BPL_LENGTH, "runs are two items: counts and values");
     bpl_value *counts = bpl_item(session, y, 0), *values = counts ? bpl_item(session, y, 1) : NULL;
-    return dyad(session, BPL_GLYPH_REPLICATE, counts, values);
+    return bpl_dyad_on(session, BPL_GLYPH_REPLICATE, counts, values);
 }
 
 /* Where each item came from: the first of each run; a fill where the count was 0 or, passing over as many fills, negative. */
@@ -483,8 +466,8 @@ static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_val
 static bpl_value *undo_grade_down(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    bpl_value *last = monad(session, BPL_GLYPH_LESS_EQUAL, bpl_monad(session, BPL_GLYPH_TALLY, y));
-    return dyad(session, BPL_GLYPH_MINUS, last, last ? bpl_monad(session, BPL_GLYPH_GRADE_UP, y) : NULL);
+    bpl_value *last = bpl_monad_on(session, BPL_GLYPH_LESS_EQUAL, bpl_monad(session, BPL_GLYPH_TALLY, y));
+    return bpl_dyad_on(session, BPL_GLYPH_MINUS, last, last ? bpl_monad(session, BPL_GLYPH_GRADE_UP, y) : NULL);
 }
 
 /* ---- primes, polynomials, text ------------------------------------------------------------------------------------------------------- */
@@ -521,27 +504,24 @@ static bpl_value *undo_factors(bpl_session *session, bpl_value *fixed, bpl_value
 static bpl_value *undo_roots(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    if (y->type != BPL_ITEMS) return keep(y);
+    if (y->type != BPL_ITEMS) return bpl_keep(y);
     if (bpl_rank(y) != 1 || bpl_volume(y) != 2) return bpl_fail(session, BPL_LENGTH, "roots are two items: a factor and the roots");
     bpl_value *coefficients = bpl_monad(session, BPL_GLYPH_RAVEL, y->items->at[0]), *roots = y->items->at[1];
     for (int64_t i = 0; i < bpl_volume(roots) && coefficients; i++) {
-        bpl_value *up = dyad(session, BPL_GLYPH_RAVEL, bpl_fill(session, coefficients), keep(coefficients));
-        bpl_value *stay = dyad(session, BPL_GLYPH_RAVEL, keep(coefficients), up ? bpl_fill(session, coefficients) : NULL);
-        bpl_value *part = dyad(session, BPL_GLYPH_TIMES, stay ? bpl_item(session, roots, i) : NULL, stay);
+        bpl_value *up = bpl_dyad_on(session, BPL_GLYPH_RAVEL, bpl_fill(session, coefficients), bpl_keep(coefficients));
+        bpl_value *stay = bpl_dyad_on(session, BPL_GLYPH_RAVEL, bpl_keep(coefficients), up ? bpl_fill(session, coefficients) : NULL);
+        bpl_value *part = bpl_dyad_on(session, BPL_GLYPH_TIMES, stay ? bpl_item(session, roots, i) : NULL, stay);
         bpl_release(coefficients);
-        coefficients = dyad(session, BPL_GLYPH_MINUS, up, part);
+        coefficients = bpl_dyad_on(session, BPL_GLYPH_MINUS, up, part);
     }
     return coefficients;
 }
 
+/* The text of y: that of •literal⁻. */
 static bpl_value *undo_execute(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    base_string text = base_string_new(session->allocator);
-    bool good = bpl_literal(session, y, &text);
-    bpl_value *result = good ? bpl_string(session, text.text, text.length) : NULL;
-    base_string_free(&text);
-    return result;
+    return bpl_system_literal_of(session, &(bpl_call){.right = y});
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------------------- */
@@ -596,9 +576,6 @@ bpl_value *bpl_undo(bpl_session *session, uint16_t glyph, bpl_known which, bpl_v
 }
 
 /* ---- system names -------------------------------------------------------------------------------------------------------------------- */
-
-#define SYSTEM_INVERSE(ID, code) bpl_value *bpl_system_##code(bpl_session *session, const bpl_call *call);
-#include "bpl/system_inverses.def"
 
 static const bpl_code system_inverses[BPL_SYSTEM_COUNT] = {
     [0] = NULL,

@@ -201,6 +201,8 @@ bpl_value *bpl_prototype_of(bpl_session *session, const bpl_value *item);
 bpl_value *bpl_fill(bpl_session *session, const bpl_value *value);
 /* The host items of a simple value, row-major and dense, borrowed until the value is released. */
 bool bpl_read(bpl_session *session, const bpl_value *value, wg_view *view);
+/* Whether the items of a view stand row-major and dense. */
+bool bpl_is_dense(const wg_view *view);
 /* A unit or one-item number as a number; DOMAIN where it is none (bpl_to_integer: not whole, by the tolerance), LENGTH where there are more. `what`
  * names it in the error. */
 bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *what, int64_t *number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Writing into arrays: x.[..]←v, paths, their modified forms, and selections. One mechanism: positions are found and checked, new items are
- * computed (a modifying function runs now, while nothing has changed), then put_items changes the array: in place where nobody else has it. */
+ * computed (a modifying function runs now, while nothing has changed), then bpl_put changes the array: in place where nobody else has it. */
 #include <math.h>
 #include <string.h>
 
@@ -94,20 +94,18 @@ static void place_written(bpl_session *session, const bpl_node *root, bpl_value 
 
 /* ---- keys that are not there yet ------------------------------------------------------------------------------------------------------------ */
 
-static bool is_key(const bpl_value *value) { return value->type == BPL_CHARACTERS && bpl_rank(value) <= 1; }
-
 /* Keys that a selector names: how many; 0: it names none. */
 static int64_t keys_named(const bpl_value *selector)
 {
-    if (is_key(selector)) return 1;
+    if (bpl_is_key(selector)) return 1;
     if (selector->type != BPL_ITEMS) return 0;
     for (int64_t i = 0; i < selector->items->volume; i++) {
-        if (!is_key(selector->items->at[i])) return 0;
+        if (!bpl_is_key(selector->items->at[i])) return 0;
     }
     return selector->items->volume;
 }
 
-static bpl_value *key_named(bpl_value *selector, int64_t i) { return is_key(selector) ? selector : selector->items->at[i]; }
+static bpl_value *key_named(bpl_value *selector, int64_t i) { return bpl_is_key(selector) ? selector : selector->items->at[i]; }
 
 /* How many of the keys that a selector names an axis lacks. */
 static int64_t keys_missing(bpl_session *session, const bpl_axis *axis, bpl_value *selector)
@@ -200,7 +198,6 @@ static bpl_value *steps_read(bpl_session *session, bpl_value *root, const step *
 }
 
 /* ---- writing along a path ---------------------------------------------------------------------------------------------------------------- */
-
 
 /* Values with keys go to the places with those keys. Owned. */
 static bpl_value *align(bpl_session *session, const bpl_value *array, const bpl_recipe *recipe, bpl_value *value)
@@ -319,7 +316,7 @@ static bpl_value *modified(bpl_session *session, bpl_value *root, const path *wa
     if (!inner) return NULL;
     if (!last->count || (last->count == 1 && bpl_is_deep(inner, last->selectors[0]))) {
         bpl_value *old = step_read(session, inner, last);
-        if (old) result = bpl_apply(session, function, value ? old : NULL, value ? value : old);
+        if (old) result = bpl_modify_item(session, function, old, value);
         bpl_release(old);
     } else {
         bpl_recipe recipe;
@@ -345,7 +342,6 @@ bool bpl_write_path(bpl_session *session, const bpl_node *target, bpl_value *val
         bpl_value *root = bpl_keep(*place);
         good = (made = modified(session, root, &way, value, function));
         bpl_release(root);
-        if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
         good = good && (place = path_place(session, way.root)); /* the function may have moved it */
     }
     if (good) {
@@ -422,10 +418,9 @@ bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *
         result = plain ? bpl_with_atom(session, plain, atom) : NULL;
         bpl_release(plain);
     }
-    bpl_value *keyed = result && value->keys ? bpl_with_keys(session, result, value->keys) : bpl_keep(result);
-    bpl_release(result);
-    if (keyed && !keyed->atom) keyed->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
-    return keyed;
+    result = bpl_settle_keys(session, result, bpl_keys_keep(value->keys));
+    if (result && !result->atom) result->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
+    return result;
 }
 
 /* Calls with their rightmost argument exchanged for ids. Owned. */
@@ -465,17 +460,6 @@ typedef struct selection {
     uint32_t whole_count, whole_capacity;
 } selection;
 
-static bool gather_leaves(selection *s, const bpl_value *value, uint64_t *next)
-{
-    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) {
-        if (!gather_leaves(s, value->items->at[i], next)) return false;
-    }
-    for (int64_t i = 0; value->type != BPL_ITEMS && i < bpl_volume(value); i++) {
-        if (!(s->leaves[(*next)++] = bpl_item(s->session, value, i))) return false;
-    }
-    return true;
-}
-
 static bool no_selection(bpl_session *session)
 {
     return bpl_fail(session, BPL_DOMAIN, "a selection that is assigned to computes with the items that it selects"), false;
@@ -490,12 +474,10 @@ static bool write_leaf(selection *s, int64_t id, bpl_value *value)
     if (s->function && !s->leaves) {
         uint64_t next = 0;
         if (!(s->leaves = base_allocate_zeroed(s->session->allocator, s->count * sizeof *s->leaves))) return bpl_fail_memory(s->session), false;
-        if (!gather_leaves(s, s->source, &next)) return false;
+        if (!bpl_leaves(s->session, s->source, s->leaves, &next)) return false;
     }
     if (s->function) {
-        bpl_value *old = *place ? *place : s->leaves[number - 1];
-        made = bpl_apply(s->session, s->function, value ? old : NULL, value ? value : old);
-        if (!made && s->session->no_result) s->session->no_result = false, bpl_fail(s->session, BPL_VALUE, "the function gives no value to be assigned");
+        made = bpl_modify_item(s->session, s->function, *place ? *place : s->leaves[number - 1], value);
         if (!made) return false;
     }
     bpl_release(*place);
@@ -519,8 +501,7 @@ static bool write_whole(selection *s, const bpl_value *selected, bpl_value *old,
     bpl_session *session = s->session;
     if (!BASE_RESERVE(session->allocator, s->wholes, s->whole_capacity, s->whole_count + 1)) return bpl_fail_memory(session), false;
     for (uint32_t i = 0; i < s->whole_count; i++) old = s->wholes[i].ids == selected ? s->wholes[i].value : old;
-    bpl_value *made = s->function ? bpl_apply(session, s->function, value ? old : NULL, value ? value : old) : bpl_keep(value);
-    if (!made && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the function gives no value to be assigned");
+    bpl_value *made = s->function ? bpl_modify_item(session, s->function, old, value) : bpl_keep(value);
     if (!made) return false;
     s->wholes[s->whole_count++] = (struct whole){selected, made};
     return true;
@@ -586,9 +567,7 @@ static bpl_value *rebuild(selection *s, bpl_value *source, const bpl_value *ids,
         return NULL;
     }
     bpl_value *made = items->volume ? bpl_collect(session, items) : (bpl_items_free(session, items), bpl_keep(source));
-    bpl_value *keyed = made && source->keys ? bpl_with_keys(session, made, source->keys) : bpl_keep(made);
-    bpl_release(made);
-    return keyed;
+    return bpl_settle_keys(session, made, bpl_keys_keep(source->keys));
 }
 
 /* What a nested array becomes. Owned. */

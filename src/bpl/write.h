@@ -48,6 +48,8 @@ bpl_value *bpl_align(bpl_session *session, const bpl_keys *keys, bpl_value *valu
 /* The item of a key of a record, owned; NULL (and no error) where there is none. index.c */
 bpl_value *bpl_at_key(bpl_session *session, const bpl_value *value, const bpl_value *key);
 
+/* A key: a text. */
+static inline bool bpl_is_key(const bpl_value *value) { return value->type == BPL_CHARACTERS && bpl_rank(value) <= 1; }
 /* Does a selector enter the items of its array: coordinates longer than its axes, or with keys in them? */
 bool bpl_is_deep(const bpl_value *value, const bpl_value *selector);
 /* The item at a coordinate (a vector of positions and keys), entering items. Owned. */

@@ -25,7 +25,7 @@ static void command_names(bpl_console *console, const char *rest)
 {
     (void)rest;
     for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= console->bpl->symbol_count; symbol++) {
-        bpl_value *value = symbol < console->bpl->symbol_capacity ? console->bpl->globals[symbol] : NULL;
+        bpl_value *value = console->bpl->globals[symbol];
         if (value && !is_system(console->bpl, symbol)) bpl_console_print(console, "%s  %s\n", bpl_symbol_text(console->bpl, symbol), roles[bpl_role_of(value)]);
     }
 }
@@ -34,7 +34,7 @@ static void command_names(bpl_console *console, const char *rest)
 static bool put_names(wg_bpl *bpl, base_string *text)
 {
     for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= bpl->symbol_count; symbol++) {
-        bpl_value *value = symbol < bpl->symbol_capacity ? bpl->globals[symbol] : NULL;
+        bpl_value *value = bpl->globals[symbol];
         if (!value || is_system(bpl, symbol)) continue;
         base_string_printf(text, "%s←", bpl_symbol_text(bpl, symbol));
         bool function = bpl_is_function(value) || bpl_holds_function(value);
@@ -113,14 +113,12 @@ static void command_time(bpl_console *console, const char *text)
     bpl_console_print(console, "%.4g %s, the least of %d run%s\n", least * scale, unit, runs, runs == 1 ? "" : "s");
 }
 
-static bpl_role role_now(void *user, bpl_symbol name) { return bpl_role_now(user, name); }
-
 static void command_dissect(bpl_console *console, const char *text)
 {
     bpl_error_clear(console->bpl); /* of the last run */
     bpl_source *source = bpl_source_new(console->bpl, "dissect", text, strlen(text));
     for (uint32_t i = 0; source && i < source->body.count; i++) {
-        const bpl_node *tree = bpl_bind(console->bpl, source, &source->body.statements[i], (bpl_roles){role_now, console->bpl});
+        const bpl_node *tree = bpl_statement_tree(console->bpl, source, &source->body.statements[i]);
         base_string shown = base_string_new(tool_allocator());
         if (!tree) break;
         bpl_print_tree(&shown, tree);

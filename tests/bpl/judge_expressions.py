@@ -48,7 +48,7 @@ class Expressions:
         if pick < 0.89: return f"{{{self.expression(depth - 1, '⍵')}}}"
         if pick < 0.92: return f"({self.function(depth - 1)}⍣{self.one('2', '0', '¯1')})"
         if pick < 0.95: return f"({self.function(depth - 1)}@{self.one('(1↑⊢)', '⌽', '0', '[1 0]', '⊖', ',')})"
-        if pick < 0.97: return f"({self.pair(depth - 1)}⌸)" if False else f"({{⍺ ⍵}}⌸)"
+        if pick < 0.97: return "({⍺ ⍵}⌸)"
         return f"({self.function(depth - 1)}⊘{self.pair(depth - 1)})"
 
     def pair(self, depth):
@@ -61,7 +61,7 @@ class Expressions:
         if pick < 0.83: return f"({self.random.choice(FOLDED)}.{self.random.choice(FOLDED)})"
         if pick < 0.87: return f"({self.pair(depth - 1)}⍨)"
         if pick < 0.91: return f"({self.pair(depth - 1)}⍥{self.function(depth - 1)})"
-        if pick < 0.94: return f"({self.pair(depth - 1)}{self.one('↣', '↢')}{self.function(depth - 1)})" if False else f"({self.function(depth - 1)}∘{self.pair(depth - 1)})"
+        if pick < 0.94: return f"({self.function(depth - 1)}∘{self.pair(depth - 1)})"
         return f"{{⍺{self.pair(depth - 1)}{self.expression(depth - 1, '⍵')}}}"
 
     def expression(self, depth, leaf=None):
