@@ -442,7 +442,6 @@ static bool ascending(bpl_session *session, const bpl_value *bounds, bool *answe
 
 bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
 {
-    static const int32_t same[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     bpl_value *bounds = call->left, *value = call->right, *result = NULL;
     uint32_t frame;
     bpl_class class;
@@ -469,5 +468,5 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
         bpl_release(result);
         result = labels;
     }
-    return bpl_carry(session, result, value, same, NULL);
+    return bpl_carry(session, result, value, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * Replicate by counts, and runs of equal cells. */
 #include "bpl/whole.h"
 
-static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
 /* ---- replicate ---- */
 
 typedef struct repeat_plan {
@@ -25,7 +23,7 @@ static wg_array *repeated(wg_array *array, double fill, const void *user)
 /* One call, where the axis has no keys to be told apart: a mask, or one count for all. */
 static bpl_value *replicate_at_once(bpl_session *session, bpl_value *value, const repeat_plan *plan)
 {
-    return bpl_carry(session, bpl_lay(session, value, repeated, plan), value, same_axes, NULL);
+    return bpl_carry(session, bpl_lay(session, value, repeated, plan), value, NULL, NULL);
 }
 
 /* Positions by counts: `each` is one count for each of `extent` cells (or of one cell for every count); negative ones are fills. */

@@ -179,13 +179,13 @@ static bpl_value *sort(bpl_session *session, bpl_value *value, bool descending)
     if (is_plain(value) && (!axis || !axis->labels)) {
         wg_scope_open(session->lazy);
         bpl_value *result = bpl_scope_result(session, wg_array_sort(value->array, 0, descending), value->class);
-        return bpl_carry(session, result, value, (int32_t[]){0}, NULL);
+        return bpl_carry(session, result, value, NULL, NULL);
     }
     if (has_few_columns(value) && count && !(axis && axis->labels)) {
         wg_scope_open(session->lazy);
         wg_array *order = grade_columns(value, descending);
         bpl_value *result = bpl_scope_result(session, wg_array_take(value->array, order, 0), value->class);
-        return bpl_carry(session, result, value, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, NULL);
+        return bpl_carry(session, result, value, NULL, NULL);
     }
     if (!graded(session, value, descending, &positions)) return NULL;
     bpl_value *result = bpl_pick_cells(session, value, 0, positions, count);

@@ -3,8 +3,6 @@
  * Reverse, rotate, take, drop, first: read maps of lazy/, no copies. */
 #include "bpl/whole.h"
 
-static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
 /* ---- reverse ---- */
 
 static wg_array *reversed(wg_array *array, double fill, const void *axis)
@@ -36,7 +34,7 @@ static bpl_value *carry_stepped(bpl_session *session, bpl_value *result, bpl_val
     if (!result || !value->keys) return result;
     if (!stepped(session, labels, start, step, &moved)) return bpl_release(result), NULL;
     positions[axis] = moved;
-    result = bpl_carry(session, result, value, same_axes, positions);
+    result = bpl_carry(session, result, value, NULL, positions);
     if (moved) base_free(session->allocator, moved, (size_t)labels->extent * sizeof *moved);
     return result;
 }

@@ -40,8 +40,9 @@ bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
 /* No items of this shape, of the value's kind or prototype. */
 bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape);
 
-/* `result` (consumed; NULL stays NULL) with names and keys of `value`: axis i has what axis from[i] has (-1: nothing), key p of it that of
- * position positions[i][p]. positions NULL, or positions[i] NULL: of p; without keys where the lengths differ. DOMAIN: a key twice. */
+/* `result` (consumed; NULL stays NULL) with names and keys of `value`: axis i has what axis from[i] has (-1: nothing; from NULL: what axis i has),
+ * key p of it that of position positions[i][p]. positions NULL, or positions[i] NULL: of p; without keys where the lengths differ. DOMAIN: a key
+ * twice. */
 bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *value, const int32_t *from, const int64_t *const *positions);
 /* Name and keys that several axes agree on: `to` begins without any and takes in one axis after the other; one without a name or without keys
  * agrees with any. `lost`: they do not agree, what was there is gone. Only the first positions of a longer axis count. */
