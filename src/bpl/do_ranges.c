@@ -100,17 +100,8 @@ static bpl_value *selector(bpl_session *session, const bpl_value *value, uint32_
 {
     const bpl_axis *from = bpl_axis_of(value, axis);
     int64_t extent = bpl_shape(value)[axis];
-    bpl_value *result = NULL;
-    if (!from || !from->labels) {
-        result = counted(session, BPL_CLASS_ORDINARY, WG_KIND_I64, extent);
-    } else {
-        bpl_items *items = bpl_items_new(session, 1, &extent);
-        bool good = items != NULL;
-        for (int64_t i = 0; good && i < extent; i++)
-            good = (items->at[i] = from->labels[i] ? bpl_keep(from->labels[i]) : bpl_integer(session, i)) != NULL;
-        if (good) result = bpl_collect(session, items);
-        else if (items) bpl_items_free(session, items);
-    }
+    bool keyed = from && from->labels;
+    bpl_value *result = keyed ? bpl_labels_of_all(session, from) : counted(session, BPL_CLASS_ORDINARY, WG_KIND_I64, extent);
     if (!result || !from || !from->name) return result;
     bpl_keys *keys = bpl_keys_new(session, 1, &extent);
     if (!keys || !bpl_axis_set_name(session, &keys->axes[0], from->name)) bpl_release(result), result = NULL;

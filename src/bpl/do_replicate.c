@@ -108,18 +108,6 @@ static bool find_runs(bpl_session *session, bpl_value *value, int64_t **runs, in
     return good;
 }
 
-/* The keys of every position, numbers where there are none. */
-static bpl_value *all_labels(bpl_session *session, const bpl_axis *axis)
-{
-    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
-    bool good = items != NULL;
-    for (int64_t i = 0; good && i < axis->extent; i++)
-        good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
-    if (good) return bpl_collect(session, items);
-    if (items) bpl_items_free(session, items);
-    return NULL;
-}
-
 /* The cells at which runs begin, without the keys of their axis. */
 static bpl_value *run_cells(bpl_session *session, bpl_value *value, const int64_t *positions, int64_t count)
 {
@@ -150,7 +138,7 @@ bpl_value *bpl_do_runs(bpl_session *session, const bpl_call *call)
         if (good) good = (items->at[0] = bpl_integers(session, numbers, count)) != NULL;
         for (int64_t i = 0; good && i < count; i++) numbers[i] = runs[2 * i];
         if (good) good = (items->at[1] = run_cells(session, value, numbers, count)) != NULL;
-        if (good && items->volume == 3) good = (items->at[2] = all_labels(session, axis)) != NULL;
+        if (good && items->volume == 3) good = (items->at[2] = bpl_labels_of_all(session, axis)) != NULL;
         if (numbers) base_free(session->allocator, numbers, ((size_t)extent + 1) * sizeof *numbers);
         base_free(session->allocator, runs, 2 * ((size_t)extent + 1) * sizeof *runs);
     }

@@ -37,6 +37,17 @@ bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis
     return NULL;
 }
 
+bpl_value *bpl_labels_of_all(bpl_session *session, const bpl_axis *axis)
+{
+    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < axis->extent; i++)
+        good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
+    if (good) return bpl_collect(session, items);
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
 bpl_value *bpl_do_index_of(bpl_session *session, const bpl_call *call)
 {
     uint32_t frame;

@@ -132,18 +132,11 @@ static wg_array *grade_columns(const bpl_value *value, bool descending)
 static bpl_value *grade_result(bpl_session *session, bpl_value *positions, const bpl_value *value)
 {
     const bpl_axis *axis = bpl_axis_of(value, 0);
-    wg_view view;
     if (!positions || !axis) return positions;
     if (axis->labels) {
-        bpl_items *items = bpl_items_new(session, 1, &axis->extent);
-        bool good = items && bpl_read(session, positions, &view);
-        for (int64_t i = 0; good && i < axis->extent; i++) {
-            int64_t at = ((const int64_t *)view.data)[i];
-            good = (items->at[i] = axis->labels[at] ? bpl_keep(axis->labels[at]) : bpl_integer(session, at)) != NULL;
-        }
+        bpl_value *labels = bpl_labels_of(session, positions, axis, 0);
         bpl_release(positions);
-        if (!good && items) bpl_items_free(session, items);
-        positions = good ? bpl_collect(session, items) : NULL;
+        positions = labels;
     }
     bpl_keys *keys = positions ? bpl_keys_new(session, 1, bpl_shape(positions)) : NULL;
     if (positions && (!keys || !bpl_axis_set_name(session, &keys->axes[0], axis->name))) bpl_release(positions), positions = NULL;

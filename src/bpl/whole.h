@@ -92,6 +92,8 @@ bool bpl_distinct_by_range(bpl_session *session, wg_array *keys, int64_t **posit
 bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class *class, wg_kind *kind);
 /* Positions (counted from `first`) as the keys of an axis, where it has them. */
 bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis *axis, int64_t first);
+/* The keys of an axis that has some: a vector, of a position without one its number. */
+bpl_value *bpl_labels_of_all(bpl_session *session, const bpl_axis *axis);
 /* The major cells at which a mask [n] (of the open scope) holds. */
 bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask);
 
