@@ -34,29 +34,12 @@ bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class
 
 /* ---- positions of a shape ---- */
 
-static const bpl_value *axis_label(const bpl_value *value, int64_t position)
-{
-    const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
-    return axis && axis->labels ? axis->labels[position] : NULL;
-}
-
-static bool set_name_by(bpl_session *session, bpl_axis *axis, const bpl_value *label)
-{
-    char *text;
-    size_t length;
-    if (!label) return true;
-    if (!bpl_to_text(session, label, "the name of an axis", &text, &length)) return false;
-    bool good = bpl_axis_set_name(session, axis, text);
-    base_free(session->allocator, text, length + 1);
-    return good;
-}
-
 static bpl_value *name_axes(bpl_session *session, bpl_value *result, const bpl_value *lengths)
 {
     if (!result || !lengths->keys || !bpl_rank(lengths)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
     bool good = keys != NULL;
-    for (uint32_t axis = 0; good && axis < keys->rank; axis++) good = set_name_by(session, &keys->axes[axis], axis_label(lengths, axis));
+    for (uint32_t axis = 0; good && axis < keys->rank; axis++) good = bpl_axis_name_by(session, &keys->axes[axis], bpl_label_at(lengths, axis));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
 }

@@ -175,6 +175,23 @@ bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *v
     return bpl_settle_keys(session, result, keys);
 }
 
+bpl_value *bpl_label_at(const bpl_value *value, int64_t position)
+{
+    const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
+    return axis && axis->labels ? axis->labels[position] : NULL;
+}
+
+bool bpl_axis_name_by(bpl_session *session, bpl_axis *axis, const bpl_value *label)
+{
+    char *text;
+    size_t length;
+    if (!label) return true;
+    if (!bpl_to_text(session, label, "the name of an axis", &text, &length)) return false;
+    bool good = bpl_axis_set_name(session, axis, text);
+    base_free(session->allocator, text, length + 1);
+    return good;
+}
+
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement)
 {
     if (!from) return true;

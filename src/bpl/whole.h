@@ -44,6 +44,10 @@ bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank,
  * key p of it that of position positions[i][p]. positions NULL, or positions[i] NULL: of p; without keys where the lengths differ. DOMAIN: a key
  * twice. */
 bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *value, const int32_t *from, const int64_t *const *positions);
+/* The key of a position of the first axis, borrowed; NULL: it has none. */
+bpl_value *bpl_label_at(const bpl_value *value, int64_t position);
+/* Names an axis by a key; NULL: its name stays. */
+bool bpl_axis_name_by(bpl_session *session, bpl_axis *axis, const bpl_value *label);
 /* Name and keys that several axes agree on: `to` begins without any and takes in one axis after the other; one without a name or without keys
  * agrees with any. `lost`: they do not agree, what was there is gone. Only the first positions of a longer axis count. */
 typedef struct bpl_agreement {
