@@ -91,6 +91,10 @@ bpl_keys *bpl_keys_new(bpl_session *session, uint32_t rank, const int64_t *shape
 bpl_keys *bpl_keys_keep(bpl_keys *keys); /* NULL stays NULL */
 void bpl_keys_release(bpl_session *session, bpl_keys *keys);
 bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key */
+/* Whether a position of a value has a key; whether an axis has a name that is shown. */
+bool bpl_has_labels(const bpl_value *value);
+bool bpl_has_names(const bpl_value *value);
+bool bpl_shows_name(const bpl_axis *axis);
 /* What is known of an axis, borrowed; NULL: nothing. */
 const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
 void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
