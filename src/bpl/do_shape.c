@@ -91,8 +91,7 @@ static bpl_value *named_by_lengths(bpl_session *session, bpl_value *result, cons
 {
     if (!result || (!lengths->keys && !value->keys)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
-    bool good = keys != NULL, same = bpl_rank(value) == bpl_rank(result);
-    for (uint32_t axis = 0; same && axis < bpl_rank(value); axis++) same = bpl_shape(value)[axis] == bpl_shape(result)[axis];
+    bool good = keys != NULL, same = bpl_same_shape(value, result);
     for (uint32_t axis = 0; good && axis < keys->rank; axis++) {
         if (same) good = bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, axis)) && bpl_axis_set_name(session, &keys->axes[axis], NULL);
         good = good && bpl_axis_name_by(session, &keys->axes[axis], bpl_label_at(lengths, axis));

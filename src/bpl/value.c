@@ -278,6 +278,13 @@ bool bpl_is_simple(const bpl_value *value) { return value->type <= BPL_CHARACTER
 bool bpl_is_number(const bpl_value *value) { return value->type == BPL_NUMBERS || value->type == BPL_RATIONAL; }
 bool bpl_is_unit(const bpl_value *value) { return bpl_rank(value) == 0; }
 bool bpl_is_function(const bpl_value *value) { return value->type == BPL_FUNCTION; }
+
+bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
+{
+    uint32_t rank = bpl_rank(a);
+    return rank == bpl_rank(b) && (!rank || !memcmp(bpl_shape(a), bpl_shape(b), rank * sizeof(int64_t)));
+}
+
 wg_kind bpl_kind(const bpl_value *value) { return bpl_is_simple(value) ? wg_array_kind(value->array) : WG_KIND_COUNT; }
 
 uint32_t bpl_rank(const bpl_value *value)

@@ -187,6 +187,7 @@ bool bpl_is_simple(const bpl_value *value);/* NUMBERS or CHARACTERS */
 bool bpl_is_number(const bpl_value *value);/* NUMBERS, RATIONAL */
 bool bpl_is_unit(const bpl_value *value);  /* rank 0 */
 bool bpl_is_function(const bpl_value *value);
+bool bpl_same_shape(const bpl_value *a, const bpl_value *b);
 /* A function among its own items: role HOLDER. */
 bool bpl_holds_function(const bpl_value *value);
 /* The role that a name with this value has. */

@@ -10,10 +10,7 @@
 
 #include "bpl/bpl.h"
 
-/* Opens and closes the scope that temporaries of numeric calls belong to. bpl_scope_result keeps an array beyond it and closes. */
-static inline void bpl_scope_open(bpl_session *session) { wg_scope_open(session->lazy); }
-static inline void bpl_scope_close(bpl_session *session) { wg_scope_close(session->lazy); }
-/* Closes the scope; the value of an array of it (NULL: the error of the lazy context). No atom, not weak. */
+/* Closes the scope that is open; the value of an array of it (NULL: the error of the lazy context). No atom, not weak. */
 bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class class);
 /* The same of an array or an atom [] that a rank of 0 makes. */
 bpl_value *bpl_scope_atom(bpl_session *session, wg_array *array, bpl_class class);
