@@ -231,39 +231,32 @@ static void part_of(part_plan *plan, const bpl_value *value, int64_t count)
     }
 }
 
-bpl_value *bpl_do_take(bpl_session *session, const bpl_call *call)
+/* ↑ leaves so many positions of an axis, ↓ all but so many. Those that stay are the last ones where ↑ has a negative count, or ↓ a positive one. */
+static bpl_value *take_or_drop(bpl_session *session, const bpl_call *call, bool drops)
 {
-    if (bpl_rank(call->left) > 1) return bpl_by_rows(session, call, bpl_do_take);
     uint32_t list[WG_MAX_RANK];
     int64_t *counts, count;
     part_plan plan;
-    if (!part_counts(session, call, "↑", list, &counts, &count)) return NULL;
+    if (!part_counts(session, call, drops ? "↓" : "↑", list, &counts, &count)) return NULL;
     part_of(&plan, call->right, count);
     for (int64_t i = 0; i < count; i++) {
-        int64_t extent = plan.count[list[i]], wanted = counts[i] < 0 ? -counts[i] : counts[i];
-        plan.count[list[i]] = wanted;
-        if (counts[i] < 0) plan.start[list[i]] = extent - wanted;
+        int64_t extent = plan.count[list[i]], given = counts[i] < 0 ? -counts[i] : counts[i];
+        int64_t left = !drops ? given : given < extent ? extent - given : 0;
+        plan.count[list[i]] = left;
+        if (drops ? counts[i] > 0 : counts[i] < 0) plan.start[list[i]] = extent - left;
     }
     bpl_free_integers(session, counts, count);
     return cut(session, call->right, &plan);
 }
 
+bpl_value *bpl_do_take(bpl_session *session, const bpl_call *call)
+{
+    return bpl_rank(call->left) > 1 ? bpl_by_rows(session, call, bpl_do_take) : take_or_drop(session, call, false);
+}
+
 bpl_value *bpl_do_drop(bpl_session *session, const bpl_call *call)
 {
-    if (bpl_rank(call->left) > 1) return bpl_by_rows(session, call, bpl_do_drop);
-    uint32_t list[WG_MAX_RANK];
-    int64_t *counts, count;
-    part_plan plan;
-    if (!part_counts(session, call, "↓", list, &counts, &count)) return NULL;
-    part_of(&plan, call->right, count);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t extent = plan.count[list[i]], dropped = counts[i] < 0 ? -counts[i] : counts[i];
-        if (dropped > extent) dropped = extent;
-        plan.count[list[i]] = extent - dropped;
-        if (counts[i] > 0) plan.start[list[i]] = dropped;
-    }
-    bpl_free_integers(session, counts, count);
-    return cut(session, call->right, &plan);
+    return bpl_rank(call->left) > 1 ? bpl_by_rows(session, call, bpl_do_drop) : take_or_drop(session, call, true);
 }
 
 /* ---- first ---- */
