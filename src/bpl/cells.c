@@ -65,14 +65,6 @@ void bpl_cells_close(bpl_cells *cells)
     bpl_keys_release(cells->session, cells->keys);
 }
 
-/* The value of what a scope owns, which is closed. */
-bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom)
-{
-    wg_array *kept = array ? wg_array_keep(array) : NULL;
-    wg_scope_close(session->lazy);
-    return bpl_of_array(session, kept, (bpl_class)class, atom, false);
-}
-
 /* By a node: it moves with what a level carries. */
 static bpl_value *cell_by_node(bpl_cells *cells, int64_t index, bool atom)
 {

@@ -77,6 +77,13 @@ bpl_value *bpl_own_array(bpl_session *session, wg_array *array, bpl_class class,
     return bpl_of_array(session, array ? wg_array_keep(array) : NULL, class, atom, weak);
 }
 
+bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom)
+{
+    wg_array *kept = array ? wg_array_keep(array) : NULL;
+    wg_scope_close(session->lazy);
+    return bpl_of_array(session, kept, (bpl_class)class, atom, false);
+}
+
 /* Calls that answer an array answer it to the scope that is open, if any; a value owns its array. */
 #define ATOM(session, call, class, weak)                                               \
     do {                                                                               \

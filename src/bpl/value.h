@@ -127,6 +127,8 @@ bpl_value *bpl_of_array(bpl_session *session, wg_array *array, bpl_class class, 
  *     wg_scope_close(session->lazy);
  * whether or not somebody (a derivative, a map) has opened a scope around the call. */
 bpl_value *bpl_own_array(bpl_session *session, wg_array *array, bpl_class class, bool atom, bool weak);
+/* Closes the scope that is open and answers the value of what it owns, not weak. */
+bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 /* Atoms. They are literals: plans are made for their values, as is right for what stands in a program. What data decide is a count (below). */
 bpl_value *bpl_boolean(bpl_session *session, bool truth);
 bpl_value *bpl_integer(bpl_session *session, int64_t number);                   /* ordinary */

@@ -13,16 +13,12 @@ bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class cla
         array = wg_array_zeros(session->lazy, kind, wg_array_rank(array), wg_array_shape(array));
         class = BPL_CLASS_FLOAT;
     }
-    if (array) wg_array_keep(array);
-    wg_scope_close(session->lazy);
-    return bpl_of_array(session, array, class, false, false);
+    return bpl_leave(session, array, class, false);
 }
 
 bpl_value *bpl_scope_atom(bpl_session *session, wg_array *array, bpl_class class)
 {
-    if (array) wg_array_keep(array);
-    wg_scope_close(session->lazy);
-    return bpl_of_array(session, array, class, array && !wg_array_rank(array), false);
+    return bpl_leave(session, array, class, array && !wg_array_rank(array));
 }
 
 /* ---- layouts ---- */

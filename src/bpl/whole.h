@@ -10,9 +10,9 @@
 
 #include "bpl/bpl.h"
 
-/* Closes the scope that is open; the value of an array of it (NULL: the error of the lazy context). No atom, not weak. */
+/* bpl_leave of an array; complex numbers without items are floats. */
 bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class class);
-/* The same of an array or an atom [] that a rank of 0 makes. */
+/* bpl_leave of an array, or of an atom, which a rank of 0 makes. */
 bpl_value *bpl_scope_atom(bpl_session *session, wg_array *array, bpl_class class);
 
 /* fill: what stands where nothing of the array is put. */
