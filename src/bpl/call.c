@@ -15,8 +15,6 @@ static bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
     if (service == BPL_SERVICE_PERVASIVE) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE && call->axes && !bpl_has_own_axes(at, call->left, call->axes)) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE) return (call->left ? row->two.code : row->one.code)(session, call);
-    if (service == BPL_SERVICE_ABSENT)
-        return bpl_fail(session, BPL_UNSUPPORTED, "%s with %s is not supported", row->glyph, call->left ? "two arguments" : "one argument");
     return bpl_fail(session, BPL_SYNTAX, "%s takes %s", row->glyph, call->left ? "one argument, not two" : "two arguments, not one");
 }
 

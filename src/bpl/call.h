@@ -151,7 +151,7 @@ typedef enum bpl_system {
 } bpl_system;
 
 /* How a valence is served: the columns of glyphs.def. */
-typedef enum bpl_service { BPL_SERVICE_NONE, BPL_SERVICE_ABSENT, BPL_SERVICE_PERVASIVE, BPL_SERVICE_WHOLE } bpl_service;
+typedef enum bpl_service { BPL_SERVICE_NONE, BPL_SERVICE_PERVASIVE, BPL_SERVICE_WHOLE } bpl_service;
 
 typedef struct bpl_glyph_row {
     const char *glyph, *name;              /* "⌽", "reverse": name in ASCII, which the reader accepts behind a backquote */
@@ -165,7 +165,7 @@ extern const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT];
 typedef struct bpl_operator_row {
     const char *glyph, *name, *title;
     uint8_t operands;  /* 1 or 2 */
-    bpl_code code;     /* of the derived function: call->function->left, ->right are the operands. NULL: absent yet */
+    bpl_code code;     /* of the derived function: call->function->left, ->right are the operands */
 } bpl_operator_row;
 extern const bpl_operator_row bpl_operators[BPL_OPERATOR_COUNT];
 

@@ -9,8 +9,6 @@
 
 /* The rules of glyphs.def, which are made of each other, too. */
 #define DECLARE_NONE(code, ...)
-#define DECLARE_ABSENT_PERVASIVE(code, ...)
-#define DECLARE_ABSENT_WHOLE(code, ...)
 #define DECLARE_WHOLE(code, ...)
 #define DECLARE_PERVASIVE(code, ...) bpl_number bpl_rule_##code(__VA_ARGS__);
 #define GLYPH(ID, glyph, name, service1, code1, title1, service2, code2, title2) \
@@ -18,8 +16,6 @@
     DECLARE_##service2(code2, bpl_session *session, bpl_number a, bpl_number b)
 #include "bpl/glyphs.def"
 #undef DECLARE_NONE
-#undef DECLARE_ABSENT_PERVASIVE
-#undef DECLARE_ABSENT_WHOLE
 #undef DECLARE_WHOLE
 #undef DECLARE_PERVASIVE
 

@@ -29,8 +29,8 @@ static void print_examples(bpl_console *console, const char *of)
 static void print_glyph(bpl_console *console, const bpl_glyph_row *row)
 {
     bpl_console_print(console, "%s   function `%s\n", row->glyph, row->name);
-    if (row->monadic_title) bpl_console_print(console, "  one argument:  %s%s\n", row->monadic_title, row->monadic == BPL_SERVICE_ABSENT ? " (not supported yet)" : "");
-    if (row->dyadic_title) bpl_console_print(console, "  two arguments: %s%s\n", row->dyadic_title, row->dyadic == BPL_SERVICE_ABSENT ? " (not supported yet)" : "");
+    if (row->monadic_title) bpl_console_print(console, "  one argument:  %s\n", row->monadic_title);
+    if (row->dyadic_title) bpl_console_print(console, "  two arguments: %s\n", row->dyadic_title);
     print_examples(console, row->glyph);
 }
 
