@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "bpl/cells.h"
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- whole numbers as a kind ---- */

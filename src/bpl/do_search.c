@@ -3,7 +3,6 @@
  * Looking for cells: index of, member, find; and enlist. */
 #include <string.h>
 
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- index of, member ---- */

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a stable merge of positions ---- */

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a table of what was met ---- */
