@@ -148,6 +148,22 @@ bool bpl_keys_any(const bpl_keys *keys)
     return false;
 }
 
+bool bpl_has_labels(const bpl_value *value)
+{
+    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
+        if (value->keys->axes[axis].labels) return true;
+    return false;
+}
+
+bool bpl_shows_name(const bpl_axis *axis) { return axis->name && axis->name[0] != '_'; }
+
+bool bpl_has_names(const bpl_value *value)
+{
+    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
+        if (bpl_shows_name(&value->keys->axes[axis])) return true;
+    return false;
+}
+
 const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis)
 {
     return value->keys ? &value->keys->axes[axis] : NULL;

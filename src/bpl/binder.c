@@ -198,6 +198,15 @@ static const bpl_node *operand(binder *b, uint32_t *i, uint32_t end, const bpl_n
     return node;
 }
 
+/* left.right, by the token of its dot. */
+static const bpl_node *product(binder *b, const bpl_node *left, const bpl_token *dot, const bpl_node *right)
+{
+    bpl_node *operator = bind_node(b, BPL_NODE_OPERATOR, BPL_ROLE_OPERATOR2, dot->start, dot->end, NULL, 0);
+    if (!operator) return NULL;
+    operator->row = BPL_OPERATOR_PRODUCT;
+    return bind_node3(b, BPL_NODE_DERIVE, BPL_ROLE_FUNCTION, operator, left, right);
+}
+
 /* .name behind a function is its inner product with a function of that name. */
 static const bpl_node *product_with_name(binder *b, const bpl_node *left, const bpl_part *part, bool *is_product)
 {
@@ -209,10 +218,7 @@ static const bpl_node *product_with_name(binder *b, const bpl_node *left, const 
     if (!bind_parts(b, part->token + 1, part->token + 2)) return NULL;
     const bpl_node *right = b->parts[base].node;
     b->part_count = base;
-    bpl_node *operator = bind_node(b, BPL_NODE_OPERATOR, BPL_ROLE_OPERATOR2, dot->start, dot->end, NULL, 0);
-    if (!operator) return NULL;
-    operator->row = BPL_OPERATOR_PRODUCT;
-    return bind_node3(b, BPL_NODE_DERIVE, BPL_ROLE_FUNCTION, operator, left, right);
+    return product(b, left, dot, right);
 }
 
 /* One step of a chain: a suffix, or an operator with its right operand. */
@@ -221,16 +227,12 @@ static const bpl_node *chained(binder *b, const bpl_node *left, uint32_t *i, uin
     bpl_part part = *part_at(b, *i);
     bool function = !bind_is_subject(left), is_product = false;
     if (function && part.kind == BPL_PART_FIELD) {
-        const bpl_node *product = product_with_name(b, left, &part, &is_product);
-        if (is_product) return ++*i, product;
+        const bpl_node *named = product_with_name(b, left, &part, &is_product);
+        if (is_product) return ++*i, named;
         if (bpl_failed(b->session)) return NULL;
     }
-    if (function && part.kind == BPL_PART_SCOPE && part.node->role == BPL_ROLE_FUNCTION) {
-        bpl_node *operator = bind_node(b, BPL_NODE_OPERATOR, BPL_ROLE_OPERATOR2, part_token(b, &part)->start, part_token(b, &part)->end, NULL, 0);
-        if (!operator) return NULL;
-        operator->row = BPL_OPERATOR_PRODUCT;
-        return ++*i, bind_node3(b, BPL_NODE_DERIVE, BPL_ROLE_FUNCTION, operator, left, part.node);
-    }
+    if (function && part.kind == BPL_PART_SCOPE && part.node->role == BPL_ROLE_FUNCTION)
+        return ++*i, product(b, left, part_token(b, &part), part.node);
     if (part.kind != BPL_PART_ELEMENT) return suffixed(b, left, i, end);
     ++*i;
     if (part.node->role == BPL_ROLE_OPERATOR1) return bind_node2(b, BPL_NODE_DERIVE, BPL_ROLE_FUNCTION, part.node, left);

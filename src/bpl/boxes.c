@@ -8,42 +8,25 @@
 
 /* ---- blocks of lines -------------------------------------------------------------------------------------------------------------------------------- */
 
-static const char *line_of(const char *text, size_t length, int64_t index, size_t *bytes)
-{
-    size_t start = 0;
-    for (; start <= length; index--) {
-        const char *end = start < length ? memchr(text + start, '\n', length - start) : NULL;
-        size_t stop = end ? (size_t)(end - text) : length;
-        if (!index) return *bytes = stop - start, text + start;
-        start = stop + 1;
-    }
-    return *bytes = 0, "";
-}
-
 static void size_of(const base_string *text, int64_t *height, int64_t *width)
 {
     *height = 1, *width = 0;
     for (size_t i = 0; i < text->length; i++) *height += text->text[i] == '\n';
     for (int64_t line = 0; line < *height; line++) {
         size_t bytes;
-        const char *at = line_of(text->text ? text->text : "", text->length, line, &bytes);
+        const char *at = bpl_line_of(text->text ? text->text : "", text->length, line, &bytes);
         int64_t wide = bpl_columns(at, bytes);
         if (wide > *width) *width = wide;
     }
-}
-
-static void repeat(base_string *out, const char *sign, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) base_string_puts(out, sign);
 }
 
 /* A line of a block, filled up with spaces. */
 static void put_line(base_string *out, const base_string *block, int64_t line, int64_t width)
 {
     size_t bytes;
-    const char *text = line_of(block->text ? block->text : "", block->length, line, &bytes);
+    const char *text = bpl_line_of(block->text ? block->text : "", block->length, line, &bytes);
     base_string_put(out, text, bytes);
-    repeat(out, " ", width - bpl_columns(text, bytes));
+    bpl_put_times(out, " ", width - bpl_columns(text, bytes));
 }
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -56,7 +39,7 @@ static void put_box(base_string *out, const bpl_value *value, const base_string 
     size_of(inside, &height, &width);
     if (width < 1) width = 1;
     base_string_puts(out, shape[rank - 1] ? "┌→" : "┌⊖");
-    repeat(out, "─", width - 1);
+    bpl_put_times(out, "─", width - 1);
     base_string_puts(out, "┐\n");
     for (int64_t line = 0; line < height; line++) {
         bool axis = line + 1 < (int64_t)rank;
@@ -65,7 +48,7 @@ static void put_box(base_string *out, const bpl_value *value, const base_string 
         base_string_puts(out, "│\n");
     }
     base_string_printf(out, "└%s", kind);
-    repeat(out, "─", width - bpl_columns(kind, strlen(kind)));
+    bpl_put_times(out, "─", width - bpl_columns(kind, strlen(kind)));
     base_string_puts(out, "┘");
 }
 
@@ -93,24 +76,13 @@ static bool put_atom(bpl_session *session, base_string *out, const bpl_value *it
     return bpl_put_code_point(out, *(const uint32_t *)view.data), true;
 }
 
-static bool put_key(bpl_session *session, base_string *out, bpl_value *label)
-{
-    char *text;
-    size_t length;
-    if (!bpl_to_text(session, label, "a key", &text, &length)) return false;
-    base_string_put(out, text, length);
-    base_free(session->allocator, text, length + 1);
-    base_string_puts(out, ":");
-    return true;
-}
-
 /* A block with a text before its first line. */
 static void beside(base_string *out, const base_string *head, const base_string *block)
 {
     int64_t height, width, indent = bpl_columns(head->text, head->length);
     size_of(block, &height, &width);
     for (int64_t line = 0; line < height; line++) {
-        if (line) base_string_puts(out, "\n"), repeat(out, " ", indent);
+        if (line) base_string_puts(out, "\n"), bpl_put_times(out, " ", indent);
         else base_string_put(out, head->text, head->length);
         put_line(out, block, line, 0);
     }
@@ -126,7 +98,8 @@ static bool put_cell(bpl_session *session, base_string *out, const bpl_value *va
     bool atom = item && (bpl_is_function(item) || item->type == BPL_RATIONAL || item->atom);
     bool done = item && (atom ? put_atom(session, &block, item, style) : put_boxed(session, &block, item, style));
     if (done && axis && axis->labels && axis->labels[index]) {
-        done = put_key(session, &head, axis->labels[index]);
+        done = bpl_put_key(session, &head, axis->labels[index], false);
+        base_string_puts(&head, ":");
         if (done) beside(out, &head, &block);
     } else if (done) base_string_put(out, block.text ? block.text : "", block.length);
     bpl_release(item);
@@ -150,7 +123,7 @@ static void put_cells(const cells *all, base_string *out)
             for (int64_t c = 0; c < all->across; c++) {
                 const base_string *block = &all->blocks[row * all->across + c];
                 int64_t before = is_number(all->value, row * all->across + c) ? all->widths[c] - bpl_columns(block->text ? block->text : "", block->length) : 0;
-                repeat(out, " ", (c > 0) + before);
+                bpl_put_times(out, " ", (c > 0) + before);
                 put_line(out, block, line, all->widths[c] - before);
             }
             base_string_puts(out, " ");
@@ -182,13 +155,6 @@ static bool put_nested(bpl_session *session, base_string *out, const bpl_value *
     return done;
 }
 
-static bool is_keyed(const bpl_value *value)
-{
-    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
-        if (value->keys->axes[axis].labels) return true;
-    return false;
-}
-
 /* An empty array with one position on each axis that has none, so that its kind is seen. */
 static bpl_value *filled(bpl_session *session, const bpl_value *value)
 {
@@ -206,7 +172,7 @@ static bool is_nested(const bpl_value *value)
 {
     bool atoms = value->type == BPL_ITEMS && bpl_rank(value) > 1;
     for (int64_t i = 0; atoms && i < value->items->volume; i++) atoms = value->items->at[i]->type == BPL_RATIONAL || value->items->at[i]->atom;
-    return (value->type == BPL_ITEMS && !(atoms && value->items->volume)) || (is_keyed(value) && bpl_rank(value) == 1);
+    return (value->type == BPL_ITEMS && !(atoms && value->items->volume)) || (bpl_has_labels(value) && bpl_rank(value) == 1);
 }
 
 /* A vector of numbers, without brackets. */

@@ -126,12 +126,6 @@ bpl_value *bpl_call_plain(bpl_session *session, const bpl_call *call)
     return bpl_fail(session, BPL_SYNTAX, "an operator is no function: give it its operand");
 }
 
-static void *fail_interrupted(bpl_session *session)
-{
-    session->interrupted = 0;
-    return bpl_fail(session, BPL_INTERRUPT, "stopped");
-}
-
 typedef struct application {
     bpl_value *function, *left, *right, *axes;
 } application;
@@ -144,7 +138,7 @@ static bpl_value *apply_further(bpl_session *session, void *data)
 
 bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right, bpl_value *axes)
 {
-    if (session->interrupted) return fail_interrupted(session);
+    if (!bpl_go_on(session)) return NULL;
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, apply_further, &(application){function, left, right, axes});
     if (function->type == BPL_OPERATOR) return bpl_fail(session, BPL_SYNTAX, "an operator is no function: give it its operand");
     if (function->type != BPL_FUNCTION) return call_array(session, function, left, right);

@@ -23,6 +23,20 @@ bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t f
     return keys;
 }
 
+bpl_keys *bpl_keys_joined(bpl_session *session, const bpl_keys *first, uint32_t count, const bpl_keys *then, uint32_t from, uint32_t rank,
+                          const int64_t *shape)
+{
+    if (!first && !then) return NULL;
+    bpl_keys *keys = bpl_keys_new(session, rank, shape);
+    bool good = keys != NULL;
+    for (uint32_t axis = 0; axis < count && first && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &first->axes[axis]);
+    for (uint32_t axis = count; axis < rank && then && good; axis++)
+        good = bpl_axis_copy(session, &keys->axes[axis], &then->axes[axis - count + from]);
+    if (good) return keys;
+    bpl_keys_release(session, keys);
+    return NULL;
+}
+
 bpl_keys *bpl_names_once(bpl_session *session, bpl_keys *keys)
 {
     bool again[WG_MAX_RANK] = {false};
@@ -63,14 +77,6 @@ void bpl_cells_close(bpl_cells *cells)
 {
     bpl_release(cells->fill);
     bpl_keys_release(cells->session, cells->keys);
-}
-
-/* The value of what a scope owns, which is closed. */
-bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom)
-{
-    wg_array *kept = array ? wg_array_keep(array) : NULL;
-    wg_scope_close(session->lazy);
-    return bpl_of_array(session, kept, (bpl_class)class, atom, false);
 }
 
 /* By a node: it moves with what a level carries. */
@@ -393,21 +399,6 @@ static bpl_value *mix_items(bpl_session *session, bpl_value **results, int64_t c
     return NULL;
 }
 
-/* Keys of a frame and of its cells side by side; NULL where there are none (or no memory, an error). */
-static bpl_keys *keys_joined(bpl_session *session, const bpl_keys *frame, uint32_t frame_rank, const bpl_keys *cell, uint32_t rank,
-                             const int64_t *shape)
-{
-    if (!frame && !cell) return NULL;
-    bpl_keys *keys = bpl_keys_new(session, rank, shape);
-    bool good = keys != NULL;
-    for (uint32_t axis = 0; axis < frame_rank && frame && good; axis++) good = bpl_axis_copy(session, &keys->axes[axis], &frame->axes[axis]);
-    for (uint32_t axis = frame_rank; axis < rank && cell && good; axis++)
-        good = bpl_axis_copy(session, &keys->axes[axis], &cell->axes[axis - frame_rank]);
-    if (good) return bpl_names_once(session, keys);
-    bpl_keys_release(session, keys);
-    return NULL;
-}
-
 static bpl_value *mix(bpl_session *session, const bpl_frames *frames, bpl_value **results)
 {
     common c;
@@ -422,7 +413,7 @@ static bpl_value *mix(bpl_session *session, const bpl_frames *frames, bpl_value 
     else if (!rank && results[0]->atom) value = bpl_keep(results[0]);
     else if (c.uniform && c.volume) value = mix_numbers(session, results, frames->volume, &c, rank, shape);
     else value = mix_items(session, results, frames->volume, &c, rank, shape);
-    if (value && !value->atom) keys = keys_joined(session, frames->keys, frames->rank, c.keys, rank, shape);
+    if (value && !value->atom) keys = bpl_names_once(session, bpl_keys_joined(session, frames->keys, frames->rank, c.keys, 0, rank, shape));
     if (c.keys) bpl_keys_release(session, c.keys);
     return bpl_settle_keys(session, value, keys);
 }
@@ -488,6 +479,6 @@ bpl_value *bpl_assemble_empty(bpl_session *session, const bpl_frames *frames, bp
         bpl_items_free(session, items);
         return NULL;
     }
-    bpl_keys *keys = keys_joined(session, frames->keys, rank, cell_rank ? result->keys : NULL, rank + cell_rank, shape);
-    return bpl_settle_keys(session, bpl_collect(session, items), keys);
+    bpl_keys *keys = bpl_keys_joined(session, frames->keys, rank, cell_rank ? result->keys : NULL, 0, rank + cell_rank, shape);
+    return bpl_settle_keys(session, bpl_collect(session, items), bpl_names_once(session, keys));
 }

@@ -91,10 +91,12 @@ bpl_value *bpl_cells_at(bpl_cells *cells, int64_t index);
 
 /* What is known of axes [first, first + count), owned; NULL: nothing (or no memory, an error). */
 bpl_keys *bpl_keys_part(bpl_session *session, const bpl_value *value, uint32_t first, uint32_t count);
+/* Keys of axes side by side: the first `count` ones of `first`, then those of `then` from axis `from` on. NULL: there are none (or no memory, an
+ * error). */
+bpl_keys *bpl_keys_joined(bpl_session *session, const bpl_keys *first, uint32_t count, const bpl_keys *then, uint32_t from, uint32_t rank,
+                          const int64_t *shape);
 /* Keys without the names that occur more than once; answers them. NULL passes. Nobody else may have them. */
 bpl_keys *bpl_names_once(bpl_session *session, bpl_keys *keys);
-/* Closes the scope that is open and answers the value of what it owns. */
-bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 
 /* The same items with other axes; consumes keys. */
 bpl_value *bpl_with_shape(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape, bpl_keys *keys);

@@ -270,7 +270,7 @@ static bool is_tame(const bpl_value *function, bool dyadic)
 
 static bool same_array(const bpl_value *a, const bpl_value *b)
 {
-    return a->type == BPL_NUMBERS && !a->keys && bpl_rank(a) == bpl_rank(b) && !memcmp(bpl_shape(a), bpl_shape(b), bpl_rank(a) * sizeof(int64_t));
+    return a->type == BPL_NUMBERS && !a->keys && bpl_same_shape(a, b);
 }
 
 static bool is_real(const bpl_value *value) { return value->type == BPL_NUMBERS && value->class != BPL_CLASS_COMPLEX; }

@@ -71,12 +71,6 @@ static bool same_many(bpl_session *session, const bpl_value *a, const bpl_value 
     return good;
 }
 
-static bool same_shapes(const bpl_value *a, const bpl_value *b)
-{
-    uint32_t rank = bpl_rank(a);
-    return rank == bpl_rank(b) && (!rank || memcmp(bpl_shape(a), bpl_shape(b), rank * sizeof(int64_t)) == 0);
-}
-
 static bool match_simple(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same)
 {
     *same = a->type == b->type;
@@ -189,7 +183,7 @@ bool bpl_match(bpl_session *session, const bpl_value *a, const bpl_value *b, boo
 {
     *same = true;
     if (a == b) return true;
-    if (a->atom != b->atom || !same_shapes(a, b)) return *same = false, true;
+    if (a->atom != b->atom || !bpl_same_shape(a, b)) return *same = false, true;
     if (bpl_stack_is_low(session)) {
         bpl_value *done = bpl_stack_more(session, match_further, &(pair){.a = a, .b = b, .same = same});
         bpl_release(done);

@@ -158,11 +158,7 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
 static bpl_value *with_both_keys(bpl_session *session, bpl_value *value, const bpl_keys *first, uint32_t first_rank, const bpl_keys *then)
 {
     if (!value || (!first && !then)) return value;
-    bpl_keys *keys = bpl_keys_new(session, bpl_rank(value), bpl_shape(value));
-    for (uint32_t axis = 0; keys && axis < bpl_rank(value); axis++) {
-        const bpl_axis *from = axis < first_rank ? first ? &first->axes[axis] : NULL : then ? &then->axes[axis - first_rank] : NULL;
-        if (!bpl_axis_copy(session, &keys->axes[axis], from)) break;
-    }
+    bpl_keys *keys = bpl_keys_joined(session, first, first_rank, then, 0, bpl_rank(value), bpl_shape(value));
     return bpl_settle_keys(session, value, bpl_names_once(session, keys));
 }
 

@@ -219,20 +219,6 @@ static bpl_value *by_calls(bpl_session *session, bpl_value *function, const grou
     return value;
 }
 
-/* The keys of an axis, which are its positions' names; NULL: it has none (or an error). */
-static bpl_value *positions_named(bpl_session *session, const bpl_value *value)
-{
-    const bpl_axis *axis = bpl_axis_of(value, 0);
-    if (!axis || !axis->labels) return NULL;
-    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
-    bool good = items != NULL;
-    for (int64_t i = 0; good && i < axis->extent; i++)
-        good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
-    if (good) return bpl_collect(session, items);
-    if (items) bpl_items_free(session, items);
-    return NULL;
-}
-
 bpl_value *bpl_derived_key(bpl_session *session, const bpl_call *call)
 {
     bpl_value *given = call->left ? call->left : call->right, *values = call->left ? call->right : NULL;
@@ -240,7 +226,9 @@ bpl_value *bpl_derived_key(bpl_session *session, const bpl_call *call)
                                                                                "⌸ groups major cells: its arguments are arrays with an axis");
     if (values && bpl_tally(values) != bpl_tally(given))
         return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)bpl_tally(given), (long long)bpl_tally(values));
-    bpl_value *keys = bpl_with_keys(session, given, NULL), *result = NULL, *names = values ? NULL : positions_named(session, given);
+    const bpl_axis *axis = bpl_axis_of(given, 0);
+    bpl_value *keys = bpl_with_keys(session, given, NULL), *result = NULL;
+    bpl_value *names = !values && axis && axis->labels ? bpl_labels_of_all(session, axis) : NULL;
     groups g = {0};
     if (names) values = names;
     bool good = keys && groups_of(session, keys, &g);

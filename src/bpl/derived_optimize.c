@@ -45,6 +45,23 @@ static bpl_value *call_at(bpl_search *s, const double *x)
     return result;
 }
 
+static void copy_doubles(const wg_view *view, int64_t count, double *to)
+{
+    for (int64_t i = 0; i < count; i++) to[i] = ((const double *)view->data)[i * (view->strides ? view->strides[0] : 1)];
+}
+
+/* All numbers of a value [count], one behind the other. */
+static bool read_doubles(bpl_session *session, const bpl_value *value, int64_t count, double *to)
+{
+    wg_view view;
+    wg_scope_open(session->lazy);
+    wg_array *array = bpl_value_array(session, value, WG_KIND_F64), *flat = array ? wg_array_flatten(array) : NULL;
+    bool good = (flat && wg_array_read(flat, &view)) || (bpl_fail_lazy(session), false);
+    if (good) copy_doubles(&view, count, to);
+    wg_scope_close(session->lazy);
+    return good;
+}
+
 /* One real number. */
 static bool one_number(bpl_session *session, const bpl_value *value)
 {
@@ -62,16 +79,10 @@ bool bpl_search_value(bpl_search *s, const double *x, double *value)
     return good;
 }
 
-typedef struct slope {
-    bpl_search *search;
-    bool called;
-} slope;
-
 static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)lazy;
-    slope *of = user;
-    bpl_search *s = of->search;
+    bpl_search *s = user;
     bpl_value *point = bpl_array_value(s->session, s->start, inputs[0]),
         *result = point ? bpl_wanted(s->session, bpl_apply(s->session, s->function, NULL, point)) : NULL;
     if (result && one_number(s->session, result)) {
@@ -86,8 +97,7 @@ static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
 bool bpl_search_gradient(bpl_search *s, const double *x, double *value, double *gradient)
 {
     if (s->evaluations >= s->most) return false;
-    slope of = {.search = s};
-    wg_function function = {call_slope, &of, 1, 1};
+    wg_function function = {call_slope, s, 1, 1};
     wg_array *values = NULL, *gradients = NULL;
     wg_view view;
     s->evaluations++;
@@ -97,7 +107,7 @@ bool bpl_search_gradient(bpl_search *s, const double *x, double *value, double *
     wg_array *wide = good && gradients ? wg_array_convert(gradients, WG_KIND_F64) : NULL;
     wg_array *flat = wide ? wg_array_flatten(wide) : NULL, *both[2] = {flat, values};
     good = flat && wg_array_run(both, 2) && wg_array_read(flat, &view) && wg_array_double(values, value);
-    for (int64_t i = 0; good && i < s->n; i++) gradient[i] = ((const double *)view.data)[i * (view.strides ? view.strides[0] : 1)];
+    if (good) copy_doubles(&view, s->n, gradient);
     if (!good && !bpl_failed(s->session)) bpl_fail_lazy(s->session);
     wg_lazy_error_clear(s->session->lazy);
     wg_scope_close(s->session->lazy);
@@ -111,18 +121,13 @@ bool bpl_search_residuals(bpl_search *s, const double *x, double **residuals, in
     bpl_value *result = call_at(s, x);
     wg_kind kind = WG_KIND_COUNT;
     int64_t volume = 0;
-    wg_view view;
     bool good = result && bpl_moving_kind(s->session, result, &kind, &volume);
     if (good && (volume < 1 || (*count >= 0 && volume != *count)))
         good = bpl_fail(s->session, BPL_LENGTH, "residuals are as many at every point, and one at least: %lld", (long long)volume) != NULL;
     if (good && !*residuals) good = (*residuals = bpl_search_doubles(s, volume)) != NULL;
     if (good) {
         *count = volume;
-        wg_scope_open(s->session->lazy);
-        wg_array *array = bpl_value_array(s->session, result, WG_KIND_F64), *flat = array ? wg_array_flatten(array) : NULL;
-        good = (flat && wg_array_read(flat, &view)) || (bpl_fail_lazy(s->session), false);
-        for (int64_t i = 0; good && i < volume; i++) (*residuals)[i] = ((const double *)view.data)[i * (view.strides ? view.strides[0] : 1)];
-        wg_scope_close(s->session->lazy);
+        good = read_doubles(s->session, result, volume, *residuals);
     }
     bpl_release(result);
     return good;
@@ -210,16 +215,12 @@ static bool read_bound(bpl_search *s, const bpl_value *bound, double otherwise, 
     if (!bound) return true;
     wg_kind kind = WG_KIND_COUNT;
     int64_t volume = 0;
-    wg_view view;
     if (!bpl_moving_kind(s->session, bound, &kind, &volume)) return false;
     if (volume != s->n && volume != 1) return bpl_fail(s->session, BPL_LENGTH, "bounds of %lld numbers for %lld variables", (long long)volume,
                                                        (long long)s->n), false;
-    wg_scope_open(s->session->lazy);
-    wg_array *array = bpl_value_array(s->session, bound, WG_KIND_F64), *flat = array ? wg_array_flatten(array) : NULL;
-    bool good = (flat && wg_array_read(flat, &view)) || (bpl_fail_lazy(s->session), false);
-    for (int64_t i = 0; good && i < s->n; i++) (*to)[i] = ((const double *)view.data)[volume == 1 ? 0 : i * (view.strides ? view.strides[0] : 1)];
-    wg_scope_close(s->session->lazy);
-    return good;
+    if (!read_doubles(s->session, bound, volume, *to)) return false;
+    for (int64_t i = volume; i < s->n; i++) (*to)[i] = (*to)[0];
+    return true;
 }
 
 static bool read_bounds(bpl_search *s, const options *o)
@@ -284,23 +285,9 @@ static bpl_value *report_of(const bpl_search *s)
 {
     static const char *const names[] = {"x", "converged", "value", "evaluations"};
     bpl_session *session = s->session;
-    bpl_items *items = bpl_items_new(session, 1, (int64_t[]){4});
-    if (!items) return NULL;
-    items->at[0] = point_value(s, s->x);
-    items->at[1] = bpl_boolean(session, s->converged);
-    items->at[2] = bpl_float_of(session, s->kind, s->value);
-    items->at[3] = bpl_integer(session, s->evaluations);
-    bpl_keys *keys = bpl_keys_new(session, 1, (int64_t[]){4});
-    bool good = keys && items->at[0] && items->at[1] && items->at[2] && items->at[3];
-    for (int i = 0; i < 4 && good; i++) {
-        bpl_value *name = bpl_string(session, names[i], strlen(names[i]));
-        good = name && bpl_axis_set_label(session, &keys->axes[0], i, name);
-        bpl_release(name);
-    }
-    if (good) return bpl_settle_keys(session, bpl_collect(session, items), keys);
-    bpl_items_free(session, items);
-    bpl_keys_release(session, keys);
-    return NULL;
+    bpl_value *values[] = {point_value(s, s->x), bpl_boolean(session, s->converged), bpl_float_of(session, s->kind, s->value),
+                           bpl_integer(session, s->evaluations)};
+    return bpl_record(session, names, values, 4);
 }
 
 /* The start's numbers. */
@@ -310,14 +297,8 @@ static bool read_start(bpl_search *s)
     if (!bpl_moving_kind(s->session, s->start, &s->kind, &s->n)) return false;
     if (!s->n) return bpl_fail(s->session, BPL_DOMAIN, "a start has a number at least"), false;
     if (s->kind != WG_KIND_F64) s->kind = WG_KIND_F32;
-    if (!(s->x = bpl_search_doubles(s, s->n))) return false;
-    wg_view view;
-    wg_scope_open(s->session->lazy);
-    wg_array *array = bpl_value_array(s->session, s->start, WG_KIND_F64), *flat = array ? wg_array_flatten(array) : NULL;
-    bool good = (flat && wg_array_read(flat, &view)) || (bpl_fail_lazy(s->session), false);
-    for (int64_t i = 0; good && i < s->n; i++) s->x[i] = ((const double *)view.data)[i * (view.strides ? view.strides[0] : 1)];
-    wg_scope_close(s->session->lazy);
-    return good;
+    s->x = bpl_search_doubles(s, s->n);
+    return s->x && read_doubles(s->session, s->start, s->n, s->x);
 }
 
 bpl_value *bpl_derived_optimize(bpl_session *session, const bpl_call *call)

@@ -56,11 +56,7 @@ static bpl_value *with_outer_keys(bpl_session *session, bpl_value *result, const
 {
     if (!result || result->atom || (!left->keys && !right->keys)) return result;
     uint32_t left_rank = bpl_rank(left) ? bpl_rank(left) - 1 : 0;
-    bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
-    for (uint32_t axis = 0; keys && axis < bpl_rank(result); axis++) {
-        const bpl_axis *from = axis < left_rank ? bpl_axis_of(left, axis) : bpl_axis_of(right, axis - left_rank + 1);
-        if (!bpl_axis_copy(session, &keys->axes[axis], from)) break;
-    }
+    bpl_keys *keys = bpl_keys_joined(session, left->keys, left_rank, right->keys, 1, bpl_rank(result), bpl_shape(result));
     return bpl_settle_keys(session, result, bpl_names_once(session, keys));
 }
 

@@ -93,14 +93,8 @@ static wg_array *scatter_back(bpl_session *session, const bpl_choices *choices, 
 
 static bpl_keys *frame_keys(bpl_session *session, const bpl_choices *choices, const bpl_value *cell, uint32_t rank, const int64_t *shape)
 {
-    if (!choices->value->keys && !(cell && cell->keys)) return NULL;
-    bpl_keys *keys = bpl_keys_new(session, rank, shape);
-    for (uint32_t axis = 0; keys && axis < rank; axis++) {
-        const bpl_axis *from = axis < choices->frame_rank ? bpl_axis_of(choices->value, axis) : cell ? bpl_axis_of(cell,
-            axis - choices->frame_rank + 1) : bpl_axis_of(choices->value, axis);
-        if (!bpl_axis_copy(session, &keys->axes[axis], from)) break;
-    }
-    return keys;
+    const bpl_keys *frame = choices->value->keys;
+    return bpl_keys_joined(session, frame, choices->frame_rank, cell ? cell->keys : frame, cell ? 1 : choices->frame_rank, rank, shape);
 }
 
 static bpl_value *together(bpl_session *session, const bpl_choices *choices, outcome *outcomes, int64_t count, const bpl_value *like)

@@ -28,6 +28,33 @@ int64_t bpl_columns(const char *text, size_t length)
     return columns;
 }
 
+void bpl_put_times(base_string *out, const char *sign, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) base_string_puts(out, sign);
+}
+
+const char *bpl_line_of(const char *text, size_t length, int64_t index, size_t *bytes)
+{
+    for (size_t start = 0; start <= length; index--) {
+        const char *end = memchr(text + start, '\n', length - start);
+        size_t stop = end ? (size_t)(end - text) : length;
+        if (!index) return *bytes = stop - start, text + start;
+        start = stop + 1;
+    }
+    return *bytes = 0, "";
+}
+
+bool bpl_put_key(bpl_session *session, base_string *out, const bpl_value *label, bool quoted)
+{
+    char *text;
+    size_t length;
+    if (!bpl_to_text(session, label, "a key", &text, &length)) return false;
+    if (quoted) bpl_put_quoted(out, text, length);
+    else base_string_put(out, text, length);
+    base_free(session->allocator, text, length + 1);
+    return true;
+}
+
 /* ---- cells of a matrix as texts ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct cell {
@@ -118,14 +145,10 @@ static bool add_text(grid *g, const char *text)
 
 static bool add_label(grid *g, const bpl_axis *axis, int64_t position)
 {
-    size_t start = g->text.length, length;
-    char *text;
+    size_t start = g->text.length;
     bpl_value *label = axis && axis->labels && position >= 0 ? axis->labels[position] : NULL;
     if (!label) return add_text(g, position < 0 ? "…" : "");
-    if (!bpl_to_text(g->session, label, "a key", &text, &length)) return false;
-    base_string_put(&g->text, text, length);
-    base_free(g->session->allocator, text, length + 1);
-    return add_cell(g, start, false);
+    return bpl_put_key(g->session, &g->text, label, false) && add_cell(g, start, false);
 }
 
 static bool measure(grid *g, uint32_t columns)
@@ -154,19 +177,14 @@ static bool measure(grid *g, uint32_t columns)
     return true;
 }
 
-static void spaces(base_string *out, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) base_string_puts(out, " ");
-}
-
 static void put_cell(const grid *g, base_string *out, uint32_t index)
 {
     const cell *one = &g->cells[index];
     const column *of = &g->columns[index % g->column_count];
     int64_t behind = of->plain && one->before >= 0 ? of->behind - (one->width - one->before) : 0;
-    spaces(out, of->width - one->width - behind);
+    bpl_put_times(out, " ", of->width - one->width - behind);
     base_string_put(out, g->text.text + one->start, one->length);
-    spaces(out, behind);
+    bpl_put_times(out, " ", behind);
 }
 
 static void put_grid_row(const grid *g, base_string *out, uint32_t row)
@@ -248,11 +266,6 @@ static bool add_plane(grid *g, int64_t plane, int64_t *rows)
     return true;
 }
 
-static void brackets(base_string *out, const char *bracket, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) base_string_puts(out, bracket);
-}
-
 /* Rank 2 and more: all planes share their columns. */
 static bool put_planes(grid *g, base_string *out)
 {
@@ -272,14 +285,14 @@ static bool put_planes(grid *g, base_string *out)
         for (int64_t r = 0; r < rows; r++, row++) {
             if (row) base_string_puts(out, "\n");
             if (row && !r && !*mark) base_string_puts(out, "\n");
-            if (*mark && !r) spaces(out, rank - 2 - open), brackets(out, "[", open + 1);
-            else if (*mark) spaces(out, rank - 1);
+            if (*mark && !r) bpl_put_times(out, " ", rank - 2 - open), bpl_put_times(out, "[", open + 1);
+            else if (*mark) bpl_put_times(out, " ", rank - 1);
             put_grid_row(g, out, row);
         }
         if (!*mark) continue;
         if (place + 1 < all.count) plane_at(&all, value, place + 1, positions, &more);
         else more = rank - 2;
-        brackets(out, "]", more + 1);
+        bpl_put_times(out, "]", more + 1);
     }
     base_string_puts(out, mark);
     return true;
@@ -314,16 +327,13 @@ static bool put_character_planes(grid *g, base_string *out)
 /* "x"⌷ before a plane: the keys or positions that it stands at. */
 static bool put_plane_head(grid *g, base_string *out, const planes *all, const int64_t *positions)
 {
-    char *text;
-    size_t length;
     for (uint32_t axis = 0; axis < all->rank; axis++) {
         const bpl_axis *of = bpl_axis_of(g->value, axis);
         bpl_value *label = of && of->labels && positions[axis] >= 0 ? of->labels[positions[axis]] : NULL;
         if (axis) base_string_puts(out, " ");
         if (positions[axis] < 0) base_string_puts(out, "…");
         else if (!label) base_string_integer(out, positions[axis]);
-        else if (!bpl_to_text(g->session, label, "a key", &text, &length)) return false;
-        else bpl_put_quoted(out, text, length), base_free(g->session->allocator, text, length + 1);
+        else if (!bpl_put_key(g->session, out, label, true)) return false;
     }
     base_string_puts(out, "⌷\n");
     return true;
@@ -380,24 +390,10 @@ static bool put_tables(grid *g, base_string *out)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------------------------------------------- */
 
-static bool has_labels(const bpl_value *value)
-{
-    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
-        if (value->keys->axes[axis].labels) return true;
-    return false;
-}
-
-static bool has_names(const bpl_value *value)
-{
-    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
-        if (value->keys->axes[axis].name && value->keys->axes[axis].name[0] != '_') return true;
-    return false;
-}
-
 /* A vector whose items stand side by side without brackets: atoms and texts, two or more. */
 static bool stands_bare(const bpl_value *value, const bpl_style *style)
 {
-    if (bpl_rank(value) != 1 || bpl_volume(value) < 2 || has_labels(value) || has_names(value)) return false;
+    if (bpl_rank(value) != 1 || bpl_volume(value) < 2 || bpl_has_labels(value) || bpl_has_names(value)) return false;
     if (value->type == BPL_NUMBERS) return !*bpl_mark_in(value, style);
     for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) {
         const bpl_value *item = value->items->at[i];
@@ -438,7 +434,7 @@ static bool put_matrix(bpl_session *session, base_string *out, const bpl_value *
 {
     grid g;
     bool done = grid_open(&g, session, value, style);
-    if (done && has_labels(value)) done = put_tables(&g, out);
+    if (done && bpl_has_labels(value)) done = put_tables(&g, out);
     else if (done && value->type == BPL_CHARACTERS) done = put_character_planes(&g, out);
     else done = done && put_planes(&g, out);
     grid_close(&g);
@@ -449,7 +445,7 @@ bool bpl_put_display(bpl_session *session, base_string *out, const bpl_value *va
 {
     bool array = value->type <= BPL_ITEMS && !value->atom, done;
     if (array && bpl_volume(value) && bpl_rank(value) > 1) done = put_matrix(session, out, value, style);
-    else if (array && value->type == BPL_CHARACTERS && bpl_volume(value) && bpl_rank(value) == 1 && !has_labels(value) && !has_names(value))
+    else if (array && value->type == BPL_CHARACTERS && bpl_volume(value) && bpl_rank(value) == 1 && !bpl_has_labels(value) && !bpl_has_names(value))
         done = put_characters(session, out, value, style);
     else if (array && stands_bare(value, style)) done = put_bare(session, out, value, style);
     else done = bpl_put_inline(session, out, value, style);
@@ -484,7 +480,7 @@ static void fold(base_string *out, const char *text, size_t length, int64_t widt
         size_t stop = end ? (size_t)(end - text) : length;
         for (bool first = true; first || start < stop; first = false) {
             size_t bytes = fitting(text + start, stop - start, first ? width : width - INDENT);
-            if (!first) base_string_puts(out, "\n"), spaces(out, INDENT);
+            if (!first) base_string_puts(out, "\n"), bpl_put_times(out, " ", INDENT);
             base_string_put(out, text + start, bytes);
             start += bytes;
         }

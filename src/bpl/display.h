@@ -41,6 +41,11 @@ bool bpl_put_item(bpl_session *session, base_string *out, const bpl_value *value
 /* A function or an operator as source, to stand alone, or as the operand of something. */
 bool bpl_put_function(bpl_session *session, base_string *out, const bpl_function *function, const bpl_style *style);
 
+/* A sign so many times; the key of a position, a text. */
+void bpl_put_times(base_string *out, const char *sign, int64_t count);
+bool bpl_put_key(bpl_session *session, base_string *out, const bpl_value *label, bool quoted);
+/* Line `index` of a text, without its end; "" behind the last one. */
+const char *bpl_line_of(const char *text, size_t length, int64_t index, size_t *bytes);
 /* Columns that a terminal takes for UTF-8 text. */
 int64_t bpl_columns(const char *text, size_t length);
 

@@ -4,8 +4,6 @@
 
 #include "bpl/whole.h"
 
-static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
 /* DOMAIN where something is no number: characters, functions, nested items. */
 static bool numeric(bpl_session *session, const char *name, const bpl_value *value)
 {
@@ -39,7 +37,7 @@ static bpl_value *slice(bpl_session *session, bpl_value *value, int64_t position
     if (!bpl_rank(value) && value->weak) return bpl_of_array(session, wg_array_keep(value->array), value->class, true, false); /* as of an array */
     if (!bpl_rank(value)) return bpl_keep(value);
     if (bpl_rank(value) == 1) return bpl_cell_at(session, value, position);
-    return bpl_carry(session, bpl_lay(session, value, last_slice, &(slice_plan){position}), value, same_axes, NULL);
+    return bpl_carry(session, bpl_lay(session, value, last_slice, &(slice_plan){position}), value, NULL, NULL);
 }
 
 /* Items of equal shape [count] as one array with a new last axis; consumes them. */
@@ -238,7 +236,7 @@ bpl_value *bpl_do_binary(bpl_session *session, const bpl_call *call)
         bpl_free_integers(session, numbers, count);
     }
     bpl_release(row);
-    return bpl_carry(session, result, value, same_axes, NULL);
+    return bpl_carry(session, result, value, NULL, NULL);
 }
 
 /* ---- complex numbers as two ---- */
@@ -252,7 +250,7 @@ static wg_array *pair_of(wg_array *first, wg_array *second)
 static bpl_value *in_two(bpl_session *session, const char *name, bpl_value *value, bpl_item_code code)
 {
     if (bpl_rank(value) == WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "%s: an array has at most %d axes", name, WG_MAX_RANK);
-    if (value->type == BPL_NUMBERS) return bpl_carry(session, code(session, NULL, value), value, same_axes, NULL);
+    if (value->type == BPL_NUMBERS) return bpl_carry(session, code(session, NULL, value), value, NULL, NULL);
     if (!numeric(session, name, value)) return NULL;
     if (bpl_volume(value)) return bpl_by_items(session, NULL, value, code);
     int64_t shape[WG_MAX_RANK];

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- as matrices of floats ---- */

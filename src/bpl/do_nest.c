@@ -42,8 +42,7 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     uint32_t frame = bpl_rank(value) - inner;
     if (!frame) return bpl_enclose(session, value);
     flat_plan plan = {inner + 1, {1}};
-    int32_t from[WG_MAX_RANK];
-    for (uint32_t axis = 0; axis < frame; axis++) plan.shape[0] *= bpl_shape(value)[axis], from[axis] = (int32_t)axis;
+    for (uint32_t axis = 0; axis < frame; axis++) plan.shape[0] *= bpl_shape(value)[axis];
     int32_t cell_from[WG_MAX_RANK] = {-1};
     for (uint32_t axis = 0; axis < inner; axis++) {
         plan.shape[axis + 1] = bpl_shape(value)[frame + axis];
@@ -57,7 +56,7 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_cell(session, row, i)) != NULL;
     if (good && !items->volume) good = (items->prototype = bpl_do_first(session, &(bpl_call){.right = row})) != NULL;
     bpl_release(row);
-    if (good) return bpl_carry(session, bpl_collect(session, items), value, from, NULL);
+    if (good) return bpl_carry(session, bpl_collect(session, items), value, NULL, NULL);
     if (items) bpl_items_free(session, items);
     return NULL;
 }

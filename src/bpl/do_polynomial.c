@@ -35,7 +35,7 @@ static bpl_value *constant(bpl_session *session, bpl_value *number, bpl_value *x
     else if (shape) result = bpl_dyad(session, BPL_GLYPH_RESHAPE, shape, number);
     bpl_release(shape);
     bpl_release(number);
-    return bpl_carry(session, result, x, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, NULL);
+    return bpl_carry(session, result, x, NULL, NULL);
 }
 
 static bpl_value *by_coefficients(bpl_session *session, const bpl_value *coefficients, bpl_value *x)

@@ -67,13 +67,12 @@ static bpl_value *exponent_vector(bpl_session *session, const factor_list *list,
             capacity *= 2;
             bytes = ((size_t)capacity + 1) * sizeof *more;
         }
-        if (!good || (made % 4096 == 0 && session->interrupted)) break;
+        if (!good || (made % 4096 == 0 && !(good = bpl_go_on(session)))) break;
         exponents[made] = 0;
         for (; at < list->count && list->factors[at] == prime; at++) exponents[made]++;
         made++;
     }
     while (good && !all && made < count) exponents[made++] = 0; /* no factor is left */
-    if (good && session->interrupted) good = bpl_fail(session, BPL_INTERRUPT, "stopped") != NULL;
     bpl_value *result = good ? bpl_integers(session, exponents, made) : NULL;
     if (exponents) base_free(session->allocator, exponents, bytes);
     return result;

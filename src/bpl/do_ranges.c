@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "bpl/cells.h"
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- whole numbers as a kind ---- */
@@ -34,29 +33,12 @@ bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class
 
 /* ---- positions of a shape ---- */
 
-static const bpl_value *axis_label(const bpl_value *value, int64_t position)
-{
-    const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
-    return axis && axis->labels ? axis->labels[position] : NULL;
-}
-
-static bool set_name_by(bpl_session *session, bpl_axis *axis, const bpl_value *label)
-{
-    char *text;
-    size_t length;
-    if (!label) return true;
-    if (!bpl_to_text(session, label, "the name of an axis", &text, &length)) return false;
-    bool good = bpl_axis_set_name(session, axis, text);
-    base_free(session->allocator, text, length + 1);
-    return good;
-}
-
 static bpl_value *name_axes(bpl_session *session, bpl_value *result, const bpl_value *lengths)
 {
     if (!result || !lengths->keys || !bpl_rank(lengths)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
     bool good = keys != NULL;
-    for (uint32_t axis = 0; good && axis < keys->rank; axis++) good = set_name_by(session, &keys->axes[axis], axis_label(lengths, axis));
+    for (uint32_t axis = 0; good && axis < keys->rank; axis++) good = bpl_axis_name_by(session, &keys->axes[axis], bpl_label_at(lengths, axis));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
 }
@@ -100,17 +82,8 @@ static bpl_value *selector(bpl_session *session, const bpl_value *value, uint32_
 {
     const bpl_axis *from = bpl_axis_of(value, axis);
     int64_t extent = bpl_shape(value)[axis];
-    bpl_value *result = NULL;
-    if (!from || !from->labels) {
-        result = counted(session, BPL_CLASS_ORDINARY, WG_KIND_I64, extent);
-    } else {
-        bpl_items *items = bpl_items_new(session, 1, &extent);
-        bool good = items != NULL;
-        for (int64_t i = 0; good && i < extent; i++)
-            good = (items->at[i] = from->labels[i] ? bpl_keep(from->labels[i]) : bpl_integer(session, i)) != NULL;
-        if (good) result = bpl_collect(session, items);
-        else if (items) bpl_items_free(session, items);
-    }
+    bool keyed = from && from->labels;
+    bpl_value *result = keyed ? bpl_labels_of_all(session, from) : counted(session, BPL_CLASS_ORDINARY, WG_KIND_I64, extent);
     if (!result || !from || !from->name) return result;
     bpl_keys *keys = bpl_keys_new(session, 1, &extent);
     if (!keys || !bpl_axis_set_name(session, &keys->axes[0], from->name)) bpl_release(result), result = NULL;
@@ -442,7 +415,6 @@ static bool ascending(bpl_session *session, const bpl_value *bounds, bool *answe
 
 bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
 {
-    static const int32_t same[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     bpl_value *bounds = call->left, *value = call->right, *result = NULL;
     uint32_t frame;
     bpl_class class;
@@ -469,5 +441,5 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
         bpl_release(result);
         result = labels;
     }
-    return bpl_carry(session, result, value, same, NULL);
+    return bpl_carry(session, result, value, NULL, NULL);
 }

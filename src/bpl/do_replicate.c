@@ -3,8 +3,6 @@
  * Replicate by counts, and runs of equal cells. */
 #include "bpl/whole.h"
 
-static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
 /* ---- replicate ---- */
 
 typedef struct repeat_plan {
@@ -25,7 +23,7 @@ static wg_array *repeated(wg_array *array, double fill, const void *user)
 /* One call, where the axis has no keys to be told apart: a mask, or one count for all. */
 static bpl_value *replicate_at_once(bpl_session *session, bpl_value *value, const repeat_plan *plan)
 {
-    return bpl_carry(session, bpl_lay(session, value, repeated, plan), value, same_axes, NULL);
+    return bpl_carry(session, bpl_lay(session, value, repeated, plan), value, NULL, NULL);
 }
 
 /* Positions by counts: `each` is one count for each of `extent` cells (or of one cell for every count); negative ones are fills. */
@@ -110,18 +108,6 @@ static bool find_runs(bpl_session *session, bpl_value *value, int64_t **runs, in
     return good;
 }
 
-/* The keys of every position, numbers where there are none. */
-static bpl_value *all_labels(bpl_session *session, const bpl_axis *axis)
-{
-    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
-    bool good = items != NULL;
-    for (int64_t i = 0; good && i < axis->extent; i++)
-        good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
-    if (good) return bpl_collect(session, items);
-    if (items) bpl_items_free(session, items);
-    return NULL;
-}
-
 /* The cells at which runs begin, without the keys of their axis. */
 static bpl_value *run_cells(bpl_session *session, bpl_value *value, const int64_t *positions, int64_t count)
 {
@@ -152,7 +138,7 @@ bpl_value *bpl_do_runs(bpl_session *session, const bpl_call *call)
         if (good) good = (items->at[0] = bpl_integers(session, numbers, count)) != NULL;
         for (int64_t i = 0; good && i < count; i++) numbers[i] = runs[2 * i];
         if (good) good = (items->at[1] = run_cells(session, value, numbers, count)) != NULL;
-        if (good && items->volume == 3) good = (items->at[2] = all_labels(session, axis)) != NULL;
+        if (good && items->volume == 3) good = (items->at[2] = bpl_labels_of_all(session, axis)) != NULL;
         if (numbers) base_free(session->allocator, numbers, ((size_t)extent + 1) * sizeof *numbers);
         base_free(session->allocator, runs, 2 * ((size_t)extent + 1) * sizeof *runs);
     }

@@ -3,10 +3,7 @@
  * Looking for cells: index of, member, find; and enlist. */
 #include <string.h>
 
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
-
-static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* ---- index of, member ---- */
 
@@ -39,6 +36,17 @@ bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis
     return NULL;
 }
 
+bpl_value *bpl_labels_of_all(bpl_session *session, const bpl_axis *axis)
+{
+    bpl_items *items = bpl_items_new(session, 1, &axis->extent);
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < axis->extent; i++)
+        good = (items->at[i] = axis->labels[i] ? bpl_keep(axis->labels[i]) : bpl_integer(session, i)) != NULL;
+    if (good) return bpl_collect(session, items);
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
 bpl_value *bpl_do_index_of(bpl_session *session, const bpl_call *call)
 {
     uint32_t frame;
@@ -51,7 +59,7 @@ bpl_value *bpl_do_index_of(bpl_session *session, const bpl_call *call)
         bpl_release(places);
         places = labels;
     }
-    return bpl_carry(session, places, call->right, same_axes, NULL);
+    return bpl_carry(session, places, call->right, NULL, NULL);
 }
 
 bpl_value *bpl_do_member(bpl_session *session, const bpl_call *call)
@@ -61,7 +69,7 @@ bpl_value *bpl_do_member(bpl_session *session, const bpl_call *call)
     wg_scope_open(session->lazy);
     wg_array *places = first_places(session, call->right, call->left, frame);
     wg_array *found = places ? wg_array_not_equal_scalar(places, (double)bpl_tally(call->right)) : NULL;
-    return bpl_carry(session, bpl_scope_atom(session, found, BPL_CLASS_BOOLEAN), call->left, same_axes, NULL);
+    return bpl_carry(session, bpl_scope_atom(session, found, BPL_CLASS_BOOLEAN), call->left, NULL, NULL);
 }
 
 /* ---- find ---- */
@@ -152,7 +160,7 @@ bpl_value *bpl_do_find(bpl_session *session, const bpl_call *call)
             result = array;
         }
     }
-    return bpl_carry(session, result, value, same_axes, NULL);
+    return bpl_carry(session, result, value, NULL, NULL);
 }
 
 /* ---- enlist ---- */

@@ -133,7 +133,7 @@ bpl_value *bpl_do_firsts(bpl_session *session, const bpl_call *call)
     if (!value) return NULL;
     wg_scope_open(session->lazy);
     bpl_value *result = bpl_scope_result(session, first_mask(session, value), BPL_CLASS_BOOLEAN);
-    result = bpl_carry(session, result, value, (int32_t[]){0}, NULL);
+    result = bpl_carry(session, result, value, NULL, NULL);
     bpl_release(value);
     return result;
 }

@@ -90,18 +90,11 @@ static wg_array *reshaped(wg_array *array, double fill, const void *user)
 static bpl_value *named_by_lengths(bpl_session *session, bpl_value *result, const bpl_value *lengths, const bpl_value *value)
 {
     if (!result || (!lengths->keys && !value->keys)) return result;
-    const bpl_axis *names = bpl_rank(lengths) ? bpl_axis_of(lengths, 0) : NULL;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
-    bool good = keys != NULL, same = bpl_rank(value) == bpl_rank(result);
-    for (uint32_t axis = 0; same && axis < bpl_rank(value); axis++) same = bpl_shape(value)[axis] == bpl_shape(result)[axis];
+    bool good = keys != NULL, same = bpl_same_shape(value, result);
     for (uint32_t axis = 0; good && axis < keys->rank; axis++) {
-        char *name = NULL;
-        size_t length = 0;
         if (same) good = bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, axis)) && bpl_axis_set_name(session, &keys->axes[axis], NULL);
-        if (!good || !names || !names->labels || !names->labels[axis]) continue;
-        good = bpl_to_text(session, names->labels[axis], "the name of an axis", &name, &length) &&
-               bpl_axis_set_name(session, &keys->axes[axis], name);
-        if (name) base_free(session->allocator, name, length + 1);
+        good = good && bpl_axis_name_by(session, &keys->axes[axis], bpl_label_at(lengths, axis));
     }
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
@@ -185,16 +178,9 @@ static bool by_axes(const bpl_value *keys)
 
 static bool attach_axis(bpl_session *session, bpl_axis *axis, const bpl_value *given, bpl_value *name)
 {
-    char *text;
-    size_t length;
     for (int64_t i = 0; axis->labels && i < axis->extent; i++)
         if (!bpl_axis_set_label(session, axis, i, NULL)) return false;
-    if (!set_keys(session, axis, given)) return false;
-    if (!name) return true;
-    if (!bpl_to_text(session, name, "the name of an axis", &text, &length)) return false;
-    bool good = bpl_axis_set_name(session, axis, text);
-    base_free(session->allocator, text, length + 1);
-    return good;
+    return set_keys(session, axis, given) && bpl_axis_name_by(session, axis, name);
 }
 
 /* The array that keys are attached to: a unit becomes the vector of it, and so does any other array under a single text. */
@@ -226,9 +212,8 @@ bpl_value *bpl_do_attach_keys(bpl_session *session, const bpl_call *call)
     bpl_keys *keys = good ? bpl_keys_new(session, bpl_rank(target), bpl_shape(target)) : NULL;
     good = keys != NULL;
     for (uint32_t axis = 0; good && axis < keys->rank; axis++) good = bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(target, axis));
-    const bpl_axis *names = several ? bpl_axis_of(given, 0) : NULL;
     for (int64_t i = 0; good && i < parts; i++)
-        good = attach_axis(session, &keys->axes[list[i]], several ? given->items->at[i] : given, names && names->labels ? names->labels[i] : NULL);
+        good = attach_axis(session, &keys->axes[list[i]], several ? given->items->at[i] : given, several ? bpl_label_at(given, i) : NULL);
     if (!good) bpl_release(target), target = NULL;
     return bpl_settle_keys(session, target, keys);
 }

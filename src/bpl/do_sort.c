@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bpl/evaluate.h"
 #include "bpl/whole.h"
 
 /* ---- a stable merge of positions ---- */
@@ -132,18 +131,11 @@ static wg_array *grade_columns(const bpl_value *value, bool descending)
 static bpl_value *grade_result(bpl_session *session, bpl_value *positions, const bpl_value *value)
 {
     const bpl_axis *axis = bpl_axis_of(value, 0);
-    wg_view view;
     if (!positions || !axis) return positions;
     if (axis->labels) {
-        bpl_items *items = bpl_items_new(session, 1, &axis->extent);
-        bool good = items && bpl_read(session, positions, &view);
-        for (int64_t i = 0; good && i < axis->extent; i++) {
-            int64_t at = ((const int64_t *)view.data)[i];
-            good = (items->at[i] = axis->labels[at] ? bpl_keep(axis->labels[at]) : bpl_integer(session, at)) != NULL;
-        }
+        bpl_value *labels = bpl_labels_of(session, positions, axis, 0);
         bpl_release(positions);
-        if (!good && items) bpl_items_free(session, items);
-        positions = good ? bpl_collect(session, items) : NULL;
+        positions = labels;
     }
     bpl_keys *keys = positions ? bpl_keys_new(session, 1, bpl_shape(positions)) : NULL;
     if (positions && (!keys || !bpl_axis_set_name(session, &keys->axes[0], axis->name))) bpl_release(positions), positions = NULL;
@@ -179,13 +171,13 @@ static bpl_value *sort(bpl_session *session, bpl_value *value, bool descending)
     if (is_plain(value) && (!axis || !axis->labels)) {
         wg_scope_open(session->lazy);
         bpl_value *result = bpl_scope_result(session, wg_array_sort(value->array, 0, descending), value->class);
-        return bpl_carry(session, result, value, (int32_t[]){0}, NULL);
+        return bpl_carry(session, result, value, NULL, NULL);
     }
     if (has_few_columns(value) && count && !(axis && axis->labels)) {
         wg_scope_open(session->lazy);
         wg_array *order = grade_columns(value, descending);
         bpl_value *result = bpl_scope_result(session, wg_array_take(value->array, order, 0), value->class);
-        return bpl_carry(session, result, value, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, NULL);
+        return bpl_carry(session, result, value, NULL, NULL);
     }
     if (!graded(session, value, descending, &positions)) return NULL;
     bpl_value *result = bpl_pick_cells(session, value, 0, positions, count);

@@ -3,8 +3,6 @@
  * Reverse, rotate, take, drop, first: read maps of lazy/, no copies. */
 #include "bpl/whole.h"
 
-static const int32_t same_axes[WG_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
 /* ---- reverse ---- */
 
 static wg_array *reversed(wg_array *array, double fill, const void *axis)
@@ -36,7 +34,7 @@ static bpl_value *carry_stepped(bpl_session *session, bpl_value *result, bpl_val
     if (!result || !value->keys) return result;
     if (!stepped(session, labels, start, step, &moved)) return bpl_release(result), NULL;
     positions[axis] = moved;
-    result = bpl_carry(session, result, value, same_axes, positions);
+    result = bpl_carry(session, result, value, NULL, positions);
     if (moved) base_free(session->allocator, moved, (size_t)labels->extent * sizeof *moved);
     return result;
 }
@@ -233,39 +231,32 @@ static void part_of(part_plan *plan, const bpl_value *value, int64_t count)
     }
 }
 
-bpl_value *bpl_do_take(bpl_session *session, const bpl_call *call)
+/* ↑ leaves so many positions of an axis, ↓ all but so many. Those that stay are the last ones where ↑ has a negative count, or ↓ a positive one. */
+static bpl_value *take_or_drop(bpl_session *session, const bpl_call *call, bool drops)
 {
-    if (bpl_rank(call->left) > 1) return bpl_by_rows(session, call, bpl_do_take);
     uint32_t list[WG_MAX_RANK];
     int64_t *counts, count;
     part_plan plan;
-    if (!part_counts(session, call, "↑", list, &counts, &count)) return NULL;
+    if (!part_counts(session, call, drops ? "↓" : "↑", list, &counts, &count)) return NULL;
     part_of(&plan, call->right, count);
     for (int64_t i = 0; i < count; i++) {
-        int64_t extent = plan.count[list[i]], wanted = counts[i] < 0 ? -counts[i] : counts[i];
-        plan.count[list[i]] = wanted;
-        if (counts[i] < 0) plan.start[list[i]] = extent - wanted;
+        int64_t extent = plan.count[list[i]], given = counts[i] < 0 ? -counts[i] : counts[i];
+        int64_t left = !drops ? given : given < extent ? extent - given : 0;
+        plan.count[list[i]] = left;
+        if (drops ? counts[i] > 0 : counts[i] < 0) plan.start[list[i]] = extent - left;
     }
     bpl_free_integers(session, counts, count);
     return cut(session, call->right, &plan);
 }
 
+bpl_value *bpl_do_take(bpl_session *session, const bpl_call *call)
+{
+    return bpl_rank(call->left) > 1 ? bpl_by_rows(session, call, bpl_do_take) : take_or_drop(session, call, false);
+}
+
 bpl_value *bpl_do_drop(bpl_session *session, const bpl_call *call)
 {
-    if (bpl_rank(call->left) > 1) return bpl_by_rows(session, call, bpl_do_drop);
-    uint32_t list[WG_MAX_RANK];
-    int64_t *counts, count;
-    part_plan plan;
-    if (!part_counts(session, call, "↓", list, &counts, &count)) return NULL;
-    part_of(&plan, call->right, count);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t extent = plan.count[list[i]], dropped = counts[i] < 0 ? -counts[i] : counts[i];
-        if (dropped > extent) dropped = extent;
-        plan.count[list[i]] = extent - dropped;
-        if (counts[i] > 0) plan.start[list[i]] = dropped;
-    }
-    bpl_free_integers(session, counts, count);
-    return cut(session, call->right, &plan);
+    return bpl_rank(call->left) > 1 ? bpl_by_rows(session, call, bpl_do_drop) : take_or_drop(session, call, true);
 }
 
 /* ---- first ---- */

@@ -62,11 +62,7 @@ static bpl_value *transpose(bpl_session *session, bpl_value *value, const transp
             if (plan->factors[i].source >= 0)
                 good = bpl_axis_agree(session, &keys->axes[axis], bpl_axis_of(value, (uint32_t)plan->factors[i].source), &agreement);
         }
-        char *text;
-        size_t length;
-        if (!good || !name) continue;
-        good = bpl_to_text(session, name, "the name of an axis", &text, &length);
-        if (good) good = bpl_axis_set_name(session, &keys->axes[axis], text), base_free(session->allocator, text, length + 1);
+        good = good && bpl_axis_name_by(session, &keys->axes[axis], name);
     }
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
@@ -82,12 +78,6 @@ bpl_value *bpl_do_transpose(bpl_session *session, const bpl_call *call)
 }
 
 /* ---- destinations ---- */
-
-static bpl_value *label_of(const bpl_value *value, int64_t position)
-{
-    const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
-    return axis && axis->labels ? axis->labels[position] : NULL;
-}
 
 static bool destination(bpl_session *session, const bpl_value *item, int64_t *place)
 {
@@ -119,7 +109,7 @@ static bool split_axis(bpl_session *session, const bpl_value *group, int64_t ext
         bool good = item && pair(session, item, to);
         bpl_release(item);
         if (!good) return false;
-        to->name = label_of(group, i);
+        to->name = bpl_label_at(group, i);
         if (to->extent < 0 && open) return bpl_fail(session, BPL_DOMAIN, "⍉: one length of a split may be ∞, not two"), false;
         if (to->extent < 0) open = to;
         else if (to->extent > extent && extent) known = -1;
@@ -150,7 +140,7 @@ static bool read_destinations(bpl_session *session, const bpl_value *left, const
         else if (good && item) good = destination(session, item, &place);
         if (good && !group) {
             good = plan->count < WG_MAX_RANK || bpl_fail(session, BPL_LIMIT, "⍉: an array has at most %d axes", WG_MAX_RANK);
-            if (good) plan->factors[plan->count++] = (factor){extent, place, (int32_t)axis, axis < given ? label_of(left, axis) : NULL};
+            if (good) plan->factors[plan->count++] = (factor){extent, place, (int32_t)axis, axis < given ? bpl_label_at(left, axis) : NULL};
         }
         bpl_release(item);
         if (!good) return false;
@@ -262,7 +252,7 @@ static bool read_sources(bpl_session *session, const bpl_value *left, back_plan 
         bpl_value *item = several ? bpl_item(session, left, i) : bpl_keep((bpl_value *)left);
         bool group = several && item && bpl_rank(item) && item->type != BPL_CHARACTERS && !index_name(item);
         good = item && plan->count < WG_MAX_RANK && (group ? take_group(session, plan, item) : take_axis(session, plan, item));
-        if (good) plan->names[plan->count++] = several ? label_of(left, i) : NULL;
+        if (good) plan->names[plan->count++] = several ? bpl_label_at(left, i) : NULL;
         else if (item && !bpl_failed(session)) bpl_fail(session, BPL_DOMAIN, "⍉⁻: more axes than an array has");
         bpl_release(item);
     }
@@ -299,14 +289,8 @@ static bpl_value *merge(bpl_session *session, bpl_value *turned, const back_plan
     for (uint32_t i = 0; i < plan->count; i++) named = named || plan->names[i];
     bpl_keys *keys = result && named ? bpl_keys_new(session, plan->count, bpl_shape(result)) : NULL;
     bool good = !named || keys;
-    for (uint32_t i = 0; good && keys && i < plan->count; i++) {
-        char *text = NULL;
-        size_t length = 0;
-        good = bpl_axis_copy(session, &keys->axes[i], bpl_axis_of(result, i));
-        if (!good || !plan->names[i]) continue;
-        good = bpl_to_text(session, plan->names[i], "the name of an axis", &text, &length) && bpl_axis_set_name(session, &keys->axes[i], text);
-        if (text) base_free(session->allocator, text, length + 1);
-    }
+    for (uint32_t i = 0; good && keys && i < plan->count; i++)
+        good = bpl_axis_copy(session, &keys->axes[i], bpl_axis_of(result, i)) && bpl_axis_name_by(session, &keys->axes[i], plan->names[i]);
     if (!good) bpl_release(result), result = NULL;
     return keys ? bpl_settle_keys(session, result, keys) : result;
 }

@@ -10,14 +10,6 @@
 
 #define FEW 8u
 
-bool bpl_go_on(bpl_session *session)
-{
-    if (!session->interrupted) return true;
-    session->interrupted = 0;
-    bpl_fail(session, BPL_INTERRUPT, "interrupted");
-    return false;
-}
-
 /* ---- names ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* The function of a •name, kept from then on as the value of its symbol. */

@@ -22,8 +22,6 @@ bpl_role bpl_role_now(bpl_session *session, bpl_symbol name);
 static inline bool bpl_class_is_real(uint8_t class) { return class <= BPL_CLASS_FLOAT; }
 /* Writes a value as lines to where output goes. assign.c */
 bool bpl_show_line(bpl_session *session, const bpl_value *value);
-/* Serves an interrupt: false and INTERRUPT where one waits. */
-bool bpl_go_on(bpl_session *session);
 
 /* dfn.c: the value of ∇ and of ⍢ (owned). */
 bpl_value *bpl_self(bpl_session *session);

@@ -30,18 +30,6 @@ static void size_of(const char *text, size_t length, int64_t *height, int64_t *w
     }
 }
 
-/* Line `index` of a text: its start and length; nothing behind the last. */
-static const char *line_of(const char *text, size_t length, int64_t index, size_t *bytes)
-{
-    for (size_t start = 0; start <= length; index--) {
-        const char *end = memchr(text + start, '\n', length - start);
-        size_t stop = end ? (size_t)(end - text) : length;
-        if (!index) return *bytes = stop - start, text + start;
-        start = stop + 1;
-    }
-    return *bytes = 0, "";
-}
-
 /* ---- grids of items ----------------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum form { NUMBER, CHARACTER, NEST } form;
@@ -103,16 +91,11 @@ static void measure(grid *g)
     }
 }
 
-static void spaces(base_string *out, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) base_string_puts(out, " ");
-}
-
 /* One line of a cell, as wide as its column. */
 static void put_cell_line(const grid *g, base_string *out, const cell *one, const column *of, int64_t line)
 {
     size_t bytes;
-    const char *text = line_of(one->length ? g->text.text + one->start : "", one->length, line, &bytes);
+    const char *text = bpl_line_of(one->length ? g->text.text + one->start : "", one->length, line, &bytes);
     int64_t wide = characters(text, bytes), inner = one->width - wide, before = 0, behind = inner;
     if (of->nest) {
         int64_t room = of->width - one->width, right = 1, left = one->form == NUMBER ? 0 : 1, rest = room - left - right;
@@ -123,9 +106,9 @@ static void put_cell_line(const grid *g, base_string *out, const cell *one, cons
         before = of->width - one->width - more;
         behind += more;
     } else behind += of->width - one->width;
-    spaces(out, before);
+    bpl_put_times(out, " ", before);
     base_string_put(out, text, bytes);
-    spaces(out, behind);
+    bpl_put_times(out, " ", behind);
 }
 
 /* Rows of items; `plane` rows are one plane, and planes stand apart by an empty line. */
@@ -171,13 +154,6 @@ static bool put_items(bpl_session *session, base_string *out, const bpl_value *v
 
 /* ---- the text of a value --------------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_keyed(const bpl_value *value)
-{
-    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
-        if (value->keys->axes[axis].labels) return true;
-    return false;
-}
-
 /* A number, or a vector of one: without brackets, and without a float's mark. */
 static bool put_one_number(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style)
 {
@@ -209,7 +185,7 @@ static bool put_block(bpl_session *session, base_string *out, const bpl_value *v
     }
     if (value->type >= BPL_RATIONAL) return bpl_put_inline(session, out, value, &style);
     if (!bpl_volume(value)) return true;
-    if (is_keyed(value)) return bpl_put_display(session, out, value, &style);
+    if (bpl_has_labels(value)) return bpl_put_display(session, out, value, &style);
     if (value->type == BPL_ITEMS) return put_items(session, out, value, marked);
     if (value->type == BPL_NUMBERS) return put_numbers(session, out, value, &style);
     return bpl_put_display(session, out, value, &style);

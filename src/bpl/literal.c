@@ -93,32 +93,11 @@ static const char *mark_of(const writer *w, const bpl_value *value) { return bpl
 
 static bool put_label(writer *w, bpl_value *label, int64_t position)
 {
-    char *text;
-    size_t length;
     if (!label) {
         base_string_integer(w->out, position);
         return true;
     }
-    if (!bpl_to_text(w->session, label, "a key", &text, &length)) return false;
-    bpl_put_quoted(w->out, text, length);
-    base_free(w->session->allocator, text, length + 1);
-    return true;
-}
-
-static bool shown_name(const bpl_axis *axis) { return axis->name && axis->name[0] != '_'; }
-
-static bool has_labels(const bpl_value *value)
-{
-    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
-        if (value->keys->axes[axis].labels) return true;
-    return false;
-}
-
-static bool has_names(const bpl_value *value)
-{
-    for (uint32_t axis = 0; value->keys && axis < value->keys->rank; axis++)
-        if (shown_name(&value->keys->axes[axis])) return true;
-    return false;
+    return bpl_put_key(w->session, w->out, label, true);
 }
 
 /* ["i":2 3]⍴ before an array with named axes. */
@@ -128,7 +107,7 @@ static void put_names(writer *w, const bpl_value *value)
     for (uint32_t axis = 0; axis < bpl_rank(value); axis++) {
         const bpl_axis *of = bpl_axis_of(value, axis);
         if (axis) base_string_puts(w->out, " ");
-        if (shown_name(of)) bpl_put_quoted(w->out, of->name, strlen(of->name)), base_string_puts(w->out, ":");
+        if (bpl_shows_name(of)) bpl_put_quoted(w->out, of->name, strlen(of->name)), base_string_puts(w->out, ":");
         base_string_integer(w->out, bpl_shape(value)[axis]);
     }
     base_string_puts(w->out, "]⍴");
@@ -249,7 +228,7 @@ static bool put_cells(writer *w, const contents *of, uint32_t axis, int64_t firs
 /* Whether an item can be a row of (r⋄s): a vector with items that is no text. */
 static bool is_row(const bpl_value *item)
 {
-    return (item->type == BPL_NUMBERS || item->type == BPL_ITEMS) && bpl_rank(item) == 1 && bpl_volume(item) && !has_names(item);
+    return (item->type == BPL_NUMBERS || item->type == BPL_ITEMS) && bpl_rank(item) == 1 && bpl_volume(item) && !bpl_has_names(item);
 }
 
 static bool are_rows(const bpl_value *value)
@@ -276,7 +255,7 @@ static bool put_row_items(writer *w, const bpl_value *row, bool marked)
 {
     contents of;
     if (!open_contents(w, row, &of)) return false;
-    if (has_labels(row)) return put_record(w, &of, true, marked);
+    if (bpl_has_labels(row)) return put_record(w, &of, true, marked);
     bpl_edges edges = bpl_edges_of(row, 0, w->style);
     for (int64_t place = 0; place < bpl_edges_count(edges); place++) {
         int64_t at = bpl_edges_at(edges, place);
@@ -307,7 +286,7 @@ static bool put_vector(writer *w, const contents *of)
 {
     const bpl_value *value = of->value;
     bpl_edges edges = bpl_edges_of(value, 0, w->style);
-    if (has_labels(value)) return put_record(w, of, false, false);
+    if (bpl_has_labels(value)) return put_record(w, of, false, false);
     if (value->type == BPL_CHARACTERS) return put_text(w, of, 0, edges);
     if (are_rows(value)) return put_rows(w, value);
     if (edges.extent > 1) base_string_puts(w->out, "[");
@@ -335,8 +314,8 @@ static bool put_enclosed(writer *w, const contents *of)
 static bool put_array(writer *w, const bpl_value *value)
 {
     contents of;
-    if (has_names(value)) put_names(w, value);
-    if (bpl_rank(value) > 1 && has_labels(value) && !put_labels(w, value)) return false;
+    if (bpl_has_names(value)) put_names(w, value);
+    if (bpl_rank(value) > 1 && bpl_has_labels(value) && !put_labels(w, value)) return false;
     if (!bpl_volume(value)) return put_empty(w, value);
     if (!open_contents(w, value, &of)) return false;
     if (value->atom) {
@@ -386,7 +365,7 @@ static bool put_item(writer *w, const bpl_value *value)
 {
     size_t start = w->out->length;
     if (!put_value(w, value) || w->out->failed) return !w->out->failed ? false : (bpl_fail_memory(w->session), false);
-    bool array = value->type <= BPL_ITEMS && !value->atom, keyed = array && bpl_rank(value) > 1 && has_labels(value); /* a list would take : for a key's */
+    bool array = value->type <= BPL_ITEMS && !value->atom, keyed = array && bpl_rank(value) > 1 && bpl_has_labels(value); /* a list would take : for a key's */
     bool may = bpl_is_function(value) || (array && !bpl_volume(value));
     if (!keyed && (!may || !splits(w->out->text + start, w->out->length - start))) return true;
     base_string_puts(w->out, "()");

@@ -189,9 +189,7 @@ static bool each_prime(bpl_session *session, bool (*take)(void *data, uint32_t p
             if (!s->composite[i]) more = take(data, (uint32_t)(s->start + 2 * i));
     }
     base_free(session->allocator, s, sizeof *s);
-    if (!more || !session->interrupted) return true;
-    session->interrupted = 0;
-    return bpl_fail(session, BPL_INTERRUPT, "stopped"), false;
+    return !more || bpl_go_on(session);
 }
 
 typedef struct counting {

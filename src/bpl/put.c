@@ -10,11 +10,6 @@
 #include "bpl/kinds.h"
 #include "bpl/put.h"
 
-bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
-{
-    return bpl_rank(a) == bpl_rank(b) && (!bpl_rank(a) || !memcmp(bpl_shape(a), bpl_shape(b), bpl_rank(a) * sizeof(int64_t)));
-}
-
 uint64_t bpl_leaf_count(const bpl_value *value)
 {
     if (value->type != BPL_ITEMS) return (uint64_t)bpl_volume(value);

@@ -30,7 +30,6 @@ bool bpl_may_store(bpl_session *session, bpl_items *items, const bpl_value *valu
 /* A value was put among items where they are: whether one of them is a function may have changed. */
 void bpl_function_stored(bpl_items *items, const bpl_value *value);
 
-bool bpl_same_shape(const bpl_value *a, const bpl_value *b);
 /* Innermost items of a nested array: items of its simple arrays, and atoms. */
 uint64_t bpl_leaf_count(const bpl_value *value);
 /* They themselves, in order, from leaves[*next] on; owned, those of a failure too. */

@@ -73,6 +73,12 @@ void *bpl_fail_memory(bpl_session *session)
     return bpl_fail(session, BPL_LIMIT, "not enough memory");
 }
 
+void *bpl_fail_interrupted(bpl_session *session)
+{
+    session->interrupted = 0;
+    return bpl_fail(session, BPL_INTERRUPT, "stopped");
+}
+
 /* What the errors of arrays are in the language. */
 static bpl_error_kind kind_of_code(wg_code code)
 {

@@ -137,6 +137,9 @@ void *bpl_fail_at(bpl_session *session, bpl_source *source, uint32_t start, uint
 /* The error of the lazy context as the session's, cleared there. */
 void *bpl_fail_lazy(bpl_session *session);
 void *bpl_fail_memory(bpl_session *session); /* LIMIT */
+void *bpl_fail_interrupted(bpl_session *session); /* INTERRUPT; it is served */
+/* Serves an interrupt: false and INTERRUPT where one waits. */
+static inline bool bpl_go_on(bpl_session *session) { return !session->interrupted || bpl_fail_interrupted(session); }
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
 /* public.c: the calls that an error came through: one more, and none. */

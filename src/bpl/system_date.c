@@ -332,8 +332,7 @@ static bool read_fields(bpl_session *session, const bpl_value *record, bpl_value
         given[i] = bpl_option(session, record, fields[i]);
         if (!given[i] && bpl_failed(session)) return false;
         if (!given[i] || !bpl_rank(given[i])) continue;
-        bool same = !*shape || (bpl_rank(*shape) == bpl_rank(given[i]) &&
-                                !memcmp(bpl_shape(*shape), bpl_shape(given[i]), bpl_rank(given[i]) * sizeof(int64_t)));
+        bool same = !*shape || bpl_same_shape(*shape, given[i]);
         if (!same) return bpl_fail(session, BPL_LENGTH, "the fields of a date have different shapes");
         *shape = given[i];
     }

@@ -16,13 +16,10 @@
 #define CODE_NONE(code_) {.code = NULL}
 #define CODE_PERVASIVE(code_) {.rule = bpl_rule_##code_}
 #define CODE_WHOLE(code_) {.code = bpl_do_##code_}
-#define SERVICE_NONE BPL_SERVICE_NONE
-#define SERVICE_PERVASIVE BPL_SERVICE_PERVASIVE
-#define SERVICE_WHOLE BPL_SERVICE_WHOLE
 
 const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT] = {
 #define GLYPH(ID, glyph, name, service1, code1, title1, service2, code2, title2) \
-    [BPL_GLYPH_##ID] = {glyph, name, title1, title2, SERVICE_##service1, SERVICE_##service2, CODE_##service1(code1), CODE_##service2(code2)},
+    [BPL_GLYPH_##ID] = {glyph, name, title1, title2, BPL_SERVICE_##service1, BPL_SERVICE_##service2, CODE_##service1(code1), CODE_##service2(code2)},
 #include "bpl/glyphs.def"
 };
 

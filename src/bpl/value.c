@@ -77,6 +77,13 @@ bpl_value *bpl_own_array(bpl_session *session, wg_array *array, bpl_class class,
     return bpl_of_array(session, array ? wg_array_keep(array) : NULL, class, atom, weak);
 }
 
+bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom)
+{
+    wg_array *kept = array ? wg_array_keep(array) : NULL;
+    wg_scope_close(session->lazy);
+    return bpl_of_array(session, kept, (bpl_class)class, atom, false);
+}
+
 /* Calls that answer an array answer it to the scope that is open, if any; a value owns its array. */
 #define ATOM(session, call, class, weak)                                               \
     do {                                                                               \
@@ -278,6 +285,13 @@ bool bpl_is_simple(const bpl_value *value) { return value->type <= BPL_CHARACTER
 bool bpl_is_number(const bpl_value *value) { return value->type == BPL_NUMBERS || value->type == BPL_RATIONAL; }
 bool bpl_is_unit(const bpl_value *value) { return bpl_rank(value) == 0; }
 bool bpl_is_function(const bpl_value *value) { return value->type == BPL_FUNCTION; }
+
+bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
+{
+    uint32_t rank = bpl_rank(a);
+    return rank == bpl_rank(b) && (!rank || !memcmp(bpl_shape(a), bpl_shape(b), rank * sizeof(int64_t)));
+}
+
 wg_kind bpl_kind(const bpl_value *value) { return bpl_is_simple(value) ? wg_array_kind(value->array) : WG_KIND_COUNT; }
 
 uint32_t bpl_rank(const bpl_value *value)

@@ -91,6 +91,10 @@ bpl_keys *bpl_keys_new(bpl_session *session, uint32_t rank, const int64_t *shape
 bpl_keys *bpl_keys_keep(bpl_keys *keys); /* NULL stays NULL */
 void bpl_keys_release(bpl_session *session, bpl_keys *keys);
 bool bpl_keys_any(const bpl_keys *keys); /* whether an axis has a name or a key */
+/* Whether a position of a value has a key; whether an axis has a name that is shown. */
+bool bpl_has_labels(const bpl_value *value);
+bool bpl_has_names(const bpl_value *value);
+bool bpl_shows_name(const bpl_axis *axis);
 /* What is known of an axis, borrowed; NULL: nothing. */
 const bpl_axis *bpl_axis_of(const bpl_value *value, uint32_t axis);
 void bpl_axis_clear(bpl_session *session, bpl_axis *axis);
@@ -123,6 +127,8 @@ bpl_value *bpl_of_array(bpl_session *session, wg_array *array, bpl_class class, 
  *     wg_scope_close(session->lazy);
  * whether or not somebody (a derivative, a map) has opened a scope around the call. */
 bpl_value *bpl_own_array(bpl_session *session, wg_array *array, bpl_class class, bool atom, bool weak);
+/* Closes the scope that is open and answers the value of what it owns, not weak. */
+bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 /* Atoms. They are literals: plans are made for their values, as is right for what stands in a program. What data decide is a count (below). */
 bpl_value *bpl_boolean(bpl_session *session, bool truth);
 bpl_value *bpl_integer(bpl_session *session, int64_t number);                   /* ordinary */
@@ -183,6 +189,7 @@ bool bpl_is_simple(const bpl_value *value);/* NUMBERS or CHARACTERS */
 bool bpl_is_number(const bpl_value *value);/* NUMBERS, RATIONAL */
 bool bpl_is_unit(const bpl_value *value);  /* rank 0 */
 bool bpl_is_function(const bpl_value *value);
+bool bpl_same_shape(const bpl_value *a, const bpl_value *b);
 /* A function among its own items: role HOLDER. */
 bool bpl_holds_function(const bpl_value *value);
 /* The role that a name with this value has. */

@@ -13,16 +13,12 @@ bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class cla
         array = wg_array_zeros(session->lazy, kind, wg_array_rank(array), wg_array_shape(array));
         class = BPL_CLASS_FLOAT;
     }
-    if (array) wg_array_keep(array);
-    wg_scope_close(session->lazy);
-    return bpl_of_array(session, array, class, false, false);
+    return bpl_leave(session, array, class, false);
 }
 
 bpl_value *bpl_scope_atom(bpl_session *session, wg_array *array, bpl_class class)
 {
-    if (array) wg_array_keep(array);
-    wg_scope_close(session->lazy);
-    return bpl_of_array(session, array, class, array && !wg_array_rank(array), false);
+    return bpl_leave(session, array, class, array && !wg_array_rank(array));
 }
 
 /* ---- layouts ---- */
@@ -96,11 +92,9 @@ static wg_array *pick(wg_array *array, double fill, const void *user)
 bpl_value *bpl_pick_cells(bpl_session *session, bpl_value *value, uint32_t axis, const int64_t *positions, int64_t count)
 {
     pick_plan plan = {axis, 0, count, positions};
-    int32_t from[WG_MAX_RANK];
     const int64_t *picked[WG_MAX_RANK] = {0};
-    for (uint32_t i = 0; i < WG_MAX_RANK; i++) from[i] = (int32_t)i;
     picked[axis] = positions;
-    return bpl_carry(session, bpl_lay(session, value, pick, &plan), value, from, picked);
+    return bpl_carry(session, bpl_lay(session, value, pick, &plan), value, NULL, picked);
 }
 
 bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis, int64_t start, int64_t count)
@@ -164,7 +158,8 @@ bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *v
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
     bool good = keys != NULL;
     for (uint32_t i = 0; good && i < keys->rank; i++) {
-        const bpl_axis *old = from[i] < 0 || from[i] >= (int32_t)bpl_rank(value) ? NULL : bpl_axis_of(value, (uint32_t)from[i]);
+        int32_t source = from ? from[i] : (int32_t)i;
+        const bpl_axis *old = source < 0 || source >= (int32_t)bpl_rank(value) ? NULL : bpl_axis_of(value, (uint32_t)source);
         const int64_t *picked = positions ? positions[i] : NULL;
         if (!old) continue;
         if (picked || old->extent == keys->axes[i].extent)
@@ -174,6 +169,23 @@ bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *v
     }
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
+}
+
+bpl_value *bpl_label_at(const bpl_value *value, int64_t position)
+{
+    const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
+    return axis && axis->labels ? axis->labels[position] : NULL;
+}
+
+bool bpl_axis_name_by(bpl_session *session, bpl_axis *axis, const bpl_value *label)
+{
+    char *text;
+    size_t length;
+    if (!label) return true;
+    if (!bpl_to_text(session, label, "the name of an axis", &text, &length)) return false;
+    bool good = bpl_axis_set_name(session, axis, text);
+    base_free(session->allocator, text, length + 1);
+    return good;
 }
 
 bool bpl_axis_agree(bpl_session *session, bpl_axis *to, const bpl_axis *from, bpl_agreement *agreement)
@@ -298,8 +310,7 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
 {
     bpl_value *argument = call->left ? call->left : call->right;
     bpl_items *items = bpl_items_new(session, bpl_rank(argument) - 1, bpl_shape(argument));
-    int32_t from[WG_MAX_RANK] = {-1, (int32_t)bpl_rank(argument) - 1}, frame[WG_MAX_RANK];
-    for (uint32_t axis = 0; axis < WG_MAX_RANK; axis++) frame[axis] = (int32_t)axis;
+    int32_t from[WG_MAX_RANK] = {-1, (int32_t)bpl_rank(argument) - 1};
     bpl_value *rows = items ? bpl_carry(session, bpl_lay(session, argument, to_rows, NULL), argument, from, NULL) : NULL;
     bool good = rows != NULL;
     for (int64_t i = 0; good && i < items->volume; i++) {
@@ -315,7 +326,7 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
         if (items) bpl_items_free(session, items);
         return NULL;
     }
-    bpl_value *nested = bpl_carry(session, bpl_collect(session, items), argument, frame, NULL), *result = nested ? bpl_mix(session, nested) : NULL;
+    bpl_value *nested = bpl_carry(session, bpl_collect(session, items), argument, NULL, NULL), *result = nested ? bpl_mix(session, nested) : NULL;
     bpl_release(nested);
     return result;
 }

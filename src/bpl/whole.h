@@ -10,12 +10,9 @@
 
 #include "bpl/bpl.h"
 
-/* Opens and closes the scope that temporaries of numeric calls belong to. bpl_scope_result keeps an array beyond it and closes. */
-static inline void bpl_scope_open(bpl_session *session) { wg_scope_open(session->lazy); }
-static inline void bpl_scope_close(bpl_session *session) { wg_scope_close(session->lazy); }
-/* Closes the scope; the value of an array of it (NULL: the error of the lazy context). No atom, not weak. */
+/* bpl_leave of an array; complex numbers without items are floats. */
 bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class class);
-/* The same of an array or an atom [] that a rank of 0 makes. */
+/* bpl_leave of an array, or of an atom, which a rank of 0 makes. */
 bpl_value *bpl_scope_atom(bpl_session *session, wg_array *array, bpl_class class);
 
 /* fill: what stands where nothing of the array is put. */
@@ -40,9 +37,14 @@ bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
 /* No items of this shape, of the value's kind or prototype. */
 bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape);
 
-/* `result` (consumed; NULL stays NULL) with names and keys of `value`: axis i has what axis from[i] has (-1: nothing), key p of it that of
- * position positions[i][p]. positions NULL, or positions[i] NULL: of p; without keys where the lengths differ. DOMAIN: a key twice. */
+/* `result` (consumed; NULL stays NULL) with names and keys of `value`: axis i has what axis from[i] has (-1: nothing; from NULL: what axis i has),
+ * key p of it that of position positions[i][p]. positions NULL, or positions[i] NULL: of p; without keys where the lengths differ. DOMAIN: a key
+ * twice. */
 bpl_value *bpl_carry(bpl_session *session, bpl_value *result, const bpl_value *value, const int32_t *from, const int64_t *const *positions);
+/* The key of a position of the first axis, borrowed; NULL: it has none. */
+bpl_value *bpl_label_at(const bpl_value *value, int64_t position);
+/* Names an axis by a key; NULL: its name stays. */
+bool bpl_axis_name_by(bpl_session *session, bpl_axis *axis, const bpl_value *label);
 /* Name and keys that several axes agree on: `to` begins without any and takes in one axis after the other; one without a name or without keys
  * agrees with any. `lost`: they do not agree, what was there is gone. Only the first positions of a longer axis count. */
 typedef struct bpl_agreement {
@@ -91,6 +93,8 @@ bool bpl_distinct_by_range(bpl_session *session, wg_array *keys, int64_t **posit
 bool bpl_compared_kind(bpl_session *session, bpl_value *a, bpl_value *b, bpl_class *class, wg_kind *kind);
 /* Positions (counted from `first`) as the keys of an axis, where it has them. */
 bpl_value *bpl_labels_of(bpl_session *session, bpl_value *places, const bpl_axis *axis, int64_t first);
+/* The keys of an axis that has some: a vector, of a position without one its number. */
+bpl_value *bpl_labels_of_all(bpl_session *session, const bpl_axis *axis);
 /* The major cells at which a mask [n] (of the open scope) holds. */
 bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask);
 
