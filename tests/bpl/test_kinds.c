@@ -9,19 +9,10 @@ typedef struct rule {
     const char *expression, *expected; /* source, or "KIND: message" of an error */
 } rule;
 
-static bpl_value *run(bpl_session *session, const char *text)
-{
-    bool shy;
-    bpl_source *source = bpl_source_new(session, "test", text, strlen(text));
-    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
-    if (source) bpl_source_release(source);
-    return value;
-}
-
 /* The literal of a value, which tells its kinds. */
 static void told(bpl_session *session, const char *expression, char text[600])
 {
-    bpl_value *value = run(session, expression);
+    bpl_value *value = run_text(session, expression);
     base_string out = base_string_new(session->allocator);
     if (value && bpl_literal(session, value, &out)) snprintf(text, 600, "%s", out.text);
     else snprintf(text, 600, "%.31s: %.479s", session->error.kind, session->error.message);
@@ -152,7 +143,7 @@ static void test_bounds(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bpl_world w;
         bpl_world_open(&w);
-        bpl_value *value = run(w.bpl, cases[i].expression);
+        bpl_value *value = run_text(w.bpl, cases[i].expression);
         assert_non_null(value);
         wg_lazy_figures figures;
         wg_lazy_figures_of(w.bpl->lazy, &figures);

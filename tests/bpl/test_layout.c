@@ -4,25 +4,6 @@
  * failing once, limits, and what must not be read. */
 #include "bpl/world.h"
 
-static bpl_value *run(bpl_session *session, const char *text)
-{
-    bool shy;
-    bpl_source *source = bpl_source_new(session, "case", text, strlen(text));
-    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
-    if (source) bpl_source_release(source);
-    session->at = NULL; /* the node of a source that is gone */
-    return value;
-}
-
-static void assert_true_of(bpl_session *session, const char *text)
-{
-    bool truth = false;
-    bpl_value *value = run(session, text);
-    if (!value) fail_msg("%s: %s: %s", text, session->error.kind, session->error.message);
-    if (!bpl_to_truth(session, value, "a law", &truth) || !truth) fail_msg("%s does not hold", text);
-    bpl_release(value);
-}
-
 /* ---- laws ---- */
 
 /* Each holds for every argument x of the list that it is given. */
@@ -110,31 +91,10 @@ static const char *const everything[] = {
     "2 2 2⊤5 6", "2⊥1 0 1", "⊤5 9", "⊥1 0 1", "∨1j2 3", "∧[1 ¯2]ₓ", "⌻1 2 3 4", "1 2 3⌻4 5", "⨸360 7", "3⨸360", "3¿10", "3¿1000",
     "1 2⌹[1 2⋄3 5]", "⌹[1 2⋄3 5]", "⌹[0ᵣ 2ᵣ⋄3ᵣ 5ᵣ]", "1ᵣ 2ᵣ 3ᵣ⌹[1ᵣ 1⋄1 2⋄1 3ᵣ]"};
 
-/* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
 static void test_memory(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < sizeof everything / sizeof *everything; k++) {
-        bpl_world w;
-        bpl_world_open(&w);
-        long long needed = 0;
-        for (long long at = 0; at <= needed; at++) {
-            long long before = atomic_load(&w.memory.asked);
-            w.memory.fails_at = at ? before + at : 0;
-            w.memory.failed = false;
-            bpl_value *value = run(w.bpl, everything[k]);
-            wg_view view;
-            if (value && bpl_is_simple(value)) bpl_read(w.bpl, value, &view);
-            w.memory.fails_at = 0;
-            if (!at && !value) fail_msg("%s: %s: %s", everything[k], w.bpl->error.kind, w.bpl->error.message);
-            if (!at) needed = atomic_load(&w.memory.asked) - before;
-            if (at && w.memory.failed && bpl_failed(w.bpl) && strcmp(w.bpl->error.kind, "LIMIT"))
-                fail_msg("%s without allocation %lld of %lld: %s: %s", everything[k], at, needed, w.bpl->error.kind, w.bpl->error.message);
-            bpl_release(value);
-            bpl_error_clear(w.bpl);
-        }
-        bpl_world_close(&w);
-    }
+    CHECK_MEMORY(everything);
 }
 
 /* ---- limits ---- */
@@ -149,7 +109,7 @@ static void test_limits(void **state)
     for (size_t k = 0; k < sizeof limited / sizeof *limited; k++) {
         bpl_world w;
         bpl_world_open(&w);
-        bpl_value *value = run(w.bpl, limited[k]);
+        bpl_value *value = run_text(w.bpl, limited[k]);
         if ((value || strcmp(w.bpl->error.kind, "LIMIT"))) fail_msg("%s: %s", limited[k], value ? "a value" : w.bpl->error.kind);
         bpl_error_clear(w.bpl);
         bpl_world_close(&w);
@@ -167,12 +127,12 @@ static void test_waits(void **state)
     bpl_world w;
     char text[256];
     bpl_world_open(&w);
-    bpl_release(run(w.bpl, "x←1ₓ+⍳9ₓ"));
+    bpl_release(run_text(w.bpl, "x←1ₓ+⍳9ₓ"));
     for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++) {
         wg_lazy_figures before, after;
         snprintf(text, sizeof text, "y←%s", waiting[k]);
         wg_lazy_figures_of(w.bpl->lazy, &before);
-        bpl_release(run(w.bpl, text));
+        bpl_release(run_text(w.bpl, text));
         wg_lazy_figures_of(w.bpl->lazy, &after);
         if (bpl_failed(w.bpl)) fail_msg("%s: %s", text, w.bpl->error.message);
         if (before.reads != after.reads) fail_msg("%s reads", waiting[k]);

@@ -3,23 +3,6 @@
  * System names beyond their cases (system.tsv): laws, samples beside their distributions, every allocation failing once, patterns that would never end. */
 #include "bpl/world.h"
 
-static bpl_value *run(wg_bpl *bpl, const char *text)
-{
-    bool shy;
-    bpl_source *source = bpl_source_new(bpl, "test", text, strlen(text));
-    bpl_value *value = source ? bpl_run_source(bpl, source, &shy) : NULL;
-    if (source) bpl_source_release(source);
-    return value;
-}
-
-static void assert_true_of(wg_bpl *bpl, const char *text)
-{
-    bool truth = false;
-    bpl_value *value = run(bpl, text);
-    if (!value || !bpl_to_truth(bpl, value, "a law", &truth) || !truth) fail_msg("%s: %s: %s", text, bpl->error.kind, bpl->error.message);
-    bpl_release(value);
-}
-
 static void test_laws(void **state)
 {
     (void)state;
@@ -66,31 +49,10 @@ static const char *const everything[] = {
     "[\"separator\":\";\" \"decimal\":\",\" \"missing\":\"-\" \"fill\":0]•csv \"a;b\",(•ucs 10),\"1,5;x\",(•ucs 10),\"-;y\"", "[\"separator\":\";\" \"decimal\":\",\"]•csv⁻ [\"a\":[1.5 2] \"b\":[\"x;y\" \"z\"]]",
     "[\"fill\":1]•json \"[null]\""};
 
-/* Every allocation fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
 static void test_memory(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < sizeof everything / sizeof *everything; k++) {
-        bpl_world w;
-        bpl_world_open(&w);
-        long long needed = 0;
-        for (long long at = 0; at <= needed; at++) {
-            long long before = atomic_load(&w.memory.asked);
-            w.memory.fails_at = at ? before + at : 0;
-            w.memory.failed = false;
-            bpl_value *value = run(w.bpl, everything[k]);
-            wg_view view;
-            if (value && bpl_is_simple(value)) bpl_read(w.bpl, value, &view);
-            w.memory.fails_at = 0;
-            if (!at && !value) fail_msg("%s: %s: %s", everything[k], w.bpl->error.kind, w.bpl->error.message);
-            if (!at) needed = atomic_load(&w.memory.asked) - before;
-            if (at && w.memory.failed && bpl_failed(w.bpl) && strcmp(w.bpl->error.kind, "LIMIT"))
-                fail_msg("%s without allocation %lld of %lld: %s: %s", everything[k], at, needed, w.bpl->error.kind, w.bpl->error.message);
-            bpl_release(value);
-            bpl_error_clear(w.bpl);
-        }
-        bpl_world_close(&w);
-    }
+    CHECK_MEMORY(everything);
 }
 
 int main(void)

@@ -4,18 +4,9 @@
 #include "bpl/evaluate.h"
 #include "bpl/world.h"
 
-static bpl_value *run(bpl_session *session, const char *text)
-{
-    bool shy;
-    bpl_source *source = bpl_source_new(session, "test", text, strlen(text));
-    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
-    if (source) bpl_source_release(source);
-    return value;
-}
-
 static bpl_value *good(bpl_session *session, const char *text)
 {
-    bpl_value *value = run(session, text);
+    bpl_value *value = run_text(session, text);
     if (!value) fail_msg("%s: %s %s", text, session->error.kind, session->error.message);
     return value;
 }
@@ -252,7 +243,7 @@ static void test_memory(void **state)
             bpl_world_open(&w);
             long long before = atomic_load(&w.memory.asked);
             w.memory.fails_at = at ? before + at : 0;
-            bpl_value *value = run(w.bpl, texts[i]);
+            bpl_value *value = run_text(w.bpl, texts[i]);
             wg_view view;
             if (value && bpl_is_simple(value)) bpl_read(w.bpl, value, &view);
             w.memory.fails_at = 0;

@@ -127,10 +127,7 @@ static bool same_value(comparison *c, const bpl_value *a, const bpl_value *b)
 /* The value of a text; forced: what is pending fails here or never. */
 static bpl_value *run(bpl_session *session, const char *text)
 {
-    bool shy;
-    bpl_source *source = bpl_source_new(session, "case", text, strlen(text));
-    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
-    if (source) bpl_source_release(source);
+    bpl_value *value = run_text(session, text);
     if (!value) return NULL;
     base_string shown = base_string_new(session->allocator);
     bool done = bpl_display(session, value, &shown);

@@ -67,4 +67,51 @@ static inline void bpl_world_close(bpl_world *w)
     assert_int_equal(atomic_load(&w->memory.bytes), 0);
 }
 
+/* The value of a text; NULL and the session's error. */
+static inline bpl_value *run_text(bpl_session *session, const char *text)
+{
+    bool shy;
+    bpl_source *source = bpl_source_new(session, "test", text, strlen(text));
+    bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    if (source) bpl_source_release(source);
+    session->at = NULL; /* the node of a source that is gone */
+    return value;
+}
+
+static inline void assert_true_of(bpl_session *session, const char *text)
+{
+    bool truth = false;
+    bpl_value *value = run_text(session, text);
+    if (!value) fail_msg("%s: %s: %s", text, session->error.kind, session->error.message);
+    if (!bpl_to_truth(session, value, "a law", &truth) || !truth) fail_msg("%s does not hold", text);
+    bpl_release(value);
+}
+
+/* Every allocation of each text fails once: LIMIT (or the value, where somebody could do without), and nothing is left behind. */
+static inline void check_memory(const char *const *texts, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        bpl_world w;
+        bpl_world_open(&w);
+        long long needed = 0;
+        for (long long at = 0; at <= needed; at++) {
+            long long before = atomic_load(&w.memory.asked);
+            w.memory.fails_at = at ? before + at : 0;
+            w.memory.failed = false;
+            bpl_value *value = run_text(w.bpl, texts[k]);
+            wg_view view;
+            if (value && bpl_is_simple(value)) bpl_read(w.bpl, value, &view);
+            w.memory.fails_at = 0;
+            if (!at && !value) fail_msg("%s: %s: %s", texts[k], w.bpl->error.kind, w.bpl->error.message);
+            if (!at) needed = atomic_load(&w.memory.asked) - before;
+            if (at && w.memory.failed && bpl_failed(w.bpl) && strcmp(w.bpl->error.kind, "LIMIT"))
+                fail_msg("%s without allocation %lld of %lld: %s: %s", texts[k], at, needed, w.bpl->error.kind, w.bpl->error.message);
+            bpl_release(value);
+            bpl_error_clear(w.bpl);
+        }
+        bpl_world_close(&w);
+    }
+}
+#define CHECK_MEMORY(texts) check_memory((texts), sizeof(texts) / sizeof *(texts))
+
 #endif
