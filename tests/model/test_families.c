@@ -232,6 +232,10 @@ static void angles_follow_ctx(void **state)
     static const char name[] = "phi3/longrope-partial";
     world w = world_of(name);
     wg_error error = {.code = WG_OK};
+    char *text = wg_model_written(w.spec, &(wg_model_cut){.size = sizeof(wg_model_cut), .ctx = 64}, &error);
+    CHECKED(text, error);
+    assert_null(strstr(text, "extent ctx")); /* one text holds for one ctx */
+    wg_text_free(text);
     int64_t count = w.prompt_count * w.facts.vocabulary;
     float *all[2] = {by_decode(&w, 64), by_decode(&w, 128)};
     assert_memory_not_equal(all[0], all[1], (size_t)count * sizeof(float));
