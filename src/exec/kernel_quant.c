@@ -14,6 +14,7 @@ exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t colu
     if (base_kind_is_block(kind) && kind <= WG_KIND_Q5_1) product.items_at = items_at[kind - WG_KIND_Q8_0];
     else product.items_at = kind == WG_KIND_MXFP4 ? 1 : kind == WG_KIND_IQ4_NL ? 2 : 0;
     product.looks_up = kind == WG_KIND_Q4_0 || kind == WG_KIND_Q4_1 || kind == WG_KIND_IQ4_NL || kind == WG_KIND_MXFP4;
+    product.bias = base_block_adds(kind) ? 0 : kind == WG_KIND_Q4_0 ? 8 : kind == WG_KIND_Q5_0 ? 16 : 128;
     for (int8_t i = 0; i < 16; i++) product.numbers[i] = i;
     if (product.looks_up) { /* those of a block that holds each nibble once */
         uint8_t block[20] = {0};
@@ -47,19 +48,5 @@ void exec_quant_sums(const exec_quant *product, exec_range rows, float *sums)
         float sum = 0;
         for (int i = 0; i < part; i++) sum += x[i];
         *sums++ = sum;
-    }
-}
-
-void exec_quant_round(const exec_quant *product, exec_range rows, int8_t *items, float *scales, int32_t *sums)
-{
-    int part = base_block_part(product->kind);
-    int64_t first = rows.first * product->depth, end = rows.end * product->depth;
-    for (int64_t at = first; at < end; at += 32) {
-        scales[at / 32] = base_block_round(product->x + at, items + at);
-        for (int64_t i = at; i < at + 32; i += part) {
-            int32_t sum = 0;
-            for (int j = 0; j < part; j++) sum += items[i + j];
-            sums[i / part] = sum;
-        }
     }
 }

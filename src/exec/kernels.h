@@ -205,13 +205,14 @@ exec_block_function exec_convert_shared(wg_kind from, wg_kind to, bool wrap);
 /* result [.., columns] = x [.., depth] by the transpose of weights [columns, depth] of a block kind, whose rows are w_row bytes apart.
  * Row i of the product is row which[i] of x, of what was made of x, and of the result (which NULL: row i). Either x is met as it is:
  * `sums` of its parts (where the kind adds; base/block.h), and `packed` where there is more than one row; or `rounded` to integers, with
- * their scales and sums. */
+ * their scales, and the sums of parts (where the kind does not add: those times -bias). */
 typedef struct exec_quant {
     wg_kind kind;
     int64_t rows, depth, columns, w_row;
     int64_t items_at;   /* kinds of 32 items: where the bytes of items, or their nibbles, begin in a block */
     bool looks_up;      /* nibbles stand for these numbers */
     int8_t numbers[16];
+    int32_t bias;       /* what makes no item negative */
     const int64_t *which;
     const float *x, *sums, *packed;
     const int8_t *rounded;
@@ -230,11 +231,10 @@ typedef struct exec_quant {
 static inline int64_t exec_quant_row(const exec_quant *product, int64_t i) { return product->which ? product->which[i] : i; }
 /* A product of a kind, without pointers. */
 exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t columns);
-/* What is made of x before: rows packed (tiles of EXEC_QUANT_TILE), the sums of parts of rows, rows rounded. Rows are those of x. */
+/* What is made of x before: rows packed (tiles of EXEC_QUANT_TILE), the sums of parts of rows; and exec_kernels.quant_round, rows rounded. Rows are those of x. */
 int64_t exec_quant_pack_floats(int64_t rows, int64_t depth);
 void exec_quant_pack(const exec_quant *product, exec_range tiles, float *packed);
 void exec_quant_sums(const exec_quant *product, exec_range rows, float *sums);
-void exec_quant_round(const exec_quant *product, exec_range rows, int8_t *items, float *scales, int32_t *sums);
 
 /* ---- folds: sums, products, extremes, logic; and their scans ---------------------------------------------- */
 

@@ -54,8 +54,8 @@ static void round_part(void *context, exec_range range, uint32_t thread)
     const quant *q = work->facts;
     char *scratch = work->run->scratch;
     (void)thread;
-    exec_quant_round(&work->call, range, (int8_t *)(scratch + q->rounded_at), (float *)(scratch + q->scales_at),
-                     (int32_t *)(scratch + q->integer_sums_at));
+    work->run->kernels->quant_round(&work->call, range, (int8_t *)(scratch + q->rounded_at), (float *)(scratch + q->scales_at),
+                                    (int32_t *)(scratch + q->integer_sums_at));
 }
 
 static void pack_part(void *context, exec_range range, uint32_t thread)
