@@ -392,12 +392,31 @@ static void pack(const attention_work *work, const lines *l)
     l->known->values_at = values_at;
 }
 
+/* One row uses its keys and values once, and would wait for each line of them: the values are asked for before the keys are used, and the
+ * keys of the next batch. Columns (or rows) of b, `items` each, side by side. */
+#define ASKED_BYTES (32 << 10)
+static void ask_for(const exec_product *product, int64_t batch, const exec_side *across, int64_t items, exec_range range)
+{
+    int64_t width = width_of(product->b_kind), at, first, step = across->rank == 1 ? across->stride[0] : 0;
+    if (step != items || batch >= product->batches) return;
+    exec_side_offsets(&product->b_batch, batch, 1, &at);
+    first = at + range.first * step;
+    const char *from = (const char *)product->b + first * width, *end = from + (range.end - range.first) * step * width;
+    if (end - from > ASKED_BYTES) end = from + ASKED_BYTES; /* by then the processor has seen where this goes */
+    for (; from < end; from += 64) __builtin_prefetch(from, 0, 2);
+}
+
 static void attend(attention_work *work, lines *l, int64_t count, const attention_row *rows)
 {
     const exec_attention *a = work->a;
     void *room = l->piece + a->product_at;
     exec_product scores = work->scores, values = work->values;
     int64_t item = width_of(scores.result_kind);
+    if (a->rows == 1) {
+        exec_range keys = {l->first_key, l->first_key + l->keys};
+        ask_for(&values, l->batch, &values.b_depth, a->columns, keys);
+        ask_for(&scores, l->batch + 1, &scores.b_columns, scores.depth, keys);
+    }
     if (a->packed) {
         scores.b_packed = l->piece + a->packed_keys_at;
         scores.packed_width = a->keys_width;

@@ -92,11 +92,12 @@ static void group_part(void *context, exec_range range, uint32_t thread)
     const quant *q = work->facts;
     int64_t width = work->column_groups == 1 ? call->columns : groups_of(call->columns, work->column_groups);
     width = groups_of(width, EXEC_QUANT_PANEL) * EXEC_QUANT_PANEL;
-    for (int64_t unit = range.first; unit < range.end; unit++) {
+    for (int64_t unit = range.first, count; unit < range.end; unit += count) {
         int64_t down = unit / work->column_groups * EXEC_QUANT_ROWS, across = unit % work->column_groups * width;
+        count = call->rows == 1 ? range.end - unit : 1; /* a row takes all of its columns at once */
         if (across >= call->columns) continue;
         work->run->kernels->quant(call, (exec_range){down, least(call->rows, down + EXEC_QUANT_ROWS)},
-                                  (exec_range){across, least(call->columns, across + width)},
+                                  (exec_range){across, least(call->columns, across + count * width)},
                                   work->run->scratch + q->room_at + thread * q->room_bytes);
     }
 }

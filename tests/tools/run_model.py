@@ -101,6 +101,8 @@ def generating(folder):
     report.check(done.returncode == 1 and "could not be written" in done.stderr and "ioctl" not in done.stderr, f"a disk that is full: {done.stderr!r}")
     lines = good("bench", STORIES, "--prompt", 8, "--generate", 4, "--repeat", 2, "--format", "csv").splitlines()
     report.check(len(lines) == 3 and lines[1].split(",")[3] == "pp8", f"the table of bench: {lines}")
+    lines = good("bench", STORIES, "--prompt", 0, "--generate", 3, "--batch", 2, "--repeat", 1, "--format", "csv").splitlines()
+    report.check([line.split(",")[3] for line in lines[1:]] == ["tg3", "tg3x2"], f"sequences side by side: {lines}")
 
 
 def training(folder):
