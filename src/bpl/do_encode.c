@@ -31,11 +31,10 @@ static wg_array *last_slice(wg_array *array, double fill, const void *user)
     return wg_array_reshape(array, rank - 1, shape);
 }
 
-/* Position `position` of the last axis; a unit is the same at every position. */
+/* Position `position` of the last axis; a unit's item is the same at every position. */
 static bpl_value *slice(bpl_session *session, bpl_value *value, int64_t position)
 {
-    if (!bpl_rank(value) && value->weak) return bpl_of_array(session, wg_array_keep(value->array), value->class, true, false); /* as of an array */
-    if (!bpl_rank(value)) return bpl_keep(value);
+    if (!bpl_rank(value)) return bpl_item(session, value, 0);
     if (bpl_rank(value) == 1) return bpl_cell_at(session, value, position);
     return bpl_carry(session, bpl_lay(session, value, last_slice, &(slice_plan){position}), value, NULL, NULL);
 }
@@ -97,29 +96,28 @@ static bpl_value *decode(bpl_session *session, bpl_value *bases, bpl_value *valu
     for (int64_t i = 1; answer && i < count; i++) answer = next_digit(session, answer, bases, value, given == 1 ? 0 : i, have == 1 ? 0 : i);
     if (count > 1 || !answer || bpl_rank(bases) < 2) return answer;
     /* The bases have a frame of their own. */
-    bpl_value *base = slice(session, bases, 0), *zero = base ? bpl_dyad(session, BPL_GLYPH_MINUS, base, base) : NULL;
-    bpl_value *sum = zero ? bpl_dyad(session, BPL_GLYPH_PLUS, zero, answer) : NULL;
-    bpl_release(base);
-    bpl_release(zero);
-    bpl_release(answer);
-    return sum;
+    bpl_value *shape = bpl_integers(session, bpl_shape(bases), bpl_rank(bases) - 1), *none = shape ? bpl_boolean(session, false) : NULL;
+    return bpl_dyad_on(session, BPL_GLYPH_PLUS, bpl_dyad_on(session, BPL_GLYPH_RESHAPE, shape, none), answer);
 }
 
-/* Digits of a fixed width in an ordinary base: their value is an ordinary integer. */
-static bpl_value *decode_widened(bpl_session *session, bpl_value *bases, bpl_value *value)
+/* Bare floats are as in an array: they do not give way to narrower ones. */
+static bpl_value *firm(bpl_session *session, bpl_value *value)
 {
-    if (value->type != BPL_NUMBERS || value->class != BPL_CLASS_FIXED || bases->type != BPL_NUMBERS || bases->class != BPL_CLASS_ORDINARY)
-        return decode(session, bases, value);
-    bpl_value *wide = bpl_mark_value(session, BPL_MARK_ORDINARY, value), *result = wide ? decode(session, bases, wide) : NULL;
-    bpl_release(wide);
+    return value->class == BPL_CLASS_FLOAT ? bpl_strong(session, bpl_keep(value)) : bpl_keep(value);
+}
+
+bpl_value *bpl_do_decode(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *bases = firm(session, call->left), *value = firm(session, call->right);
+    bpl_value *result = bases && value ? decode(session, bases, value) : NULL;
+    bpl_release(bases);
+    bpl_release(value);
     return result;
 }
 
-bpl_value *bpl_do_decode(bpl_session *session, const bpl_call *call) { return decode_widened(session, call->left, call->right); }
-
 bpl_value *bpl_do_from_binary(bpl_session *session, const bpl_call *call)
 {
-    bpl_value *two = bpl_integer(session, 2), *result = two ? decode_widened(session, two, call->right) : NULL;
+    bpl_value *two = bpl_strong(session, bpl_integer(session, 2)), *result = two ? decode(session, two, call->right) : NULL;
     bpl_release(two);
     return result;
 }
@@ -146,7 +144,9 @@ static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, 
     double number = 1;
     bool real = less && base->atom && base->type == BPL_NUMBERS && base->class != BPL_CLASS_COMPLEX;
     bool zero = real && bpl_to_double(session, base, "⊤: a base", &number) && number == 0;
-    bpl_value *next = less && !zero && !bpl_failed(session) ? bpl_dyad(session, BPL_GLYPH_DIVIDE, less, base) : zero ? bpl_keep(less) : NULL;
+    bpl_value *next = NULL;
+    if (zero) next = bpl_prototype_of(session, less);
+    else if (less && !bpl_failed(session)) next = bpl_dyad(session, BPL_GLYPH_DIVIDE, less, base);
     bpl_release(less);
     bpl_release(*rest);
     *rest = next;
@@ -179,16 +179,10 @@ static bpl_value *encode_vector(bpl_session *session, bpl_value *bases, bpl_valu
     return NULL;
 }
 
-bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
+static bpl_value *encode(bpl_session *session, bpl_value *bases, bpl_value *value)
 {
-    if (!numeric(session, "⊤", call->left) || !numeric(session, "⊤", call->right)) return NULL;
-    if (!bpl_rank(call->left)) {
-        bpl_value *base = slice(session, call->left, 0), *result = base ? bpl_dyad(session, BPL_GLYPH_RESIDUE, base, call->right) : NULL;
-        bpl_release(base);
-        return result;
-    }
-    bpl_value *bases = call->left;
-    bpl_value *result = encode_vector(session, bases, call->right);
+    if (!bpl_rank(bases)) return bpl_dyad(session, BPL_GLYPH_RESIDUE, bases, value);
+    bpl_value *result = encode_vector(session, bases, value);
     const bpl_axis *names = bpl_axis_of(bases, bpl_rank(bases) - 1);
     if (!result || !names || !bpl_rank(result)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result)); /* the digits have the keys of their bases */
@@ -196,6 +190,16 @@ bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
     for (uint32_t axis = 0; good && axis + 1 < keys->rank; axis++) good = bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(result, axis));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
+}
+
+bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
+{
+    if (!numeric(session, "⊤", call->left) || !numeric(session, "⊤", call->right)) return NULL;
+    bpl_value *bases = firm(session, call->left), *value = firm(session, call->right);
+    bpl_value *result = bases && value ? encode(session, bases, value) : NULL;
+    bpl_release(bases);
+    bpl_release(value);
+    return result;
 }
 
 /* ---- binary ---- */
@@ -290,8 +294,8 @@ static bpl_value *angles(bpl_session *session, bpl_value *value)
     wg_array *second = complex ? wg_array_imag(value->array) : first ? wg_array_zeros_like(first) : NULL;
     wg_array *angle = wg_array_atan2(second, first);
     if (!complex) { /* -0 is no negative number */
-        wg_array *below = first ? wg_array_less_scalar(first, 0) : NULL;
-        angle = wg_array_select(below, angle, second);
+        wg_array *above = first ? wg_array_greater_equal_scalar(first, 0) : NULL;
+        angle = wg_array_select(above, second, angle);
     }
     return bpl_scope_atom(session, angle, BPL_CLASS_FLOAT);
 }

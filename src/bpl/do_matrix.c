@@ -390,16 +390,19 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     double number;
     if (right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX) {
         if (!bpl_to_double(session, right, "⌹: a divisor", &number)) return NULL;
+        if (left && !bpl_is_number(left)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
         if (number == 0) return bpl_float_of(session, session->preferences.float_kind, 0); /* the least solution of 0 x = anything */
+        if (number - number != 0) return bpl_float_of(session, session->preferences.float_kind, (double)NAN); /* as of matrices */
     } else if (!bpl_is_number(right)) {
         return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
     } else if (right->type == BPL_RATIONAL) {
         bool zero;
         if (!is_zero(session, right, &zero) || zero) return bpl_failed(session) ? NULL : bpl_keep(right);
     }
-    bpl_value *one = left ? bpl_keep(left) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
+    bpl_value *one = left ? bpl_strong(session, bpl_keep(left)) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
     bool whole = right->type == BPL_NUMBERS && right->class <= BPL_CLASS_FIXED;
     bpl_value *real = one && whole ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
+    if (left) real = bpl_strong(session, real);
     bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
     bpl_release(one);
     bpl_release(real);
@@ -492,6 +495,7 @@ static bpl_value *solve(bpl_session *session, bpl_value *left, bpl_value *right)
 bpl_value *bpl_do_solve(bpl_session *session, const bpl_call *call)
 {
     bpl_value *left = call->left, *right = call->right;
+    if (left->type == BPL_CHARACTERS || right->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
     if (!sides_agree(session, left, right)) return NULL;
     if (bpl_rank(left) + bpl_rank(right) && (is_exact(left) || is_exact(right)) && is_integral(left) && is_integral(right))
         return divide_exactly(session, left, right);

@@ -26,6 +26,12 @@ bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class
     bool found = bpl_is_simple(lengths) ? (*class = lengths->class, *kind = bpl_kind(lengths), true)
                  : lengths->type == BPL_ITEMS && bpl_joined_kind(session, lengths->items->at, lengths->items->volume, class, kind);
     if (!found && bpl_failed(session)) return false;
+    for (int64_t i = 0; found && *class <= BPL_CLASS_FIXED && lengths->type == BPL_ITEMS && i < lengths->items->volume; i++) {
+        const bpl_value *item = lengths->items->at[i]; /* a fixed length makes all of them fixed */
+        if (item->class != BPL_CLASS_FIXED) continue;
+        if (*class != BPL_CLASS_FIXED || wg_kind_bytes(bpl_kind(item)) > wg_kind_bytes(*kind)) *kind = bpl_kind(item);
+        *class = BPL_CLASS_FIXED;
+    }
     if (!found || *class == BPL_CLASS_BOOLEAN) *class = BPL_CLASS_ORDINARY, *kind = WG_KIND_I64;
     if (*class == BPL_CLASS_CHARACTER) *class = BPL_CLASS_FLOAT, *kind = session->preferences.float_kind; /* of no texts */
     return true;
@@ -379,7 +385,7 @@ static bpl_value *interval_cells(bpl_session *session, bpl_value *bounds, bpl_va
         bpl_release(cell);
     }
     if (good && frame) result = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, frame, bpl_shape(value), answers);
-    else if (good) result = bpl_integer(session, answers[0]);
+    else if (good) result = bpl_strong(session, bpl_integer(session, answers[0]));
     if (answers) base_free(session->allocator, answers, bytes);
     bpl_release(cells);
     return result;

@@ -431,7 +431,7 @@ static bpl_value *power(bpl_session *session, bpl_value *operand, const bpl_valu
 {
     int64_t *numbers, count;
     if (!bpl_to_integers(session, exponents, "a superscript", false, &numbers, &count)) return NULL;
-    bpl_value *exponent = bpl_float(session, (double)numbers[0]);
+    bpl_value *exponent = bpl_integer(session, numbers[0]);
     bpl_free_integers(session, numbers, count);
     bpl_value *value = exponent ? bpl_dyad(session, BPL_GLYPH_POWER, operand, exponent) : NULL;
     bpl_release(exponent);

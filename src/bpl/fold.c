@@ -51,8 +51,8 @@ static bpl_value *identity_number(bpl_session *session, int32_t glyph, const bpl
     bool logical = glyph == BPL_GLYPH_OR || glyph == BPL_GLYPH_AND;
     if (isinf(number) && like->class != BPL_CLASS_FLOAT) return bpl_float_of(session, session->preferences.float_kind, number);
     switch ((bpl_class)like->class) {
-    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_integer(session, (int64_t)number);
-    case BPL_CLASS_ORDINARY: return bpl_integer(session, (int64_t)number);
+    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_strong(session, bpl_integer(session, (int64_t)number));
+    case BPL_CLASS_ORDINARY: return bpl_strong(session, bpl_integer(session, (int64_t)number));
     case BPL_CLASS_FIXED: return bpl_fixed(session, kind, (int64_t)number);
     case BPL_CLASS_FLOAT: return bpl_float_of(session, kind, number);
     default: return bpl_float_of(session, session->preferences.float_kind, number);

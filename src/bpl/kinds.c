@@ -92,7 +92,7 @@ bool bpl_fits(wg_kind kind, int64_t number)
     return base_number_exact((base_number){.i = number}, WG_KIND_I64, kind, &same);
 }
 
-/* An ordinary scalar takes the fixed kind that it meets, where that holds it. */
+/* A weak ordinary scalar takes the fixed kind that it meets, where that holds it. */
 static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
 {
     int64_t number;
@@ -102,6 +102,7 @@ static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
                         (long long)number,
                         wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
+    ordinary->weak = false;
     return ordinary->array != NULL;
 }
 
@@ -118,7 +119,7 @@ static bool join_fixed(bpl_session *session, bpl_number *fixed, bpl_number *othe
     wg_kind kind = bpl_number_kind(*fixed);
     if (other->class == BPL_CLASS_FIXED) return both(fixed, other, BPL_CLASS_FIXED, wider(kind, bpl_number_kind(*other)));
     if (other->class == BPL_CLASS_BOOLEAN) return both(fixed, other, BPL_CLASS_FIXED, kind);
-    if (wg_array_rank(other->array) == 0) return fix_scalar(session, other, kind);
+    if (other->weak) return fix_scalar(session, other, kind);
     return both(fixed, other, BPL_CLASS_ORDINARY, WG_KIND_I64);
 }
 

@@ -23,11 +23,12 @@ static void name_function(bpl_session *session, const bpl_pervasive *of)
     memcpy(message + head - 2, ": ", 2);
 }
 
-/* Keeps what a rule answered as a value, and closes the scope that it ran in. */
-static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_number result, bool atom)
+/* Keeps what a rule answered as a value, and closes the scope that it ran in. weak: the arguments are, and so is what is of ordinary integers then. */
+static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_number result, bool atom, bool weak)
 {
+    weak = weak && atom && (result.weak || result.class == BPL_CLASS_ORDINARY);
     if (bpl_failed(session)) name_function(session, of);
-    bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, result.weak && atom);
+    bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, weak);
     wg_scope_close(session->lazy);
     if (value) value->nonnegative = result.nonnegative;
     return value;
@@ -56,19 +57,48 @@ static void *refuse_function(bpl_session *session, const bpl_pervasive *of)
     return bpl_fail(session, BPL_DOMAIN, "%s takes numbers, not a function", of->text);
 }
 
-/* The prototype of a result without items: of the kinds and shapes that the function makes of the fills of its arguments, or 0 where it makes nothing of
- * them. */
+/* A fill with numbers in the place of characters (consumed; NULL stays NULL): none of them are no numbers. *text: there are some. */
+static bpl_value *in_numbers(bpl_session *session, bpl_value *fill, bool *text)
+{
+    if (!fill || (fill->type != BPL_CHARACTERS && fill->type != BPL_ITEMS)) return fill;
+    bpl_value *result = NULL;
+    if (fill->type == BPL_CHARACTERS) {
+        *text = true;
+        wg_scope_open(session->lazy);
+        wg_array *zeros = wg_array_zeros(session->lazy, session->preferences.float_kind, bpl_rank(fill), bpl_shape(fill));
+        result = bpl_leave(session, zeros, BPL_CLASS_FLOAT, fill->atom);
+    } else {
+        bpl_items *items = bpl_items_new(session, fill->items->rank, fill->items->shape);
+        bool good = items != NULL;
+        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = in_numbers(session, bpl_keep(fill->items->at[i]), text)) != NULL;
+        if (good && !items->volume) good = (items->prototype = in_numbers(session, bpl_keep(fill->items->prototype), text)) != NULL;
+        if (good) result = bpl_collect(session, items);
+        else if (items) bpl_items_free(session, items);
+    }
+    result = bpl_settle_keys(session, result, bpl_keys_keep(fill->keys));
+    bpl_release(fill);
+    return result;
+}
+
+static bool is_error(const bpl_session *session, const char *kind) { return !strcmp(session->error.kind, kind); }
+
+/* The prototype of a result without items: of the kinds and shapes that the function makes of the fills of its arguments, of their shape where it makes
+ * nothing of them. Arguments that do not agree are an error all the same, and so are characters under a mark. */
 static bpl_value *fill_of_result(bpl_session *session, const bpl_pervasive *of, const bpl_value *left, const bpl_value *right)
 {
-    bpl_value *l = left ? bpl_fill(session, left) : NULL, *r = bpl_fill(session, right), *result = NULL;
-    if (r && (l || !left)) result = bpl_pervade_by(session, of, l, r);
+    bool text = false, mark = of->unbounded == bpl_rational_mark && of->row != BPL_MARK_ORDINARY;
+    bpl_value *l = left ? in_numbers(session, bpl_fill(session, left), &text) : NULL, *r = in_numbers(session, bpl_fill(session, right), &text), *result = NULL;
+    bool good = r && (l || !left);
+    if (good && mark && text) bpl_fail(session, BPL_DOMAIN, "%s: numbers are expected, not characters", of->text);
+    else if (good) result = bpl_pervade_by(session, of, l, r);
+    if (good && !result && !mark && is_error(session, "DOMAIN") && bpl_forgive(session))
+        result = bpl_dyad(session, BPL_GLYPH_TIMES, l ? l : r, r);
     bpl_release(l);
     bpl_release(r);
+    if (good && !result && !mark && is_error(session, "DOMAIN") && bpl_forgive(session)) return bpl_float(session, 0); /* of functions */
     bpl_value *prototype = result ? bpl_prototype_of(session, result) : NULL;
     bpl_release(result);
-    if (prototype) return prototype;
-    bpl_error_clear(session);
-    return bpl_float(session, 0);
+    return prototype;
 }
 
 static bpl_value *each_item(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
@@ -87,7 +117,7 @@ static bpl_value *monadic(bpl_session *session, const bpl_pervasive *of, bpl_val
 {
     if (bpl_is_simple(right)) {
         wg_scope_open(session->lazy);
-        return with_keys_of(session, settle(session, of, of->one(session, number_of(right)), right->atom), right);
+        return with_keys_of(session, settle(session, of, of->one(session, number_of(right)), right->atom, right->weak), right);
     }
     if (right->type == BPL_ITEMS) return each_item(session, of, right);
     if (right->type == BPL_RATIONAL) return of->unbounded(session, of->row, NULL, right);
@@ -198,7 +228,7 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
         b = nothing_like(b, rank, shape);
     }
     bpl_number result = a.array && b.array ? of->two(session, a, b) : bpl_nothing();
-    return settle(session, of, result, left->atom && right->atom);
+    return settle(session, of, result, left->atom && right->atom, left->weak && right->weak);
 }
 
 /* Two arguments whose axes pair in order. */
@@ -251,7 +281,7 @@ static bpl_value *keyed_numbers(const bpl_pervasive *of, const bpl_pairing *p)
     bpl_number a = number_of(p->left), b = number_of(p->right);
     a.array = laid(p, true);
     b.array = laid(p, false);
-    return settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false);
+    return settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false, false);
 }
 
 /* Item by item; -1 is the fill. */

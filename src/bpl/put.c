@@ -64,11 +64,14 @@ static bool kind_with(bpl_session *session, const bpl_value *array, const bpl_va
 {
     bpl_class own = array->class, other = value->class;
     *kind = (stored_kind){own, bpl_kind(array)}, *mixed = false;
-    if (own == BPL_CLASS_FIXED && other == BPL_CLASS_ORDINARY && value->atom) return fits_fixed(session, value, kind->kind);
+    if (own == BPL_CLASS_FIXED && other == BPL_CLASS_ORDINARY && value->weak) return fits_fixed(session, value, kind->kind);
+    if (own != other && (own == BPL_CLASS_FIXED || own == BPL_CLASS_ORDINARY) && (other == BPL_CLASS_FIXED || other == BPL_CLASS_ORDINARY))
+        return *kind = (stored_kind){BPL_CLASS_ORDINARY, WG_KIND_I64}, true;
     if (own == BPL_CLASS_FLOAT && other == BPL_CLASS_COMPLEX) kind->class = BPL_CLASS_COMPLEX;
     else if (own == BPL_CLASS_COMPLEX && other == BPL_CLASS_FLOAT) other = own;
     else if (own != other) return *mixed = true, true;
-    if (!value->weak || kind->class != own) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
+    if (!value->weak) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
+    else if (kind->class != own) kind->kind = kind->kind == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64;
     return true;
 }
 
@@ -224,8 +227,11 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
 {
     bpl_value *array = *root;
     /* nothing can fail half-way where the value is an item: written where it is */
-    if (array->type == BPL_ITEMS && array->references == 1 && places->item && !value->weak) {
-        if (!bpl_may_store(session, array->items, value) || !store_items(session, array->items, places, value)) return false;
+    if (array->type == BPL_ITEMS && array->references == 1 && places->item) {
+        bpl_value *item = bpl_strong(session, bpl_keep(value));
+        bool good = item && bpl_may_store(session, array->items, item) && store_items(session, array->items, places, item);
+        bpl_release(item);
+        if (!good) return false;
         bpl_function_stored(array->items, value);
         if (!is_number_atom(value) || !uniform(array->items)) return true;
     }

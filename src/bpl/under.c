@@ -81,6 +81,11 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
     if (selected && !leaves) bpl_fail_memory(session);
     bool same = leaves && bpl_leaves(session, y, leaves, &used);
     bpl_value *found = same ? resolve(session, selected, leaves, s->count, 0) : NULL;
+    if (found && y->atom && v->atom && !bpl_rank(found) && !found->atom) { /* of an atom, which stands there as an array, g makes one */
+        bpl_value *item = bpl_item(session, found, 0);
+        bpl_release(found);
+        found = item;
+    }
     same = found && bpl_match(session, found, v, &same) && same;
     for (int trial = 1; same && trial <= (s->count <= 8 ? 6 : 2); trial++) same = selects_again(session, g, y, selected, (uint64_t)trial << 40);
     for (uint64_t i = 0; leaves && i < s->count; i++) bpl_release(leaves[i]);
@@ -205,13 +210,13 @@ static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl
 {
     bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) &&
         wg_array_is_carried(y->array);
-    if (real && !carried) select_by_tangents(session, g, y, v, s);
+    if (real && !carried && !y->atom) select_by_tangents(session, g, y, v, s);
     if (!s->selected && bpl_forgive(session)) {
         bpl_release(s->ids);
         s->ids = NULL;
         select_by_ids(session, g, y, v, s);
     }
-    if (!s->selected && ((real && carried) || characters) && bpl_forgive(session)) select_by_tangents(session, g, y, v, s);
+    if (!s->selected && ((real && (carried || y->atom)) || characters) && bpl_forgive(session)) select_by_tangents(session, g, y, v, s);
     return s->selected || bpl_forgive(session);
 }
 

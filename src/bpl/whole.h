@@ -32,6 +32,8 @@ bpl_value *bpl_pick_cells(bpl_session *session, bpl_value *value, uint32_t axis,
 bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis, int64_t start, int64_t count);
 /* Major cell `position`; of what is pending a call, so that nothing is read. */
 bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position);
+/* A unit whose axes are put in another order: it has none, but as an array it is another one then (write.h: what a selection is). Owned. */
+bpl_value *bpl_moved_unit(bpl_session *session, bpl_value *value);
 /* A vector of one item of a unit; any other value itself. Owned. */
 bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
 /* No items of this shape, of the value's kind or prototype. */

@@ -73,7 +73,7 @@ bool bpl_write_path(bpl_session *session, const bpl_node *target, bpl_value *val
 bool bpl_write_selection(bpl_session *session, const bpl_node *selection, bpl_value *value, bpl_value *function);
 
 /* What a selection reads, found out by calling it on ids in the place of items. An array like value with ids for its innermost items, numbered from
- * *next (1 at first) on; the number of an id (0: a fill's; above the last one: no id of these). */
+ * *next (1 at first) on; an atom is an array without axes there, which a selection reads as the whole where it answers this very array; the number of an id (0: a fill's; above the last one: no id of these). */
 bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next);
 uint64_t bpl_id_number(uint64_t id);
 /* The source, which `ids` (numbers 1 to count) stand for, with value where the ids `selected` are. Owned; DOMAIN: something else is there. */
