@@ -69,12 +69,13 @@ static bool fits(bpl_session *session, const bpl_value *value, wg_kind kind)
     return bpl_fail(session, BPL_DOMAIN, "the integer %lld does not fit the fixed width beside it", (long long)number), false;
 }
 
-bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind)
+/* empty: those without items have a say, too. */
+static bool joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bool empty, bpl_class *class, wg_kind *kind)
 {
     joint met = {0};
     bool characters = false, numbers = false;
     for (int64_t i = 0; i < count; i++) {
-        if (!bpl_volume(values[i])) continue;
+        if (!bpl_volume(values[i]) && !empty) continue;
         if (!bpl_is_simple(values[i])) return false;
         *(values[i]->type == BPL_CHARACTERS ? &characters : &numbers) = true;
         if (characters && numbers) return false;
@@ -93,6 +94,16 @@ bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t cou
     for (int64_t i = 0; *class == BPL_CLASS_FIXED && met.loose && i < count; i++)
         if (bpl_volume(values[i]) && !fits(session, values[i], *kind)) return false;
     return true;
+}
+
+bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind)
+{
+    return joined_kind(session, values, count, false, class, kind);
+}
+
+bool bpl_mixed_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind)
+{
+    return joined_kind(session, values, count, true, class, kind);
 }
 
 /* ---- ravel, table ---- */

@@ -156,8 +156,10 @@ static wg_array *solution_of(bpl_session *session, wg_array *matrix, wg_array *s
     if (square && wg_array_volume(matrix)) suspicious = rows <= SMALL_ROWS || looks_singular(session, wg_array_inverse(matrix), matrix);
     if (square && !suspicious) return answer;
     matrix_state state = state_of(session, matrix, suspicious);
-    if (state == MATRIX_ERROR) return NULL;
-    if (state == MATRIX_NOT_FINITE) return answer ? nans_like(answer) : NULL;
+    double finite = 1;
+    wg_array *all = !square || state == MATRIX_SINGULAR ? wg_array_all(wg_array_is_finite(sides), NULL, 0, false) : NULL; /* what is fitted to them has no value else */
+    if (state == MATRIX_ERROR || (all && !wg_array_double(all, &finite))) return NULL;
+    if (state == MATRIX_NOT_FINITE || !finite) return answer ? nans_like(answer) : NULL;
     return state == MATRIX_SINGULAR ? wg_array_least_squares(matrix, sides) : answer;
 }
 
@@ -391,7 +393,8 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     if (right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX) {
         if (!bpl_to_double(session, right, "⌹: a divisor", &number)) return NULL;
         if (left && !bpl_is_number(left)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
-        if (number == 0) return bpl_float_of(session, session->preferences.float_kind, 0); /* the least solution of 0 x = anything */
+        bpl_value *none = number == 0 ? bpl_float_of(session, session->preferences.float_kind, 0) : NULL; /* the least solution of 0 x = anything finite */
+        if (number == 0) return left ? bpl_dyad_on(session, BPL_GLYPH_TIMES, none, bpl_strong(session, bpl_keep(left))) : none;
         if (number - number != 0) return bpl_float_of(session, session->preferences.float_kind, (double)NAN); /* as of matrices */
     } else if (!bpl_is_number(right)) {
         return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
@@ -495,7 +498,6 @@ static bpl_value *solve(bpl_session *session, bpl_value *left, bpl_value *right)
 bpl_value *bpl_do_solve(bpl_session *session, const bpl_call *call)
 {
     bpl_value *left = call->left, *right = call->right;
-    if (left->type == BPL_CHARACTERS || right->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
     if (!sides_agree(session, left, right)) return NULL;
     if (bpl_rank(left) + bpl_rank(right) && (is_exact(left) || is_exact(right)) && is_integral(left) && is_integral(right))
         return divide_exactly(session, left, right);

@@ -385,7 +385,7 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value)
     if (!bpl_shape_allowed(session, rank, shape)) return NULL;
     bpl_value *result;
     if (!frame->volume) result = bpl_nothing_of(session, frame->prototype, rank, shape);
-    else if (!plan.other && plan.numbers != plan.characters && bpl_joined_kind(session, frame->at, frame->volume, &class, &kind))
+    else if (plan.rank && !plan.other && plan.numbers != plan.characters && bpl_mixed_kind(session, frame->at, frame->volume, &class, &kind))
         result = (many_at_hand(frame, kind) ? mix_copied : mix_simple)(session, frame, &plan, class, kind);
     else result = bpl_failed(session) ? NULL : mix_items(session, frame, &plan);
     return mix_keys(session, result, value, &plan);
@@ -414,11 +414,16 @@ bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
 {
     bpl_value *mixed = bpl_mix(session, call->right);
     uint32_t list[WG_MAX_RANK], count;
-    bpl_value *vector = mixed && call->axes && !bpl_rank(mixed) ? bpl_as_vector(session, mixed) : bpl_keep(mixed); /* a unit's axis may stand at 0 */
-    bool good = !mixed || !call->axes || call->right->type == BPL_ITEMS || (vector && bpl_axes_of(session, call->axes, vector, list, &count));
-    bpl_release(vector);
-    if (!good) return bpl_release(mixed), NULL;
-    if (!mixed || !call->axes || call->right->type != BPL_ITEMS) return mixed;
+    if (!mixed || !call->axes) return mixed;
+    if (call->right->type != BPL_ITEMS) { /* no axes of cells, whose place is an axis of the result or behind them */
+        int64_t ones[WG_MAX_RANK + 1];
+        for (uint32_t axis = 0; axis <= bpl_rank(mixed); axis++) ones[axis] = 1;
+        bpl_value *shape = bpl_integers(session, ones, bpl_rank(mixed) + 1);
+        bpl_value *deeper = bpl_dyad_on(session, BPL_GLYPH_RESHAPE, shape, shape ? bpl_fill(session, mixed) : NULL);
+        bool good = deeper && bpl_axes_of(session, call->axes, deeper, list, &count);
+        bpl_release(deeper);
+        return good ? mixed : (bpl_release(mixed), NULL);
+    }
     bpl_value *result = mix_at(session, mixed, bpl_rank(call->right), call->axes);
     bpl_release(mixed);
     return result;

@@ -148,7 +148,7 @@ static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
     bpl_value *value = call->right;
     uint32_t rank = bpl_rank(value);
     rotate_plan plan = {0};
-    bool single = bpl_is_unit(call->left) || (bpl_rank(call->left) == 1 && bpl_volume(call->left) == 1);
+    bool single = bpl_volume(call->left) == 1;
     if ((rank || call->axes) && !bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &plan.axis)) return NULL;
     if (single && !bpl_to_integer(session, call->left, "⌽: the count", &plan.count)) return NULL;
     if (!rank && single) return bpl_moved_unit(session, value);

@@ -10,7 +10,7 @@ bool bpl_numeric(bpl_session *session, bpl_number *a)
     if (a->class != BPL_CLASS_CHARACTER) return a->array != NULL;
     if (wg_array_volume(a->array)) return bpl_fail(session, BPL_DOMAIN, "numbers are expected, not characters"), false;
     wg_kind kind = session->preferences.float_kind;
-    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, true, true};
+    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, false, true};
     return a->array != NULL;
 }
 

@@ -278,7 +278,8 @@ static bpl_value *over_nothing(bpl_session *session, const bpl_map *map, const b
     bpl_value *right = prototype_of(session, map->right, map->right_rank, map->form), *result = NULL, *value = NULL;
     if (right && (left || !map->left)) {
         session->prototypes++;
-        result = call_once(session, map, left, right);
+        if (!map->code && bpl_is_pervasive(map->function, map->left)) result = bpl_pervade_none(session, map->function->function->row, left, right);
+        else result = call_once(session, map, left, right);
         session->prototypes--;
         result = bpl_prototype_result(session, result);
     }

@@ -57,48 +57,40 @@ static void *refuse_function(bpl_session *session, const bpl_pervasive *of)
     return bpl_fail(session, BPL_DOMAIN, "%s takes numbers, not a function", of->text);
 }
 
-/* A fill with numbers in the place of characters (consumed; NULL stays NULL): none of them are no numbers. *text: there are some. */
-static bpl_value *in_numbers(bpl_session *session, bpl_value *fill, bool *text)
-{
-    if (!fill || (fill->type != BPL_CHARACTERS && fill->type != BPL_ITEMS)) return fill;
-    bpl_value *result = NULL;
-    if (fill->type == BPL_CHARACTERS) {
-        *text = true;
-        wg_scope_open(session->lazy);
-        wg_array *zeros = wg_array_zeros(session->lazy, session->preferences.float_kind, bpl_rank(fill), bpl_shape(fill));
-        result = bpl_leave(session, zeros, BPL_CLASS_FLOAT, fill->atom);
-    } else {
-        bpl_items *items = bpl_items_new(session, fill->items->rank, fill->items->shape);
-        bool good = items != NULL;
-        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = in_numbers(session, bpl_keep(fill->items->at[i]), text)) != NULL;
-        if (good && !items->volume) good = (items->prototype = in_numbers(session, bpl_keep(fill->items->prototype), text)) != NULL;
-        if (good) result = bpl_collect(session, items);
-        else if (items) bpl_items_free(session, items);
-    }
-    result = bpl_settle_keys(session, result, bpl_keys_keep(fill->keys));
-    bpl_release(fill);
-    return result;
-}
-
-static bool is_error(const bpl_session *session, const char *kind) { return !strcmp(session->error.kind, kind); }
-
-/* The prototype of a result without items: of the kinds and shapes that the function makes of the fills of its arguments, of their shape where it makes
- * nothing of them. Arguments that do not agree are an error all the same, and so are characters under a mark. */
+/* The prototype of a result without items: of the shapes of the arguments' fills, and of the kinds that the rule gives of none of each. Fills that do not
+ * agree are an error, and so is what has no kind, as characters under a mark. */
 static bpl_value *fill_of_result(bpl_session *session, const bpl_pervasive *of, const bpl_value *left, const bpl_value *right)
 {
-    bool text = false, mark = of->unbounded == bpl_rational_mark && of->row != BPL_MARK_ORDINARY;
-    bpl_value *l = left ? in_numbers(session, bpl_fill(session, left), &text) : NULL, *r = in_numbers(session, bpl_fill(session, right), &text), *result = NULL;
-    bool good = r && (l || !left);
-    if (good && mark && text) bpl_fail(session, BPL_DOMAIN, "%s: numbers are expected, not characters", of->text);
-    else if (good) result = bpl_pervade_by(session, of, l, r);
-    if (good && !result && !mark && is_error(session, "DOMAIN") && bpl_forgive(session))
-        result = bpl_dyad(session, BPL_GLYPH_TIMES, l ? l : r, r);
+    bpl_pervasive none = *of;
+    none.none = true;
+    bpl_value *l = left ? bpl_fill(session, left) : NULL, *r = bpl_fill(session, right), *result = NULL;
+    bool functions = (l && l->type >= BPL_FUNCTION) || (r && r->type >= BPL_FUNCTION);
+    if (functions) result = bpl_float(session, 0);
+    else if (r && (l || !left)) result = bpl_pervade_by(session, &none, l, r);
     bpl_release(l);
     bpl_release(r);
-    if (good && !result && !mark && is_error(session, "DOMAIN") && bpl_forgive(session)) return bpl_float(session, 0); /* of functions */
     bpl_value *prototype = result ? bpl_prototype_of(session, result) : NULL;
     bpl_release(result);
     return prototype;
+}
+
+/* None of a kind of numbers. */
+static bpl_number none_of(bpl_session *session, bpl_number a)
+{
+    int64_t length = 0;
+    bool complex = a.class == BPL_CLASS_COMPLEX;
+    wg_kind kind = bpl_number_kind(a), part = kind == WG_KIND_C64 ? WG_KIND_F32 : WG_KIND_F64;
+    wg_array *array = wg_array_zeros(session->lazy, complex ? part : kind, 1, &length);
+    return (bpl_number){array, complex ? BPL_CLASS_FLOAT : a.class, a.weak, true};
+}
+
+/* An array [shape] (an atom) of the fill of one without items; consumes it. */
+static bpl_value *spread_fill(bpl_session *session, bpl_value *empty, uint32_t rank, const int64_t *shape, bool atom)
+{
+    bpl_value *fill = empty ? bpl_fill(session, empty) : NULL;
+    bpl_release(empty);
+    if (!fill || atom) return fill;
+    return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, bpl_integers(session, shape, rank), fill);
 }
 
 static bpl_value *each_item(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
@@ -115,6 +107,12 @@ static bpl_value *each_item(bpl_session *session, const bpl_pervasive *of, bpl_v
 
 static bpl_value *monadic(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
 {
+    if (bpl_is_simple(right) && of->none) {
+        wg_scope_open(session->lazy);
+        bpl_number a = none_of(session, number_of(right));
+        bpl_value *none = settle(session, of, a.array ? of->one(session, a) : bpl_nothing(), false, false);
+        return with_keys_of(session, spread_fill(session, none, bpl_rank(right), bpl_shape(right), right->atom), right);
+    }
     if (bpl_is_simple(right)) {
         wg_scope_open(session->lazy);
         return with_keys_of(session, settle(session, of, of->one(session, number_of(right)), right->atom, right->weak), right);
@@ -221,6 +219,11 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
 {
     wg_scope_open(session->lazy);
     bpl_number a = number_of(left), b = number_of(right);
+    if (of->none) {
+        a = none_of(session, a), b = none_of(session, b);
+        bpl_value *none = settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false, false);
+        return spread_fill(session, none, rank, shape, left->atom && right->atom);
+    }
     a.array = led(a.array, rank);
     b.array = led(b.array, rank);
     if (a.array && b.array && rank && (!wg_array_volume(a.array) || !wg_array_volume(b.array))) {
@@ -329,11 +332,14 @@ bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_val
     return dyadic_keyed(session, of, left, right);
 }
 
-bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_value *left, bpl_value *right)
 {
     const bpl_glyph_row *glyph = &bpl_glyphs[row];
-    bpl_pervasive of = {.text = glyph->glyph, .row = row, .unbounded = bpl_rational_call};
+    bpl_pervasive of = {.text = glyph->glyph, .row = row, .unbounded = bpl_rational_call, .none = none};
     if (left) of.two = glyph->two.rule;
     else of.one = glyph->one.rule;
     return bpl_pervade_by(session, &of, left, right);
 }
+
+bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right) { return pervade(session, row, false, left, right); }
+bpl_value *bpl_pervade_none(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right) { return pervade(session, row, true, left, right); }

@@ -146,8 +146,9 @@ bpl_number bpl_rule_circle(bpl_session *session, bpl_number a, bpl_number b)
     int64_t code = 1;
     bpl_number codes = a;
     if (!codes_of(session, codes, many, &code)) return bpl_nothing();
-    if (b.class == BPL_CLASS_FIXED) b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F64);
-    else if (b.weak && !bpl_join(session, &a, &b)) return bpl_nothing(); /* a bare number takes the width of the code */
+    /* Integers meet the code as in arithmetic, a bare number takes its width; else it has no say. */
+    if (b.class == BPL_CLASS_FIXED && a.class >= BPL_CLASS_FLOAT) b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F64);
+    else if ((b.weak || bpl_is_integral(b)) && !bpl_join(session, &a, &b)) return bpl_nothing();
     b = bpl_floats(session, b);
     if (wg_array_rank(codes.array) == 0) return bpl_settled(session, by_code(session, code, b));
     if (!wg_array_volume(codes.array)) return bpl_like(b, wg_array_add(wg_array_convert(codes.array, bpl_number_kind(b)), b.array));

@@ -163,14 +163,6 @@ static wg_array *complex_pole(wg_array *a)
     return wg_array_and(both, level);
 }
 
-static bpl_number complex_binomial(bpl_number k, bpl_number n)
-{
-    wg_array *rest = wg_array_sub(n.array, k.array), *above = complex_log_gamma(wg_array_add_scalar(n.array, 1));
-    wg_array *below = complex_log_gamma(wg_array_add_scalar(k.array, 1)), *other = complex_log_gamma(wg_array_add_scalar(rest, 1));
-    wg_array *value = wg_array_exp(wg_array_sub(wg_array_sub(above, below), other)), *left = complex_pole(k.array), *right = complex_pole(rest);
-    return bpl_like(n, wg_array_select(wg_array_or(left, right), wg_array_zeros_like(value), value));
-}
-
 /* -1 where gamma(1 + a) is negative, else 1. */
 static wg_array *gamma_sign(wg_array *a)
 {
@@ -201,7 +193,9 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
     wg_array *whole = wg_array_and(whole_k, whole_n), *small = wg_array_less_scalar(wg_array_abs(value), 0x1p52),
              *rounds = wg_array_and(whole, small);
     wg_array *correction = wg_array_stop_gradient(wg_array_sub(wg_array_round(value), value)); /* exact; and the slope stays */
-    return wg_array_select(rounds, wg_array_add(value, correction), value);
+    value = wg_array_select(rounds, wg_array_add(value, correction), value);
+    wg_array *endless = wg_array_equal_scalar(wg_array_abs(n.array), (double)__builtin_inf()), *none = wg_array_equal_scalar(k.array, 0);
+    return wg_array_select(wg_array_and(endless, none), wg_array_ones_like(value), value); /* none of infinitely many: one way */
 }
 
 static bpl_number no_whole_count(bpl_session *session)
@@ -228,6 +222,21 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
     wg_array *value = positive_binomial(bpl_like(k, other_k), bpl_like(n, other_n)), *half = wg_array_mul_scalar(places, 0.5);
     wg_array *odd = wg_array_not_equal(wg_array_round(half), half), *turned = wg_array_and(pole, odd);
     return bpl_like(n, wg_array_select(turned, wg_array_neg(value), value));
+}
+
+static bpl_number complex_binomial(bpl_session *session, bpl_number k, bpl_number n)
+{
+    wg_array *rest = wg_array_sub(n.array, k.array), *above = complex_log_gamma(wg_array_add_scalar(n.array, 1));
+    wg_array *below = complex_log_gamma(wg_array_add_scalar(k.array, 1)), *other = complex_log_gamma(wg_array_add_scalar(rest, 1));
+    wg_array *value = wg_array_exp(wg_array_sub(wg_array_sub(above, below), other)), *left = complex_pole(k.array), *right = complex_pole(rest);
+    value = wg_array_select(wg_array_or(left, right), wg_array_zeros_like(value), value);
+    /* Real ones as among real ones; the others count 0 out of 1 there. */
+    wg_array *real_k = wg_array_real(k.array), *real_n = wg_array_real(n.array), *im = wg_array_abs(wg_array_imag(k.array));
+    wg_array *real = wg_array_equal_scalar(wg_array_maximum(im, wg_array_abs(wg_array_imag(n.array))), 0), *zero = wg_array_zeros_like(real_n);
+    bpl_number count = {wg_array_select(real, real_k, zero), BPL_CLASS_FLOAT, false, false}, of = {wg_array_select(real, real_n, wg_array_ones_like(zero)), BPL_CLASS_FLOAT, false, false};
+    bpl_number among = float_binomial(session, count, of);
+    if (!among.array) return among;
+    return bpl_like(n, wg_array_select(real, wg_array_complex(among.array, zero), value));
 }
 
 #define FEW_FACTORS 32
@@ -273,5 +282,5 @@ bpl_number bpl_rule_binomial(bpl_session *session, bpl_number a, bpl_number b)
     wg_array *k = wg_array_real(a.array), *whole = wg_array_and(wg_array_equal(wg_array_round(k), k), wg_array_equal_scalar(wg_array_imag(a.array), 0));
     bool any;
     if (!bpl_found(session, wg_array_and(complex_pole(b.array), wg_array_not(whole)), &any)) return bpl_nothing();
-    return any ? no_whole_count(session) : bpl_settled(session, complex_binomial(a, b));
+    return any ? no_whole_count(session) : bpl_settled(session, complex_binomial(session, a, b));
 }

@@ -66,6 +66,8 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
 /* The kind that simple values [count], of numbers alone or characters alone, join in. False (no error) where numbers meet characters or
  * something is not simple; false and an error where an integer does not fit. */
 bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind);
+/* The same where values without items have a say, too. */
+bool bpl_mixed_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind);
 /* ⊃ of an array of cells (host items), the axes of cells behind those of the frame. */
 bpl_value *bpl_mix(bpl_session *session, bpl_value *value);
 

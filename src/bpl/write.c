@@ -420,7 +420,7 @@ static bpl_value *ids_of(bpl_session *session, const bpl_value *value, bool atom
         bpl_release(plain);
     }
     result = bpl_settle_keys(session, result, bpl_keys_keep(value->keys));
-    if (result && !result->atom) result->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
+    if (result && !result->atom) result->weak = true; /* nothing that a function makes is: bpl_whole_item need not look for the others */
     return result;
 }
 
@@ -492,11 +492,11 @@ static bool write_leaf(selection *s, int64_t id, bpl_value *value)
 }
 
 /* The item of the source whose ids are this very array; NULL: none of its items is. */
-static bpl_value *whole_item(const bpl_value *ids, const bpl_value *source, const bpl_value *selected)
+bpl_value *bpl_whole_item(const bpl_value *ids, const bpl_value *source, const bpl_value *selected)
 {
     for (int64_t i = 0; ids->type == BPL_ITEMS && i < ids->items->volume; i++) {
         if (ids->items->at[i] == selected) return source->items->at[i];
-        bpl_value *inner = whole_item(ids->items->at[i], source->items->at[i], selected);
+        bpl_value *inner = bpl_whole_item(ids->items->at[i], source->items->at[i], selected);
         if (inner) return inner;
     }
     return NULL;
@@ -517,7 +517,7 @@ static bool write_selected(selection *s, const bpl_value *selected, bpl_value *v
 {
     bpl_session *session = s->session;
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "an array is nested too deep"), false;
-    bpl_value *whole = selected->weak && selected != s->ids ? whole_item(s->ids, s->source, selected) : NULL;
+    bpl_value *whole = selected->weak && selected != s->ids ? bpl_whole_item(s->ids, s->source, selected) : NULL;
     if (whole) return write_whole(s, selected, whole, value);
     if (selected->type != BPL_ITEMS && (selected->type != BPL_NUMBERS || bpl_kind(selected) != WG_KIND_I64)) return no_selection(session);
     int64_t count = bpl_volume(selected);
@@ -650,7 +650,9 @@ bool bpl_write_selection(bpl_session *session, const bpl_node *node, bpl_value *
     bool good = source && (ids = bpl_ids_like(session, source, &next)) && (selected = evaluate_selection(session, node, target, ids));
     if (!selected && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the selection has no value");
     session->at = node;
-    if (good && is_whole(ids, selected)) good = (made = function ? bpl_modify_item(session, function, source, value) : bpl_keep(value));
+    bool nothing = good && value && bpl_has_labels(value) && bpl_has_labels(source) && !bpl_volume(selected); /* no keys: nothing is aligned */
+    if (nothing) made = bpl_keep(source);
+    else if (good && is_whole(ids, selected)) good = (made = function ? bpl_modify_item(session, function, source, value) : bpl_keep(value));
     else if (good && source->type == BPL_ITEMS) good = (made = select_nested(session, source, ids, next - 1, selected, value, function));
     else if (good && (good = select_simple(session, &source, next - 1, selected, value, function))) made = bpl_keep(source);
     bpl_release(selected), bpl_release(ids), bpl_release(source);
