@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpl/fold.h"
+#include "bpl/whole.h"
 
 bpl_value *bpl_derived_outer(bpl_session *session, const bpl_call *call)
 {
@@ -87,16 +88,28 @@ typedef struct pair_call {
     bpl_value *f, *g;
 } pair_call;
 
+/* No pairs of what would be nested: of its innermost items. Consumes it. */
+static bpl_value *no_pairs(bpl_session *session, bpl_value *pairs)
+{
+    bpl_value *leaf = pairs;
+    while (leaf && !leaf->atom) {
+        bpl_value *fill = bpl_is_unit(leaf) ? bpl_item(session, leaf, 0) : bpl_fill(session, leaf);
+        bpl_release(leaf);
+        leaf = fill;
+    }
+    int64_t length = 0;
+    bpl_value *nothing = leaf ? bpl_nothing_of(session, leaf, 1, &length) : NULL;
+    bpl_release(leaf);
+    return nothing;
+}
+
 /* f/ x g¨ y of two lanes. */
 static bpl_value *contract(bpl_session *session, void *data, bpl_value *left, bpl_value *right)
 {
     const pair_call *call = data;
     if (left->atom && right->atom) return bpl_wanted(session, bpl_apply(session, call->g, left, right)); /* one pair, which is returned as it is */
     bpl_value *pairs = bpl_is_pervasive(call->g, true) ? bpl_apply(session, call->g, left, right) : bpl_each(session, call->g, left, right);
-    if (pairs && pairs->type == BPL_ITEMS && bpl_rank(pairs) == 1 && !bpl_volume(pairs)) { /* nothing nested: no pairs at all */
-        bpl_release(pairs);
-        pairs = bpl_empty(session);
-    }
+    if (pairs && pairs->type == BPL_ITEMS && bpl_rank(pairs) == 1 && !bpl_volume(pairs)) pairs = no_pairs(session, pairs);
     bpl_value *result = pairs ? bpl_fold(session, call->f, NULL, pairs) : NULL;
     bpl_release(pairs);
     return result;
@@ -126,7 +139,7 @@ static bpl_value *lane_of_fills(bpl_session *session, bpl_value *value)
 {
     uint32_t rank = bpl_rank(value);
     if (rank < 2) return bpl_keep(value);
-    return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, bpl_integers(session, &bpl_shape(value)[rank - 1], 1), bpl_fill(session, value));
+    return bpl_fills_of(session, value, 1, &bpl_shape(value)[rank - 1]);
 }
 
 /* The result without lanes: of the kind that lanes of fills give, or their error. Frees the frames. */

@@ -58,7 +58,7 @@ static bool begins_with_number(const bpl_value *value)
 {
     if (value->type != BPL_ITEMS) return bpl_is_number(value);
     const bpl_value *first = value->items->volume ? value->items->at[0] : value->items->prototype;
-    return first->atom && first->type != BPL_FUNCTION;
+    return first->atom && bpl_is_number(first);
 }
 
 static bool no_text(bpl_session *session, const char *name, const bpl_value *left, const bpl_value *right)
@@ -80,7 +80,7 @@ static bpl_value *fills_of_rows(bpl_session *session, bpl_value *value)
 {
     uint32_t rank = bpl_rank(value);
     if (rank < 2) return bpl_fill(session, value);
-    return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, bpl_integers(session, bpl_shape(value), rank - 1), bpl_fill(session, value));
+    return bpl_fills_of(session, value, rank - 1, bpl_shape(value));
 }
 
 /* Zeros for digits that there are none of. */
@@ -376,7 +376,7 @@ static bpl_value *polar_of(bpl_session *session, bpl_value *left, bpl_value *val
         bpl_items *items = bpl_items_new(session, bpl_rank(value) + 1, shape);
         bool good = items != NULL;
         for (int64_t i = 0; good && i < 2 * volume; i++) good = (items->at[i] = bpl_item(session, i % 2 ? angle : magnitude, i / 2)) != NULL;
-        if (good && !items->volume) good = (items->prototype = bpl_fill(session, magnitude)) != NULL;
+        if (good && !items->volume) good = (items->prototype = bpl_fill(session, value->class == BPL_CLASS_FIXED ? value : magnitude)) != NULL;
         if (good) result = bpl_collect(session, items);
         else if (items) bpl_items_free(session, items);
     }

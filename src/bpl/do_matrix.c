@@ -409,7 +409,7 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
     bpl_release(one);
     bpl_release(real);
-    return result;
+    return bpl_strong(session, result);
 }
 
 static bpl_value *invert(bpl_session *session, bpl_value *value)
@@ -487,10 +487,11 @@ static bpl_value *solve(bpl_session *session, bpl_value *left, bpl_value *right)
     if (other == WG_KIND_COUNT) return NULL;
     if (kind != other) kind = WG_KIND_F64;
     bpl_value *result = solve_arrays(session, left, right, kind);
-    if (!result || (!left->keys && !right->keys) || bpl_rank(right) != 2) return result;
+    if (!result || (!left->keys && !right->keys) || bpl_rank(right) > 2 || !bpl_rank(result)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
-    bool good = keys && bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1));
-    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[1], bpl_axis_of(left, 1));
+    uint32_t own = bpl_rank(right) == 2; /* axes of the matrix in the result */
+    bool good = keys && (!own || bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1)));
+    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[own], bpl_axis_of(left, 1));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
 }

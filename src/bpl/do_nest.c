@@ -467,7 +467,7 @@ static bpl_value *step_into(bpl_session *session, bpl_value *value, const bpl_va
     if (!position_of(session, value, given, &position)) return NULL;
     if (position < 0 && bpl_volume(value) && bpl_rank(value) < 2) return bpl_fill(session, value);
     if (position < 0 && !bpl_tally(value)) return bpl_do_first(session, &(bpl_call){.right = value});
-    if (position < 0) return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, bpl_integers(session, bpl_shape(value) + 1, bpl_rank(value) - 1), bpl_fill(session, value));
+    if (position < 0) return bpl_fills_of(session, value, bpl_rank(value) - 1, bpl_shape(value) + 1);
     return bpl_rank(value) ? bpl_cell_at(session, value, position) : bpl_item(session, value, 0);
 }
 

@@ -449,9 +449,23 @@ static bool ascending(bpl_session *session, const bpl_value *bounds, bool *answe
     return *answer = good, read;
 }
 
-bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
+/* Numbers that are each enclosed as the numbers themselves: so they are looked for. Any other value as it is. Owned. */
+static bpl_value *disclosed(bpl_session *session, bpl_value *value)
 {
-    bpl_value *bounds = call->left, *value = call->right, *result = NULL;
+    bool units = value->type == BPL_ITEMS && bpl_volume(value);
+    for (int64_t i = 0; units && i < bpl_volume(value); i++) units = value->items->at[i]->type == BPL_NUMBERS && bpl_is_unit(value->items->at[i]);
+    if (!units) return bpl_keep(value);
+    bpl_items *items = bpl_items_new(session, bpl_rank(value), bpl_shape(value));
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_item(session, value->items->at[i], 0)) != NULL;
+    if (good) return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(value->keys));
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
+static bpl_value *interval(bpl_session *session, bpl_value *bounds, bpl_value *value)
+{
+    bpl_value *result = NULL;
     uint32_t frame;
     bpl_class class;
     wg_kind kind;
@@ -478,4 +492,13 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
         result = labels;
     }
     return bpl_carry(session, result, value, NULL, NULL);
+}
+
+bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *bounds = disclosed(session, call->left), *value = bounds ? disclosed(session, call->right) : NULL;
+    bpl_value *result = value ? interval(session, bounds, value) : NULL;
+    bpl_release(bounds);
+    bpl_release(value);
+    return result;
 }

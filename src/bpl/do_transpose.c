@@ -107,7 +107,7 @@ static bool is_split(const bpl_value *item) { return item->type != BPL_CHARACTER
 static bool split_axis(bpl_session *session, const bpl_value *group, int64_t extent, transpose_plan *plan)
 {
     int64_t pairs = bpl_tally(group), known = 1;
-    if (bpl_rank(group) != 1 || !pairs) return no_pairs(session);
+    if (bpl_rank(group) != 1) return no_pairs(session);
     factor *open = NULL;
     if (pairs + plan->count > WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "⍉: an array has at most %d axes", WG_MAX_RANK), false;
     for (int64_t i = 0; i < pairs; i++) {
@@ -134,7 +134,7 @@ static bool destination_formed(bpl_session *session, const bpl_value *item)
     int64_t place;
     bool good = true;
     if (!is_split(item)) return destination(session, item, &place);
-    if (bpl_rank(item) != 1 || !bpl_tally(item)) return no_pairs(session);
+    if (bpl_rank(item) != 1) return no_pairs(session);
     for (int64_t i = 0; good && i < bpl_tally(item); i++) {
         factor to;
         bpl_value *one = bpl_cell(session, item, i);

@@ -57,13 +57,19 @@ static void *refuse_function(bpl_session *session, const bpl_pervasive *of)
     return bpl_fail(session, BPL_DOMAIN, "%s takes numbers, not a function", of->text);
 }
 
+/* A fill; an atom itself, which may be weak. */
+static bpl_value *kind_of(bpl_session *session, const bpl_value *value)
+{
+    return value->atom && bpl_is_simple(value) ? bpl_keep((bpl_value *)value) : bpl_fill(session, value);
+}
+
 /* The prototype of a result without items: of the shapes of the arguments' fills, and of the kinds that the rule gives of none of each. Fills that do not
  * agree are an error, and so is what has no kind, as characters under a mark. */
 static bpl_value *fill_of_result(bpl_session *session, const bpl_pervasive *of, const bpl_value *left, const bpl_value *right)
 {
     bpl_pervasive none = *of;
     none.none = true;
-    bpl_value *l = left ? bpl_fill(session, left) : NULL, *r = bpl_fill(session, right), *result = NULL;
+    bpl_value *l = left ? kind_of(session, left) : NULL, *r = kind_of(session, right), *result = NULL;
     bool functions = (l && l->type >= BPL_FUNCTION) || (r && r->type >= BPL_FUNCTION);
     if (functions) result = bpl_float(session, 0);
     else if (r && (l || !left)) result = bpl_pervade_by(session, &none, l, r);
@@ -219,6 +225,7 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
 {
     wg_scope_open(session->lazy);
     bpl_number a = number_of(left), b = number_of(right);
+    if (a.class == BPL_CLASS_CHARACTER) a.weak = true; /* no characters on the left take the other's width, on the right they have that of floats */
     if (of->none) {
         a = none_of(session, a), b = none_of(session, b);
         bpl_value *none = settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false, false);

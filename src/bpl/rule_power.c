@@ -214,10 +214,12 @@ static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number 
     return bpl_like(b, wg_array_select(known, root, degree.array)); /* NaN has no root, not even of 1 */
 }
 
-/* Where a degree is 0 or infinite. */
-static wg_array *no_degree(wg_array *degree)
+/* Where a degree is 0 or, if it is real, infinite. */
+static wg_array *no_degree(bpl_number a)
 {
-    wg_array *size = wg_array_abs(degree), *infinite = wg_array_equal_scalar(size, (double)__builtin_inf());
+    wg_array *size = wg_array_abs(a.array);
+    if (a.class == BPL_CLASS_COMPLEX) return wg_array_equal_scalar(size, 0);
+    wg_array *infinite = wg_array_equal_scalar(size, (double)__builtin_inf());
     return wg_array_or(wg_array_equal_scalar(size, 0), infinite);
 }
 
@@ -232,7 +234,7 @@ bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
     if (is_known && known == 2) return bpl_rule_square_root(session, b);
     if (is_known && known == 3 && b.class == BPL_CLASS_FLOAT) return bpl_like(b, wg_array_cbrt(b.array));
     bool any = is_known && (known == 0 || known - known != 0) && known == known;
-    if (!is_known && !bpl_found(session, no_degree(a.array), &any)) return bpl_nothing();
+    if (!is_known && !bpl_found(session, no_degree(a), &any)) return bpl_nothing();
     if (any && !session->preferences.static_kinds) return bpl_fail(session, BPL_DOMAIN, "a root has a finite degree, not 0"), bpl_nothing();
     if (b.class == BPL_CLASS_FLOAT) return bpl_settled(session, real_root(session, a, b));
     wg_array *exponent = wg_array_reciprocal(a.array);

@@ -146,6 +146,14 @@ static wg_array *as_it_is(wg_array *array, double fill, const void *plan)
 
 bpl_value *bpl_moved_unit(bpl_session *session, bpl_value *value) { return value->atom ? bpl_keep(value) : bpl_lay(session, value, as_it_is, NULL); }
 
+bpl_value *bpl_fills_of(bpl_session *session, const bpl_value *value, uint32_t rank, const int64_t *shape)
+{
+    bpl_value *lengths = bpl_integers(session, shape, rank), *fill = lengths ? bpl_fill(session, value) : NULL;
+    bpl_value *unit = fill && !fill->atom ? bpl_enclose(session, fill) : bpl_keep(fill);
+    bpl_release(fill);
+    return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, lengths, unit);
+}
+
 bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape)
 {
     if (bpl_is_simple(value)) {

@@ -36,6 +36,8 @@ bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position)
 bpl_value *bpl_moved_unit(bpl_session *session, bpl_value *value);
 /* A vector of one item of a unit; any other value itself. Owned. */
 bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
+/* A value's fill at every place of a shape. */
+bpl_value *bpl_fills_of(bpl_session *session, const bpl_value *value, uint32_t rank, const int64_t *shape);
 /* No items of this shape, of the value's kind or prototype. */
 bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape);
 

@@ -25,6 +25,7 @@ SECONDS = 3
 
 # Departures that go away when the expression says the same without what they are about: the name, why, the glyph, what stands for it then.
 INSTEAD = [
+    ("integer quotients", "integer ÷ integer floors; there it is a rational", "÷⍣¯1", "(÷0.0+)"),
     ("integer quotients", "integer ÷ integer floors; there it is a rational", "÷", "(÷⍥(0.0+))"),
     ("integer powers", "a negative exponent of an integer gives a float; there a rational", "*", "(*⍥(0.0+))"),
     ("whole matrices", "⌹ of integers is float; there a rational", "⌹", "(⌹⍥(0.0+))"),
@@ -46,7 +47,7 @@ def same_but_kinds(there, here):
 def strands(expression, there, here):
     """A strand joins fixed integers with each other, and keeps the kinds of the rest; there ordinary ones and Booleans join them."""
     bare = re.compile(r"[\[\]ₓ₁₂₄₈]")
-    return re.search("ₓ[₁₂₄₈]", expression) and re.search(r"[ₓ₁₂₄₈ft] \S+ₓ", here) and \
+    return re.search("ₓ[₁₂₄₈]", expression) and (re.search(r"[ₓ₁₂₄₈ft] \S+ₓ", here) or ")(" in expression) and \
         bare.sub("", here.replace("$t", "1").replace("$f", "0")) == bare.sub("", there)
 
 
@@ -56,9 +57,11 @@ def grown(expression, there, here):
 
 
 def narrow(expression, there, here):
-    """Narrow floats differ in their last digits, which a wider kind then shows."""
+    """Narrow floats differ in their last digits, which a wider kind then shows; and 1⍟1 among them is wide there, as are complex numbers of narrow integers."""
     loose = 1e-2 if "ₕ" in expression else 1e-4 if re.search("ₛ|ₓ[₁₂]", expression) else 0
-    return loose and agree(there, here, loose)
+    wide = re.search("[⍟√*]", expression) and ("ⱼ" in there or "$n" in there)
+    unmarked = lambda text: re.sub("[ₕₛₚ]", "", text) if wide else text
+    return loose and agree(unmarked(there), unmarked(here), loose)
 
 
 PART = r"(?:¯?(?:\d+\.?\d*(?:ₑ¯?\d+)?|∞)|\$n)"
@@ -75,9 +78,10 @@ def point(text):
 
 def infinite(expression, there, here):
     """Complex numbers have one infinity, whatever their other part, and a quotient by it is 0; there a part of it is NaN, or the whole."""
-    if "ⱼ" not in there + here or COMPLEX.sub("#", there) != COMPLEX.sub("#", here): return False
+    if not re.search("[ⱼj]", expression + there + here) or COMPLEX.sub("#", there) != COMPLEX.sub("#", here): return False
     pairs = [(point(a), point(b)) for a, b in zip(COMPLEX.findall(there), COMPLEX.findall(here))]
-    return all(a == b or a == "$n" or (isinstance(a, list) and isinstance(b, list) and agree_parts(a, b)) for a, b in pairs)
+    parts = re.search("[∨∧]", expression) is not None # of an infinite one are any
+    return all(a == b or a == "$n" or (parts and isinstance(a, str)) or (isinstance(a, list) and isinstance(b, list) and agree_parts(a, b)) for a, b in pairs)
 
 
 def numbers(text):
@@ -104,8 +108,10 @@ def divisors(expression, there, here):
 
 
 def of_nothing(expression, there, here):
-    """What fails on prototypes has an empty result; there some functions fail under ⍤."""
-    return "⍤" in expression and there in ("ERROR DOMAIN", "ERROR INDEX") and re.match(r"⍬|(\d+ )*0( \d+)*⍴", here)
+    """What fails on prototypes has an empty result, and empties have the kinds of results; there some functions fail under ⍤, and some keep their argument's kind."""
+    empty = re.compile(r"⍬|(\d+ )*0( \d+)*⍴")
+    if "⍤" in expression and there in ("ERROR DOMAIN", "ERROR INDEX"): return empty.match(here)
+    return empty.match(there) and "⊂" in there and same_but_kinds(there, here)
 
 
 def partly_keyed(expression, there, here):
@@ -113,10 +119,26 @@ def partly_keyed(expression, there, here):
     return re.search("[<>]", expression) and there == "ERROR DOMAIN" and not here.startswith("ERROR") and '":' in here
 
 
+def unordered(expression, there, here):
+    """Complex numbers have no order; there, beside NaN, that is no error."""
+    return re.search("[<≤>≥]", expression) and "$n" in expression and here == "ERROR DOMAIN" and re.search("\\dj", expression)
+
+
+def no_matrices(expression, there, here):
+    """⌹ of no matrices wants what it wants of some; there it wants nothing."""
+    return "⌹" in expression and here.startswith("ERROR") and not there.startswith("ERROR") and "⍴" in expression
+
+
+def mixed_rows(expression, there, here):
+    """`,` joins numbers where all are numbers; there also in each row of others."""
+    return re.search("[,⍪]", expression) and re.search(r'"|\[', here) and same_but_kinds(there, here)
+
+
 # Departures that are told by what is there: the name, what decides.
 TOLD = [("NaN and infinity as integers", endless), ("kinds in a strand", strands), ("integers that grow", grown), ("narrow floats", narrow),
         ("complex infinity", infinite), ("contractions", contracted), ("divisors of floats", divisors), ("failures on prototypes", of_nothing),
-        ("sorts of partly keyed arrays", partly_keyed)]
+        ("sorts of partly keyed arrays", partly_keyed), ("complex numbers beside NaN", unordered), ("no matrices", no_matrices),
+        ("rows of mixed arrays", mixed_rows)]
 
 
 class Speaker:
@@ -174,7 +196,7 @@ def plain(text):
     """A literal with one space where there are more, texts without the keys that they lose there, and no keys of axes that have only positions."""
     text = re.sub(r"\s+", " ", text)
     text = re.sub(r'\[((?:"[^"]*":\'.\' ?)+)\]', lambda record: '"' + "".join(re.findall(r":'(.)'", record[1])) + '"', text)
-    return re.sub(r"\[(?:(?:[\d ]+|⍬);)+(?:[\d ]+|⍬)\]:", "", text)
+    return re.sub(r"\[(?:(?:\[?[\d ]+\]?|⍬);)+(?:\[?[\d ]+\]?|⍬)\]:", "", text)
 
 
 # There, no items with keys have no kind.
@@ -215,7 +237,9 @@ class Judge:
             if glyph not in expression: continue
             changed = changed.replace(glyph, instead)
             there, here = self.both(names, changed)
-            if agree(there, here) and (failed or not there.startswith("ERROR")): return name
+            if agree(there, here) and (failed or there == a or not there.startswith("ERROR")): return name
+        if "⊢ₓ" in expression and b == "ERROR DOMAIN" and "ⱼ" in ours(self.speakers[1], names, expression.replace("⊢ₓ", "⊢")):
+            return "complex numbers as integers"
         for name, decides in TOLD:
             if decides(names + expression, a, b): return name
         return "rationals" if "ᵣ" in a and "ᵣ" not in b else None
