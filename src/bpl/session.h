@@ -164,6 +164,9 @@ bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node);
 /* bpl_source_new for a text that is run: settings of literals that it begins with (•prefs [..]) hold for the rest of it. execute.c */
 bpl_source *bpl_read_source(bpl_session *session, const char *name, const char *text, size_t length);
 
+/* Appends a file's text, that of standard input where path is NULL; file.c. False: IO, LIMIT or INTERRUPT. */
+bool bpl_read_file(bpl_session *session, const char *path, base_string *text);
+
 /* public.c: texts that were run are read again. */
 void bpl_forget_texts(bpl_session *session);
 /* public.c: what a session has beside session.c's, at its beginning and its end. */
