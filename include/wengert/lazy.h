@@ -228,6 +228,23 @@ WG_API wg_generator *wg_generator_split(wg_generator *generator);
 /* A generator whose stream is this one's folded with a number: the same number, the same stream. */
 WG_API wg_generator *wg_generator_fold(const wg_generator *generator, uint64_t number);
 
+/* ---- loops --------------------------------------------------------------------------------------------------------------------------- */
+
+/* A step that was made once, to be made again of what it answered. */
+typedef struct wg_iteration {
+    wg_array *next;    /* pending: what the step makes of */
+    wg_array *state;   /* and of */
+    wg_array *item;    /* one item, []; NULL: of state alone */
+    wg_array *items;   /* [n] stored: the step takes item `first` of them in place of `item`, then the one `ahead` positions further, and so on */
+    int64_t first, ahead;
+    int64_t times;     /* steps, the one that made `next` among them */
+    bool all;          /* answer every state, [times, ..]; else the last one */
+} wg_iteration;
+/* The state after so many steps, stored: the bits of the calls themselves. What else the step reads is computed once. NULL without an error where it
+ * is no such step (its result has another form than its state, a level carries it, items are strided), so that the caller goes on call by call; and
+ * with one where a step failed. */
+WG_API wg_array *wg_array_iterate(const wg_iteration *iteration);
+
 /* ---- asking -------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct wg_lazy_figures {
@@ -246,7 +263,7 @@ WG_API wg_plan *wg_lazy_last_plan(const wg_lazy *lazy);
 /* Something that happened, as data; texts are borrowed until the next event is kept or events are cleared. */
 typedef struct wg_event {
     /* "run", "stage" (of the run before it), "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop",
-     * "fallback" */
+     * "loop", "fallback" */
     const char *what;
     const char *detail; /* a rule, a row, a function */
     const char *reason;

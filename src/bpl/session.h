@@ -118,6 +118,7 @@ struct wg_bpl {
      * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
      * them. */
     uint32_t trials, prototypes;
+    uint64_t acts;          /* how often bpl_act let something be done: loop.c */
     bpl_value *stream;      /* whose draws these are: a generator that •rand made; NULL: the session's. Borrowed for a call */
 };
 

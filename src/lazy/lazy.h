@@ -5,7 +5,7 @@
  *   node.c        start here: the one way a pending node comes to be, lazy_call
  *   read.c        what a read needs, and its key           program.c     the plan cache: network, plan and sessions of a key
  *   submit.c      runs on a thread of their own            context.c     scopes, errors, memory of nodes
- *   spare.c       large results again
+ *   spare.c       large results again                     iterate.c     a step over and over, its result its operand
  *   array.c       stored arrays, and facts about any       explain.c     what happened, as events
  *   trace.c       levels that write calls on a tape        template.c    the way back: nodes of a tape as calls
  *   derivative.c  levels that differentiate                custom.c      functions with a derivative rule of their own
@@ -275,6 +275,8 @@ void lazy_node_leave(wg_array *array);
 
 /* ---- read.c ---- */
 
+/* The walk over what a pending root needs; its key for that one root. False and an error. */
+bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash);
 /* Computes what is pending of roots, strips levels; roots [count] may repeat. */
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
 
@@ -297,6 +299,17 @@ void lazy_program_go(wg_lazy *lazy);
 bool lazy_program_end(wg_lazy *lazy, bool told);
 /* The run under way will never end: its thread stayed behind in the process that this one was forked from. Its session is not touched again. */
 void lazy_program_abandon(wg_lazy *lazy);
+/* Where the items of the walk's leaves are; false where some must be fed, for their strides or for where they begin. */
+bool lazy_program_place(wg_lazy *lazy, lazy_program *program);
+bool lazy_program_reads(const lazy_program *program, uint32_t leaf);
+/* Runs a program of one root over and over: leaf `state` of the walk is from the second run on the result of the run before, leaf `item` (WG_NONE: none)
+ * begins at `items` and moves on. Leaves have their places; results as wg_run_loop has them. */
+typedef struct lazy_loop {
+    uint32_t state, item;
+    void *items;
+    int64_t ahead, times, places;
+} lazy_loop;
+bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *loop, void *results, int64_t result_bytes);
 void lazy_programs_free(wg_lazy *lazy);
 
 /* ---- trace.c: levels ---- */

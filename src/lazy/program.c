@@ -476,8 +476,9 @@ static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
     return true;
 }
 
-/* Where the leaves' items are; false where some must be fed, for their strides or for where they begin. */
-static bool place_inputs(wg_lazy *lazy, lazy_program *program)
+bool lazy_program_reads(const lazy_program *program, uint32_t leaf) { return program->input_of[leaf] != WG_NONE; }
+
+bool lazy_program_place(wg_lazy *lazy, lazy_program *program)
 {
     for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) {
         const wg_array *array = lazy->leaves[leaf];
@@ -570,13 +571,34 @@ bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *ro
     run->memory.size = sizeof run->memory;
     run->memory.results = program->result_places;
     run->memory.arena = lazy->arena;
-    run->fed = !place_inputs(lazy, program);
+    run->fed = !lazy_program_place(lazy, program);
     run->memory.inputs = run->fed ? NULL : program->leaf_count ? program->places : none;
     if (run->fed) {
         run->options = (wg_run_options){.size = sizeof run->options, .feeds = program->feeds, .feed_count = program->leaf_count};
         feed(lazy, program);
     }
     return true;
+}
+
+bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *loop, void *results, int64_t result_bytes)
+{
+    lazy_running *run = &lazy->run;
+    wg_error_clear(&run->error);
+    lazy_session *session = session_of(lazy, program, &run->error);
+    int64_t few[LAZY_FEW], *ahead = LAZY_ITEMS(lazy, few, program->leaf_count + 1);
+    bool good = session && ahead && reserve_arena(lazy, wg_session_arena_bytes(session->session), &run->error);
+    if (good) {
+        session->used = lazy->figures.reads + 1;
+        lazy->last = program;
+        for (uint32_t leaf = 0; leaf < program->leaf_count; leaf++) ahead[leaf] = 0;
+        uint32_t state = program->input_of[loop->state], item = loop->item == WG_NONE ? WG_NONE : program->input_of[loop->item];
+        if (item != WG_NONE) program->places[item] = loop->items, ahead[item] = loop->ahead;
+        wg_run_memory memory = {.size = sizeof memory, .results = &results, .arena = lazy->arena, .inputs = program->places};
+        wg_run_loop runs = {.size = sizeof runs, .times = loop->times, .input = state, .ahead = ahead, .result_bytes = result_bytes, .places = loop->places};
+        good = wg_session_run_loop(session->session, &memory, &runs, &run->error);
+    }
+    LAZY_ITEMS_END(lazy, few, ahead, program->leaf_count + 1);
+    return good || fail_run(lazy, &run->error);
 }
 
 void lazy_program_go(wg_lazy *lazy)

@@ -201,6 +201,12 @@ static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, u
     return true;
 }
 
+bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash)
+{
+    begin_walk(lazy);
+    return walk(lazy, root) && end_key(lazy, &root->index, 1, hash);
+}
+
 /* ---- what is stored ---- */
 
 /* Is it made of what an earlier read computed and nobody keeps any more? A loop that asks of each step's value before it makes the next one
