@@ -58,6 +58,7 @@ static bpl_value *run_text(bpl_session *session, void *data)
     bool shy;
     bpl_source *source = bpl_read_source(session, "⍎", run->text, run->length);
     bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    session->shy = value && shy;
     if (!value && bpl_failed(session)) bpl_trace(session, at);
     session->at = at;
     if (source) bpl_source_release(source);

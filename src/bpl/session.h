@@ -61,6 +61,8 @@ typedef struct bpl_frame {
 
 typedef struct bpl_preferences {
     bool mathish, boxes, trees;
+    bool boxes_within;      /* boxes around what functions write too */
+    bool dissects;          /* how a statement is grouped is written before its value */
     int32_t digits;         /* of display: 10 */
     int32_t width;          /* of the terminal; 0: none */
     int64_t limit;          /* items of an array: 1e9 */
@@ -177,6 +179,7 @@ void bpl_runs_free(bpl_session *session);
 
 /* display.c: the lines that the REPL shows; •literal⁻: source that reads back with the same kinds. */
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out);
+bool bpl_display_whole(bpl_session *session, const bpl_value *value, base_string *out); /* nothing is left out */
 bool bpl_literal(bpl_session *session, const bpl_value *value, base_string *out);
 
 #endif

@@ -142,6 +142,8 @@ const bpl_node *bpl_bind(bpl_session *session, bpl_source *source, bpl_statement
 
 /* Appends the s-expression of section 8. */
 void bpl_print_tree(base_string *out, const bpl_node *node);
+/* The same as lines with branches; dfns as their source. False and LIMIT where it is too deep. */
+bool bpl_print_branches(bpl_session *session, base_string *out, const bpl_node *node);
 /* The exponents of a superscript in small digits, several in parentheses where that is told. */
 void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool parentheses);
 
