@@ -5,11 +5,8 @@
  *   node.c        start here: the one way a pending node comes to be, lazy_call
  *   read.c        what a read needs, and its key           program.c     the plan cache: network, plan and sessions of a key
  *   submit.c      runs on a thread of their own            context.c     scopes, errors, memory of nodes
-<<<<<<< HEAD
- *   spare.c       large results again                       narrow.c      integers of 64 bits in fewer bytes
-=======
- *   spare.c       large results again                     iterate.c     a step over and over, its result its operand
->>>>>>> main
+ *   spare.c       large results again                     narrow.c      integers of 64 bits in fewer bytes
+ *   iterate.c     a step over and over, its result its operand
  *   array.c       stored arrays, and facts about any       explain.c     what happened, as events
  *   trace.c       levels that write calls on a tape        template.c    the way back: nodes of a tape as calls
  *   derivative.c  levels that differentiate                custom.c      functions with a derivative rule of their own
