@@ -153,7 +153,7 @@ bool bpl_force(bpl_session *session, const bpl_value *value)
     }
     if (!bpl_is_simple(value) || !wg_array_is_pending(value->array)) return true;
     wg_view view;
-    if (wg_array_read(value->array, &view)) return true;
+    if (wg_array_read_stored(value->array, &view)) return true;
     bpl_fail_lazy(session);
     return false;
 }
