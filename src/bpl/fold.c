@@ -236,15 +236,36 @@ static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, b
     if (!bpl_cells_open(session, lane, 1, BPL_ITEM, &cells)) return NULL;
     int64_t i = cells.count;
     bpl_value *result = call->seed ? bpl_keep(call->seed) : i ? bpl_cells_at(&cells, --i) : identity_of(session, call->glyph, lane);
+    bpl_loop loop = {0};
     while (result && i > 0) {
-        bpl_value *item = bpl_cells_at(&cells, --i), *old = result;
+        bpl_value *old = result, *item = bpl_loop_watch(session, &loop, old, i) ? bpl_loop_item(session, lane, i - 1) : NULL, *last = NULL;
+        bpl_loop_items items = {item, lane, --i, -1};
+        if (!item && !bpl_failed(session)) item = bpl_cells_at(&cells, i);
         result = item ? bpl_wanted(session, bpl_apply(session, call->function, item, old)) : NULL;
+        if (items.item && result) last = bpl_loop_run(session, &loop, old, result, &items, i + 1, false);
+        if (last) i = 0;
+        if (last || bpl_failed(session)) bpl_release(result), result = last;
         bpl_release(item);
         bpl_release(old);
         if (result && !bpl_settle_step(session, result, i)) bpl_release(result), result = NULL;
     }
     bpl_cells_close(&cells);
     return result;
+}
+
+/* The other states of a scan from a watched call on: true where that made them all. False, with or without an error: they are to be called. */
+static bool scan_rest(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_items *states, int64_t at, const bpl_loop_items *items)
+{
+    int64_t count = states->volume - at;
+    bool plain = !state->weak && (state->atom || bpl_rank(state));
+    bpl_value *all = plain ? bpl_loop_run(session, loop, state, states->at[at], items, count, true) : NULL;
+    bool good = all != NULL;
+    for (int64_t i = 0; i < count && good; i++) {
+        bpl_release(states->at[at + i]);
+        good = (states->at[at + i] = state->atom ? bpl_item(session, all, i) : bpl_cell(session, all, i)) != NULL;
+    }
+    bpl_release(all);
+    return good;
 }
 
 /* From the first item to the last, each state an item of the result. */
@@ -255,12 +276,17 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
     bpl_cells cells;
     bpl_items *states = bpl_items_new(session, 1, bpl_shape(lane));
     if (!states) return NULL;
-    bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells);
-    for (int64_t i = 0; good && i < states->volume; i++) {
-        bpl_value *item = bpl_cells_at(&cells, i), *state = i ? states->at[i - 1] : call->seed;
+    bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells), done = false;
+    bpl_loop loop = {0};
+    for (int64_t i = 0; good && !done && i < states->volume; i++) {
+        bpl_value *state = i ? states->at[i - 1] : call->seed;
+        bool watched = state && bpl_loop_watch(session, &loop, state, states->volume - i);
+        bpl_loop_items items = {watched ? bpl_loop_item(session, lane, i) : NULL, lane, i, 1};
+        bpl_value *item = items.item || bpl_failed(session) ? items.item : bpl_cells_at(&cells, i);
         states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
+        if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items);
         bpl_release(item);
-        good = states->at[i] && bpl_settle_step(session, states->at[i], i);
+        good = states->at[i] && !bpl_failed(session) && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
     /* Of numbers the first state is an item as it was, the others are results; items of several kinds stay as they are. */

@@ -9,7 +9,7 @@
 
 bool bpl_act(bpl_session *session, const char *what)
 {
-    if (!session->trials) return true;
+    if (!session->trials) return session->acts++, true;
     bpl_fail(session, BPL_UNSUPPORTED, "%s for all cells at once", what);
     return false;
 }

@@ -31,12 +31,13 @@ static bool is_real(const bpl_value *value, bpl_class class) { return value->typ
 
 /* Whole numbers among floats become floats, where all are numbers that a float holds. */
 #define EXACT (INT64_C(1) << 53)
-static bool widen(bpl_session *session, bpl_items *items)
+static bool widen(const reader *r, bpl_items *items)
 {
+    bpl_session *session = r->session;
     bool floats = false;
     for (int64_t i = 0; i < items->volume; i++) {
         if (!is_real(items->at[i], BPL_CLASS_FLOAT) && !is_real(items->at[i], BPL_CLASS_ORDINARY)) return true;
-        floats |= is_real(items->at[i], BPL_CLASS_FLOAT);
+        floats |= items->at[i] != r->fill && is_real(items->at[i], BPL_CLASS_FLOAT); /* what stands for null makes no whole number a float */
         int64_t whole = 0;
         bool read = !is_real(items->at[i], BPL_CLASS_ORDINARY) || bpl_to_integer(session, items->at[i], "a number", &whole);
         if (!read) return false;
@@ -69,7 +70,7 @@ static bpl_value *read_items(const reader *r, const base_json *json)
         if (keys) done = label && bpl_axis_set_label(session, &keys->axes[0], i, label);
         bpl_release(label);
     }
-    if (done && widen(session, items)) return bpl_settle_keys(session, bpl_collect(session, items), keys);
+    if (done && widen(r, items)) return bpl_settle_keys(session, bpl_collect(session, items), keys);
     if (items) bpl_items_free(session, items);
     bpl_keys_release(session, keys);
     return NULL;
