@@ -135,6 +135,8 @@ WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
  * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is
  * released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
+/* The same in the kind in which the items are stored: i16 or i32 where all of an array of i64 are sure to fit (docs/arrays.md). */
+WG_API bool wg_array_read_stored(wg_array *array, wg_view *view);
 /* The items of a stored array for its owner to change: an address where the array has one handle, no pending work reads it, nobody else has
  * its tensor and the items are not borrowed; else NULL, and no error. Until the next call that takes the array. */
 WG_API void *wg_array_writable(wg_array *array);
@@ -291,6 +293,7 @@ WG_API char *wg_lazy_explained(const wg_lazy *lazy, bool json);
 #define wg_array_record(...) WG_ARRAY_SITE((wg_array_record)(__VA_ARGS__))
 #define wg_array_run(...) WG_READ_SITE((wg_array_run)(__VA_ARGS__))
 #define wg_array_read(...) WG_READ_SITE((wg_array_read)(__VA_ARGS__))
+#define wg_array_read_stored(...) WG_READ_SITE((wg_array_read_stored)(__VA_ARGS__))
 #define wg_array_double(...) WG_READ_SITE((wg_array_double)(__VA_ARGS__))
 #define wg_array_int64(...) WG_READ_SITE((wg_array_int64)(__VA_ARGS__))
 #define WG_CALL_SITE(call) wg_lazy_call_at((call), __FILE__, __LINE__)

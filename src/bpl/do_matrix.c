@@ -184,8 +184,10 @@ static wg_array *solution_of(bpl_session *session, wg_array *matrix, wg_array *s
     }
     if (square && !suspicious) return answer;
     matrix_state state = state_of(session, matrix, suspicious);
-    if (state == MATRIX_ERROR) return NULL;
-    if (state == MATRIX_NOT_FINITE) return answer ? nans_like(answer) : NULL;
+    double finite = 1;
+    wg_array *all = !square || state == MATRIX_SINGULAR ? wg_array_all(wg_array_is_finite(sides), NULL, 0, false) : NULL; /* what is fitted to them has no value else */
+    if (state == MATRIX_ERROR || (all && !wg_array_double(all, &finite))) return NULL;
+    if (state == MATRIX_NOT_FINITE || !finite) return answer ? nans_like(answer) : NULL;
     return state == MATRIX_SINGULAR ? wg_array_least_squares(matrix, sides) : answer;
 }
 
@@ -418,20 +420,24 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     double number;
     if (right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX) {
         if (!bpl_to_double(session, right, "⌹: a divisor", &number)) return NULL;
-        if (number == 0) return bpl_float_of(session, session->preferences.float_kind, 0); /* the least solution of 0 x = anything */
+        if (left && !bpl_is_number(left)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
+        bpl_value *none = number == 0 ? bpl_float_of(session, session->preferences.float_kind, 0) : NULL; /* the least solution of 0 x = anything finite */
+        if (number == 0) return left ? bpl_dyad_on(session, BPL_GLYPH_TIMES, none, bpl_strong(session, bpl_keep(left))) : none;
+        if (number - number != 0) return bpl_float_of(session, session->preferences.float_kind, (double)NAN); /* as of matrices */
     } else if (!bpl_is_number(right)) {
         return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
     } else if (right->type == BPL_RATIONAL) {
         bool zero;
         if (!is_zero(session, right, &zero) || zero) return bpl_failed(session) ? NULL : bpl_keep(right);
     }
-    bpl_value *one = left ? bpl_keep(left) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
+    bpl_value *one = left ? bpl_strong(session, bpl_keep(left)) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
     bool whole = right->type == BPL_NUMBERS && right->class <= BPL_CLASS_FIXED;
     bpl_value *real = one && whole ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
+    if (left) real = bpl_strong(session, real);
     bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
     bpl_release(one);
     bpl_release(real);
-    return result;
+    return bpl_strong(session, result);
 }
 
 static bpl_value *invert(bpl_session *session, bpl_value *value)
@@ -509,10 +515,11 @@ static bpl_value *solve(bpl_session *session, bpl_value *left, bpl_value *right)
     if (other == WG_KIND_COUNT) return NULL;
     if (kind != other) kind = WG_KIND_F64;
     bpl_value *result = solve_arrays(session, left, right, kind);
-    if (!result || (!left->keys && !right->keys) || bpl_rank(right) != 2) return result;
+    if (!result || (!left->keys && !right->keys) || bpl_rank(right) > 2 || !bpl_rank(result)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
-    bool good = keys && bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1));
-    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[1], bpl_axis_of(left, 1));
+    uint32_t own = bpl_rank(right) == 2; /* axes of the matrix in the result */
+    bool good = keys && (!own || bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1)));
+    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[own], bpl_axis_of(left, 1));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
 }

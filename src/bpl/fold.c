@@ -51,8 +51,8 @@ static bpl_value *identity_number(bpl_session *session, int32_t glyph, const bpl
     bool logical = glyph == BPL_GLYPH_OR || glyph == BPL_GLYPH_AND;
     if (isinf(number) && like->class != BPL_CLASS_FLOAT) return bpl_float_of(session, session->preferences.float_kind, number);
     switch ((bpl_class)like->class) {
-    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_integer(session, (int64_t)number);
-    case BPL_CLASS_ORDINARY: return bpl_integer(session, (int64_t)number);
+    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_strong(session, bpl_integer(session, (int64_t)number));
+    case BPL_CLASS_ORDINARY: return bpl_strong(session, bpl_integer(session, (int64_t)number));
     case BPL_CLASS_FIXED: return bpl_fixed(session, kind, (int64_t)number);
     case BPL_CLASS_FLOAT: return bpl_float_of(session, kind, number);
     default: return bpl_float_of(session, session->preferences.float_kind, number);
@@ -217,6 +217,7 @@ static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *va
 typedef struct lane_call {
     bpl_value *function, *seed;
     int32_t glyph;
+    bool simple; /* whether the lanes are those of numbers */
 } lane_call;
 
 static bpl_value *identity_of(bpl_session *session, int32_t glyph, bpl_value *value)
@@ -288,7 +289,8 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         good = states->at[i] && !bpl_failed(session) && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
+    /* Of numbers the first state is an item as it was, the others are results; items of several kinds stay as they are. */
+    bool joins = call->simple && call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE;
     if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
     return NULL;
@@ -332,7 +334,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
         bpl_release(item);
         return result;
     }
-    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    lane_call call = {function, seed, bpl_fold_primitive(function), bpl_is_simple(value)};
     bpl_value *result = bpl_is_simple(value) ? fold_by_row(session, function, call.glyph, seed, value) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, false);
 }
@@ -356,7 +358,7 @@ static bpl_value *scan_last(bpl_session *session, bpl_value *function, bpl_value
     bool unit = value->atom || bpl_is_unit(value);
     if (unit && seed) return scan_unit(session, function, seed, value);
     if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
-    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    lane_call call = {function, seed, bpl_fold_primitive(function), bpl_is_simple(value)};
     bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value, bpl_rank(value) - 1) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
 }

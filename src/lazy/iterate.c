@@ -63,7 +63,7 @@ static char *items_of(const wg_iteration *of)
 {
     wg_view view;
     if (of->items->state != LAZY_STORED || of->items->rank != 1 || of->items->kind != of->item->kind || of->item->rank) return NULL;
-    view = lazy_view(of->items);
+    if (!lazy_widen(of->items, &view)) return NULL;
     int64_t width = base_kinds[of->items->kind].bytes;
     bool inside = of->first >= 0 && of->first < of->items->volume && of->first + (of->times - 1) * of->ahead >= 0 &&
         of->first + (of->times - 1) * of->ahead < of->items->volume;
@@ -105,6 +105,7 @@ wg_array *wg_array_iterate(const wg_iteration *of)
     if (!lazy || !lazy_check(lazy, of->next) || !lazy_check(lazy, of->state) || (of->item && !(lazy_check(lazy, of->item) && lazy_check(lazy, of->items)))) return NULL;
     lazy_join(lazy);
     atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
+    if (lazy_may_narrow(of->next)) return NULL; /* what a step makes and what it takes need not be of one width */
     if (of->next->state != LAZY_PENDING || of->times < 1 || of->state->rank >= WG_MAX_RANK || !alike(of->next, of->state)) return NULL;
     wg_array *given[2] = {of->state, of->item};
     uint64_t hash;
