@@ -47,7 +47,7 @@ typedef struct grouping {
     uint8_t *depth; /* [count] virtual nodes from here down to the stored one */
     readers_above *above;
     plan_form *origin; /* [count] of the folds that a row's value comes of by elementwise rows; of no use without folds */
-    bool has_folds;
+    bool has_folds, has_reshapes; /* reshapes: some row is read through one */
     group *groups;
     uint32_t group_count;
 } grouping;
@@ -108,6 +108,7 @@ plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uin
     if (!plan_in_program(units, member)) return (plan_operand){value, false};
     const plan_form *form = &units->forms[unit];
     if (form->axis == PLAN_AXIS_NONE) {
+        if (units->role[value] != PLAN_ROLE_VIRTUAL || units->reshaped[unit] == WG_NONE) return (plan_operand){value, false};
         uint32_t own = unshaped(plan, units, value);
         bool computed = units->unit[own] == unit && (plan_in_program(units, own) || units->role[own] == PLAN_ROLE_PRODUCT);
         return (plan_operand){computed ? own : value, false};
@@ -337,6 +338,7 @@ static void hand_down(grouping *g, uint32_t index)
     bool joinable = above->joinable && (same || axis != PLAN_AXIS_NONE);
     for (uint32_t k = 0; k < above->unit_count; k++)
         joinable = joinable && (same || above->spread[k] == PLAN_AXIS_NONE || (above->spread[k] == RESHAPED && axis == RESHAPED));
+    g->has_reshapes = g->has_reshapes || axis == RESHAPED;
     if (!joinable) push(g, below, above->height, WG_NONE, PLAN_AXIS_NONE);
     for (uint32_t k = 0; joinable && k < above->unit_count; k++)
         push(g, below, above->height, above->units[k], same ? above->spread[k] : axis);
@@ -437,7 +439,7 @@ static bool other_shape(grouping *g, uint32_t index, uint32_t *other)
     const readers_above *above = &g->above[index];
     uint32_t own = plan_node(g->plan, index)->shape;
     *other = WG_NONE;
-    for (uint32_t k = 0; k < above->unit_count; k++) {
+    for (uint32_t k = 0; g->has_reshapes && k < above->unit_count; k++) {
         const group *unit = &g->groups[find(g, above->units[k])];
         if (above->spread[k] != RESHAPED && unit->reshaped == WG_NONE) continue;
         if (*other == WG_NONE) *other = own;
