@@ -263,6 +263,18 @@ static int leading(int64_t extent)
 #define FMA base_fma_f64
 #include "base/lapack_tasks.inc"
 
+void base_factor_panel(wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots)
+{
+    if (kind == WG_KIND_F64) factor_panel_f64(lines, count, width, pivots);
+    else factor_panel_f32(lines, count, width, pivots);
+}
+
+void base_solve_leaf(wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns)
+{
+    if (kind == WG_KIND_F64) solve_leaf_f64(upper, triangle, row, size, b, b_row, columns);
+    else solve_leaf_f32(upper, triangle, row, size, b, b_row, columns);
+}
+
 bool base_lapack_is_own(base_lapack_task task)
 {
     return task == BASE_LAPACK_SOLVE || task == BASE_LAPACK_DETERMINANT || task == BASE_LAPACK_LOG_DETERMINANT || task == BASE_LAPACK_DETERMINANT_SIGN;

@@ -73,6 +73,9 @@ typedef struct base_elimination {
     void (*leaf)(void *user, wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns);
     void *user;
 } base_elimination;
+/* These leaves as every machine runs them. */
+void base_factor_panel(wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots);
+void base_solve_leaf(wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns);
 /* Is it computed without LAPACK? */
 bool base_lapack_is_own(base_lapack_task task);
 
