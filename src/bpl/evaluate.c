@@ -28,6 +28,7 @@ static bpl_value *read_line(bpl_session *session)
 {
     base_string line = base_string_new(session->allocator);
     bpl_value *value = NULL;
+    if (!bpl_act(session, "input")) return NULL;
     if (!session->read_line) bpl_fail(session, BPL_IO, "⎕ has nothing to read a line from");
     else if (!session->read_line(session->user, &line) && bpl_go_on(session)) bpl_fail(session, BPL_IO, "⎕ found the end of the input");
     else if (line.failed) bpl_fail_memory(session);
