@@ -32,7 +32,7 @@ complete -c wengert -n '__fish_seen_subcommand_from train' -l clip -r -d 'greate
 complete -c wengert -n '__fish_seen_subcommand_from train' -l schedule -x -a 'constant linear cosine step' -d 'constant (default), linear, cosine or step: how the rate falls'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l warmup -r -d 'steps in which the rate rises first (default 0)'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l epochs -r -d 'passes over the data (default 1)'
-complete -c wengert -n '__fish_seen_subcommand_from train' -l batch -r -d 'items a step (default: the program\'s extent)'
+complete -c wengert -n '__fish_seen_subcommand_from train bench' -l batch -r -d 'items a step (default: the program\'s extent); of model bench: sequences that generate side by side (default 1)'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l evaluate -r -d 'the entry that is run over the held-out items (default: evaluate, where there is one)'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l resume -d 'go on from the model at --out'
 complete -c wengert -n '__fish_seen_subcommand_from train' -l log -r -d 'append a JSON line a step with stable keys'

@@ -3,7 +3,7 @@
 #
 # bench/peers/setup.sh FOLDER
 #
-# Makes FOLDER/venv with NumPy, JAX, ONNX Runtime, IREE, basedpl and PyTorch for the processor, once. The package index's PyTorch wants the libraries of a graphics
+# Makes FOLDER/venv with NumPy, JAX, ONNX Runtime, IREE, basedpl, llama.cpp and PyTorch for the processor, once. The package index's PyTorch wants the libraries of a graphics
 # card when it is loaded; libraries of those names whose every function says that there is none (FOLDER/empty)
 # are enough for work on the processor. WENGERT_OFFLINE=1 forbids installing.
 set -eu
@@ -15,6 +15,7 @@ python3 -m venv "$folder/venv"
 pip="$folder/venv/bin/python -m pip install --quiet --no-input --disable-pip-version-check"
 $pip numpy jax onnx onnxruntime iree-base-compiler iree-base-runtime
 $pip basedpl==0.1.75 || echo "basedpl 0.1.75 is not there for this machine: make bench TABLE=bpl skips" >&2
+CMAKE_ARGS=-DGGML_NATIVE=ON $pip --no-binary llama-cpp-python llama-cpp-python==0.3.36 || echo "llama-cpp-python 0.3.36 could not be built: make bench TABLE=models has no peer" >&2
 $pip --no-deps torch filelock fsspec jinja2 markupsafe mpmath networkx sympy typing_extensions
 libraries=$(echo "$folder"/venv/lib/python3*/site-packages/torch/lib)
 for library in "$libraries"/*.so; do objdump -p "$library"; done |

@@ -282,6 +282,8 @@ static bool start_donated(wg_session *session, exec_input *input, char **base, w
     }
     if (!exec_input_room(session, input, input->next, error)) return false;
     copy_items(input, &view, *base = input->values[input->next]);
+    wg_tensor_release(input->recorded); /* from here on it is carried */
+    input->recorded = NULL;
     return true;
 }
 
