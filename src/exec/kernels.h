@@ -335,7 +335,7 @@ typedef struct exec_copying {
 #define EXEC_STREAM_BYTES ((int64_t)32 << 20)
 #define EXEC_FAR_BYTES ((int64_t)4 << 20)
 
-/* count times the item. */
+/* count times the item, of 1, 2, 4, 8 or 16 bytes. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
 
 /* ---- indexing (one form for every level) ------------------------------------------------------------------ */
