@@ -109,21 +109,42 @@ static matrix_state state_of(bpl_session *session, wg_array *matrices, bool susp
     return state;
 }
 
-/* Whether a solution says that its matrix may be singular: it failed, is not finite, or is very large beside it. */
+/* Whether a solution says that its matrix may be singular: it failed, is not finite, or is very large beside it. It is computed here, once. */
 static bool looks_singular(bpl_session *session, wg_array *solved, wg_array *matrix)
 {
     double least, most;
-    wg_array *greatest = wg_array_max(wg_array_abs(solved), NULL, 0, false);
-    wg_array *size = wg_array_max(wg_array_abs(matrix), NULL, 0, false);
+    bool done = solved && wg_array_run(&solved, 1);
+    wg_array *greatest = done ? wg_array_max(wg_array_abs(solved), NULL, 0, false) : NULL;
+    wg_array *size = done ? wg_array_max(wg_array_abs(matrix), NULL, 0, false) : NULL;
     if (!greatest || !size || !wg_array_double(greatest, &most) || !wg_array_double(size, &least)) {
         wg_lazy_error_clear(session->lazy);
         return true;
     }
-    return !(most * least < (wg_array_kind(matrix) == WG_KIND_F32 ? 1e4 : 1e12));
+    return !(most * least < (wg_array_kind(matrix) == WG_KIND_F32 ? 1e3 : 1e11));
 }
 
-/* Matrices of at most so many rows are looked at themselves; larger ones by the size of their inverse first, which LAPACK computes faster. */
-#define SMALL_ROWS 64
+/* Sides with one more column, which every row of an inverse has its part in: what it is solved to says how large the inverse is. */
+static wg_array *with_probe(bpl_session *session, wg_array *sides)
+{
+    int64_t shape[WG_MAX_RANK], rows;
+    uint32_t rank = wg_array_rank(sides);
+    memcpy(shape, wg_array_shape(sides), rank * sizeof *shape);
+    rows = shape[rank - 2], shape[rank - 1] = 1;
+    double *numbers = base_allocate(session->allocator, (size_t)rows * sizeof *numbers);
+    if (!numbers) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < rows; i++) { /* 0.5 to 1.5, by no pattern that a matrix might have */
+        double turn = (double)i * 0.6180339887498949, size = 0.5 + turn - (double)(int64_t)turn;
+        numbers[i] = i % 2 ? -size : size;
+    }
+    wg_array *probe = wg_array_from(session->lazy, WG_KIND_F64, 2, (int64_t[]){rows, 1}, numbers);
+    base_free(session->allocator, numbers, (size_t)rows * sizeof *numbers);
+    probe = probe ? wg_array_convert(probe, wg_array_kind(sides)) : NULL;
+    probe = probe ? wg_array_broadcast_to(probe, rank, shape) : NULL;
+    return probe ? wg_array_concat((wg_array *[]){sides, probe}, 2, -1) : NULL;
+}
+
+/* Matrices of at most so many rows are looked at themselves; larger ones by what they solve to first, which costs less. */
+#define SMALL_ROWS 8
 
 /* ---- inverse, solve ---- */
 
@@ -151,9 +172,16 @@ static wg_array *solution_of(bpl_session *session, wg_array *matrix, wg_array *s
     uint32_t rank = matrix ? wg_array_rank(matrix) : 0;
     if (!matrix || !sides) return NULL;
     int64_t rows = wg_array_shape(matrix)[rank - 2], columns = wg_array_shape(matrix)[rank - 1];
-    bool square = rows == columns, suspicious = false;
-    wg_array *answer = square ? wg_array_solve(matrix, sides) : wg_array_least_squares(matrix, sides);
-    if (square && wg_array_volume(matrix)) suspicious = rows <= SMALL_ROWS || looks_singular(session, wg_array_inverse(matrix), matrix);
+    bool square = rows == columns, large = square && rows > SMALL_ROWS && wg_array_volume(sides);
+    bool suspicious = square && !large && wg_array_volume(matrix);
+    wg_array *with = large ? with_probe(session, sides) : sides, *answer = NULL;
+    if (with) answer = square ? wg_array_solve(matrix, with) : wg_array_least_squares(matrix, sides);
+    if (large && answer) {
+        int64_t own = wg_array_shape(sides)[rank - 1];
+        wg_array_run(&answer, 1); /* once; a failure comes again in the next line */
+        suspicious = looks_singular(session, wg_array_narrow(answer, -1, own, 1, 1), matrix);
+        answer = suspicious ? wg_array_solve(matrix, sides) : wg_array_narrow(answer, -1, 0, own, 1);
+    }
     if (square && !suspicious) return answer;
     matrix_state state = state_of(session, matrix, suspicious);
     double finite = 1;
