@@ -7,6 +7,7 @@
 #include "exec/exec_attention.h"
 #include "exec/exec_call.h"
 #include "exec/exec_map.h"
+#include "exec/exec_windows.h"
 
 #include <string.h>
 
@@ -482,10 +483,39 @@ static bool windows_prepare(exec_build *build, uint32_t index, exec_stage *stage
     return true;
 }
 
+typedef bool (*prepare_function)(exec_build *build, uint32_t index, exec_stage *stage);
+
+/* Gradients that the kernels of plain floats and of windows side by side do not have. */
+static prepare_function of_extents(exec_build *build, uint32_t index)
+{
+    const lowering l = {.build = build, .from = &build->plan->stages[index]};
+    uint32_t product = inside(&l, WG_OP_MatMul, -1), fold = inside(&l, WG_OP_Fold, 2), root = root_of(&l);
+    wg_kind kind = (wg_kind)graph_node(build->plan->graph, root)->kind;
+    if (product == WG_NONE) {
+        if (fold == WG_NONE || inside(&l, WG_OP_BroadcastAlong, 4) == WG_NONE) return NULL;
+        int64_t positions = 1;
+        bool beside = is_plain(kind, kind);
+        for (int64_t axis = 2; axis <= 4; axis += 2) {
+            const int64_t *told = attributes_of(&l, inside(&l, WG_OP_Fold, axis));
+            int64_t size = told[GRAPH_ATTRIBUTE(Fold, size)];
+            beside = beside && size == told[GRAPH_ATTRIBUTE(Fold, step)] && told[GRAPH_ATTRIBUTE(Fold, dilation)] == 1 && size <= EXEC_WINDOW_POSITIONS;
+            positions *= beside ? size : 1;
+        }
+        return beside && positions <= EXEC_WINDOW_POSITIONS ? NULL : exec_planes_prepare;
+    }
+    if (is_plain(kind, kind)) return NULL;
+    if (fold != WG_NONE) return exec_planes_prepare;
+    return product == root && inside(&l, WG_OP_Reshape, -1) != graph_operands(build->plan->graph, graph_node(build->plan->graph, root))[0] ? exec_filters_prepare : NULL;
+}
+
 /* Who prepares which formula of the catalogue. */
 bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage)
 {
     const plan_match *match = &build->plan->matches[build->plan->stages[index].match];
     const char *formula = plan_pattern_formula(match->pattern);
-    return strcmp(formula, "attention") ? windows_prepare(build, index, stage) : exec_attention_prepare(build, index, stage);
+    if (!strcmp(formula, "attention")) return exec_attention_prepare(build, index, stage);
+    if (!strcmp(formula, "grouped_filters")) return exec_filters_prepare(build, index, stage);
+    if (!strncmp(formula, "grouped", 7)) return exec_planes_prepare(build, index, stage);
+    prepare_function of = of_extents(build, index);
+    return of ? of(build, index, stage) : windows_prepare(build, index, stage);
 }
