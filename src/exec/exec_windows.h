@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Matches over windows of images [n, c, rows, columns] that are told by their extents alone: channels in groups that do not meet, kinds of two
- * bytes, gradients of sums over windows that overlap. */
+ * Matches over windows of images [n, c, rows, columns] that are told by their extents alone: products of channels in groups that do not meet, or
+ * of kinds of two bytes; maxima and sums over windows that overlap or are padded; and the gradients of these. */
 #ifndef EXEC_EXEC_WINDOWS_H
 #define EXEC_EXEC_WINDOWS_H
 
 #include "exec/exec_call.h"
 
-/* Sides: rows first. `extent`: of an image with its padding, `inner` without it, from `start` on. Strides are items. */
+/* Of a maximum or a sum each channel is a group with one filter. Sides: rows first. `extent`: of an image with its padding, `inner` without it, from `start` on. Strides are items. */
 typedef struct exec_windows {
     exec_call call;
+    enum { EXEC_OVER_PRODUCT, EXEC_OVER_SUM, EXEC_OVER_MAXIMUM, EXEC_OVER_MAXIMUM_OF_RELU } over;
     wg_kind kind, sums; /* sums: f32 or f64 */
     int64_t images, groups, channels, each; /* of a group: channels, filters */
     int64_t extent[2], inner[2], start[2], windows[2], size[2], step[2], dilation[2];

@@ -50,7 +50,7 @@ static void read_windows(const match *m, uint32_t node, uint32_t rows, uint32_t 
 
 static void read_images(const match *m, uint32_t rows, exec_windows *w)
 {
-    uint32_t image = operand(m, rows, 0);
+    uint32_t image = operand(m, rows, 0), relu = inside(m, WG_OP_Maximum, -1);
     memcpy(w->extent, shape_of(m, image) + 2, sizeof w->extent);
     for (int side = 0; side < 2; side++) {
         uint32_t pad = inside(m, WG_OP_Pad, 2 + side);
@@ -58,6 +58,10 @@ static void read_images(const match *m, uint32_t rows, exec_windows *w)
         w->start[side] = attributes_of(m, pad)[GRAPH_ATTRIBUTE(Pad, start)];
         memcpy(&w->fill, &attributes_of(m, pad)[GRAPH_ATTRIBUTE(Pad, value)], sizeof w->fill);
         if (side == 0) image = operand(m, pad, 0);
+    }
+    if (image == relu) { /* the lowest of the maxima */
+        image = operand(m, relu, 0);
+        w->over = EXEC_OVER_MAXIMUM_OF_RELU;
     }
     w->x = read_of(m, image);
     memcpy(w->inner, w->x.shape + 2, sizeof w->inner);
@@ -84,22 +88,29 @@ static void read_bank(const match *m, uint32_t node, exec_windows *w)
     memcpy(w->bank_stride, of, sizeof of);
 }
 
+/* The gradient of windows, each [n, c, rows, columns]: that of a sum for each place of a window, that of a maximum with one more axis. */
+static void read_slope(const match *m, exec_windows *w)
+{
+    uint32_t each = inside(m, WG_OP_BroadcastAlong, 4);
+    if (each != WG_NONE) w->gradient = read_of(m, operand(m, each, 0));
+    for (uint32_t i = 0; each == WG_NONE && i < m->stage->read_count; i++)
+        if (node_at(m, m->stage->reads[i].node)->rank == 5) w->gradient = exec_value_of_read(m->build, m->index, i);
+    const int64_t *strides = w->gradient.strides, of[5] = {strides[0], strides[1], 0, strides[2], strides[3]};
+    memcpy(w->gradient_stride, of, sizeof of);
+}
+
 static void read_back(const match *m, uint32_t product, exec_windows *w)
 {
     static const uint32_t which[2] = {GRAPH_ATTRIBUTE(Fold, step), GRAPH_ATTRIBUTE(Fold, dilation)};
-    uint32_t rows = inside(m, WG_OP_Fold, 2), columns = inside(m, WG_OP_Fold, 4), each = inside(m, WG_OP_BroadcastAlong, -1);
+    uint32_t rows = inside(m, WG_OP_Fold, 2), columns = inside(m, WG_OP_Fold, 4);
     read_windows(m, operand(m, columns, 0), rows, columns, which, w);
     memcpy(w->extent, shape_of(m, rows) + 2, sizeof w->extent);
-    if (product != WG_NONE) {
-        read_gradient(m, operand(m, product, 0), w);
-        read_bank(m, operand(m, product, 1), w);
+    if (product == WG_NONE) {
+        read_slope(m, w);
         return;
     }
-    w->gradient = read_of(m, operand(m, each, 0)); /* [n, c, rows, columns], for each place of a window */
-    const int64_t *strides = w->gradient.strides, of[5] = {strides[0], strides[1], 0, strides[2], strides[3]};
-    memcpy(w->gradient_stride, of, sizeof of);
-    w->groups = w->channels;
-    w->each = 1;
+    read_gradient(m, operand(m, product, 0), w);
+    read_bank(m, operand(m, product, 1), w);
 }
 
 bool exec_windows_of(exec_build *build, uint32_t index, exec_stage *stage, exec_windows *w)
@@ -114,19 +125,21 @@ bool exec_windows_of(exec_build *build, uint32_t index, exec_stage *stage, exec_
     w->sums = w->kind == WG_KIND_F64 ? WG_KIND_F64 : WG_KIND_F32;
     w->groups = product != WG_NONE && node_at(&m, product)->rank > 2 ? shape_of(&m, product)[0] : 1;
     uint32_t rows = inside(&m, WG_OP_Unfold, 2), columns = inside(&m, WG_OP_Unfold, 4), sum = inside(&m, WG_OP_Add, -1);
-    if (rows == WG_NONE) {
-        read_back(&m, product, w);
-    } else {
-        read_windows(&m, columns, rows, columns, which, w);
-        read_images(&m, rows, w);
-        if (product == root) read_gradient(&m, operand(&m, product, 1), w);
-        else read_bank(&m, operand(&m, product, 1), w);
-        w->each = shape_of(&m, product)[node_at(&m, product)->rank - 1];
-    }
-    if (sum != WG_NONE) {
+    bool back = inside(&m, WG_OP_Fold, 2) != WG_NONE;
+    bool greatest = back ? rows != WG_NONE : inside(&m, WG_OP_Maximum, -1) != WG_NONE;
+    w->over = product != WG_NONE ? EXEC_OVER_PRODUCT : greatest ? EXEC_OVER_MAXIMUM : EXEC_OVER_SUM;
+    if (back) read_back(&m, product, w);
+    else read_windows(&m, columns, rows, columns, which, w);
+    if (rows != WG_NONE) read_images(&m, rows, w);
+    if (product == root) read_gradient(&m, operand(&m, product, 1), w);
+    else if (product != WG_NONE && !back) read_bank(&m, operand(&m, product, 1), w);
+    if (product == WG_NONE) w->each = 1, w->groups = w->channels;
+    else if (!back) w->each = shape_of(&m, product)[node_at(&m, product)->rank - 1];
+    if (sum != WG_NONE && product != WG_NONE) {
         w->bias = read_of(&m, operand(&m, operand(&m, sum, 1), 0));
         w->has_bias = true;
     }
     if (w->groups) w->channels /= w->groups;
+    else w->channels = product == WG_NONE ? 1 : w->channels;
     return true;
 }

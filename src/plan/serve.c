@@ -55,13 +55,13 @@ static bool plain_product(const asking *a, const wg_node *product)
     return float_product(a, product, 2) && (product->kind == WG_KIND_F32 || product->kind == WG_KIND_F64);
 }
 
-/* All paddings are by one value. */
+/* All paddings of images are by one value. */
 static bool padded_alike(const asking *a)
 {
     const wg_node *first = NULL;
     for (uint32_t i = 0; i < a->match->node_count; i++) {
         const wg_node *node = graph_node(a->plan->graph, a->match->nodes[i]);
-        if (node->op != WG_OP_Pad) continue;
+        if (node->op != WG_OP_Pad || graph_attribute(a->plan->graph, node, GRAPH_ATTRIBUTE(Pad, axis)) > 3) continue;
         if (first && graph_attribute(a->plan->graph, node, GRAPH_ATTRIBUTE(Pad, value)) != graph_attribute(a->plan->graph, first, GRAPH_ATTRIBUTE(Pad, value)))
             return false;
         first = node;
@@ -122,6 +122,12 @@ static bool side_by_side(const asking *a, const wg_node *matrix)
     return floats && graph_shape(a->plan->graph, matrix)[matrix->rank - 1] <= SERVED_POSITIONS;
 }
 
+/* Floats, few positions of a window; it may overlap others. */
+static bool few_floats(const asking *a, const wg_node *matrix)
+{
+    return base_kind_is_float((wg_kind)matrix->kind) && graph_shape(a->plan->graph, matrix)[matrix->rank - 1] <= SERVED_POSITIONS;
+}
+
 /* What is added back: a product, what maxima let through (they are in the match), or as much everywhere in a window. */
 static bool serves_fold(const asking *a, const wg_node *windows, const wg_node *matrix)
 {
@@ -131,15 +137,16 @@ static bool serves_fold(const asking *a, const wg_node *windows, const wg_node *
         return base_kind_is_float((wg_kind)back->kind) && grouped(a, below(a, back), 4, below(a, below(a, back)));
     if (!matrix) matrix = below(a, below(a, back));
     else if (!grouped(a, windows, 4, matrix)) return false;
-    return side_by_side(a, matrix) && grouped(a, below(a, back), 4, matrix);
+    bool alone = graph_node(a->plan->graph, a->match->root)->op == WG_OP_Fold;
+    return (alone ? few_floats(a, matrix) && padded_alike(a) : side_by_side(a, matrix)) && grouped(a, below(a, back), 4, matrix);
 }
 
-/* Along the positions, in the kind itself. */
-static bool plain_total(const asking *a, const wg_node *root)
+/* Along the positions, as the kind has it. */
+static bool float_total(const asking *a, const wg_node *root)
 {
     int64_t told = graph_attribute(a->plan->graph, root, GRAPH_ATTRIBUTE(SumAlong, accumulate));
     return root->rank == 4 && graph_attribute(a->plan->graph, root, GRAPH_ATTRIBUTE(SumAlong, axis)) == 4 &&
-           (told == GRAPH_BY_RULE || told == root->kind);
+           (told == GRAPH_BY_RULE || told == (int64_t)graph_accumulation_kind((wg_kind)root->kind));
 }
 
 /* q, k and v come from outside, and nothing but the weights and their factors is computed inside. */
@@ -164,9 +171,9 @@ bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_m
     if (root->op == WG_OP_Reshape) {
         const wg_node *of_relu = covered_row(a, WG_OP_Unfold, NULL, WG_OP_Maximum);
         bool relu = of_relu && plan_match_holds(a->match, graph_operands(a->plan->graph, of_relu)[0]);
-        return grouped(a, windows, 4, matrix) && (!relu || side_by_side(a, matrix));
+        return grouped(a, windows, 4, matrix) && (!relu || few_floats(a, matrix));
     }
-    if (root->op == WG_OP_SumAlong) return plain_total(a, root) && grouped(a, windows, 4, matrix) && side_by_side(a, matrix);
+    if (root->op == WG_OP_SumAlong) return float_total(a, root) && grouped(a, windows, 4, matrix) && few_floats(a, matrix) && padded_alike(a);
     if (!grouped(a, windows, 3, matrix)) return false;
     if (root->op == WG_OP_MatMul && below(a, root) == matrix) return root->rank == 2 && root->operands[0] != root->operands[1];
     const wg_node *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT);

@@ -191,19 +191,52 @@ static void test_pools(void **state)
     for (uint32_t number = 0; number < 60; number++) pool(&draws, number);
 }
 
-/* Windows over one another, windows with padding: not side by side, so no kernel of these. */
+/* Windows over one another, windows with padding, places between windows; kinds of two bytes. */
+static void pool_that_overlaps(test_draws *draws, uint32_t number)
+{
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F32, WG_KIND_F16, WG_KIND_BF16};
+    char what[200];
+    wg_kind kind = kinds[number % 5];
+    bool wild = number % 3 == 2, relu = number % 4 == 1, average = number % 2 == 0;
+    wg_window w = drawn_window(draws, number / 2);
+    int64_t image[4] = {drawn(draws, 1, 3), drawn(draws, 1, 9), 0, 0};
+    for (int side = 0; side < 2; side++) {
+        w.size[side] = drawn(draws, 1, 4);
+        image[2 + side] = (w.size[side] - 1) * w.dilation[side] + 1 + drawn(draws, 0, number % 3 ? 9 : 60);
+    }
+    if (w.size[0] * w.size[1] == 1) w.size[0] = 2, image[2] += w.dilation[0];
+    snprintf(what, sizeof what, "pool %u: %s [%d, %d, %d, %d] by %d %d, step %d %d, dilation %d %d, pad %d %d %d %d%s%s", number,
+             wg_kind_name(kind), (int)image[0], (int)image[1], (int)image[2], (int)image[3], (int)w.size[0], (int)w.size[1], (int)w.step[0],
+             (int)w.step[1], (int)w.dilation[0], (int)w.dilation[1], (int)w.pad[0], (int)w.pad[1], (int)w.pad[2], (int)w.pad[3],
+             relu ? ", relu" : "", average ? ", average" : "");
+    wg_tape *tape = wg_tape_new_kind(NULL, kind);
+    wg_value x = wg_input(tape, rough(draws, kind, 4, image, wild)), y = relu ? wg_relu(wg_mul(x, 0.5)) : x;
+    y = average ? wg_avg_pool_general(y, &w) : wg_max_pool_general(y, &w);
+    const wanted stages[] = {{average ? "window_total_gradient" : "window_maximum_gradient", 1}, {average ? "window_total" : "reduce_window", 1}, {NULL, 0}};
+    wg_value weights = wg_input(tape, rough(draws, kind, 4, wg_value_shape(y), wild));
+    check(tape, wg_sum(wg_mul(wg_mul(y, y), weights)), &x, 1, stages, what);
+}
+
 static void test_pools_that_overlap(void **state)
 {
     (void)state;
     test_draws draws = test_draws_new(53);
-    for (uint32_t number = 0; number < 8; number++) {
-        wg_tape *tape = wg_tape_new(NULL);
-        wg_window w = {.size = {3, 3}, .step = {2, 2}, .pad = {number % 2, number % 2, number % 2, number % 2}};
-        if (number >= 4) w.step[0] = w.step[1] = 3, w.dilation[0] = 1 + number % 2;
-        wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 9, 10), true)),
-                 y = wg_max_pool_general(number & 2 ? wg_relu(x) : x, &w);
-        check(tape, wg_sum(wg_mul(y, y)), &x, 1, (const wanted[]){{"window_maximum_gradient", number == 4 || number == 6}, {NULL, 0}},
-              "a pool that overlaps");
+    for (uint32_t number = 0; number < 80; number++) pool_that_overlaps(&draws, number);
+}
+
+/* A relu and the windows over it, that overlap; alone, so that the relu is the windows' own. */
+static void test_rectified_pools_that_overlap(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F16, WG_KIND_F64};
+    test_draws draws = test_draws_new(83);
+    for (uint32_t number = 0; number < 9; number++) {
+        wg_kind kind = kinds[number % 3];
+        wg_tape *tape = wg_tape_new_kind(NULL, kind);
+        wg_window w = {.size = {3, 2 + number % 2}, .step = {2, 1 + number % 2}};
+        wg_value x = wg_input(tape, rough(&draws, kind, 4, TEST_SHAPE(2, 3, 9 + number, 30), number % 2)),
+                 y = wg_max_pool_general(wg_relu(x), &w);
+        check(tape, wg_sum(wg_mul(y, y)), NULL, 0, (const wanted[]){{"window_maximum", 1}, {NULL, 0}}, "a rectified pool that overlaps");
     }
 }
 
@@ -352,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_a_long_depth),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_pools_that_overlap),
+        cmocka_unit_test(test_rectified_pools_that_overlap),
         cmocka_unit_test(test_a_network),
         cmocka_unit_test(test_what_is_read_elsewhere),
         cmocka_unit_test(test_images_in_turn),
