@@ -88,6 +88,7 @@ static void find_wild(const planes_work *work)
 {
     const planes *f = work->facts;
     int64_t width = exec_windows_width(&f->w), count = f->steps * f->rows;
+    memset(work->wild, 0, (size_t)f->w.groups * sizeof *work->wild);
     for (int64_t group = 0; f->back && f->w.has_bank && group < f->w.groups; group++) {
         uint64_t bits = work->run->kernels->largest(width, work->packed + group * count * width, count);
         work->wild[group] = bits >= (width == 8 ? (uint64_t)0x7ff << 52 : (uint64_t)0x7f800000);
@@ -503,7 +504,7 @@ static void lay_room(planes *f, exec_build *build)
         sheet = most(sheet, p->extent[0] * most(p->extent[1], runs_on(f, p) ? f->to.wide : 0));
         chains = most(chains, p->chains);
     }
-    bool direct = !is_half(f) && f->phase_count == 1 && !(runs_on(f, f->phases) && f->to.wide != f->phases->extent[1]) && !f->back;
+    bool direct = !is_half(f) && !f->back && f->w.over == EXEC_OVER_PRODUCT && (!runs_on(f, f->phases) || f->to.wide == f->phases->extent[1]);
     f->sheet_items = direct ? 0 : SHEET_ROWS * sheet + EXEC_PLANE_SLACK;
     f->raw_at = room_after((f->piece_items + EXEC_PLANE_SLACK) * width, 0);
     f->sheet_at = room_after(f->raw_at, is_half(f) ? (f->slope ? f->images.channel_items + places : f->piece_items) * 2 : 0);
@@ -532,7 +533,7 @@ bool exec_planes_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     if (f->w.call.result.volume == 0) return true;
     lay_extents(f);
     if (!lay_tables(f)) return false;
-    int64_t units = f->w.images * f->w.groups, wanted = 4 * (int64_t)build->threads;
+    int64_t units = f->w.images * f->w.groups, wanted = 2 * (int64_t)build->threads;
     f->parts = build->threads > 1 && units < wanted ? most(1, least(in_steps(f->rows, SHEET_ROWS), in_steps(wanted, units))) : 1;
     f->part_rows = up_to(in_steps(f->rows, f->parts), SHEET_ROWS);
     f->parts = in_steps(f->rows, f->part_rows);
