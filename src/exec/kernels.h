@@ -145,7 +145,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_ALONG_ROWS 16      /* so few */
 
 /* One depth block of a product whose left side is read through offsets: result[to[i] + j] = (first ? +0 : what is there) + the chain over k
- * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j] (along: a[row[i] + step[k] + j]), and bias[j] added to that where there is one; i < rows, j <
+ * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j] (along, f32: a[row[i] + step[k] + j]), and bias[j] added to that where there is one; i < rows, j <
  * columns (at most EXEC_TILE_COLUMNS), j from EXEC_TILE_COLUMNS / 2 on standing at to[i] + apart, no two at one place. f32 and f64. Rows of
  * b and bias, and along, what is read of a, are readable up to a whole number of halves. */
 typedef struct exec_gathering {

@@ -206,7 +206,7 @@ bool exec_filters_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     stage->prepared = f;
     stage->run = run_filters;
     if (w->call.result.volume == 0) return true;
-    f->along = w->groups > 1 && w->each < FEW_FILTERS;
+    f->along = w->groups > 1 && w->each < FEW_FILTERS && w->sums == WG_KIND_F32;
     bool narrow = w->groups * w->each < EXEC_TILE_COLUMNS * (int64_t)build->threads;
     f->lanes = f->along ? (narrow ? HALF : EXEC_TILE_COLUMNS) / w->each * w->each : narrow ? HALF : EXEC_TILE_COLUMNS;
     f->of_group = (w->each + f->lanes - 1) / f->lanes;
