@@ -82,6 +82,8 @@ static bool whole_at(bpl_session *session, const bpl_value *value, int64_t posit
         *number = real > 0 ? INT64_MAX : INT64_MIN;
         return true;
     }
+    bool finite = real - real == 0;
+    if (finite && __builtin_rint(real) == real) return bpl_fail(session, BPL_LIMIT, "%s has at most 64 bits, unlike %.15g", what, real), false;
     return bpl_fail(session, BPL_DOMAIN, "%s must be whole, not %.15g", what, real), false;
 }
 
@@ -110,6 +112,7 @@ bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *w
 {
     *numbers = NULL;
     if (bpl_rank(value) > 1) return bpl_fail(session, BPL_RANK, "%s must be a number or a vector of numbers", what), false;
+    if (value->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "%s must be a real number", what), false;
     *count = bpl_volume(value);
     *numbers = base_allocate(session->allocator, ((size_t)*count + 1) * sizeof **numbers);
     if (!*numbers) return bpl_fail_memory(session), false;
@@ -119,6 +122,14 @@ bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *w
             return *numbers = NULL, false; /* callers may free what there is in any case */
         }
     return true;
+}
+
+bool bpl_all_whole(bpl_session *session, const bpl_value *value, const char *what, int64_t *numbers)
+{
+    int64_t number;
+    bool good = value->type != BPL_CHARACTERS || bpl_fail(session, BPL_DOMAIN, "%s must be a real number", what);
+    for (int64_t i = 0; good && i < bpl_volume(value); i++) good = whole_at(session, value, i, what, false, numbers ? &numbers[i] : &number);
+    return good;
 }
 
 void bpl_free_integers(bpl_session *session, int64_t *numbers, int64_t count)

@@ -100,7 +100,7 @@ bpl_value *bpl_boolean(bpl_session *session, bool truth)
 
 bpl_value *bpl_integer(bpl_session *session, int64_t number)
 {
-    ATOM(session, wg_array_integer(session->lazy, WG_KIND_I64, number), BPL_CLASS_ORDINARY, false);
+    ATOM(session, wg_array_integer(session->lazy, WG_KIND_I64, number), BPL_CLASS_ORDINARY, true);
 }
 
 bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number)
@@ -215,18 +215,27 @@ bpl_value *bpl_of_rational(bpl_session *session, bpl_rational *rational)
     return value;
 }
 
+/* What is known of a value is known of its items, too. */
+static bpl_value *as_bounded(bpl_value *made, const bpl_value *of)
+{
+    if (made) made->nonnegative = of->nonnegative;
+    return made;
+}
+
+bpl_value *bpl_strong(bpl_session *session, bpl_value *value)
+{
+    if (!value || !value->weak || !value->atom || !bpl_is_simple(value)) return value;
+    bpl_value *strong = as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, true, false), value);
+    bpl_release(value);
+    return strong;
+}
+
 /* An item is strong: nothing of an array takes its partner's width. */
 static bool strengthen(bpl_session *session, bpl_items *items)
 {
-    for (int64_t i = 0; i < items->volume; i++) {
-        bpl_value *item = items->at[i];
-        if (!item->weak || !item->atom || !bpl_is_simple(item)) continue;
-        bpl_value *strong = bpl_of_array(session, wg_array_keep(item->array), item->class, true, false);
-        if (!strong) return false;
-        items->at[i] = strong;
-        bpl_release(item);
-    }
-    return true;
+    bool good = true;
+    for (int64_t i = 0; i < items->volume && good; i++) good = (items->at[i] = bpl_strong(session, items->at[i])) != NULL;
+    return good;
 }
 
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
@@ -244,13 +253,6 @@ bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
     if (!value) return bpl_items_free(session, items), NULL;
     value->items = items;
     return value;
-}
-
-/* What is known of a value is known of its items, too. */
-static bpl_value *as_bounded(bpl_value *made, const bpl_value *of)
-{
-    if (made) made->nonnegative = of->nonnegative;
-    return made;
 }
 
 /* A head of its own for what an array's head holds. */

@@ -9,7 +9,7 @@
  *   view.c         strides: factored axes, and copying what is not dense
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
- *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (elimination, LAPACK)
  *                  run_product.c has the PRODUCT stages too, run_copy.c the PIECES
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over

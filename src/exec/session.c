@@ -425,6 +425,50 @@ bool wg_session_run_into(wg_session *session, const wg_run_options *options, con
     return run_session(session, options, memory, NULL, error);
 }
 
+/* One step of a loop: its inputs are where they are now, its result goes to `place`. */
+static bool run_step(wg_session *session, exec_run *run, void *const *inputs, void *place, wg_error *error)
+{
+    const wg_run_memory memory = {.size = sizeof memory, .results = &place, .inputs = inputs};
+    place_results(session, &memory);
+    bool good = exec_sources_begin_at(session, inputs, error) && run_stages(session, run, NULL, error);
+    if (good) copy_results(session, &memory);
+    return exec_sources_end(session, good, false, error);
+}
+
+static bool check_loop(const wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)
+{
+    if (!memory || !memory->inputs || !loop || loop->size != sizeof *loop)
+        return base_fail(error, WG_ARGUMENT, "a loop needs places of inputs, and a wg_run_loop of this version's size");
+    bool good = session->plan->entry.keep_count == 1 && loop->times > 0 && loop->places > 0 && loop->input < session->input_count;
+    return good || base_fail(error, WG_ARGUMENT, "a loop needs an entry of one result, which is an input of the next step");
+}
+
+bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)
+{
+    if (!exec_session_enter(session, error)) return false;
+    wg_error inner;
+    wg_error_clear(&inner);
+    session->readable = false;
+    atomic_store_explicit(&session->stop, false, memory_order_release);
+    void *few[8], **inputs = session->input_count <= 8 ? few : base_allocate(session->allocator, session->input_count * sizeof *inputs);
+    bool good = (inputs || base_fail_memory(&inner)) && check_loop(session, memory, loop, &inner) && check_memory(session, memory, &inner);
+    if (good) {
+        memcpy(inputs, memory->inputs, session->input_count * sizeof *inputs);
+        exec_run run = exec_session_run(session);
+        run.total *= (double)loop->times;
+        for (int64_t step = 0; step < loop->times && good; step++) {
+            void *place = (char *)memory->results[0] + step % loop->places * loop->result_bytes;
+            good = run_step(session, &run, inputs, place, &inner);
+            for (uint32_t i = 0; i < session->input_count; i++) inputs[i] = (char *)inputs[i] + loop->ahead[i];
+            inputs[loop->input] = place;
+        }
+        unplace_results(session);
+    }
+    if (inputs != few && inputs) base_free(session->allocator, inputs, session->input_count * sizeof *inputs);
+    exec_session_leave(session);
+    return good || tell(session, &inner, error);
+}
+
 /* ---- stages by themselves ---- */
 
 bool wg_session_stage(const wg_session *session, uint32_t index, wg_stage *stage)
