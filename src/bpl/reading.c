@@ -160,14 +160,17 @@ bool bpl_to_text(bpl_session *session, const bpl_value *value, const char *what,
     if (!none && !bpl_read(session, value, &view)) return false;
     int64_t count = bpl_volume(value);
     const uint32_t *points = view.data;
-    char spare[4];
-    *length = 0;
-    for (int64_t i = 0; i < count; i++) *length += put_code_point(spare, points[i]);
+    uint32_t all = 0;
+    for (int64_t i = 0; i < count; i++) all |= points[i];
+    *length = (size_t)count;
+    for (int64_t i = 0; all >= 0x80 && i < count; i++)
+        *length += (size_t)((points[i] >= 0x80) + (points[i] >= 0x800) + (points[i] >= 0x10000 && points[i] <= 0x10ffff));
     *text = base_allocate(session->allocator, *length + 1);
     if (!*text) return bpl_fail_memory(session), false;
     size_t at = 0;
-    for (int64_t i = 0; i < count; i++) at += put_code_point(*text + at, points[i]);
-    (*text)[at] = 0;
+    if (all < 0x80) base_points_to_ascii(points, (size_t)count, *text);
+    for (int64_t i = 0; all >= 0x80 && i < count; i++) at += put_code_point(*text + at, points[i]);
+    (*text)[*length] = 0;
     return true;
 }
 

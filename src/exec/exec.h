@@ -151,7 +151,7 @@ uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer);
 /* What is shared between threads, at some 0.2 ns an item: sharing between two costs 24 us where a sleeper is woken and waited for, 0.8 us
  * where threads spin for work (a Zen 5). */
 #define EXEC_PARALLEL_COST 3e5
-#define EXEC_SPIN_COST 2e4
+#define EXEC_SPIN_COST 1e4
 #define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */
