@@ -174,6 +174,7 @@ struct exec_run {
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
+    bool floats_are_set; /* whoever runs the stages has set the library's rounding (base_floats_set) */
     /* [buffer count] of carried values that Updates write into: no item's magnitude is more; negative: not known. Where runs go on from one
      * another it stays known, so that what a mask hides need not be looked over in each. */
     double *largest;
