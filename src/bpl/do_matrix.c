@@ -143,8 +143,8 @@ static wg_array *with_probe(bpl_session *session, wg_array *sides)
     return probe ? wg_array_concat((wg_array *[]){sides, probe}, 2, -1) : NULL;
 }
 
-/* Matrices of at most so many rows are looked at themselves; larger ones by the size of their inverse first, which LAPACK computes faster. */
-#define SMALL_ROWS 64
+/* Matrices of at most so many rows are looked at themselves; larger ones by what they solve to first, which costs less. */
+#define SMALL_ROWS 8
 
 /* ---- inverse, solve ---- */
 

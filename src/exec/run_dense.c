@@ -19,19 +19,23 @@ typedef struct dense_call {
     double unit_cost;
 } dense_call;
 
-/* Of one thread. */
+/* Of one thread. Products of an elimination are many and small: what they have in common is set once. */
 typedef struct dense_tools {
     const exec_kernels *kernels;
     char *workspace;
+    exec_product product;
 } dense_tools;
 
-static exec_product product_of(wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, int64_t a_row, const void *b, int64_t b_row, void *c,
-                               int64_t c_row)
+static void set_product(exec_product *product, int64_t rows, int64_t depth, int64_t columns)
 {
-    exec_product product = exec_product_plain(kind, rows, depth, columns, a, b, c);
-    product.a_rows.stride[0] = a_row;
-    product.b_depth.stride[0] = b_row;
-    product.result_rows.stride[0] = c_row;
+    product->rows = product->a_rows.extent[0] = product->result_rows.extent[0] = rows;
+    product->depth = product->a_depth.extent[0] = product->b_depth.extent[0] = depth;
+    product->columns = product->b_columns.extent[0] = columns;
+}
+
+static exec_product added_product(wg_kind kind)
+{
+    exec_product product = exec_product_plain(kind, 1, 1, 1, NULL, NULL, NULL);
     product.adds = true;
     return product;
 }
@@ -39,9 +43,13 @@ static exec_product product_of(wg_kind kind, int64_t rows, int64_t depth, int64_
 static void add_product(void *user, wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, int64_t a_row, const void *b, int64_t b_row,
                         void *c, int64_t c_row)
 {
-    const dense_tools *with = user;
-    exec_product product = product_of(kind, rows, depth, columns, a, a_row, b, b_row, c, c_row);
-    with->kernels->product(&product, (exec_range){0, 1}, (exec_range){0, rows}, (exec_range){0, columns}, with->workspace);
+    dense_tools *with = user;
+    exec_product *product = &with->product;
+    (void)kind;
+    set_product(product, rows, depth, columns);
+    product->a = a, product->b = b, product->result = c;
+    product->a_rows.stride[0] = a_row, product->b_depth.stride[0] = b_row, product->result_rows.stride[0] = c_row;
+    with->kernels->product(product, (exec_range){0, 1}, (exec_range){0, rows}, (exec_range){0, columns}, with->workspace);
 }
 
 static void factor_panel(void *user, wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots)
@@ -61,7 +69,9 @@ static int64_t product_bytes(const base_lapack_call *call)
 {
     if (!base_lapack_is_own(call->task)) return 0;
     int64_t n = call->rows, columns = (call->sides > n ? call->sides : n) + 16;
-    exec_product product = product_of(call->kind, n, n, columns, NULL, n, NULL, columns, NULL, columns);
+    exec_product product = added_product(call->kind);
+    set_product(&product, n, n, columns);
+    product.result_rows.stride[0] = columns;
     return (int64_t)exec_product_bytes(&product, n, columns);
 }
 
@@ -78,7 +88,7 @@ static void dense_part(void *context, exec_range range, uint32_t thread)
     dense_work *work = context;
     const dense_call *d = work->facts;
     char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
-    dense_tools with = {work->run->kernels, scratch + d->dense.scratch};
+    dense_tools with = {work->run->kernels, scratch + d->dense.scratch, added_product(d->dense.call.kind)};
     const base_elimination by = {add_product, factor_panel, solve_leaf, &with};
     for (int64_t item = range.first; item < range.end; item++) {
         if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */
