@@ -114,7 +114,7 @@ bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *w
     *numbers = base_allocate(session->allocator, ((size_t)*count + 1) * sizeof **numbers);
     if (!*numbers) return bpl_fail_memory(session), false;
     for (int64_t i = 0; i < *count; i++)
-        if (!whole_at(session, value, i, what, infinite, &(*numbers)[i])) {
+        if (!bpl_goes_on(session, i) || !whole_at(session, value, i, what, infinite, &(*numbers)[i])) {
             bpl_free_integers(session, *numbers, *count);
             return *numbers = NULL, false; /* callers may free what there is in any case */
         }
