@@ -3,6 +3,7 @@
  * Values as numbers and texts of the host. Everything here computes what is pending. */
 #include <string.h>
 
+#include "bpl/display.h"
 #include "bpl/kinds.h"
 
 bool bpl_is_dense(const wg_view *view)
@@ -82,7 +83,12 @@ static bool whole_at(bpl_session *session, const bpl_value *value, int64_t posit
         *number = real > 0 ? INT64_MAX : INT64_MIN;
         return true;
     }
-    return bpl_fail(session, BPL_DOMAIN, "%s must be whole, not %.15g", what, real), false;
+    base_string number_text = base_string_new(session->allocator);
+    bpl_put_float(&number_text, WG_KIND_F64, real, 15);
+    if (number_text.failed) bpl_fail_memory(session);
+    else bpl_fail(session, BPL_DOMAIN, "%s must be whole, not %s", what, number_text.text);
+    base_string_free(&number_text);
+    return false;
 }
 
 bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *what, int64_t *number)
