@@ -363,7 +363,14 @@ static void copy_result(void *context, exec_range range, uint32_t thread)
 
 #define COPY_WHOLE 4096 /* items that are copied at once */
 
-/* False where a stop came meanwhile. */
+/* Shared out, and stopped where a stop comes: false then. */
+static bool copy_large(wg_session *session, exec_run *run, const exec_value *value, const exec_walk *walk, const char *from, char *to, wg_error *error)
+{
+    result_copy copy = {session, walk, value->kind, from, to};
+    exec_run_split(run, value->volume, 1024, 1, copy_result, &copy);
+    return !atomic_load_explicit(&session->stop, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the run was stopped");
+}
+
 static bool copy_results(wg_session *session, exec_run *run, const wg_run_memory *memory, wg_error *error)
 {
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
@@ -371,11 +378,15 @@ static bool copy_results(wg_session *session, exec_run *run, const wg_run_memory
         const exec_value *value = &result->value;
         if (result->placed || !memory->results[i] || !value->volume) continue;
         exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
-        result_copy copy = {session, &walk, value->kind, session->laid.bases[value->buffer] + value->offset * walk.width, memory->results[i]};
-        if (value->volume <= COPY_WHOLE) copy_result(&copy, (exec_range){0, value->volume}, 0);
-        else exec_run_split(run, value->volume, 1024, 1, copy_result, &copy);
+        char *from = session->laid.bases[value->buffer] + value->offset * walk.width;
+        if (value->volume > COPY_WHOLE) {
+            if (!copy_large(session, run, value, &walk, from, memory->results[i], error)) return false;
+            continue;
+        }
+        exec_walk_gather(session->kernels, &walk, from, 0, value->volume, memory->results[i]);
+        session->kernels->canonical_nan(value->kind, memory->results[i], value->volume);
     }
-    return !atomic_load_explicit(&session->stop, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the run was stopped");
+    return true;
 }
 
 /* The arena takes its places back. */
