@@ -28,6 +28,7 @@ static bpl_value *read_line(bpl_session *session)
 {
     base_string line = base_string_new(session->allocator);
     bpl_value *value = NULL;
+    if (!bpl_act(session, "input")) return NULL;
     if (!session->read_line) bpl_fail(session, BPL_IO, "⎕ has nothing to read a line from");
     else if (!session->read_line(session->user, &line) && bpl_go_on(session)) bpl_fail(session, BPL_IO, "⎕ found the end of the input");
     else if (line.failed) bpl_fail_memory(session);
@@ -431,7 +432,7 @@ static bpl_value *power(bpl_session *session, bpl_value *operand, const bpl_valu
 {
     int64_t *numbers, count;
     if (!bpl_to_integers(session, exponents, "a superscript", false, &numbers, &count)) return NULL;
-    bpl_value *exponent = bpl_float(session, (double)numbers[0]);
+    bpl_value *exponent = bpl_integer(session, numbers[0]);
     bpl_free_integers(session, numbers, count);
     bpl_value *value = exponent ? bpl_dyad(session, BPL_GLYPH_POWER, operand, exponent) : NULL;
     bpl_release(exponent);
@@ -682,9 +683,10 @@ static bool tells_shy(bpl_session *session, const bpl_node *function)
 }
 
 /* Whether a statement's value is not shown: that of an assignment which does not stand in parentheses, or of a call that ended with one. */
-static bool is_shy(bpl_session *session, const bpl_node *tree, const bpl_token *first)
+static bool is_shy(bpl_session *session, const bpl_node *tree, const bpl_token *tokens, uint32_t first)
 {
-    if (tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE) return tree->start <= first->start;
+    if (tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE)
+        return tokens[first].kind != BPL_TOKEN_OPEN || tokens[tokens[first].partner].start < tree->end;
     return tree->kind == BPL_NODE_CALL && session->shy && tells_shy(session, tree->children[tree->count - 2]);
 }
 
@@ -702,7 +704,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         if (!tree) break;
         session->shy = false;
         value = bpl_evaluate(session, tree);
-        *shy = is_shy(session, tree, &source->tokens[source->body.statements[i].first]);
+        *shy = is_shy(session, tree, source->tokens, source->body.statements[i].first);
         if (!value && !session->no_result) break;
         bool last = i + 1 == source->body.count, seen = shows && value && !*shy;
         if (seen) session->at = tree;

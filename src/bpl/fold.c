@@ -51,8 +51,8 @@ static bpl_value *identity_number(bpl_session *session, int32_t glyph, const bpl
     bool logical = glyph == BPL_GLYPH_OR || glyph == BPL_GLYPH_AND;
     if (isinf(number) && like->class != BPL_CLASS_FLOAT) return bpl_float_of(session, session->preferences.float_kind, number);
     switch ((bpl_class)like->class) {
-    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_integer(session, (int64_t)number);
-    case BPL_CLASS_ORDINARY: return bpl_integer(session, (int64_t)number);
+    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_strong(session, bpl_integer(session, (int64_t)number));
+    case BPL_CLASS_ORDINARY: return bpl_strong(session, bpl_integer(session, (int64_t)number));
     case BPL_CLASS_FIXED: return bpl_fixed(session, kind, (int64_t)number);
     case BPL_CLASS_FLOAT: return bpl_float_of(session, kind, number);
     default: return bpl_float_of(session, session->preferences.float_kind, number);
@@ -217,6 +217,7 @@ static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *va
 typedef struct lane_call {
     bpl_value *function, *seed;
     int32_t glyph;
+    bool simple; /* whether the lanes are those of numbers */
 } lane_call;
 
 static bpl_value *identity_of(bpl_session *session, int32_t glyph, bpl_value *value)
@@ -252,14 +253,30 @@ static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, b
     return result;
 }
 
-/* The other states of a scan from a watched call on: true where that made them all. False, with or without an error: they are to be called. */
-static bool scan_rest(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_items *states, int64_t at, const bpl_loop_items *items)
+/* The first states [count] and all others as one array, where they are numbers of one kind. NULL, with or without an error: they are not. */
+static bpl_value *states_together(bpl_session *session, bpl_value *const *states, int64_t count, bpl_value *others)
+{
+    bool alike = true;
+    for (int64_t i = 0; i < count && alike; i++)
+        alike = states[i]->type == BPL_NUMBERS && states[i]->atom && !states[i]->weak && states[i]->class == others->class && bpl_kind(states[i]) == bpl_kind(others);
+    if (!alike || !count) return alike ? bpl_keep(others) : NULL;
+    bpl_items *items = bpl_items_new(session, 1, &count);
+    for (int64_t i = 0; items && i < count; i++) items->at[i] = bpl_keep(states[i]);
+    bpl_value *first = bpl_collect(session, items), *whole = first ? bpl_dyad(session, BPL_GLYPH_RAVEL, first, others) : NULL;
+    bpl_release(first);
+    return whole;
+}
+
+/* The other states of a scan from a watched call on: true where that made them all, *whole where all of them are one array. False, with or without an
+ * error: they are to be called. */
+static bool scan_rest(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_items *states, int64_t at, const bpl_loop_items *items, bpl_value **whole)
 {
     int64_t count = states->volume - at;
     bool plain = !state->weak && (state->atom || bpl_rank(state));
     bpl_value *all = plain ? bpl_loop_run(session, loop, state, states->at[at], items, count, true) : NULL;
     bool good = all != NULL;
-    for (int64_t i = 0; i < count && good; i++) {
+    if (good && state->atom) *whole = states_together(session, states->at, at, all);
+    for (int64_t i = 0; i < count && good && !*whole && !bpl_failed(session); i++) {
         bpl_release(states->at[at + i]);
         good = (states->at[at + i] = state->atom ? bpl_item(session, all, i) : bpl_cell(session, all, i)) != NULL;
     }
@@ -273,6 +290,7 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
     (void)left;
     const lane_call *call = data;
     bpl_cells cells;
+    bpl_value *whole = NULL;
     bpl_items *states = bpl_items_new(session, 1, bpl_shape(lane));
     if (!states) return NULL;
     bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells), done = false;
@@ -283,15 +301,16 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         bpl_loop_items items = {watched ? bpl_loop_item(session, lane, i) : NULL, lane, i, 1};
         bpl_value *item = items.item || bpl_failed(session) ? items.item : bpl_cells_at(&cells, i);
         states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
-        if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items);
+        if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items, &whole);
         bpl_release(item);
         good = states->at[i] && !bpl_failed(session) && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
-    if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
+    /* Of numbers the first state is an item as it was, the others are results; items of several kinds stay as they are. */
+    bool joins = call->simple && call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE;
+    if (good && !whole) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
-    return NULL;
+    return whole ? bpl_settle_keys(session, whole, bpl_keys_keep(lane->keys)) : NULL;
 }
 
 /* ---- all lanes ----------------------------------------------------------------------------------------------------------------------- */
@@ -332,7 +351,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
         bpl_release(item);
         return result;
     }
-    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    lane_call call = {function, seed, bpl_fold_primitive(function), bpl_is_simple(value)};
     bpl_value *result = bpl_is_simple(value) ? fold_by_row(session, function, call.glyph, seed, value) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, false);
 }
@@ -356,7 +375,7 @@ static bpl_value *scan_last(bpl_session *session, bpl_value *function, bpl_value
     bool unit = value->atom || bpl_is_unit(value);
     if (unit && seed) return scan_unit(session, function, seed, value);
     if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
-    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    lane_call call = {function, seed, bpl_fold_primitive(function), bpl_is_simple(value)};
     bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value, bpl_rank(value) - 1) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
 }

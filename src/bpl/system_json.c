@@ -22,7 +22,7 @@ static bpl_value *read_number(const reader *r, const base_json *json)
     int64_t whole;
     double number;
     bool digits = !memchr(json->text, '.', json->length) && !memchr(json->text, 'e', json->length) && !memchr(json->text, 'E', json->length);
-    if (digits && base_json_integer(json, &whole)) return bpl_integer(r->session, whole);
+    if (digits && base_json_integer(json, &whole)) return bpl_strong(r->session, bpl_integer(r->session, whole));
     if (!base_json_float(json, WG_KIND_F64, &number)) return bpl_fail(r->session, BPL_DOMAIN, "•json: %.60s is no number", json->text);
     return bpl_float_of(r->session, WG_KIND_F64, number);
 }

@@ -10,14 +10,13 @@
 
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count)
 {
-    char *to = result;
+    char line[64], *to = result;
     if (count <= 0) return;
-    memcpy(to, item, item_bytes);
-    for (int64_t done = 1; done < count;) { /* doubles what is there */
-        int64_t part = count - done < done ? count - done : done;
-        memcpy(to + (size_t)done * item_bytes, to, (size_t)part * item_bytes);
-        done += part;
-    }
+    const char *end = to + (size_t)count * item_bytes;
+    memcpy(line, item, item_bytes);
+    for (size_t made = item_bytes; made < sizeof line && (int64_t)made < end - to; made *= 2) memcpy(line + made, line, made);
+    for (; end - to >= (int64_t)sizeof line; to += sizeof line) memcpy(to, line, sizeof line);
+    memcpy(to, line, (size_t)(end - to));
 }
 
 static int64_t position_at(wg_kind kind, const void *positions, int64_t item)
@@ -290,9 +289,21 @@ void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64
         if (condition[i]) *to++ = i;
 }
 
+/* i64 along the last axis. */
+static void iota_lines(int64_t extent, int64_t *result, exec_range items)
+{
+    for (int64_t at = items.first, place = at % extent; at < items.end; place = 0)
+        for (int64_t end = at + extent - place < items.end ? at + extent - place : items.end; at < end; at++) result[at] = place++;
+}
+
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items)
 {
     size_t bytes = wg_kind_bytes(kind);
+    if (items.first >= items.end) return;
+    if (kind == WG_KIND_I64 && inner == 1) {
+        iota_lines(extent, result, items);
+        return;
+    }
     for (int64_t at = items.first; at < items.end;) {
         base_number place = {.i = at / inner % extent};
         int64_t run = inner - at % inner < items.end - at ? inner - at % inner : items.end - at;

@@ -104,6 +104,7 @@ typedef struct exec_product {
     const void *const *factors;
     int64_t more_count;
     const exec_pause *pause; /* NULL: not asked; told to stop, the rest of the result is left as it is */
+    bool adds;   /* the product is added to what the result holds, block by block: of f32 or f64, result_column 1, no finish, nothing that turns */
     bool turned; /* rows and columns were exchanged: finish is told of them as they were */
 } exec_product;
 
@@ -137,6 +138,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_PACK_ROWS 448      /* rows of a packed at once, 448 KB of f32: half of the second cache */
 #define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
 #define EXEC_SUM_COLUMNS 256    /* of a sum of products: sums that stay in the second cache while every product adds to them */
+#define EXEC_SUM_ITEMS 262144   /* of which so many nearly do */
 
 #define EXEC_SMALL_ROWS 256     /* so few rows do not repay packing b */
 #define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
@@ -333,7 +335,7 @@ typedef struct exec_copying {
 #define EXEC_STREAM_BYTES ((int64_t)32 << 20)
 #define EXEC_FAR_BYTES ((int64_t)4 << 20)
 
-/* count times the item. */
+/* count times the item, of 1, 2, 4, 8 or 16 bytes. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
 
 /* ---- indexing (one form for every level) ------------------------------------------------------------------ */

@@ -290,9 +290,8 @@ static uint32_t together(const wg_session *session, const exec_run *run, uint32_
 }
 
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
-static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
+static bool run_stages_as_set(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
 {
-    uint64_t floats = base_floats_set();
     const plan_layout *layout = session->laid.layout;
     uint32_t moved = 0;
     for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
@@ -311,9 +310,17 @@ static bool run_stages(wg_session *session, exec_run *run, const exec_packed *pa
         if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9; /* of all of them */
         for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
-    base_floats_restore(floats);
     if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
     return run->failed_node == WG_NONE || fail_position(session, run, error);
+}
+
+/* The same in the library's rounding. */
+static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
+{
+    uint64_t floats = base_floats_set();
+    bool good = run_stages_as_set(session, run, packed, error);
+    base_floats_restore(floats);
+    return good;
 }
 
 /* Carried values as they were before the run: the last change is undone first. */
@@ -463,9 +470,8 @@ static bool run_step(wg_session *session, exec_run *run, void *const *inputs, vo
 {
     const wg_run_memory memory = {.size = sizeof memory, .results = &place, .inputs = inputs};
     place_results(session, &memory);
-    bool good = exec_sources_begin_at(session, inputs, error) && run_stages(session, run, NULL, error);
-    if (good) good = copy_results(session, run, &memory, error);
-    return exec_sources_end(session, good, false, error);
+    bool good = exec_sources_begin_at(session, inputs, error) && run_stages_as_set(session, run, NULL, error);
+    return good && copy_results(session, run, &memory, error);
 }
 
 static bool check_loop(const wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)
@@ -488,6 +494,7 @@ bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const
     if (good) {
         memcpy(inputs, memory->inputs, session->input_count * sizeof *inputs);
         exec_run run = exec_session_run(session);
+        uint64_t floats = base_floats_set();
         run.total *= (double)loop->times;
         for (int64_t step = 0; step < loop->times && good; step++) {
             void *place = (char *)memory->results[0] + step % loop->places * loop->result_bytes;
@@ -495,6 +502,8 @@ bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const
             for (uint32_t i = 0; i < session->input_count; i++) inputs[i] = (char *)inputs[i] + loop->ahead[i];
             inputs[loop->input] = place;
         }
+        base_floats_restore(floats);
+        good = exec_sources_end(session, good, false, &inner);
         unplace_results(session);
     }
     if (inputs != few && inputs) base_free(session->allocator, inputs, session->input_count * sizeof *inputs);

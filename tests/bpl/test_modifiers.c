@@ -135,6 +135,7 @@ static void test_errors(void **state)
 
 /* Each line is true: the same by all cells at once, and by calls that cannot be (an outer write makes them one by one). */
 static const char *const laws[] = {
+    "d←{⍺++/3¿9}\\30⍴0 ⋄ 4<≢∪(1↓d)-¯1↓d", "4<≢∪{+/3¿9}¨30⍴0",
     "a←3 4 5⍴⍳60 ⋄ f←{(+/⍵)×⌽⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ (+/⍵)×⌽⍵} ⋄ (f⍤1⊢a)≡(g⍤1⊢a)",
     "a←3 4 5⍴⍳60 ⋄ f←{⍉⍵+.×⍉⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍉⍵+.×⍉⍵} ⋄ (f⍤2⊢a)≡(g⍤2⊢a)",
     "a←3 4⍴⍳12 ⋄ f←{⍺+2×⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍺+2×⍵} ⋄ ((f/a)≡g/a)∧((f\\a)≡g\\a)∧((f⌿a)≡g⌿a)∧(f⍀a)≡g⍀a",
