@@ -267,7 +267,7 @@ bpl_value *bpl_system_literal(bpl_session *session, const bpl_call *call)
     if (!source) return NULL;
     const bpl_node *at = session->at, *tree = NULL;
     if (source->body.count != 1) bpl_fail(session, BPL_DOMAIN, "•literal reads one value");
-    else tree = bpl_bind(session, source, &source->body.statements[0], (bpl_roles){no_roles, NULL});
+    else tree = bpl_bind(session, source, &source->body.statements[0], (bpl_roles){no_roles, NULL, NULL});
     if (tree && is_data(session, tree)) value = bpl_evaluate_value(session, tree);
     session->at = at;
     bpl_source_release(source);

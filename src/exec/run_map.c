@@ -665,6 +665,6 @@ bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     if (from->instruction_count == 0 && from->read_count == 1 && from->write_count == 1) return prepare_copy(build, index, stage);
     exec_map_program program;
     if (!exec_map_program_of(build, index, NULL, &program)) return false;
-    program.volume = program.writes[0].value.volume;
+    program.volume = program.write_count ? program.writes[0].value.volume : 0; /* none: all that it makes is made again where it is read */
     return exec_map_program_prepare(build, &program, stage);
 }

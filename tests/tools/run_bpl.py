@@ -109,6 +109,7 @@ def test_worker():
     error = got[1]["error"]
     report.check(got[1]["output"] == "3\n" and error["kind"] == "DOMAIN" and (error["line"], error["column"]) == (1, 9), f"worker: {got[1]}")
     report.check([answer["error"]["kind"] for answer in got[2:6]] == ["TIMEOUT", "REQUEST", "REQUEST", "REQUEST"], f"worker: {got[2:6]}")
+    report.check(got[2]["error"]["report"].startswith("TIMEOUT ERROR: stopped by the deadline\n --> "), f"worker: {got[2]}")
     report.check(got[6]["display"] == "2", f"the session goes on: {got[6]}")
     talk = subprocess.Popen([COMMAND, "bpl", "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     talk.stdin.write('{"id": 1, "code": "{∇⍵}1"}\n')
