@@ -743,6 +743,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         *shy = is_shy(session, tree, source->tokens, source->body.statements[i].first);
         if (!value && !session->no_result) break;
         bool last = i + 1 == source->body.count, seen = shows && value && !*shy;
+        if (seen) session->at = tree;
         if (seen && ((session->preferences.dissects && !show_tree(session, tree)) || (!last && !bpl_show_line(session, value, false)))) {
             bpl_release(value), value = NULL;
             break;
