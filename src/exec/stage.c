@@ -64,7 +64,7 @@ int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grai
 
 bool exec_must_be_canonical(const exec_build *build, uint32_t node)
 {
-    return build->plan->seen[build->plan->index[node]];
+    return build->plan->canonical[build->plan->index[node]];
 }
 
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
