@@ -130,7 +130,8 @@ SPELLINGS(ReduceWindowGradient) {greatest_slope, greatest_slope_overlapping, rec
 MISSES(ReduceWindowGradient) {mean_slope, greatest_of_windows};
 static wg_value mean_padded(wg_tape *tape)
 {
-    return wg_avg_pool_general(SOURCE(2, 2, 6, 6), &(wg_window){.size = {3, 3}, .step = {2, 2}, .pad = {1, 1, 1, 1}});
+    const wg_window w = {.size = {3, 3}, .step = {2, 2}, .pad = {1, 1, 1, 1}};
+    return wg_avg_pool_general(SOURCE(2, 2, 6, 6), &w);
 }
 SPELLINGS(WindowTotal) {mean_of_windows, mean_slope, mean_slope_overlapping, mean_padded};
 MISSES(WindowTotal) {greatest_of_windows};
