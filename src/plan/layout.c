@@ -284,17 +284,19 @@ static uint32_t last_use(const plan_stage *stage, uint16_t reg)
     return 0;
 }
 
-/* May a value computed by `instruction` go over what `source` holds? Every read of it walks its items in order, and none comes after the
- * instruction. */
+/* May a value computed by `instruction` go over what `source` holds? Every read of it walks all its items in order (a part of them that is
+ * widened would be overrun by what is written), and none comes after the instruction. */
 static bool reads_allow(const layering *l, uint32_t s, uint32_t source, uint32_t instruction)
 {
     const plan_stage *stage = &l->plan->stages[s];
     for (uint32_t r = 0; r < stage->read_count; r++) {
         if (stage->reads[r].source != source) continue;
         if (stage->reads[r].cell || r >= stage->read_count - stage->factor_count) return false;
-        uint32_t index = l->plan->index[stage->reads[r].node];
-        if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
         if (last_use(stage, (uint16_t)r) > instruction) return false;
+        if (stage->reads[r].node == source) continue; /* what was computed is read as it lies */
+        uint32_t index = l->plan->index[stage->reads[r].node];
+        if (l->layout->volumes[index] != l->layout->volumes[l->plan->index[source]]) return false;
+        if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
     }
     return true;
 }
