@@ -167,7 +167,7 @@ typedef struct exec_gathering {
  * readable EXEC_PLANE_SLACK items further. */
 typedef struct exec_chain {
     int32_t first, steps; /* at most EXEC_DEPTH_BLOCK */
-    enum { EXEC_CHAIN_BLOCK, EXEC_CHAIN_PRODUCT, EXEC_CHAIN_LINE } end; /* what ends with it */
+    enum { EXEC_CHAIN_BLOCK, EXEC_CHAIN_PRODUCT, EXEC_CHAIN_LINE } end; /* what ends with it; after the last chain the result does */
 } exec_chain;
 typedef struct exec_planes {
     wg_kind kind, rounded;
