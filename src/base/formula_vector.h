@@ -270,6 +270,21 @@ VECTOR_FUNCTION VECTOR(float_f32)
     return VECTOR(repair_lanes_f32)(mask, routine, x, y);
 }
 
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(lookup_f32)(const float *table, VECTOR(unsigned_f32) index)
+{
+#if VECTOR_BIT_MASKS
+    return (VECTOR(float_f32))_mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(table));
+#elif FORMULA_WIDTH == 32 && defined(__AVX2__)
+    __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index);
+    __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), (__m256i)index);
+    return (VECTOR(float_f32))_mm256_blendv_ps(low, high, (__m256)(index << 28)); /* by bit 3 */
+#else
+    VECTOR(float_f32) found;
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++) found[i] = table[index[i] % BASE_TABLE_ITEMS];
+    return found;
+#endif
+}
+
 #if VECTOR_BIT_MASKS
 VECTOR_FUNCTION VECTOR(float_f64) VECTOR(scale_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
 {
@@ -381,6 +396,7 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(whole_f32)(VECTOR(half_f32) low, VECTOR
 #define IXOR(a, b) ((a) ^ (b))
 #define ISHL(a, count) ((a) << (count))
 #define ISHR(a, count) ((a) >> (count))
+#define LOOKUP(table, index) NAME(lookup)(base_table_##table, index)
 #define REPAIR(mask, name, x, y) NAME(repair)(mask, base_repair_##name, x, y)
 
 #define FORMULA_PREFIX VECTOR_PREFIX_OF(FORMULA_WIDTH)
