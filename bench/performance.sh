@@ -69,6 +69,8 @@ What costs and what does not:
 - Planning happens once; binding another extent lays offsets again and plans nothing.
 - Elementwise chains run a block at a time in the first-level cache; layout rows (reshape, permute, broadcast, narrow ...) are read through
   where the reader can follow them.
+- What follows a product item by item runs on its results while they are in the cache, through a reshape too: GELU of a reshaped linear layer takes no
+  pass of its own.
 - A product reads f16 and bf16 through `convert` to f32: items are widened in registers, and nothing is stored. Whatever else reads the converted value
   has it stored.
 - Attention reads the keys and values that its mask admits. What is hidden counts too where it is not finite (zero times infinity is NaN), so it is

@@ -135,6 +135,8 @@ WG_API bool wg_array_run(wg_array *const *roots, uint32_t count);
  * The items as a view (row-major unless they were borrowed with strides), computed first where needed; borrowed until the array is
  * released. False: see wg_lazy_error. */
 WG_API bool wg_array_read(wg_array *array, wg_view *view);
+/* The same in the kind in which the items are stored: i16 or i32 where all of an array of i64 are sure to fit (docs/arrays.md). */
+WG_API bool wg_array_read_stored(wg_array *array, wg_view *view);
 /* The items of a stored array for its owner to change: an address where the array has one handle, no pending work reads it, nobody else has
  * its tensor and the items are not borrowed; else NULL, and no error. Until the next call that takes the array. */
 WG_API void *wg_array_writable(wg_array *array);
@@ -228,6 +230,23 @@ WG_API wg_generator *wg_generator_split(wg_generator *generator);
 /* A generator whose stream is this one's folded with a number: the same number, the same stream. */
 WG_API wg_generator *wg_generator_fold(const wg_generator *generator, uint64_t number);
 
+/* ---- loops --------------------------------------------------------------------------------------------------------------------------- */
+
+/* A step that was made once, to be made again of what it answered. */
+typedef struct wg_iteration {
+    wg_array *next;    /* pending: what the step makes of */
+    wg_array *state;   /* and of */
+    wg_array *item;    /* one item, []; NULL: of state alone */
+    wg_array *items;   /* [n] stored: the step takes item `first` of them in place of `item`, then the one `ahead` positions further, and so on */
+    int64_t first, ahead;
+    int64_t times;     /* steps, the one that made `next` among them */
+    bool all;          /* answer every state, [times, ..]; else the last one */
+} wg_iteration;
+/* The state after so many steps, stored: the bits of the calls themselves. What else the step reads is computed once. NULL without an error where it
+ * is no such step (its result has another form than its state, a level carries it, items are strided), so that the caller goes on call by call; and
+ * with one where a step failed. */
+WG_API wg_array *wg_array_iterate(const wg_iteration *iteration);
+
 /* ---- asking -------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct wg_lazy_figures {
@@ -246,7 +265,7 @@ WG_API wg_plan *wg_lazy_last_plan(const wg_lazy *lazy);
 /* Something that happened, as data; texts are borrowed until the next event is kept or events are cleared. */
 typedef struct wg_event {
     /* "run", "stage" (of the run before it), "stored", "forced", "plan", "refill", "rewrite", "trace", "replay", "retrace", "stop",
-     * "fallback" */
+     * "loop", "fallback" */
     const char *what;
     const char *detail; /* a rule, a row, a function */
     const char *reason;
@@ -274,6 +293,7 @@ WG_API char *wg_lazy_explained(const wg_lazy *lazy, bool json);
 #define wg_array_record(...) WG_ARRAY_SITE((wg_array_record)(__VA_ARGS__))
 #define wg_array_run(...) WG_READ_SITE((wg_array_run)(__VA_ARGS__))
 #define wg_array_read(...) WG_READ_SITE((wg_array_read)(__VA_ARGS__))
+#define wg_array_read_stored(...) WG_READ_SITE((wg_array_read_stored)(__VA_ARGS__))
 #define wg_array_double(...) WG_READ_SITE((wg_array_double)(__VA_ARGS__))
 #define wg_array_int64(...) WG_READ_SITE((wg_array_int64)(__VA_ARGS__))
 #define WG_CALL_SITE(call) wg_lazy_call_at((call), __FILE__, __LINE__)

@@ -212,8 +212,8 @@ WG_API wg_value wg_bins(wg_value x, wg_value bounds, const char *side);
 
 /* ---- dense algebra: f32 or f64 matrices on the last two axes, any batch axes before them ----
  *
- * Computed by LAPACK, which is opened when the first such row runs: WG_UNSUPPORTED where it is not installed. The bits hold within one build
- * and machine. A matrix that a row cannot take (singular, not positive definite, not finite) fails the run with WG_MATRIX, and error->item is
+ * wg_solve and the determinants are eliminations, with the same bits everywhere. The others are computed by LAPACK, which is opened when the first such
+ * row runs: WG_UNSUPPORTED where it is not installed. Their bits hold within one build and machine. A matrix that a row cannot take (singular, not positive definite, not finite) fails the run with WG_MATRIX, and error->item is
  * its place in the batch. docs/dense-algebra.md has the conventions and what the derivatives need. */
 
 /* x of a x = b: a [.., n, n], b [.., n, k]: [.., n, k]. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Matrices, on the last two axes of arrays of float32 and float64. Factorisations need LAPACK (Debian's liblapacke) when they are read."""
+"""Matrices, on the last two axes of arrays of float32 and float64. Factorisations need LAPACK (Debian's liblapacke) when they are read; solve, inv and the determinants do not."""
 
 import collections
 

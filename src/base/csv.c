@@ -74,8 +74,20 @@ static bool take_end(reader *in, field *found)
 /* Characters that mean nothing, most of them: no end of a field, no quote, and their bytes are characters. */
 static inline bool is_plain(char c) { return c >= ' ' && c < 0x7F && c != ',' && c != '"'; }
 
+/* Eight of them at once: no byte is below ' ', above '~', a comma or a quote. */
+static inline bool are_plain(const char *text)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x80 * ones;
+    uint64_t all, comma, quote, last;
+    memcpy(&all, text, sizeof all);
+    comma = all ^ ',' * ones, quote = all ^ '"' * ones, last = all ^ 0x7F * ones;
+    uint64_t none = ((all - ' ' * ones) | (comma - ones) | (quote - ones) | (last - ones)) & tops;
+    return !(none | (all & tops));
+}
+
 static inline void skip_plain(reader *in)
 {
+    while (in->at + 8 <= in->length && are_plain(in->text + in->at)) in->at += 8;
     while (in->at < in->length && is_plain(in->text[in->at])) in->at++;
 }
 
@@ -122,11 +134,12 @@ static char *copy_field(base_arena *arena, const field *from, size_t *length)
     *length = from->length - from->doubled;
     char *copy = base_arena_take(arena, *length + 1), *to = copy;
     if (!copy) return NULL;
-    for (size_t i = 0; i < from->length; i++) {
+    if (!from->doubled) memcpy(copy, from->text, *length);
+    for (size_t i = 0; from->doubled && i < from->length; i++) {
         *to++ = from->text[i];
         i += from->text[i] == '"'; /* inside quotes a quote is doubled */
     }
-    *to = 0;
+    copy[*length] = 0;
     return copy;
 }
 

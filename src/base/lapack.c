@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/fma.h"
 #include "base/memory.h"
 #include "base/scalar.h"
 
 #define COLUMN_MAJOR 102
 /* Columns that the blocked routines take at once, where there is room: less is slower, never wrong. */
 #define BLOCK 32
+#define CHAIN 256 /* steps of a chain of matrix products */
 /* LAPACK counts in int; so that what is a few times a side still fits. */
 #define MOST_SIDE (INT_MAX / 64)
 
@@ -161,6 +163,20 @@ typedef struct needs {
     int64_t a, b, third, fourth, work, integers;
 } needs;
 
+/* A row of elimination, of either kind. */
+static int64_t padded(int64_t items)
+{
+    return items + 32;
+}
+
+/* Columns of a right-hand side that are solved at once: n rows of f64 in a third of a second cache, where there are so few. */
+static int64_t strip_of(int64_t n, int64_t columns)
+{
+    int64_t strip = 49152 / (n + 1) / 32 * 32;
+    strip = strip < 32 ? 32 : strip;
+    return strip < columns ? strip : columns;
+}
+
 /* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any
  * shape (of two releases the greater one), and a BLOCK a column more. */
 static bool needs_of(const base_lapack_call *call, needs *need)
@@ -170,7 +186,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
     *need = (needs){.a = m * n};
     if (square > INT_MAX) return false;
     switch (call->task) {
-    case BASE_LAPACK_SOLVE: need->b = right, need->integers = n; return true;
+    case BASE_LAPACK_SOLVE: need->a = n * padded(n), need->b = n * padded(strip_of(n, k)), need->third = 16 * n, need->integers = 3 * n + 1 + 2 * k; return true;
     case BASE_LAPACK_SOLVE_TRIANGLE: need->b = right; return true;
     case BASE_LAPACK_CHOLESKY: return true;
     case BASE_LAPACK_LEAST_SQUARES:
@@ -181,7 +197,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
     case BASE_LAPACK_QR_R: need->third = mn, need->work = BLOCK * (n + 1); return true;
     case BASE_LAPACK_DETERMINANT:
     case BASE_LAPACK_LOG_DETERMINANT:
-    case BASE_LAPACK_DETERMINANT_SIGN: need->integers = n; return true;
+    case BASE_LAPACK_DETERMINANT_SIGN: need->a = n * padded(n), need->third = 16 * n, need->integers = n; return true;
     case BASE_LAPACK_SVD_S:
         need->third = mn, need->integers = 8 * mn;
         need->work = 3 * mn + greatest(greatest(m, n), 7 * mn) + BLOCK * (m + n);
@@ -236,6 +252,7 @@ static int leading(int64_t extent)
 #define ROUTINES opened.f32
 #define EPSILON 0x1p-23f
 #define LN base_ln_f32
+#define FMA base_fma_f32
 #include "base/lapack_tasks.inc"
 
 #define T double
@@ -243,14 +260,32 @@ static int leading(int64_t extent)
 #define ROUTINES opened.f64
 #define EPSILON 0x1p-52
 #define LN base_ln_f64
+#define FMA base_fma_f64
 #include "base/lapack_tasks.inc"
 
-base_lapack_fault base_lapack_run(const base_lapack_call *call, const void *a, const void *b, void *result, void *scratch)
+void base_factor_panel(wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots)
+{
+    if (kind == WG_KIND_F64) factor_panel_f64(lines, count, width, pivots);
+    else factor_panel_f32(lines, count, width, pivots);
+}
+
+void base_solve_leaf(wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns)
+{
+    if (kind == WG_KIND_F64) solve_leaf_f64(upper, triangle, row, size, b, b_row, columns);
+    else solve_leaf_f32(upper, triangle, row, size, b, b_row, columns);
+}
+
+bool base_lapack_is_own(base_lapack_task task)
+{
+    return task == BASE_LAPACK_SOLVE || task == BASE_LAPACK_DETERMINANT || task == BASE_LAPACK_LOG_DETERMINANT || task == BASE_LAPACK_DETERMINANT_SIGN;
+}
+
+base_lapack_fault base_lapack_run(const base_lapack_call *call, const base_elimination *by, const void *a, const void *b, void *result, void *scratch)
 {
     room r;
-    if (!base_lapack_is_here()) return BASE_LAPACK_MISSING;
+    if (!base_lapack_is_own(call->task) && !base_lapack_is_here()) return BASE_LAPACK_MISSING;
     if (!room_of(call, &r)) return BASE_LAPACK_TOO_LARGE;
-    return call->kind == WG_KIND_F64 ? run_f64(call, &r, a, b, result, scratch) : run_f32(call, &r, a, b, result, scratch);
+    return call->kind == WG_KIND_F64 ? run_f64(call, &r, by, a, b, result, scratch) : run_f32(call, &r, by, a, b, result, scratch);
 }
 
 /* ---- faults ---- */

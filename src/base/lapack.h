@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Factorisations of single matrices by LAPACK, through LAPACKE, which is opened when the first one is asked for and never linked to. What
- * it answers depends on the LAPACK and BLAS that are installed and on the processor; here the conventions that LAPACK leaves open are
+ * Factorisations of single matrices. Elimination (SOLVE and the determinants) is our own, and the same everywhere. All else is LAPACK's, through
+ * LAPACKE, which is opened when the first one is asked for and never linked to. What it answers depends on the LAPACK and BLAS that are installed and on the processor; here the conventions that LAPACK leaves open are
  * fixed, so that one machine answers the same bits however often and by however many threads it is asked:
  *
  *   QR    the diagonal of R is not negative
@@ -62,10 +62,28 @@ bool base_lapack_opens(const char *library);
 #define BASE_LAPACK_LIBRARY "liblapacke.so.3"
 #define BASE_LAPACK_PACKAGE "liblapacke"
 
+/* What elimination is made of, as somebody has it faster.
+ *   add    c [rows, columns] += a [rows, depth] b [depth, columns], rows so many items apart, in the canonical order: chains of fused multiply-adds from
+ *          +0, a block of 256 steps each. columns are whole lines of 64 bytes
+ *   panel, leaf   factor_panel and solve_leaf of eliminate_leaves.inc */
+typedef struct base_elimination {
+    void (*add)(void *user, wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, int64_t a_row, const void *b, int64_t b_row, void *c,
+                int64_t c_row);
+    void (*panel)(void *user, wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots);
+    void (*leaf)(void *user, wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns);
+    void *user;
+} base_elimination;
+/* These leaves as every machine runs them. */
+void base_factor_panel(wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots);
+void base_solve_leaf(wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns);
+/* Is it computed without LAPACK? */
+bool base_lapack_is_own(base_lapack_task task);
+
 /* Bytes of scratch that a call needs, on a BASE_ALIGNMENT boundary. 0 also where the call would answer BASE_LAPACK_TOO_LARGE. */
 int64_t base_lapack_scratch(const base_lapack_call *call);
-/* One matrix. b is NULL where the task has none; nothing overlaps. Any thread, between enter and leave. */
-base_lapack_fault base_lapack_run(const base_lapack_call *call, const void *a, const void *b, void *result, void *scratch);
+/* One matrix. by: for own tasks (NULL: plain loops). b is NULL where the task has none; nothing overlaps. Any thread, between enter and
+ * leave. */
+base_lapack_fault base_lapack_run(const base_lapack_call *call, const base_elimination *by, const void *a, const void *b, void *result, void *scratch);
 
 /* Around any number of calls of any number of threads: while somebody is between them, OpenBLAS (where that is the BLAS behind) works on
  * the calling thread alone, whose results do not depend on a number of threads. */

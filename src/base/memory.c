@@ -49,12 +49,14 @@ static void advise(void *block, size_t bytes)
 }
 
 /* The block before the aligned one is found again by the pointer kept just below it. */
+#define ALIGNING_BYTES (BASE_ALIGNMENT + sizeof(void *))
+
 void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
 {
-    if (bytes > SIZE_MAX - 2 * BASE_ALIGNMENT) return NULL;
-    unsigned char *block = base_allocate(allocator, bytes + 2 * BASE_ALIGNMENT);
+    if (bytes > SIZE_MAX - ALIGNING_BYTES) return NULL;
+    unsigned char *block = base_allocate(allocator, bytes + ALIGNING_BYTES);
     if (!block) return NULL;
-    uintptr_t aligned = ((uintptr_t)block + 2 * BASE_ALIGNMENT - 1) & ~(uintptr_t)(BASE_ALIGNMENT - 1);
+    uintptr_t aligned = ((uintptr_t)block + ALIGNING_BYTES - 1) & ~(uintptr_t)(BASE_ALIGNMENT - 1);
     memcpy((void *)(aligned - sizeof block), &block, sizeof block);
     if (bytes >= 2 * HUGE_PAGE) advise((void *)aligned, bytes);
     return (void *)aligned;
@@ -65,7 +67,7 @@ void base_free_aligned(const wg_allocator *allocator, void *aligned, size_t byte
     if (!aligned) return;
     unsigned char *block;
     memcpy(&block, (unsigned char *)aligned - sizeof block, sizeof block);
-    base_free(allocator, block, bytes + 2 * BASE_ALIGNMENT);
+    base_free(allocator, block, bytes + ALIGNING_BYTES);
 }
 
 bool base_reserve(const wg_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_bytes)

@@ -8,6 +8,14 @@
 #include "base/kind.h"
 
 #define HEADER_BYTES ((sizeof(wg_tensor) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT)
+#define SMALL_BYTES 1024 /* of items: with so few, the header has the extents that there are, no room for more */
+
+static size_t header_bytes(uint32_t rank, size_t bytes)
+{
+    size_t least = offsetof(wg_tensor, shape) + rank * sizeof(int64_t);
+    return bytes > SMALL_BYTES ? HEADER_BYTES : (least + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+}
+
 
 bool base_tensor_size(wg_kind kind, uint32_t rank, const int64_t *shape, int64_t *volume, size_t *bytes, wg_error *error)
 {
@@ -35,7 +43,8 @@ wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t
     int64_t volume;
     size_t bytes;
     if (!base_tensor_size(kind, rank, shape, &volume, &bytes, error)) return NULL;
-    wg_tensor *tensor = base_allocate_aligned(allocator, HEADER_BYTES + bytes);
+    size_t header = header_bytes(rank, bytes);
+    wg_tensor *tensor = base_allocate_aligned(allocator, header + bytes);
     if (!tensor) {
         base_fail(error, WG_MEMORY, "out of memory for %s of %s", BASE_SHAPE_TEXT(rank, shape), base_kinds[kind].name);
         return NULL;
@@ -46,7 +55,7 @@ wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t
     tensor->rank = rank;
     tensor->bytes = bytes;
     tensor->volume = volume;
-    tensor->data = (unsigned char *)tensor + HEADER_BYTES;
+    tensor->data = (unsigned char *)tensor + header;
     tensor->release = NULL;
     if (rank) memcpy(tensor->shape, shape, rank * sizeof *shape);
     return tensor;
@@ -169,7 +178,7 @@ void wg_tensor_release(wg_tensor *tensor)
     if (!tensor || atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) return;
     wg_allocator allocator = tensor->allocator;
     if (tensor->release) tensor->release(tensor->user);
-    base_free_aligned(&allocator, tensor, HEADER_BYTES + (tensor->release ? 0 : tensor->bytes));
+    base_free_aligned(&allocator, tensor, tensor->release ? HEADER_BYTES : header_bytes(tensor->rank, tensor->bytes) + tensor->bytes);
 }
 
 bool base_items_expect(const char *name, wg_kind kind, uint32_t rank, const int64_t *shape, size_t have, int64_t *volume, wg_error *error)

@@ -19,7 +19,7 @@ struct wg_tensor {
     void *data;
     void (*release)(void *user); /* NULL: the items stand behind this header */
     void *user;
-    int64_t shape[WG_MAX_RANK];
+    int64_t shape[WG_MAX_RANK]; /* of a tensor of few items the first [rank] alone */
 };
 
 /* Whether whoever holds a reference may write the items: nobody else has one, and the items are not borrowed. */

@@ -64,11 +64,11 @@ bool bpl_set_nearest(bpl_session *session, bpl_symbol name, bpl_value *value)
 
 /* ---- names ---------------------------------------------------------------------------------------------------------------------------- */
 
-bool bpl_show_line(bpl_session *session, const bpl_value *value)
+bool bpl_show_line(bpl_session *session, const bpl_value *value, bool whole)
 {
     if (!bpl_act(session, "output")) return false;
     base_string text = base_string_new(session->allocator);
-    bool good = bpl_display(session, value, &text);
+    bool good = (whole ? bpl_display_whole : bpl_display)(session, value, &text);
     base_string_puts(&text, "\n");
     if (good && text.failed) bpl_fail_memory(session), good = false;
     if (good && session->write) session->write(session->user, text.text, text.length);
@@ -93,7 +93,7 @@ static bool set_name(bpl_session *session, bpl_symbol name, bpl_value *value)
 {
     switch (name) {
     case BPL_SYMBOL_DISCARD: return true;
-    case BPL_SYMBOL_QUAD: return bpl_show_line(session, value);
+    case BPL_SYMBOL_QUAD: return bpl_show_line(session, value, true);
     case BPL_SYMBOL_ALPHA: case BPL_SYMBOL_OMEGA: return set_argument(session, name, value);
     default: break;
     }

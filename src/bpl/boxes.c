@@ -52,16 +52,25 @@ static void put_box(base_string *out, const bpl_value *value, const base_string 
     base_string_puts(out, "┘");
 }
 
-/* Cells of a nested array side by side: each a text of lines. */
+/* Cells of a nested array side by side: each a text of lines, of a gap … . */
 typedef struct cells {
     const bpl_value *value;
     base_string *blocks;
-    int64_t rows, across, plane; /* rows of a plane: planes stand apart */
+    bpl_edges edges;             /* of the last axis */
+    int64_t rows, across, plane; /* rows of a plane: planes stand apart; places of a row */
     int64_t *widths;
 } cells;
 
+/* The item in a place; -1: a gap. */
+static int64_t item_at(const cells *all, int64_t place)
+{
+    int64_t at = bpl_edges_at(all->edges, place % all->across);
+    return at < 0 ? -1 : place / all->across * all->edges.extent + at;
+}
+
 static bool is_number(const bpl_value *value, int64_t index)
 {
+    if (index < 0) return true;
     if (value->type != BPL_ITEMS) return value->type == BPL_NUMBERS;
     const bpl_value *item = value->items->at[index];
     return item->type == BPL_RATIONAL || (item->type == BPL_NUMBERS && item->atom);
@@ -122,7 +131,7 @@ static void put_cells(const cells *all, base_string *out)
             base_string_puts(out, " ");
             for (int64_t c = 0; c < all->across; c++) {
                 const base_string *block = &all->blocks[row * all->across + c];
-                int64_t before = is_number(all->value, row * all->across + c) ? all->widths[c] - bpl_columns(block->text ? block->text : "", block->length) : 0;
+                int64_t before = is_number(all->value, item_at(all, row * all->across + c)) ? all->widths[c] - bpl_columns(block->text ? block->text : "", block->length) : 0;
                 bpl_put_times(out, " ", (c > 0) + before);
                 put_line(out, block, line, all->widths[c] - before);
             }
@@ -134,15 +143,18 @@ static void put_cells(const cells *all, base_string *out)
 static bool put_nested(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style)
 {
     const wg_allocator *allocator = session->allocator;
-    int64_t volume = bpl_volume(value), across = bpl_shape(value)[bpl_rank(value) - 1], tall, wide;
-    cells all = {.value = value, .rows = volume / across, .across = across, .plane = bpl_rank(value) > 1 ? bpl_shape(value)[bpl_rank(value) - 2] : 1};
+    bpl_edges edges = bpl_edges_of(value, bpl_rank(value) - 1, style);
+    int64_t rows = bpl_volume(value) / edges.extent, across = bpl_edges_count(edges), volume = rows * across, tall, wide;
+    cells all = {.value = value, .edges = edges, .rows = rows, .across = across, .plane = bpl_rank(value) > 1 ? bpl_shape(value)[bpl_rank(value) - 2] : 1};
     size_t block_bytes = (size_t)volume * sizeof *all.blocks, width_bytes = (size_t)across * sizeof *all.widths;
     all.blocks = base_allocate_zeroed(allocator, block_bytes);
     all.widths = base_allocate_zeroed(allocator, width_bytes);
     bool done = all.blocks && all.widths ? true : (bpl_fail_memory(session), false);
     for (int64_t i = 0; done && i < volume; i++) {
         all.blocks[i] = base_string_new(allocator);
-        done = put_cell(session, &all.blocks[i], value, i, style);
+        int64_t item = item_at(&all, i);
+        if (item < 0) base_string_puts(&all.blocks[i], "…");
+        else done = bpl_go_on(session) && put_cell(session, &all.blocks[i], value, item, style);
         if (done && all.blocks[i].failed) done = false, bpl_fail_memory(session);
         size_of(&all.blocks[i], &tall, &wide);
         if (wide > all.widths[i % across]) all.widths[i % across] = wide;
@@ -179,10 +191,14 @@ static bool is_nested(const bpl_value *value)
 static bool put_numbers(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style)
 {
     wg_view view;
+    bpl_edges edges = bpl_edges_of(value, 0, style);
     if (!bpl_read(session, value, &view)) return false;
-    for (int64_t i = 0; i < bpl_volume(value); i++) {
-        if (i) base_string_puts(out, " ");
-        bpl_put_number(session, out, &view, i, style->full);
+    for (int64_t place = 0; place < bpl_edges_count(edges); place++) {
+        int64_t at = bpl_edges_at(edges, place);
+        if (!(place & 0xfff) && !bpl_go_on(session)) return false;
+        if (place) base_string_puts(out, " ");
+        if (at < 0) base_string_puts(out, "…");
+        else bpl_put_number(session, out, &view, at, style->full);
     }
     return true;
 }
@@ -213,7 +229,7 @@ static bool put_boxed(bpl_session *session, base_string *out, const bpl_value *v
 {
     if (!is_boxed(value)) return bpl_put_display(session, out, value, style);
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "this nests too deep to be shown in boxes");
-    if (style->shortens && bpl_volume(value) > session->preferences.shown) return bpl_put_display(session, out, value, style);
+    if (style->shortens && is_nested(value) && bpl_volume(value) > session->preferences.shown) return bpl_put_display(session, out, value, style);
     base_string inside = base_string_new(session->allocator);
     const char *mark = bpl_mark_in(value, style);
     bool done = put_inside(session, &inside, value, style);

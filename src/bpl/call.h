@@ -109,6 +109,8 @@ typedef bpl_number (*bpl_dyadic_rule)(bpl_session *session, bpl_number a, bpl_nu
 
 /* Applies a rule item by item, at every depth. A rational atom calls rational.c by the glyph's row instead. */
 bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+/* What it makes of none of such arguments: an array like its result with fills. */
+bpl_value *bpl_pervade_none(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 /* rational.c: the same of atoms, one of them RATIONAL; left NULL: one argument. */
 bpl_value *bpl_rational_call(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
 
@@ -124,6 +126,7 @@ typedef struct bpl_pervasive {
     bpl_dyadic_rule two;
     bpl_value *(*unbounded)(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right); /* of atoms, one of them RATIONAL */
     uint16_t row;
+    bool none; /* of none of the arguments' numbers: their result's fill */
 } bpl_pervasive;
 bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_value *left, bpl_value *right);
 

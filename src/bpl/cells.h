@@ -147,6 +147,26 @@ bpl_value *bpl_operand_value(bpl_session *session, bpl_value *operand, const bpl
 /* A primitive whose code takes call->axes; any other one is called on cells of them. */
 bool bpl_has_own_axes(uint16_t glyph, bool dyadic, const bpl_value *axes);
 
+/* ---- loop.c ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* A function called on what it answered: zeros at first. */
+typedef struct bpl_loop {
+    uint64_t reads, acts; /* before the call that is watched */
+    uint32_t watched;
+} bpl_loop;
+/* Items that each step takes one of: the watched one item `first` of `of`, as bpl_loop_item makes it, then those `ahead` apart. */
+typedef struct bpl_loop_items {
+    bpl_value *item, *of;
+    int64_t first, ahead;
+} bpl_loop_items;
+/* Before a call on this state, with so many to come (itself among them): whether it is to be watched. */
+bool bpl_loop_watch(bpl_session *session, bpl_loop *loop, const bpl_value *state, int64_t steps);
+/* An item that is a call, so that reading it is seen; NULL, which may be an error, where the items are not of a kind for that. */
+bpl_value *bpl_loop_item(bpl_session *session, const bpl_value *items, int64_t position);
+/* After a watched call on `state` that answered `next`: the state after all of those steps, or all states along a first axis. NULL without an error: they
+ * are to be called one by one. */
+bpl_value *bpl_loop_run(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_loop_items *items, int64_t steps, bool all);
+
 /* ---- derived_repeat.c ----------------------------------------------------------------------------------------------------------------------- */
 
 /* Computes what a loop has built, every so many steps (counted from 1), by the plan of the time before; what a level carries waits. */

@@ -34,12 +34,12 @@ typedef struct bits {
     wg_array *array; /* bool or i64 */
     uint8_t class;
     wg_kind kind;    /* of a fixed class */
-    bool whole_float;/* makes ordinary integers of what it meets */
+    bool weak, whole_float;/* makes ordinary integers of what it meets */
 } bits;
 
 static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
 {
-    b->class = value->class;
+    b->class = value->class, b->weak = value->weak;
     b->kind = value->type == BPL_NUMBERS ? bpl_kind(value) : WG_KIND_COUNT;
     b->array = value->array;
     if (value->type != BPL_NUMBERS || value->class == BPL_CLASS_COMPLEX) return bpl_fail(session, BPL_DOMAIN, "bits are of integers"), false;
@@ -65,7 +65,7 @@ static bool join_bits(bpl_session *session, bits *a, bits *b)
         b->array = wg_array_convert(b->array, WG_KIND_I64);
         return a->array && b->array;
     }
-    bpl_number x = {.array = a->array, .class = a->class}, y = {.array = b->array, .class = b->class};
+    bpl_number x = {a->array, a->class, a->weak, false}, y = {b->array, b->class, b->weak, false};
     if (!bpl_join(session, &x, &y)) return false;
     a->array = wg_array_convert(x.array, WG_KIND_I64);
     b->array = wg_array_convert(y.array, WG_KIND_I64);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpl/fold.h"
+#include "bpl/whole.h"
 
 bpl_value *bpl_derived_outer(bpl_session *session, const bpl_call *call)
 {
@@ -69,7 +70,7 @@ static bpl_value *matrix_product(bpl_session *session, bpl_value *left, bpl_valu
     if (kind == WG_KIND_COUNT || !plain_contraction(left, right) || (m < 2 && n < 2 && !m + !n)) return NULL;
     int64_t a = m ? bpl_shape(left)[m - 1] : 1, b = n ? bpl_shape(right)[0] : 1, extent = a == 1 ? b : a;
     if (a != b && a != 1 && b != 1) return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)a, (long long)b);
-    if (extent < 2 || (m ? m : 1) + (n ? n : 1) - 2 > WG_MAX_RANK) return NULL;
+    if (extent < 2 || (m ? m : 1) + (n ? n : 1) - 2 > WG_MAX_RANK || !bpl_volume(left) || !bpl_volume(right)) return NULL;
     wg_scope_open(session->lazy);
     wg_array *x = wg_array_convert(left->array, kind), *y = wg_array_convert(right->array, kind);
     x = x ? stretched(x, m ? m - 1 : 0, extent) : NULL;
@@ -87,11 +88,28 @@ typedef struct pair_call {
     bpl_value *f, *g;
 } pair_call;
 
+/* No pairs of what would be nested: of its innermost items. Consumes it. */
+static bpl_value *no_pairs(bpl_session *session, bpl_value *pairs)
+{
+    bpl_value *leaf = pairs;
+    while (leaf && !leaf->atom) {
+        bpl_value *fill = bpl_is_unit(leaf) ? bpl_item(session, leaf, 0) : bpl_fill(session, leaf);
+        bpl_release(leaf);
+        leaf = fill;
+    }
+    int64_t length = 0;
+    bpl_value *nothing = leaf ? bpl_nothing_of(session, leaf, 1, &length) : NULL;
+    bpl_release(leaf);
+    return nothing;
+}
+
 /* f/ x g¨ y of two lanes. */
 static bpl_value *contract(bpl_session *session, void *data, bpl_value *left, bpl_value *right)
 {
     const pair_call *call = data;
+    if (left->atom && right->atom) return bpl_wanted(session, bpl_apply(session, call->g, left, right)); /* one pair, which is returned as it is */
     bpl_value *pairs = bpl_is_pervasive(call->g, true) ? bpl_apply(session, call->g, left, right) : bpl_each(session, call->g, left, right);
+    if (pairs && pairs->type == BPL_ITEMS && bpl_rank(pairs) == 1 && !bpl_volume(pairs)) pairs = no_pairs(session, pairs);
     bpl_value *result = pairs ? bpl_fold(session, call->f, NULL, pairs) : NULL;
     bpl_release(pairs);
     return result;
@@ -116,19 +134,59 @@ static bpl_value *broadcast_product(bpl_session *session, const pair_call *call,
     return result;
 }
 
+/* Fills in the place of a lane, the last axis of a value. */
+static bpl_value *lane_of_fills(bpl_session *session, bpl_value *value)
+{
+    uint32_t rank = bpl_rank(value);
+    if (rank < 2) return bpl_keep(value);
+    return bpl_fills_of(session, value, 1, &bpl_shape(value)[rank - 1]);
+}
+
+/* The result without lanes: of the kind that lanes of fills give, or their error. Frees the frames. */
+static bpl_value *of_no_lanes(bpl_session *session, pair_call *call, bpl_value *left, bpl_value *rights, bpl_frames *frames)
+{
+    bpl_value *a = lane_of_fills(session, left), *b = a ? lane_of_fills(session, rights) : NULL, *one = b ? contract(session, call, a, b) : NULL;
+    bpl_items *items = one ? bpl_items_new(session, frames->rank, frames->shape) : NULL;
+    bpl_value *result = NULL;
+    if (items && (items->prototype = bpl_prototype_of(session, one)))
+        result = bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames->keys));
+    else if (items) bpl_items_free(session, items);
+    bpl_release(a);
+    bpl_release(b);
+    bpl_release(one);
+    bpl_frames_free(session, frames);
+    return result;
+}
+
+/* The contracted axes are of one length, or of length 1, which stretches; or they have keys, which pair. */
+static bool contraction_agrees(bpl_session *session, const bpl_value *left, const bpl_value *rights)
+{
+    uint32_t m = bpl_rank(left), n = bpl_rank(rights);
+    int64_t a = m ? bpl_shape(left)[m - 1] : 1, b = n ? bpl_shape(rights)[n - 1] : 1;
+    const bpl_axis *x = m ? bpl_axis_of(left, m - 1) : NULL, *y = n ? bpl_axis_of(rights, n - 1) : NULL;
+    if (a == b || a == 1 || b == 1 || (x && y && x->labels && y->labels)) return true;
+    return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)a, (long long)b);
+}
+
+static bpl_value *over_lanes(bpl_session *session, pair_call *call, bpl_value *left, uint32_t m, bpl_value *rights, uint32_t n)
+{
+    bpl_map map = {.code = contract, .data = call, .left = left, .right = rights, .left_rank = m, .right_rank = n, .form = BPL_CELL,
+                   .assembly = BPL_ASSEMBLE_ITEMS};
+    bpl_frames frames;
+    if (!bpl_frames_outer(session, left, m, rights, n, &frames)) return NULL;
+    if (!frames.volume) return of_no_lanes(session, call, left, rights, &frames);
+    bpl_value *result = bpl_rank(left) && bpl_rank(rights) ? broadcast_product(session, call, left, rights) : NULL;
+    if (!result && !bpl_failed(session)) return bpl_map_cells(session, &map, &frames);
+    bpl_frames_free(session, &frames);
+    return result;
+}
+
 static bpl_value *general_product(bpl_session *session, pair_call *call, bpl_value *left, bpl_value *right)
 {
     if (bpl_rank(left) < 2 && bpl_rank(right) < 2) return contract(session, call, left, right);
     uint32_t first = 0, m = bpl_rank(left) ? bpl_rank(left) - 1 : 0, n = bpl_rank(right) ? bpl_rank(right) - 1 : 0;
-    bpl_value *rights = bpl_axes_last(session, right, &first, n ? 1 : 0), *result = NULL;
-    if (!rights) return NULL;
-    if (bpl_rank(left) && bpl_rank(right)) result = broadcast_product(session, call, left, rights);
-    if (!result && !bpl_failed(session)) {
-        bpl_map map = {.code = contract, .data = call, .left = left, .right = rights, .left_rank = m, .right_rank = n, .form = BPL_CELL,
-                       .assembly = BPL_ASSEMBLE_ITEMS};
-        bpl_frames frames;
-        if (bpl_frames_outer(session, left, m, rights, n, &frames)) result = bpl_map_cells(session, &map, &frames);
-    }
+    bpl_value *rights = bpl_axes_last(session, right, &first, n ? 1 : 0);
+    bpl_value *result = rights && contraction_agrees(session, left, rights) ? over_lanes(session, call, left, m, rights, n) : NULL;
     bpl_release(rights);
     return result;
 }

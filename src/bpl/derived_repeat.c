@@ -21,8 +21,14 @@ static bpl_value *step_once(bpl_session *session, const bpl_call *call, bool bac
 /* The state after `count` further steps; consumes state. */
 static bpl_value *advance(bpl_session *session, const bpl_call *call, bool backwards, int64_t count, bpl_value *state)
 {
+    bpl_loop loop = {0};
     for (int64_t i = 1; i <= count && state; i++) {
+        int64_t left = count - i + 1;
+        bool watched = bpl_loop_watch(session, &loop, state, left);
         bpl_value *next = step_once(session, call, backwards, state);
+        bpl_value *last = watched && next ? bpl_loop_run(session, &loop, state, next, NULL, left, false) : NULL;
+        if (last) i = count;
+        if (last || bpl_failed(session)) bpl_release(next), next = last;
         bpl_release(state);
         state = next;
         if (state && !bpl_settle_step(session, state, i)) bpl_release(state), state = NULL;

@@ -153,7 +153,7 @@ bool bpl_force(bpl_session *session, const bpl_value *value)
     }
     if (!bpl_is_simple(value) || !wg_array_is_pending(value->array)) return true;
     wg_view view;
-    if (wg_array_read(value->array, &view)) return true;
+    if (wg_array_read_stored(value->array, &view)) return true;
     bpl_fail_lazy(session);
     return false;
 }
@@ -213,6 +213,7 @@ static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, 
         if (tree->kind == BPL_NODE_GUARD) return body_guarded(session, node, body, i + 1, tree, value);
         bool last = i + 1 == statements->count;
         *value = last && tail ? bpl_evaluate_tail(session, tree, tail) : bpl_evaluate(session, tree);
+        if (last && tree->kind != BPL_NODE_CALL) session->shy = tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE;
         if (last || (!*value && !session->no_result)) return true;
         bpl_release(*value), *value = NULL, session->no_result = false;
     }
@@ -256,6 +257,7 @@ bpl_value *bpl_evaluate_tail(bpl_session *session, const bpl_node *node, bpl_tai
     }
     if (later) return NULL;
     bpl_value *value = bpl_apply(session, tail->function, tail->left, tail->right);
+    session->shy = session->shy && bpl_is_function(function) && function->function->form == BPL_DFN;
     bpl_tail_clear(tail);
     return value;
 }

@@ -256,6 +256,7 @@ static bool add_plane(grid *g, int64_t plane, int64_t *rows)
     int64_t height = plane < 0 ? 1 : bpl_edges_count(down), width = bpl_edges_count(across);
     for (int64_t r = 0; r < height; r++) {
         int64_t row = plane < 0 ? -1 : bpl_edges_at(down, r);
+        if (!bpl_go_on(g->session)) return false;
         for (int64_t c = 0; c < width; c++) {
             int64_t column = bpl_edges_at(across, c);
             bool done = row < 0 || column < 0 ? add_text(g, gap_sign(row < 0, column < 0)) : add_item(g, (plane * down.extent + row) * across.extent + column);
@@ -298,8 +299,19 @@ static bool put_planes(grid *g, base_string *out)
     return true;
 }
 
-/* Characters: rows without spaces. */
-static bool put_character_planes(grid *g, base_string *out)
+/* What stands in a place of a plane of characters, and how wide it is. */
+static int64_t character_at(const grid *g, int64_t plane, int64_t row, int64_t column, base_string *text)
+{
+    uint32_t rank = bpl_rank(g->value);
+    int64_t at = (plane * bpl_shape(g->value)[rank - 2] + row) * bpl_shape(g->value)[rank - 1] + column;
+    text->length = 0;
+    if (row < 0 || column < 0) base_string_puts(text, gap_sign(row < 0, column < 0));
+    else bpl_put_code_point(text, ((const uint32_t *)g->view.data)[at]);
+    return text->failed ? 0 : bpl_columns(text->text, text->length);
+}
+
+/* Rows of planes of characters; widths [columns]: measured where out is NULL, and then what characters are filled up to. */
+static bool put_character_rows(grid *g, base_string *out, base_string *text, uint8_t *widths)
 {
     const bpl_value *value = g->value;
     uint32_t rank = bpl_rank(value), opens;
@@ -308,18 +320,31 @@ static bool put_character_planes(grid *g, base_string *out)
     int64_t positions[WG_MAX_RANK];
     for (int64_t place = 0; place < all.count; place++) {
         int64_t plane = plane_at(&all, value, place, positions, &opens), height = plane < 0 ? 1 : bpl_edges_count(down);
-        if (place) base_string_puts(out, "\n");
+        if (out && place) base_string_puts(out, "\n");
         for (int64_t r = 0; r < height; r++) {
             int64_t row = plane < 0 ? -1 : bpl_edges_at(down, r);
-            if (place || r) base_string_puts(out, "\n");
+            if (!bpl_go_on(g->session)) return false;
+            if (out && (place || r)) base_string_puts(out, "\n");
             for (int64_t c = 0; c < bpl_edges_count(across); c++) {
-                int64_t column = bpl_edges_at(across, c);
-                if (row < 0 || column < 0) base_string_puts(out, gap_sign(row < 0, column < 0));
-                else bpl_put_code_point(out, ((const uint32_t *)g->view.data)[(plane * down.extent + row) * across.extent + column]);
+                int64_t wide = character_at(g, plane, row, bpl_edges_at(across, c), text);
+                if (!out && wide > widths[c]) widths[c] = (uint8_t)wide;
+                if (out) bpl_put_times(out, " ", widths[c] - wide), base_string_put(out, text->text, text->length);
             }
         }
     }
-    return true;
+    return !text->failed || bpl_fail_memory(g->session);
+}
+
+/* Characters: rows without spaces, and columns below each other where some are wide. */
+static bool put_character_planes(grid *g, base_string *out)
+{
+    size_t columns = (size_t)bpl_edges_count(bpl_edges_of(g->value, bpl_rank(g->value) - 1, g->style));
+    base_string text = base_string_new(g->session->allocator);
+    uint8_t *widths = base_allocate_zeroed(g->session->allocator, columns);
+    bool done = widths ? put_character_rows(g, NULL, &text, widths) && put_character_rows(g, out, &text, widths) : bpl_fail_memory(g->session) != NULL;
+    base_free(g->session->allocator, widths, columns);
+    base_string_free(&text);
+    return done;
 }
 
 /* ---- tables of keys ------------------------------------------------------------------------------------------------------------------------------- */
@@ -410,6 +435,7 @@ static bool put_bare(bpl_session *session, base_string *out, const bpl_value *va
     if (value->type != BPL_ITEMS && !bpl_read(session, value, &view)) return false;
     for (int64_t place = 0; place < bpl_edges_count(edges); place++) {
         int64_t at = bpl_edges_at(edges, place);
+        if (!(place & 0xfff) && !bpl_go_on(session)) return false;
         if (place) base_string_puts(out, " ");
         if (at < 0) base_string_puts(out, "…");
         else if (value->type != BPL_ITEMS) bpl_put_number(session, out, &view, at, style->full);
@@ -454,63 +480,59 @@ bool bpl_put_display(bpl_session *session, base_string *out, const bpl_value *va
 
 /* ---- as the session prefers it -------------------------------------------------------------------------------------------------------------------------- */
 
-#define NARROWEST 20 /* lines are folded at no less */
-#define INDENT 6
-
-/* The bytes of a line that fit into so many columns: up to a space, where there is one. */
-static size_t fitting(const char *text, size_t length, int64_t width)
-{
-    size_t space = 0, at = 0;
-    for (int64_t column = 0; at < length;) {
-        uint32_t bytes;
-        bpl_code_point(text + at, &bytes);
-        column += bpl_columns(text + at, bytes);
-        if (column > width) return space ? space : at ? at : bytes;
-        at += bytes;
-        if (text[at - 1] == ' ') space = at;
-    }
-    return length;
-}
-
-/* Lines that are wider than the terminal go on in the next, behind spaces. */
-static void fold(base_string *out, const char *text, size_t length, int64_t width)
-{
-    for (size_t start = 0; start <= length;) {
-        const char *end = start < length ? memchr(text + start, '\n', length - start) : NULL;
-        size_t stop = end ? (size_t)(end - text) : length;
-        for (bool first = true; first || start < stop; first = false) {
-            size_t bytes = fitting(text + start, stop - start, first ? width : width - INDENT);
-            if (!first) base_string_puts(out, "\n"), bpl_put_times(out, " ", INDENT);
-            base_string_put(out, text + start, bytes);
-            start += bytes;
-        }
-        if (end) base_string_puts(out, "\n");
-        start = stop + 1;
-    }
-}
-
-static bool put_preferred(bpl_session *session, base_string *out, const bpl_value *value)
+static bool render(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style)
 {
     const bpl_preferences *preferences = &session->preferences;
-    bpl_style style = {.full = preferences->digits >= 17, .shortens = true};
-    if (bpl_is_function(value) && preferences->trees) return bpl_put_function_tree(session, out, value->function, &style);
-    if (preferences->boxes) return bpl_put_boxes(session, out, value, &style);
-    return bpl_put_display(session, out, value, &style);
+    if (bpl_is_function(value) && preferences->trees) return bpl_put_function_tree(session, out, value->function, style);
+    if (preferences->boxes && (preferences->boxes_within || !session->frame)) return bpl_put_boxes(session, out, value, style);
+    return bpl_put_display(session, out, value, style);
+}
+
+/* Its lines as they are shown: with names for glyphs where that is preferred. *widest: columns of the widest. */
+static bool put_lines(bpl_session *session, base_string *out, const bpl_value *value, const bpl_style *style, int64_t *widest)
+{
+    base_string plain = base_string_new(session->allocator);
+    size_t start = out->length, bytes;
+    bool done = render(session, &plain, value, style);
+    if (done && plain.length && session->preferences.ascii_names && value->type != BPL_CHARACTERS) bpl_respell(out, plain.text, plain.length, true);
+    else if (done && plain.length) base_string_put(out, plain.text, plain.length);
+    if (done && (plain.failed || out->failed)) done = false, bpl_fail_memory(session);
+    base_string_free(&plain);
+    *widest = 0;
+    for (size_t at = start; done && at < out->length; at += bytes + 1) {
+        bpl_line_of(out->text + at, out->length - at, 0, &bytes);
+        int64_t columns = bpl_columns(out->text + at, bytes);
+        if (columns > *widest) *widest = columns;
+    }
+    return done;
+}
+
+/* Lines that fit into the terminal: columns are left out in the middle, as few as must be. */
+static bool put_fitting(bpl_session *session, base_string *out, const bpl_value *value, bpl_style *style)
+{
+    int64_t width = session->preferences.width, widest, low = 1, high = width / 2;
+    size_t start = out->length;
+    bool narrows = width && !bpl_is_function(value);
+    if (!put_lines(session, out, value, style, &widest)) return false;
+    if (!narrows || widest <= width) return true;
+    while (low < high) { /* `low` fits, or nothing does */
+        style->edges = (low + high + 1) / 2;
+        out->length = start;
+        if (!put_lines(session, out, value, style, &widest)) return false;
+        if (widest <= width) low = style->edges;
+        else high = style->edges - 1;
+    }
+    style->edges = low, out->length = start;
+    return put_lines(session, out, value, style, &widest);
 }
 
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out)
 {
-    const bpl_preferences *preferences = &session->preferences;
-    bool names = preferences->ascii_names && value->type != BPL_CHARACTERS, folds = preferences->width >= NARROWEST;
-    if (!names && !folds) return put_preferred(session, out, value);
-    base_string plain = base_string_new(session->allocator), named = base_string_new(session->allocator);
-    bool done = put_preferred(session, &plain, value);
-    if (done && names && plain.length) bpl_respell(&named, plain.text, plain.length, true);
-    base_string *text = names ? &named : &plain;
-    if (done && folds && text->length) fold(out, text->text, text->length, preferences->width);
-    else if (done && text->length) base_string_put(out, text->text, text->length);
-    if (done && (plain.failed || named.failed || out->failed)) done = false, bpl_fail_memory(session);
-    base_string_free(&plain);
-    base_string_free(&named);
-    return done;
+    return put_fitting(session, out, value, &(bpl_style){.full = session->preferences.digits >= 17, .shortens = true});
+}
+
+bool bpl_display_whole(bpl_session *session, const bpl_value *value, base_string *out)
+{
+    int64_t widest;
+    return put_lines(session, out, value, &(bpl_style){.full = session->preferences.digits >= 17}, &widest);
 }

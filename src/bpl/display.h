@@ -11,6 +11,7 @@ typedef struct bpl_style {
     bool exact;    /* every number's kind is marked, and functions are refused: reads back as it was */
     bool shortens; /* large arrays show their edges, as the preferences ask */
     bool unmarked; /* kinds of numbers are not told */
+    int64_t edges; /* so many positions a side of every last axis at most, that lines fit; 0: all */
 } bpl_style;
 
 /* The positions of an axis that are shown: [0, head), then a gap where there is one, then [tail, extent). */

@@ -2,6 +2,7 @@
  *
  * Numbers and their digits: encode, decode, binary; complex numbers as their two parts. Made of pervasive functions, so that kinds are theirs. */
 
+#include "bpl/cells.h"
 #include "bpl/whole.h"
 
 /* DOMAIN where something is no number: characters, functions, nested items. */
@@ -31,11 +32,10 @@ static wg_array *last_slice(wg_array *array, double fill, const void *user)
     return wg_array_reshape(array, rank - 1, shape);
 }
 
-/* Position `position` of the last axis; a unit is the same at every position. */
+/* Position `position` of the last axis; a unit's item is the same at every position. */
 static bpl_value *slice(bpl_session *session, bpl_value *value, int64_t position)
 {
-    if (!bpl_rank(value) && value->weak) return bpl_of_array(session, wg_array_keep(value->array), value->class, true, false); /* as of an array */
-    if (!bpl_rank(value)) return bpl_keep(value);
+    if (!bpl_rank(value)) return bpl_item(session, value, 0);
     if (bpl_rank(value) == 1) return bpl_cell_at(session, value, position);
     return bpl_carry(session, bpl_lay(session, value, last_slice, &(slice_plan){position}), value, NULL, NULL);
 }
@@ -53,6 +53,20 @@ static bpl_value *stack_last(bpl_session *session, bpl_items *items)
     return result;
 }
 
+/* Do both begin with a number? What else is in them is asked once they agree. */
+static bool begins_with_number(const bpl_value *value)
+{
+    if (value->type != BPL_ITEMS) return bpl_is_number(value);
+    const bpl_value *first = value->items->volume ? value->items->at[0] : value->items->prototype;
+    return first->atom && bpl_is_number(first);
+}
+
+static bool no_text(bpl_session *session, const char *name, const bpl_value *left, const bpl_value *right)
+{
+    bool good = begins_with_number(left) && begins_with_number(right);
+    return good || bpl_fail(session, BPL_DOMAIN, "%s: numbers are expected", name);
+}
+
 /* ---- decode ---- */
 
 static int64_t digits_of(const bpl_value *value)
@@ -61,16 +75,19 @@ static int64_t digits_of(const bpl_value *value)
     return rank ? bpl_shape(value)[rank - 1] : 1;
 }
 
-/* Zeros for digits that there are none of. */
-static bpl_value *no_digits(bpl_session *session, bpl_value *value)
+/* A fill for each vector along the last axis. */
+static bpl_value *fills_of_rows(bpl_session *session, bpl_value *value)
 {
     uint32_t rank = bpl_rank(value);
     if (rank < 2) return bpl_fill(session, value);
-    bpl_value *lengths = bpl_integers(session, bpl_shape(value), rank - 1), *zero = bpl_fill(session, value), *result = NULL;
-    if (lengths && zero) result = bpl_dyad(session, BPL_GLYPH_RESHAPE, lengths, zero);
-    bpl_release(lengths);
-    bpl_release(zero);
-    return result;
+    return bpl_fills_of(session, value, rank - 1, bpl_shape(value));
+}
+
+/* Zeros for digits that there are none of. */
+static bpl_value *no_digits(bpl_session *session, bpl_value *bases, bpl_value *value)
+{
+    bpl_value *left = fills_of_rows(session, bases);
+    return bpl_dyad_on(session, BPL_GLYPH_TIMES, left, left ? fills_of_rows(session, value) : NULL);
 }
 
 /* answer × base + digit; consumes the answer. */
@@ -89,37 +106,36 @@ static bpl_value *next_digit(bpl_session *session, bpl_value *answer, bpl_value 
 static bpl_value *decode(bpl_session *session, bpl_value *bases, bpl_value *value)
 {
     int64_t given = digits_of(bases), have = digits_of(value), count = bpl_rank(bases) && given != 1 ? given : have;
-    if (!numeric(session, "⊥", bases) || !numeric(session, "⊥", value)) return NULL;
-    if (given != have && given != 1 && have != 1)
+    if (no_text(session, "⊥", bases, value) && given != have && given != 1 && have != 1)
         return bpl_fail(session, BPL_LENGTH, "⊥: %lld bases for %lld digits", (long long)given, (long long)have);
-    if (!count) return no_digits(session, value);
+    if (bpl_failed(session) || !numeric(session, "⊥", bases) || !numeric(session, "⊥", value)) return NULL;
+    if (!count) return no_digits(session, bases, value);
     bpl_value *answer = slice(session, value, 0);
     for (int64_t i = 1; answer && i < count; i++) answer = next_digit(session, answer, bases, value, given == 1 ? 0 : i, have == 1 ? 0 : i);
     if (count > 1 || !answer || bpl_rank(bases) < 2) return answer;
     /* The bases have a frame of their own. */
-    bpl_value *base = slice(session, bases, 0), *zero = base ? bpl_dyad(session, BPL_GLYPH_MINUS, base, base) : NULL;
-    bpl_value *sum = zero ? bpl_dyad(session, BPL_GLYPH_PLUS, zero, answer) : NULL;
-    bpl_release(base);
-    bpl_release(zero);
-    bpl_release(answer);
-    return sum;
+    bpl_value *shape = bpl_integers(session, bpl_shape(bases), bpl_rank(bases) - 1), *none = shape ? bpl_boolean(session, false) : NULL;
+    return bpl_dyad_on(session, BPL_GLYPH_PLUS, bpl_dyad_on(session, BPL_GLYPH_RESHAPE, shape, none), answer);
 }
 
-/* Digits of a fixed width in an ordinary base: their value is an ordinary integer. */
-static bpl_value *decode_widened(bpl_session *session, bpl_value *bases, bpl_value *value)
+/* Bare floats are as in an array: they do not give way to narrower ones. */
+static bpl_value *firm(bpl_session *session, bpl_value *value)
 {
-    if (value->type != BPL_NUMBERS || value->class != BPL_CLASS_FIXED || bases->type != BPL_NUMBERS || bases->class != BPL_CLASS_ORDINARY)
-        return decode(session, bases, value);
-    bpl_value *wide = bpl_mark_value(session, BPL_MARK_ORDINARY, value), *result = wide ? decode(session, bases, wide) : NULL;
-    bpl_release(wide);
+    return value->class >= BPL_CLASS_FLOAT ? bpl_strong(session, bpl_keep(value)) : bpl_keep(value);
+}
+
+bpl_value *bpl_do_decode(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *bases = firm(session, call->left), *value = firm(session, call->right);
+    bpl_value *result = bases && value ? decode(session, bases, value) : NULL;
+    bpl_release(bases);
+    bpl_release(value);
     return result;
 }
 
-bpl_value *bpl_do_decode(bpl_session *session, const bpl_call *call) { return decode_widened(session, call->left, call->right); }
-
 bpl_value *bpl_do_from_binary(bpl_session *session, const bpl_call *call)
 {
-    bpl_value *two = bpl_integer(session, 2), *result = two ? decode_widened(session, two, call->right) : NULL;
+    bpl_value *two = bpl_strong(session, bpl_integer(session, 2)), *result = two ? decode(session, two, call->right) : NULL;
     bpl_release(two);
     return result;
 }
@@ -127,6 +143,16 @@ bpl_value *bpl_do_from_binary(bpl_session *session, const bpl_call *call)
 /* ---- encode ---- */
 
 static bool is_ordinary(const bpl_value *value) { return value->type == BPL_NUMBERS && value->class == BPL_CLASS_ORDINARY; }
+
+/* less ÷ base, and 0 where the base is 0. */
+static bpl_value *divided(bpl_session *session, bpl_value *less, bpl_value *base)
+{
+    bpl_value *none = bpl_dyad_on(session, BPL_GLYPH_EQUAL, bpl_integer(session, 0), bpl_keep(base)), *some = none ? bpl_monad(session, BPL_GLYPH_NOT, none) : NULL;
+    bpl_value *divisor = some ? bpl_dyad(session, BPL_GLYPH_PLUS, base, none) : NULL;
+    bpl_value *quotient = bpl_dyad_on(session, BPL_GLYPH_DIVIDE, bpl_keep(less), divisor);
+    bpl_release(none);
+    return bpl_dyad_on(session, BPL_GLYPH_TIMES, quotient, some);
+}
 
 /* The last digit of what is left in a base, and what is left without it (NULL where `last`: nothing asks for it). A base 0 takes all. */
 static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, bpl_value **digit, bool last)
@@ -146,11 +172,28 @@ static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, 
     double number = 1;
     bool real = less && base->atom && base->type == BPL_NUMBERS && base->class != BPL_CLASS_COMPLEX;
     bool zero = real && bpl_to_double(session, base, "⊤: a base", &number) && number == 0;
-    bpl_value *next = less && !zero && !bpl_failed(session) ? bpl_dyad(session, BPL_GLYPH_DIVIDE, less, base) : zero ? bpl_keep(less) : NULL;
+    bpl_value *next = NULL;
+    if (zero) next = bpl_prototype_of(session, less);
+    else if (base->atom && less && !bpl_failed(session)) next = bpl_dyad(session, BPL_GLYPH_DIVIDE, less, base);
+    else if (less && !bpl_failed(session)) next = divided(session, less, base);
     bpl_release(less);
     bpl_release(*rest);
     *rest = next;
     return next != NULL;
+}
+
+/* [.. 0]: what bases without digits make of numbers. */
+static bpl_value *no_digits_of(bpl_session *session, bpl_value *bases, bpl_value *value)
+{
+    int64_t shape[WG_MAX_RANK];
+    bpl_value *numbers = bpl_dyad_on(session, BPL_GLYPH_TIMES, fills_of_rows(session, bases), bpl_keep(value)), *result = NULL;
+    if (!numbers) return NULL;
+    uint32_t rank = bpl_rank(numbers);
+    for (uint32_t axis = 0; axis < rank; axis++) shape[axis] = bpl_shape(numbers)[axis];
+    if (rank == WG_MAX_RANK) bpl_fail(session, BPL_LIMIT, "⊤: an array has at most %d axes", WG_MAX_RANK);
+    else shape[rank] = 0, result = bpl_nothing_of(session, numbers, rank + 1, shape);
+    bpl_release(numbers);
+    return result;
 }
 
 static bpl_value *encode_vector(bpl_session *session, bpl_value *bases, bpl_value *value)
@@ -166,36 +209,46 @@ static bpl_value *encode_vector(bpl_session *session, bpl_value *bases, bpl_valu
     }
     bpl_release(rest);
     if (good && !count) { /* no bases: no digits of each number */
-        int64_t shape[WG_MAX_RANK];
-        uint32_t rank = bpl_rank(value);
-        for (uint32_t axis = 0; axis < rank; axis++) shape[axis] = bpl_shape(value)[axis];
         bpl_items_free(session, items);
-        if (rank == WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "⊤: an array has at most %d axes", WG_MAX_RANK);
-        shape[rank] = 0;
-        return bpl_nothing_of(session, value, rank + 1, shape);
+        return no_digits_of(session, bases, value);
     }
     if (good) return stack_last(session, items);
     if (items) bpl_items_free(session, items);
     return NULL;
 }
 
-bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
+static bpl_value *encode(bpl_session *session, bpl_value *bases, bpl_value *value)
 {
-    if (!numeric(session, "⊤", call->left) || !numeric(session, "⊤", call->right)) return NULL;
-    if (!bpl_rank(call->left)) {
-        bpl_value *base = slice(session, call->left, 0), *result = base ? bpl_dyad(session, BPL_GLYPH_RESIDUE, base, call->right) : NULL;
-        bpl_release(base);
-        return result;
-    }
-    bpl_value *bases = call->left;
-    bpl_value *result = encode_vector(session, bases, call->right);
+    if (!bpl_rank(bases)) return bpl_dyad(session, BPL_GLYPH_RESIDUE, bases, value);
+    bpl_value *result = encode_vector(session, bases, value);
     const bpl_axis *names = bpl_axis_of(bases, bpl_rank(bases) - 1);
     if (!result || !names || !bpl_rank(result)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result)); /* the digits have the keys of their bases */
     bool good = keys && bpl_axis_copy(session, &keys->axes[keys->rank - 1], names);
     for (uint32_t axis = 0; good && axis + 1 < keys->rank; axis++) good = bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(result, axis));
     if (!good) bpl_release(result), result = NULL;
-    return bpl_settle_keys(session, result, keys);
+    return bpl_settle_keys(session, result, bpl_names_once(session, keys));
+}
+
+/* The axes of bases but the last pair with those of the numbers. */
+static bool frames_agree(bpl_session *session, const bpl_value *bases, const bpl_value *value)
+{
+    for (uint32_t axis = 0; axis + 1 < bpl_rank(bases) && axis < bpl_rank(value) && !(bases->keys && value->keys); axis++) {
+        int64_t m = bpl_shape(bases)[axis], n = bpl_shape(value)[axis];
+        if (m != n && m != 1 && n != 1) return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)m, (long long)n);
+    }
+    return true;
+}
+
+bpl_value *bpl_do_encode(bpl_session *session, const bpl_call *call)
+{
+    if (!no_text(session, "⊤", call->left, call->right) || !frames_agree(session, call->left, call->right)) return NULL;
+    if (!numeric(session, "⊤", call->left) || !numeric(session, "⊤", call->right)) return NULL;
+    bpl_value *bases = firm(session, call->left), *value = firm(session, call->right);
+    bpl_value *result = bases && value ? encode(session, bases, value) : NULL;
+    bpl_release(bases);
+    bpl_release(value);
+    return result;
 }
 
 /* ---- binary ---- */
@@ -290,8 +343,8 @@ static bpl_value *angles(bpl_session *session, bpl_value *value)
     wg_array *second = complex ? wg_array_imag(value->array) : first ? wg_array_zeros_like(first) : NULL;
     wg_array *angle = wg_array_atan2(second, first);
     if (!complex) { /* -0 is no negative number */
-        wg_array *below = first ? wg_array_less_scalar(first, 0) : NULL;
-        angle = wg_array_select(below, angle, second);
+        wg_array *above = first ? wg_array_greater_equal_scalar(first, 0) : NULL;
+        angle = wg_array_select(above, second, angle);
     }
     return bpl_scope_atom(session, angle, BPL_CLASS_FLOAT);
 }
@@ -323,7 +376,7 @@ static bpl_value *polar_of(bpl_session *session, bpl_value *left, bpl_value *val
         bpl_items *items = bpl_items_new(session, bpl_rank(value) + 1, shape);
         bool good = items != NULL;
         for (int64_t i = 0; good && i < 2 * volume; i++) good = (items->at[i] = bpl_item(session, i % 2 ? angle : magnitude, i / 2)) != NULL;
-        if (good && !items->volume) good = (items->prototype = bpl_fill(session, magnitude)) != NULL;
+        if (good && !items->volume) good = (items->prototype = bpl_fill(session, value->class == BPL_CLASS_FIXED ? value : magnitude)) != NULL;
         if (good) result = bpl_collect(session, items);
         else if (items) bpl_items_free(session, items);
     }

@@ -9,7 +9,7 @@
 
 /* What has been met of the kinds to be joined; kinds by their order of width, 0: none. */
 typedef struct joint {
-    bool boolean, ordinary, loose; /* loose: an ordinary integer that is an atom */
+    bool boolean, ordinary, loose; /* loose: a weak ordinary integer */
     uint32_t fixed, strong, weak;
     bool complex;
 } joint;
@@ -28,7 +28,7 @@ static void meet(joint *met, const bpl_value *value)
     wg_kind kind = bpl_kind(value);
     switch (value->class) {
     case BPL_CLASS_BOOLEAN: met->boolean = true; break;
-    case BPL_CLASS_ORDINARY: *(value->atom ? &met->loose : &met->ordinary) = true; break;
+    case BPL_CLASS_ORDINARY: *(value->weak ? &met->loose : &met->ordinary) = true; break;
     case BPL_CLASS_FIXED: widen(&met->fixed, fixed_kinds, 5, kind); break;
     case BPL_CLASS_COMPLEX:
         met->complex = true;
@@ -63,18 +63,19 @@ static bool fits(bpl_session *session, const bpl_value *value, wg_kind kind)
 {
     int64_t number, least = kind == WG_KIND_U8 ? 0 : kind == WG_KIND_I16 ? INT16_MIN : kind == WG_KIND_I32 ? INT32_MIN : INT64_MIN,
             most = kind == WG_KIND_U8 ? UINT8_MAX : kind == WG_KIND_I16 ? INT16_MAX : kind == WG_KIND_I32 ? INT32_MAX : INT64_MAX;
-    if (!value->atom || value->class != BPL_CLASS_ORDINARY) return true;
+    if (!value->weak || value->class != BPL_CLASS_ORDINARY) return true;
     if (!bpl_to_integer(session, value, "an integer", &number)) return false;
     if (number >= least && number <= most) return true;
     return bpl_fail(session, BPL_DOMAIN, "the integer %lld does not fit the fixed width beside it", (long long)number), false;
 }
 
-bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind)
+/* empty: those without items have a say, too. */
+static bool joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bool empty, bpl_class *class, wg_kind *kind)
 {
     joint met = {0};
     bool characters = false, numbers = false;
     for (int64_t i = 0; i < count; i++) {
-        if (!bpl_volume(values[i])) continue;
+        if (!bpl_volume(values[i]) && !empty) continue;
         if (!bpl_is_simple(values[i])) return false;
         *(values[i]->type == BPL_CHARACTERS ? &characters : &numbers) = true;
         if (characters && numbers) return false;
@@ -93,6 +94,16 @@ bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t cou
     for (int64_t i = 0; *class == BPL_CLASS_FIXED && met.loose && i < count; i++)
         if (bpl_volume(values[i]) && !fits(session, values[i], *kind)) return false;
     return true;
+}
+
+bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind)
+{
+    return joined_kind(session, values, count, false, class, kind);
+}
+
+bool bpl_mixed_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind)
+{
+    return joined_kind(session, values, count, true, class, kind);
 }
 
 /* ---- ravel, table ---- */

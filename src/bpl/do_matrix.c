@@ -109,21 +109,42 @@ static matrix_state state_of(bpl_session *session, wg_array *matrices, bool susp
     return state;
 }
 
-/* Whether a solution says that its matrix may be singular: it failed, is not finite, or is very large beside it. */
+/* Whether a solution says that its matrix may be singular: it failed, is not finite, or is very large beside it. It is computed here, once. */
 static bool looks_singular(bpl_session *session, wg_array *solved, wg_array *matrix)
 {
     double least, most;
-    wg_array *greatest = wg_array_max(wg_array_abs(solved), NULL, 0, false);
-    wg_array *size = wg_array_max(wg_array_abs(matrix), NULL, 0, false);
+    bool done = solved && wg_array_run(&solved, 1);
+    wg_array *greatest = done ? wg_array_max(wg_array_abs(solved), NULL, 0, false) : NULL;
+    wg_array *size = done ? wg_array_max(wg_array_abs(matrix), NULL, 0, false) : NULL;
     if (!greatest || !size || !wg_array_double(greatest, &most) || !wg_array_double(size, &least)) {
         wg_lazy_error_clear(session->lazy);
         return true;
     }
-    return !(most * least < (wg_array_kind(matrix) == WG_KIND_F32 ? 1e4 : 1e12));
+    return !(most * least < (wg_array_kind(matrix) == WG_KIND_F32 ? 1e3 : 1e11));
 }
 
-/* Matrices of at most so many rows are looked at themselves; larger ones by the size of their inverse first, which LAPACK computes faster. */
-#define SMALL_ROWS 64
+/* Sides with one more column, which every row of an inverse has its part in: what it is solved to says how large the inverse is. */
+static wg_array *with_probe(bpl_session *session, wg_array *sides)
+{
+    int64_t shape[WG_MAX_RANK], rows;
+    uint32_t rank = wg_array_rank(sides);
+    memcpy(shape, wg_array_shape(sides), rank * sizeof *shape);
+    rows = shape[rank - 2], shape[rank - 1] = 1;
+    double *numbers = base_allocate(session->allocator, (size_t)rows * sizeof *numbers);
+    if (!numbers) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < rows; i++) { /* 0.5 to 1.5, by no pattern that a matrix might have */
+        double turn = (double)i * 0.6180339887498949, size = 0.5 + turn - (double)(int64_t)turn;
+        numbers[i] = i % 2 ? -size : size;
+    }
+    wg_array *probe = wg_array_from(session->lazy, WG_KIND_F64, 2, (int64_t[]){rows, 1}, numbers);
+    base_free(session->allocator, numbers, (size_t)rows * sizeof *numbers);
+    probe = probe ? wg_array_convert(probe, wg_array_kind(sides)) : NULL;
+    probe = probe ? wg_array_broadcast_to(probe, rank, shape) : NULL;
+    return probe ? wg_array_concat((wg_array *[]){sides, probe}, 2, -1) : NULL;
+}
+
+/* Matrices of at most so many rows are looked at themselves; larger ones by what they solve to first, which costs less. */
+#define SMALL_ROWS 8
 
 /* ---- inverse, solve ---- */
 
@@ -151,13 +172,22 @@ static wg_array *solution_of(bpl_session *session, wg_array *matrix, wg_array *s
     uint32_t rank = matrix ? wg_array_rank(matrix) : 0;
     if (!matrix || !sides) return NULL;
     int64_t rows = wg_array_shape(matrix)[rank - 2], columns = wg_array_shape(matrix)[rank - 1];
-    bool square = rows == columns, suspicious = false;
-    wg_array *answer = square ? wg_array_solve(matrix, sides) : wg_array_least_squares(matrix, sides);
-    if (square && wg_array_volume(matrix)) suspicious = rows <= SMALL_ROWS || looks_singular(session, wg_array_inverse(matrix), matrix);
+    bool square = rows == columns, large = square && rows > SMALL_ROWS && wg_array_volume(sides);
+    bool suspicious = square && !large && wg_array_volume(matrix);
+    wg_array *with = large ? with_probe(session, sides) : sides, *answer = NULL;
+    if (with) answer = square ? wg_array_solve(matrix, with) : wg_array_least_squares(matrix, sides);
+    if (large && answer) {
+        int64_t own = wg_array_shape(sides)[rank - 1];
+        wg_array_run(&answer, 1); /* once; a failure comes again in the next line */
+        suspicious = looks_singular(session, wg_array_narrow(answer, -1, own, 1, 1), matrix);
+        answer = suspicious ? wg_array_solve(matrix, sides) : wg_array_narrow(answer, -1, 0, own, 1);
+    }
     if (square && !suspicious) return answer;
     matrix_state state = state_of(session, matrix, suspicious);
-    if (state == MATRIX_ERROR) return NULL;
-    if (state == MATRIX_NOT_FINITE) return answer ? nans_like(answer) : NULL;
+    double finite = 1;
+    wg_array *all = !square || state == MATRIX_SINGULAR ? wg_array_all(wg_array_is_finite(sides), NULL, 0, false) : NULL; /* what is fitted to them has no value else */
+    if (state == MATRIX_ERROR || (all && !wg_array_double(all, &finite))) return NULL;
+    if (state == MATRIX_NOT_FINITE || !finite) return answer ? nans_like(answer) : NULL;
     return state == MATRIX_SINGULAR ? wg_array_least_squares(matrix, sides) : answer;
 }
 
@@ -390,20 +420,24 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     double number;
     if (right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX) {
         if (!bpl_to_double(session, right, "⌹: a divisor", &number)) return NULL;
-        if (number == 0) return bpl_float_of(session, session->preferences.float_kind, 0); /* the least solution of 0 x = anything */
+        if (left && !bpl_is_number(left)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
+        bpl_value *none = number == 0 ? bpl_float_of(session, session->preferences.float_kind, 0) : NULL; /* the least solution of 0 x = anything finite */
+        if (number == 0) return left ? bpl_dyad_on(session, BPL_GLYPH_TIMES, none, bpl_strong(session, bpl_keep(left))) : none;
+        if (number - number != 0) return bpl_float_of(session, session->preferences.float_kind, (double)NAN); /* as of matrices */
     } else if (!bpl_is_number(right)) {
         return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
     } else if (right->type == BPL_RATIONAL) {
         bool zero;
         if (!is_zero(session, right, &zero) || zero) return bpl_failed(session) ? NULL : bpl_keep(right);
     }
-    bpl_value *one = left ? bpl_keep(left) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
+    bpl_value *one = left ? bpl_strong(session, bpl_keep(left)) : right->type == BPL_RATIONAL ? bpl_integer(session, 1) : bpl_float(session, 1);
     bool whole = right->type == BPL_NUMBERS && right->class <= BPL_CLASS_FIXED;
     bpl_value *real = one && whole ? bpl_mark_value(session, BPL_MARK_REAL, right) : bpl_keep(right);
+    if (left) real = bpl_strong(session, real);
     bpl_value *result = one && real ? bpl_dyad(session, BPL_GLYPH_DIVIDE, one, real) : NULL;
     bpl_release(one);
     bpl_release(real);
-    return result;
+    return bpl_strong(session, result);
 }
 
 static bpl_value *invert(bpl_session *session, bpl_value *value)
@@ -481,10 +515,11 @@ static bpl_value *solve(bpl_session *session, bpl_value *left, bpl_value *right)
     if (other == WG_KIND_COUNT) return NULL;
     if (kind != other) kind = WG_KIND_F64;
     bpl_value *result = solve_arrays(session, left, right, kind);
-    if (!result || (!left->keys && !right->keys) || bpl_rank(right) != 2) return result;
+    if (!result || (!left->keys && !right->keys) || bpl_rank(right) > 2 || !bpl_rank(result)) return result;
     bpl_keys *keys = bpl_keys_new(session, bpl_rank(result), bpl_shape(result));
-    bool good = keys && bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1));
-    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[1], bpl_axis_of(left, 1));
+    uint32_t own = bpl_rank(right) == 2; /* axes of the matrix in the result */
+    bool good = keys && (!own || bpl_axis_copy(session, &keys->axes[0], bpl_axis_of(right, 1)));
+    if (good && bpl_rank(left) > 1) good = bpl_axis_copy(session, &keys->axes[own], bpl_axis_of(left, 1));
     if (!good) bpl_release(result), result = NULL;
     return bpl_settle_keys(session, result, keys);
 }

@@ -89,6 +89,9 @@ bpl_value *bpl_do_nest(bpl_session *session, const bpl_call *call)
     bool nested = false;
     for (int64_t i = 0; value->type == BPL_ITEMS && !nested && i < value->items->volume; i++) nested = !value->items->at[i]->atom;
     if (value->type == BPL_ITEMS && !value->items->volume) nested = !value->items->prototype->atom;
+    uint32_t axis;
+    if (call->axes && !bpl_axis_given(session, call->axes, value, 0, &axis)) return NULL;
+    if (call->axes) return bpl_fail(session, BPL_SYNTAX, "⊆ nests along no axis");
     return nested ? bpl_keep(value) : bpl_enclose(session, value);
 }
 
@@ -382,7 +385,7 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value)
     if (!bpl_shape_allowed(session, rank, shape)) return NULL;
     bpl_value *result;
     if (!frame->volume) result = bpl_nothing_of(session, frame->prototype, rank, shape);
-    else if (!plan.other && plan.numbers != plan.characters && bpl_joined_kind(session, frame->at, frame->volume, &class, &kind))
+    else if (plan.rank && !plan.other && plan.numbers != plan.characters && bpl_mixed_kind(session, frame->at, frame->volume, &class, &kind))
         result = (many_at_hand(frame, kind) ? mix_copied : mix_simple)(session, frame, &plan, class, kind);
     else result = bpl_failed(session) ? NULL : mix_items(session, frame, &plan);
     return mix_keys(session, result, value, &plan);
@@ -410,7 +413,17 @@ static bpl_value *mix_at(bpl_session *session, bpl_value *mixed, uint32_t frame,
 bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
 {
     bpl_value *mixed = bpl_mix(session, call->right);
-    if (!mixed || !call->axes || call->right->type != BPL_ITEMS) return mixed;
+    uint32_t list[WG_MAX_RANK], count;
+    if (!mixed || !call->axes) return mixed;
+    if (call->right->type != BPL_ITEMS) { /* no axes of cells, whose place is an axis of the result or behind them */
+        int64_t ones[WG_MAX_RANK + 1];
+        for (uint32_t axis = 0; axis <= bpl_rank(mixed); axis++) ones[axis] = 1;
+        bpl_value *shape = bpl_integers(session, ones, bpl_rank(mixed) + 1);
+        bpl_value *deeper = bpl_dyad_on(session, BPL_GLYPH_RESHAPE, shape, shape ? bpl_fill(session, mixed) : NULL);
+        bool good = deeper && bpl_axes_of(session, call->axes, deeper, list, &count);
+        bpl_release(deeper);
+        return good ? mixed : (bpl_release(mixed), NULL);
+    }
     bpl_value *result = mix_at(session, mixed, bpl_rank(call->right), call->axes);
     bpl_release(mixed);
     return result;
@@ -418,11 +431,12 @@ bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
 
 /* ---- pick ---- */
 
-/* A position or key on the first axis of a value. A unit has the positions 0 and -1. */
+/* A position or key on the first axis of a value; -1: the fill. A unit has the positions 0 and -1. */
 static bool position_of(bpl_session *session, const bpl_value *value, const bpl_value *given, int64_t *position)
 {
     if (given->type == BPL_CHARACTERS) {
-        const bpl_axis *axis = bpl_rank(value) ? bpl_axis_of(value, 0) : NULL;
+        if (!bpl_rank(value)) return bpl_fail(session, BPL_RANK, "⊃: a value without axes has no keys"), false;
+        const bpl_axis *axis = bpl_axis_of(value, 0);
         *position = bpl_axis_find(session, axis, given);
         if (*position >= 0) return true;
         char *text;
@@ -433,6 +447,9 @@ static bool position_of(bpl_session *session, const bpl_value *value, const bpl_
         return false;
     }
     if (!bpl_is_number(given) || !bpl_is_unit(given)) return bpl_fail(session, BPL_DOMAIN, "⊃: a position is a number or a key"), false;
+    double number;
+    if (!bpl_to_double(session, given, "⊃: a position", &number)) return false;
+    if (number != number) return *position = -1, true; /* NaN reads the fill */
     if (!bpl_to_integer(session, given, "⊃: a position", position)) return false;
     int64_t extent = bpl_tally(value);
     if (!extent && (!*position || *position == -1)) return *position = -1, true;
@@ -443,13 +460,14 @@ static bool position_of(bpl_session *session, const bpl_value *value, const bpl_
     return true;
 }
 
-/* One step into the first axis; -1: the fill of an empty one. */
+/* One step into the first axis. */
 static bpl_value *step_into(bpl_session *session, bpl_value *value, const bpl_value *given)
 {
     int64_t position;
     if (!position_of(session, value, given, &position)) return NULL;
     if (position < 0 && bpl_volume(value) && bpl_rank(value) < 2) return bpl_fill(session, value);
-    if (position < 0) return bpl_do_first(session, &(bpl_call){.right = value});
+    if (position < 0 && !bpl_tally(value)) return bpl_do_first(session, &(bpl_call){.right = value});
+    if (position < 0) return bpl_fills_of(session, value, bpl_rank(value) - 1, bpl_shape(value) + 1);
     return bpl_rank(value) ? bpl_cell_at(session, value, position) : bpl_item(session, value, 0);
 }
 
@@ -458,8 +476,13 @@ static bpl_value *level_into(bpl_session *session, bpl_value *value, const bpl_v
 {
     if (level->type == BPL_CHARACTERS || bpl_is_unit(level)) return step_into(session, value, level);
     if (bpl_rank(level) > 1) return bpl_fail(session, BPL_RANK, "⊃: a level of a path is one position or a vector of them");
-    int64_t count = bpl_volume(level);
-    if (count > bpl_rank(value))
+    int64_t count = bpl_volume(level), axes = bpl_rank(value) ? bpl_rank(value) : 1;
+    for (int64_t i = 0; level->type == BPL_ITEMS && i < count; i++) {
+        const bpl_value *item = level->items->at[i];
+        if (!bpl_is_unit(item) && item->type != BPL_CHARACTERS)
+            return bpl_fail(session, BPL_DOMAIN, "⊃: a level of a path selects one item: .[] selects several");
+    }
+    if (count > axes)
         return bpl_fail(session, BPL_RANK, "⊃: %lld positions for an array of %u axes", (long long)count, bpl_rank(value));
     bpl_value *at = bpl_keep(value);
     for (int64_t i = 0; at && i < count; i++) {

@@ -53,7 +53,7 @@ bpl_value *bpl_do_deal(bpl_session *session, const bpl_call *call)
     int64_t count, population;
     bpl_class class;
     wg_kind kind;
-    if (!bpl_to_integer(session, call->left, "¿: the number of draws", &count)) return NULL;
+    if (!bpl_act(session, "a draw") || !bpl_to_integer(session, call->left, "¿: the number of draws", &count)) return NULL;
     if (!bpl_to_integer(session, call->right, "¿: the population", &population)) return NULL;
     if (count < 0 || population < 0)
         return bpl_fail(session, BPL_DOMAIN, "¿: %lld of %lld: neither may be negative", (long long)count, (long long)population);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bpl/cells.h"
+#include "bpl/kinds.h"
 #include "bpl/whole.h"
 
 /* ---- whole numbers as a kind ---- */
@@ -26,6 +27,12 @@ bool bpl_counting_kind(bpl_session *session, const bpl_value *lengths, bpl_class
     bool found = bpl_is_simple(lengths) ? (*class = lengths->class, *kind = bpl_kind(lengths), true)
                  : lengths->type == BPL_ITEMS && bpl_joined_kind(session, lengths->items->at, lengths->items->volume, class, kind);
     if (!found && bpl_failed(session)) return false;
+    for (int64_t i = 0; found && *class <= BPL_CLASS_FIXED && lengths->type == BPL_ITEMS && i < lengths->items->volume; i++) {
+        const bpl_value *item = lengths->items->at[i]; /* a fixed length makes all of them fixed */
+        if (item->class != BPL_CLASS_FIXED) continue;
+        if (*class != BPL_CLASS_FIXED || wg_kind_bytes(bpl_kind(item)) > wg_kind_bytes(*kind)) *kind = bpl_kind(item);
+        *class = BPL_CLASS_FIXED;
+    }
     if (!found || *class == BPL_CLASS_BOOLEAN) *class = BPL_CLASS_ORDINARY, *kind = WG_KIND_I64;
     if (*class == BPL_CLASS_CHARACTER) *class = BPL_CLASS_FLOAT, *kind = session->preferences.float_kind; /* of no texts */
     return true;
@@ -157,23 +164,55 @@ static bpl_value *one_range(bpl_session *session, bpl_value *last)
     return bpl_scope_result(session, array, class);
 }
 
+/* The real parts of two complex numbers whose imaginary parts are the same. */
+static bool parallels(bpl_session *session, const bpl_value *first, const bpl_value *last, double *start, double *end, bool *parallel)
+{
+    const bpl_value *ends[2] = {first, last};
+    double im[2], *re[2] = {start, end};
+    for (int i = 0; i < 2; i++) {
+        wg_view view;
+        if (ends[i]->type != BPL_NUMBERS || ends[i]->class != BPL_CLASS_COMPLEX || bpl_volume(ends[i]) != 1) return true;
+        if (!bpl_read(session, ends[i], &view)) return false;
+        bpl_parts_of(&view, 0, re[i], &im[i]);
+    }
+    *parallel = im[0] == im[1];
+    return true;
+}
+
+/* The kind that a range counts in: of a fixed and any other integer what both have together, else an ordinary integer. */
+static bool range_kind(bpl_session *session, bpl_value *first, bpl_value *last, bpl_class *class, wg_kind *kind)
+{
+    *class = BPL_CLASS_ORDINARY, *kind = WG_KIND_I64;
+    bool integers = first->type == BPL_NUMBERS && last->type == BPL_NUMBERS && first->class <= BPL_CLASS_FIXED && last->class <= BPL_CLASS_FIXED;
+    if (!integers || (first->class != BPL_CLASS_FIXED && last->class != BPL_CLASS_FIXED)) return true;
+    bpl_value *both = bpl_dyad(session, BPL_GLYPH_PLUS, first, last);
+    if (both) *class = both->class, *kind = bpl_kind(both);
+    bpl_release(both);
+    return both;
+}
+
 static bpl_value *range_between(bpl_session *session, bpl_value *first, bpl_value *last)
 {
     double start, end;
     int64_t steps;
+    bool parallel = false;
+    if (!parallels(session, first, last, &start, &end, &parallel)) return NULL;
     bool characters = first->type == BPL_CHARACTERS && last->type == BPL_CHARACTERS && bpl_is_unit(first) && bpl_is_unit(last);
-    if (!characters && (!is_real(first) || !is_real(last)))
+    if (!characters && !parallel && (!is_real(first) || !is_real(last)))
         return bpl_fail(session, BPL_DOMAIN, "↦: a range has two real numbers or two characters as ends");
     if (characters) {
         wg_view from, to;
         if (!bpl_read(session, first, &from) || !bpl_read(session, last, &to)) return NULL;
         start = *(const uint32_t *)from.data;
         end = *(const uint32_t *)to.data;
-    } else if (!bpl_to_double(session, first, "↦: the start", &start) || !bpl_to_double(session, last, "↦: the end", &end)) {
+    } else if (!parallel && (!bpl_to_double(session, first, "↦: the start", &start) || !bpl_to_double(session, last, "↦: the end", &end))) {
         return NULL;
     }
     if (!whole_steps(session, fabs(end - start), &steps)) return NULL;
-    bpl_value *counts = counted(session, BPL_CLASS_ORDINARY, WG_KIND_I64, steps + 1), *result = NULL, *atom = bpl_item(session, first, 0);
+    bpl_class class;
+    wg_kind kind;
+    if (!range_kind(session, first, last, &class, &kind)) return NULL;
+    bpl_value *counts = counted(session, class, kind, steps + 1), *result = NULL, *atom = bpl_item(session, first, 0);
     if (counts && atom) result = bpl_dyad(session, end < start ? BPL_GLYPH_MINUS : BPL_GLYPH_PLUS, atom, counts);
     bpl_release(counts);
     bpl_release(atom);
@@ -209,17 +248,13 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
         bpl_release(a);
         bpl_release(b);
     }
-    bpl_items *items = good ? bpl_items_new(session, frames.rank, frames.shape) : NULL;
-    bpl_value *nested = NULL, *mixed = NULL;
-    for (int64_t i = 0; results && i < frames.volume; i++) {
-        if (items) items->at[i] = results[i];
-        else bpl_release(results[i]);
-    }
-    if (items && !items->volume) items->prototype = result_of_fills(session, left, right, code);
-    if (items) nested = bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(frames.keys));
-    if (nested) mixed = bpl_mix(session, nested);
-    if (mixed && !frames.rank && nested && bpl_rank(mixed) == 0) mixed = bpl_settle_keys(session, mixed, NULL);
-    bpl_release(nested);
+    bpl_value *mixed = NULL;
+    if (good && frames.volume) mixed = bpl_assemble(session, &frames, BPL_ASSEMBLE_MIXED, results);
+    for (int64_t i = 0; results && !good && i < frames.volume; i++) bpl_release(results[i]);
+    bpl_value *fill = good && !frames.volume ? result_of_fills(session, left, right, code) : NULL;
+    if (fill) mixed = bpl_assemble_empty(session, &frames, BPL_ASSEMBLE_MIXED, fill);
+    bpl_release(fill);
+    if (mixed && !frames.rank && !bpl_rank(mixed)) mixed = bpl_settle_keys(session, mixed, NULL);
     if (results) base_free(session->allocator, results, (size_t)(frames.volume ? frames.volume : 1) * sizeof *results);
     bpl_frames_free(session, &frames);
     return mixed;
@@ -227,6 +262,7 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
 
 static bpl_value *range_each(bpl_session *session, bpl_value *left, bpl_value *right)
 {
+    if (!right->atom || (left && !left->atom)) return bpl_fail(session, BPL_DOMAIN, "↦: a range has two real numbers or two characters as ends");
     return left ? range_between(session, left, right) : one_range(session, right);
 }
 
@@ -379,7 +415,7 @@ static bpl_value *interval_cells(bpl_session *session, bpl_value *bounds, bpl_va
         bpl_release(cell);
     }
     if (good && frame) result = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, frame, bpl_shape(value), answers);
-    else if (good) result = bpl_integer(session, answers[0]);
+    else if (good) result = bpl_strong(session, bpl_integer(session, answers[0]));
     if (answers) base_free(session->allocator, answers, bytes);
     bpl_release(cells);
     return result;
@@ -413,9 +449,23 @@ static bool ascending(bpl_session *session, const bpl_value *bounds, bool *answe
     return *answer = good, read;
 }
 
-bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
+/* Numbers that are each enclosed as the numbers themselves: so they are looked for. Any other value as it is. Owned. */
+static bpl_value *disclosed(bpl_session *session, bpl_value *value)
 {
-    bpl_value *bounds = call->left, *value = call->right, *result = NULL;
+    bool units = value->type == BPL_ITEMS && bpl_volume(value);
+    for (int64_t i = 0; units && i < bpl_volume(value); i++) units = value->items->at[i]->type == BPL_NUMBERS && bpl_is_unit(value->items->at[i]);
+    if (!units) return bpl_keep(value);
+    bpl_items *items = bpl_items_new(session, bpl_rank(value), bpl_shape(value));
+    bool good = items != NULL;
+    for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_item(session, value->items->at[i], 0)) != NULL;
+    if (good) return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(value->keys));
+    if (items) bpl_items_free(session, items);
+    return NULL;
+}
+
+static bpl_value *interval(bpl_session *session, bpl_value *bounds, bpl_value *value)
+{
+    bpl_value *result = NULL;
     uint32_t frame;
     bpl_class class;
     wg_kind kind;
@@ -442,4 +492,13 @@ bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
         result = labels;
     }
     return bpl_carry(session, result, value, NULL, NULL);
+}
+
+bpl_value *bpl_do_interval(bpl_session *session, const bpl_call *call)
+{
+    bpl_value *bounds = disclosed(session, call->left), *value = bounds ? disclosed(session, call->right) : NULL;
+    bpl_value *result = value ? interval(session, bounds, value) : NULL;
+    bpl_release(bounds);
+    bpl_release(value);
+    return result;
 }

@@ -54,7 +54,7 @@ static bpl_value *replicate(bpl_session *session, const bpl_value *counts, bpl_v
     bool plain = !labels || !labels->labels;
     if (bpl_rank(counts) > 1) return bpl_fail(session, BPL_RANK, "#: the counts are one number or a vector");
     if (count != 1 && extent != 1 && count != extent)
-        return bpl_fail(session, BPL_LENGTH, "#: %lld counts for an axis of length %lld", (long long)count, (long long)extent);
+        return !bpl_all_whole(session, counts, "#: a count", NULL) ? NULL : bpl_fail(session, BPL_LENGTH, "#: %lld counts for an axis of length %lld", (long long)count, (long long)extent);
     bool mask = counts->type == BPL_NUMBERS && counts->class == BPL_CLASS_BOOLEAN && count == extent && bpl_rank(counts) == 1;
     if (mask && !axis && bpl_is_simple(value) && !value->keys) return bpl_keep_cells(session, value, counts->array);
     if (plain && mask)

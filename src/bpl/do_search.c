@@ -150,9 +150,13 @@ bpl_value *bpl_do_find(bpl_session *session, const bpl_call *call)
     if (!bpl_volume(value) || rank > plan.rank || !bpl_volume(pattern)) result = find(session, &plan, true);
     else result = find_items(session, pattern, value, &plan);
     if (result && !plan.rank) {
-        bool same = false;
+        bool same = false, unit = bpl_is_unit(pattern) && !pattern->atom != !value->atom; /* a unit is looked for in a unit: their items */
+        bpl_value *a = unit ? bpl_item(session, pattern, 0) : bpl_keep(pattern), *b = unit ? bpl_item(session, value, 0) : bpl_keep(value);
+        bool good = a && b && bpl_match(session, a, b, &same);
+        bpl_release(a);
+        bpl_release(b);
         bpl_release(result);
-        if (!bpl_match(session, pattern, value, &same)) return NULL;
+        if (!good) return NULL;
         result = bpl_boolean(session, same);
         if (result && !value->atom) {
             bpl_value *array = bpl_with_atom(session, result, false);

@@ -30,7 +30,7 @@ bpl_value *bpl_do_shape(bpl_session *session, const bpl_call *call)
     return bpl_settle_keys(session, result, keys);
 }
 
-bpl_value *bpl_do_tally(bpl_session *session, const bpl_call *call) { return bpl_integer(session, bpl_tally(call->right)); }
+bpl_value *bpl_do_tally(bpl_session *session, const bpl_call *call) { return bpl_strong(session, bpl_integer(session, bpl_tally(call->right))); }
 
 static int64_t depth_of(const bpl_value *value)
 {
@@ -43,7 +43,7 @@ static int64_t depth_of(const bpl_value *value)
     return depth + 1;
 }
 
-bpl_value *bpl_do_depth(bpl_session *session, const bpl_call *call) { return bpl_integer(session, depth_of(call->right)); }
+bpl_value *bpl_do_depth(bpl_session *session, const bpl_call *call) { return bpl_strong(session, bpl_integer(session, depth_of(call->right))); }
 
 bpl_value *bpl_do_match(bpl_session *session, const bpl_call *call)
 {

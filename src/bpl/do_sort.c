@@ -190,6 +190,47 @@ bpl_value *bpl_do_sort_down(bpl_session *session, const bpl_call *call) { return
 
 /* ---- by a collation ---- */
 
+/* Where along one axis of a collation characters stand first: at[i] is where character i of its items is first, places where those of the value are. */
+static bpl_value *places_along(bpl_session *session, const bpl_value *collation, uint32_t axis, const int64_t *at, bpl_value *places)
+{
+    int64_t count = bpl_volume(collation), extent = bpl_shape(collation)[axis], step = 1;
+    for (uint32_t k = axis + 1; k < bpl_rank(collation); k++) step *= bpl_shape(collation)[k];
+    size_t bytes = ((size_t)count + 1) * sizeof(int64_t);
+    int64_t *least = base_allocate(session->allocator, bytes);
+    if (!least) return bpl_fail_memory(session);
+    for (int64_t i = 0; i <= count; i++) least[i] = extent;
+    for (int64_t i = 0; i < count; i++)
+        if (i / step % extent < least[at[i]]) least[at[i]] = i / step % extent;
+    bpl_items *path = bpl_items_new(session, 1, (int64_t[]){1});
+    if (path) path->at[0] = bpl_keep(places);
+    int64_t length = count + 1;
+    bpl_value *table = path ? bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, 1, &length, least) : NULL;
+    base_free(session->allocator, least, bytes);
+    return bpl_dyad_on(session, BPL_GLYPH_INDEX, bpl_of_items(session, path), table);
+}
+
+/* By a collation of several axes: of what stands along the last one first, then along those before. */
+static bpl_value *grade_by_axes(bpl_session *session, bpl_value *collation, bpl_value *value, bool descending)
+{
+    bpl_value *flat = bpl_monad(session, BPL_GLYPH_RAVEL, collation), *places = flat ? bpl_dyad(session, BPL_GLYPH_IOTA, flat, value) : NULL;
+    bpl_value *firsts = places ? bpl_dyad(session, BPL_GLYPH_IOTA, flat, flat) : NULL, *keys = NULL;
+    int64_t tally = bpl_tally(value), shape[2] = {tally, tally ? bpl_volume(value) / tally : 0};
+    wg_view view;
+    bool good = firsts && bpl_read(session, firsts, &view);
+    for (uint32_t axis = bpl_rank(collation); good && axis-- > 0;) {
+        bpl_value *rows = bpl_integers(session, shape, 2), *one = rows ? places_along(session, collation, axis, view.data, places) : NULL;
+        one = bpl_dyad_on(session, BPL_GLYPH_RESHAPE, rows, one);
+        keys = keys ? bpl_dyad_on(session, BPL_GLYPH_RAVEL, keys, one) : one;
+        good = keys != NULL;
+    }
+    bpl_value *result = good ? grade(session, keys, descending) : NULL;
+    bpl_release(flat);
+    bpl_release(places);
+    bpl_release(firsts);
+    bpl_release(keys);
+    return result;
+}
+
 /* Characters in the order in which they stand in a vector; those that do not are behind them, all alike. */
 static bpl_value *grade_by(bpl_session *session, const bpl_call *call, bool descending)
 {
@@ -197,8 +238,7 @@ static bpl_value *grade_by(bpl_session *session, const bpl_call *call, bool desc
     if (!bpl_rank(collation) || !bpl_rank(value)) return bpl_fail(session, BPL_RANK, "%s: arrays of rank 1 or more are expected", descending ? "⍒" : "⍋");
     if (collation->type != BPL_CHARACTERS || value->type != BPL_CHARACTERS)
         return bpl_fail(session, BPL_DOMAIN, "%s: a collation orders characters", descending ? "⍒" : "⍋");
-    if (bpl_rank(collation) != 1)
-        return bpl_fail(session, BPL_UNSUPPORTED, "collations of %u axes are not supported: give a vector", bpl_rank(collation));
+    if (bpl_rank(collation) != 1) return grade_by_axes(session, collation, value, descending);
     bpl_value *places = bpl_dyad(session, BPL_GLYPH_IOTA, collation, value), *result = places ? grade(session, places, descending) : NULL;
     bpl_release(places);
     return result;

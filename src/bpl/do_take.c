@@ -43,7 +43,7 @@ static bpl_value *reverse(bpl_session *session, const bpl_call *call, bool first
 {
     bpl_value *value = call->right;
     uint32_t rank = bpl_rank(value), axis;
-    if (!rank && !call->axes) return bpl_keep(value);
+    if (!rank && !call->axes) return bpl_moved_unit(session, value);
     if (!bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &axis)) return NULL;
     return carry_stepped(session, bpl_lay(session, value, reversed, &axis), value, axis, bpl_shape(value)[axis] - 1, -1);
 }
@@ -76,24 +76,37 @@ static wg_array *rotated(wg_array *array, double fill, const void *user)
     return wg_array_take_along_axis(array, positions, axis);
 }
 
-/* Counts for each line: whole numbers of the shape that is left without the axis. */
-static bool counts_for_lines(bpl_session *session, const bpl_value *counts, const bpl_value *value, uint32_t axis)
+/* Whether the counts are whole as they are: no item is read. */
+static bool whole_counts(bpl_session *session, const bpl_value *counts)
+{
+    if (counts->type != BPL_NUMBERS || counts->class > BPL_CLASS_FLOAT) return false;
+    if (counts->class != BPL_CLASS_FLOAT) return true;
+    int64_t answer = 0;
+    wg_scope_open(session->lazy);
+    wg_array *exact = wg_array_clip_scalar(wg_array_floor(counts->array), -0x1p62, 0x1p62), *same = exact ? wg_array_array_equal(exact, counts->array) : NULL;
+    if (!same || !wg_array_int64(same, &answer)) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    return answer;
+}
+
+/* Counts for each line: whole numbers of the shape that is left without the axis. Owned. */
+static bpl_value *counts_for_lines(bpl_session *session, bpl_value *counts, const bpl_value *value, uint32_t axis)
 {
     uint32_t rank = bpl_rank(value);
-    if (counts->type != BPL_NUMBERS) return bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers"), false;
-    bool agree = bpl_rank(counts) + 1 == rank;
+    bool agree = rank && bpl_rank(counts) + 1 == rank;
     for (uint32_t i = 0; agree && i + 1 < rank; i++) agree = bpl_shape(counts)[i] == bpl_shape(value)[i + (i >= axis)];
-    bool whole = counts->class <= BPL_CLASS_FLOAT;
-    if (whole && counts->class == BPL_CLASS_FLOAT) {
-        wg_scope_open(session->lazy);
-        wg_array *exact = wg_array_floor(counts->array), *good = exact ? wg_array_array_equal(exact, counts->array) : NULL;
-        int64_t answer = 0;
-        if (!good || !wg_array_int64(good, &answer)) bpl_fail_lazy(session);
-        wg_scope_close(session->lazy);
-        whole = answer != 0;
+    if (agree && whole_counts(session, counts)) return bpl_keep(counts);
+    if (bpl_failed(session)) return NULL;
+    size_t bytes = ((size_t)bpl_volume(counts) + 1) * sizeof(int64_t);
+    int64_t *numbers = base_allocate(session->allocator, bytes);
+    if (!numbers) return bpl_fail_memory(session);
+    bpl_value *result = NULL;
+    if (bpl_all_whole(session, counts, "⌽: a count", numbers)) {
+        if (agree) result = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, rank - 1, bpl_shape(counts), numbers);
+        else bpl_fail(session, BPL_LENGTH, "⌽: the counts are one number, or one for each line along the axis");
     }
-    if (!whole) return bpl_fail(session, BPL_DOMAIN, "⌽: the counts are whole numbers"), false;
-    return agree || bpl_fail(session, BPL_LENGTH, "⌽: the counts are one number, or one for each line along axis %u", axis);
+    base_free(session->allocator, numbers, bytes);
+    return result;
 }
 
 /* Whether all counts turn an axis alike, so that its keys go along. */
@@ -111,38 +124,42 @@ static bool one_count(bpl_session *session, const bpl_value *counts, int64_t ext
     return same && bpl_volume(counts);
 }
 
+static bpl_value *rotate_lines(bpl_session *session, bpl_value *counts, bpl_value *value, rotate_plan plan)
+{
+    const bpl_axis *labels = bpl_axis_of(value, plan.axis);
+    int64_t extent = bpl_shape(value)[plan.axis];
+    if (labels && labels->labels && extent && one_count(session, counts, extent, &plan.count))
+        return carry_stepped(session, bpl_lay(session, value, rotated, &plan), value, plan.axis, plan.count, 1);
+    if (bpl_failed(session)) return NULL;
+    plan.counts = counts;
+    bpl_value *result = bpl_lay(session, value, rotated, &plan);
+    if (!result || !value->keys) return result;
+    bpl_keys *keys = bpl_keys_new(session, bpl_rank(value), bpl_shape(value)); /* the keys of the axis no longer hold for every line */
+    bool good = keys != NULL;
+    for (uint32_t axis = 0; good && axis < bpl_rank(value); axis++)
+        good = axis == plan.axis ? bpl_axis_set_name(session, &keys->axes[axis], value->keys->axes[axis].name)
+                                 : bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, axis));
+    if (!good) bpl_release(result), result = NULL;
+    return bpl_settle_keys(session, result, keys);
+}
+
 static bpl_value *rotate(bpl_session *session, const bpl_call *call, bool first)
 {
     bpl_value *value = call->right;
     uint32_t rank = bpl_rank(value);
     rotate_plan plan = {0};
-    bool single = bpl_is_unit(call->left) || (bpl_rank(call->left) == 1 && bpl_volume(call->left) == 1);
+    bool single = bpl_volume(call->left) == 1;
     if ((rank || call->axes) && !bpl_axis_given(session, call->axes, value, first ? 0 : rank - 1, &plan.axis)) return NULL;
     if (single && !bpl_to_integer(session, call->left, "⌽: the count", &plan.count)) return NULL;
-    if (!rank && single) return bpl_keep(value);
-    int64_t extent = rank ? bpl_shape(value)[plan.axis] : 1;
+    if (!rank && single) return bpl_moved_unit(session, value);
     if (single) {
+        int64_t extent = bpl_shape(value)[plan.axis];
         plan.count = extent ? plan.count % extent : 0;
         return carry_stepped(session, bpl_lay(session, value, rotated, &plan), value, plan.axis, plan.count, 1);
     }
-    if (!rank || !counts_for_lines(session, call->left, value, plan.axis))
-        return rank ? NULL : bpl_fail(session, BPL_LENGTH, "⌽: several counts for a value without axes");
-    plan.counts = call->left;
-    const bpl_axis *labels = bpl_axis_of(value, plan.axis);
-    if (labels && labels->labels && extent && one_count(session, call->left, extent, &plan.count)) {
-        plan.counts = NULL;
-        return carry_stepped(session, bpl_lay(session, value, rotated, &plan), value, plan.axis, plan.count, 1);
-    }
-    if (bpl_failed(session)) return NULL;
-    bpl_value *result = bpl_lay(session, value, rotated, &plan);
-    if (!result || !value->keys) return result;
-    bpl_keys *keys = bpl_keys_new(session, rank, bpl_shape(value)); /* the keys of the axis no longer hold for every line */
-    bool good = keys != NULL;
-    for (uint32_t axis = 0; good && axis < rank; axis++)
-        good = axis == plan.axis ? bpl_axis_set_name(session, &keys->axes[axis], value->keys->axes[axis].name)
-                                 : bpl_axis_copy(session, &keys->axes[axis], bpl_axis_of(value, axis));
-    if (!good) bpl_release(result), result = NULL;
-    return bpl_settle_keys(session, result, keys);
+    bpl_value *counts = counts_for_lines(session, call->left, value, plan.axis), *result = counts ? rotate_lines(session, counts, value, plan) : NULL;
+    bpl_release(counts);
+    return result;
 }
 
 bpl_value *bpl_do_rotate(bpl_session *session, const bpl_call *call) { return rotate(session, call, false); }
@@ -179,8 +196,10 @@ static bool part_counts(bpl_session *session, const bpl_call *call, const char *
 {
     bpl_value *value = call->right;
     uint32_t rank = bpl_rank(value), axes = 0;
-    if (!bpl_to_integers(session, call->left, name, false, counts, count)) return false;
-    bool good = true;
+    bpl_value *given = bpl_volume(call->left) ? bpl_keep(call->left) : bpl_empty(session); /* no counts may be no characters */
+    bool good = given && bpl_to_integers(session, given, name, false, counts, count);
+    bpl_release(given);
+    if (!good) return false;
     for (uint32_t i = 0; i < WG_MAX_RANK; i++) list[i] = i;
     if (call->axes) {
         good = bpl_axes_of(session, call->axes, value, list, &axes);

@@ -72,6 +72,7 @@ bpl_value *bpl_do_transpose(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = call->right;
     transpose_plan plan = {.count = bpl_rank(value), .rank = bpl_rank(value)};
+    if (!plan.rank) return bpl_moved_unit(session, value);
     if (plan.rank < 2) return bpl_keep(value);
     for (uint32_t i = 0; i < plan.rank; i++) plan.factors[i] = (factor){bpl_shape(value)[i], plan.rank - 1 - i, (int32_t)i, NULL};
     return transpose(session, value, &plan);
@@ -84,23 +85,29 @@ static bool destination(bpl_session *session, const bpl_value *item, int64_t *pl
     if (item->type == BPL_CHARACTERS)
         return bpl_fail(session, BPL_DOMAIN, "⍉ takes numbers as destinations; names select axes in ⍉⁻"), false;
     if (!bpl_to_integer(session, item, "⍉: a destination", place)) return false;
-    return (*place >= 0 && *place < WG_MAX_RANK) || bpl_fail(session, BPL_DOMAIN, "⍉: %lld is no axis of the result", (long long)*place);
+    if (*place > WG_MAX_RANK) *place = WG_MAX_RANK; /* which leaves a gap, too */
+    return *place >= 0 || bpl_fail(session, BPL_DOMAIN, "⍉: %lld is no axis of the result", (long long)*place);
 }
+
+static bool no_pairs(bpl_session *session) { return bpl_fail(session, BPL_DOMAIN, "⍉: an axis is split by pairs of destination and length"); }
 
 /* A pair of a group: where a factor goes, and its length (∞: what is left, -1 here). */
 static bool pair(bpl_session *session, const bpl_value *item, factor *to)
 {
     int64_t *numbers, count;
     if (!bpl_to_integers(session, item, "⍉: a pair of destination and length", true, &numbers, &count)) return false;
-    bool good = count == 2 && numbers[0] >= 0 && numbers[0] < WG_MAX_RANK && numbers[1] >= 0;
-    if (good) *to = (factor){numbers[1] == INT64_MAX ? -1 : numbers[1], numbers[0], -1, NULL};
+    bool good = count == 2 && numbers[0] >= 0 && numbers[1] >= 0;
+    if (good) *to = (factor){numbers[1] == INT64_MAX ? -1 : numbers[1], numbers[0] < WG_MAX_RANK ? numbers[0] : WG_MAX_RANK, -1, NULL};
     bpl_free_integers(session, numbers, count);
-    return good || bpl_fail(session, BPL_DOMAIN, "⍉: an axis is split by pairs of destination and length");
+    return good || no_pairs(session);
 }
+
+static bool is_split(const bpl_value *item) { return item->type != BPL_CHARACTERS && (bpl_rank(item) || item->type == BPL_ITEMS); }
 
 static bool split_axis(bpl_session *session, const bpl_value *group, int64_t extent, transpose_plan *plan)
 {
     int64_t pairs = bpl_tally(group), known = 1;
+    if (bpl_rank(group) != 1) return no_pairs(session);
     factor *open = NULL;
     if (pairs + plan->count > WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "⍉: an array has at most %d axes", WG_MAX_RANK), false;
     for (int64_t i = 0; i < pairs; i++) {
@@ -121,12 +128,28 @@ static bool split_axis(bpl_session *session, const bpl_value *group, int64_t ext
     return known == extent || bpl_fail(session, BPL_LENGTH, "⍉: the lengths of a split do not make an axis of length %lld", (long long)extent);
 }
 
+/* A destination, or pairs of a split, whatever they are for? */
+static bool destination_formed(bpl_session *session, const bpl_value *item)
+{
+    int64_t place;
+    bool good = true;
+    if (!is_split(item)) return destination(session, item, &place);
+    if (bpl_rank(item) != 1) return no_pairs(session);
+    for (int64_t i = 0; good && i < bpl_tally(item); i++) {
+        factor to;
+        bpl_value *one = bpl_cell(session, item, i);
+        good = one && pair(session, one, &to);
+        bpl_release(one);
+    }
+    return good;
+}
+
 static bool read_destinations(bpl_session *session, const bpl_value *left, const bpl_value *value, transpose_plan *plan)
 {
     int64_t given = bpl_volume(left);
-    for (int64_t axis = 0, place; given > bpl_rank(value) && axis < given; axis++) { /* one too many, or none at all? */
+    for (int64_t axis = 0; given > bpl_rank(value) && axis < given; axis++) { /* are they destinations, if too many? */
         bpl_value *item = bpl_item(session, left, axis);
-        bool good = item && (bpl_rank(item) || destination(session, item, &place));
+        bool good = item && destination_formed(session, item);
         bpl_release(item);
         if (!good) return false;
     }
@@ -135,7 +158,7 @@ static bool read_destinations(bpl_session *session, const bpl_value *left, const
     for (uint32_t axis = 0; axis < bpl_rank(value); axis++) {
         int64_t extent = bpl_shape(value)[axis], place = -1;
         bpl_value *item = axis < given ? bpl_item(session, left, axis) : NULL;
-        bool group = item && bpl_rank(item) && item->type != BPL_CHARACTERS, good = axis >= given || item;
+        bool group = item && is_split(item), good = axis >= given || item;
         if (good && group) good = split_axis(session, item, extent, plan);
         else if (good && item) good = destination(session, item, &place);
         if (good && !group) {
@@ -178,7 +201,7 @@ bpl_value *bpl_do_transpose_to(bpl_session *session, const bpl_call *call)
     }
     transpose_plan plan = {0};
     if (!read_destinations(session, call->left, call->right, &plan) || !fill_destinations(session, &plan)) return NULL;
-    if (!plan.count) return bpl_keep(call->right);
+    if (!plan.count) return bpl_moved_unit(session, call->right);
     int64_t shape[WG_MAX_RANK];
     for (uint32_t i = 0; i < plan.count; i++) shape[i] = plan.factors[i].extent;
     if (!bpl_shape_allowed(session, plan.count, shape)) return NULL;

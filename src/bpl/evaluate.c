@@ -28,8 +28,9 @@ static bpl_value *read_line(bpl_session *session)
 {
     base_string line = base_string_new(session->allocator);
     bpl_value *value = NULL;
+    if (!bpl_act(session, "input")) return NULL;
     if (!session->read_line) bpl_fail(session, BPL_IO, "⎕ has nothing to read a line from");
-    else if (!session->read_line(session->user, &line)) bpl_fail(session, BPL_IO, "⎕ found the end of the input");
+    else if (!session->read_line(session->user, &line) && bpl_go_on(session)) bpl_fail(session, BPL_IO, "⎕ found the end of the input");
     else if (line.failed) bpl_fail_memory(session);
     else value = bpl_string(session, line.text ? line.text : "", line.length);
     base_string_free(&line);
@@ -431,7 +432,7 @@ static bpl_value *power(bpl_session *session, bpl_value *operand, const bpl_valu
 {
     int64_t *numbers, count;
     if (!bpl_to_integers(session, exponents, "a superscript", false, &numbers, &count)) return NULL;
-    bpl_value *exponent = bpl_float(session, (double)numbers[0]);
+    bpl_value *exponent = bpl_integer(session, numbers[0]);
     bpl_free_integers(session, numbers, count);
     bpl_value *value = exponent ? bpl_dyad(session, BPL_GLYPH_POWER, operand, exponent) : NULL;
     bpl_release(exponent);
@@ -659,6 +660,35 @@ bpl_value *bpl_evaluate_value(bpl_session *session, const bpl_node *node)
 
 /* ---- sources ------------------------------------------------------------------------------------------------------------------------------ */
 
+/* How a statement is grouped, written before its value. */
+static bool show_tree(bpl_session *session, const bpl_node *tree)
+{
+    base_string text = base_string_new(session->allocator);
+    bool done = session->preferences.trees ? bpl_print_branches(session, &text, tree) : (bpl_print_tree(&text, tree), true);
+    base_string_puts(&text, "\n");
+    if (done && text.failed) done = bpl_fail_memory(session) != NULL;
+    if (done && session->write) session->write(session->user, text.text, text.length);
+    base_string_free(&text);
+    return done;
+}
+
+/* Whether a function leaves session->shy as its result is: system functions, ⍎, and dfns, whose last statement may be an assignment. */
+static bool tells_shy(bpl_session *session, const bpl_node *function)
+{
+    if (function->kind == BPL_NODE_FUNCTION) return function->row == BPL_GLYPH_EXECUTE;
+    if (function->kind == BPL_NODE_DERIVE) function = function->children[0];
+    if (function->kind != BPL_NODE_NAME) return function->kind == BPL_NODE_SYSTEM || function->kind == BPL_NODE_DFN;
+    const bpl_value *value = bpl_lookup(session, function->symbol);
+    return value && bpl_is_function(value) && value->function->form == BPL_DFN;
+}
+
+/* Whether a statement's value is not shown: that of an assignment which does not stand in parentheses, or of a call that ended with one. */
+static bool is_shy(bpl_session *session, const bpl_node *tree, const bpl_token *first)
+{
+    if (tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE) return tree->start <= first->start;
+    return tree->kind == BPL_NODE_CALL && session->shy && tells_shy(session, tree->children[tree->count - 2]);
+}
+
 bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
 {
     bpl_value *value = NULL;
@@ -671,13 +701,12 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         session->no_result = false;
         const bpl_node *tree = bpl_go_on(session) ? bpl_statement_tree(session, source, &source->body.statements[i]) : NULL;
         if (!tree) break;
-        *shy = tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE;
         session->shy = false;
         value = bpl_evaluate(session, tree);
-        *shy |= tree->kind == BPL_NODE_CALL && tree->children[tree->count - 2]->kind == BPL_NODE_SYSTEM && session->shy;
+        *shy = is_shy(session, tree, &source->tokens[source->body.statements[i].first]);
         if (!value && !session->no_result) break;
-        bool last = i + 1 == source->body.count;
-        if (shows && !last && value && !*shy && !bpl_show_line(session, value)) {
+        bool last = i + 1 == source->body.count, seen = shows && value && !*shy;
+        if (seen && ((session->preferences.dissects && !show_tree(session, tree)) || (!last && !bpl_show_line(session, value, false)))) {
             bpl_release(value), value = NULL;
             break;
         }

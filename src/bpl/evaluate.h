@@ -20,8 +20,8 @@ bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t c
 /* The role that a name has now. */
 bpl_role bpl_role_now(bpl_session *session, bpl_symbol name);
 static inline bool bpl_class_is_real(uint8_t class) { return class <= BPL_CLASS_FLOAT; }
-/* Writes a value as lines to where output goes. assign.c */
-bool bpl_show_line(bpl_session *session, const bpl_value *value);
+/* Writes a value as lines to where output goes; whole: a large one too. assign.c */
+bool bpl_show_line(bpl_session *session, const bpl_value *value, bool whole);
 
 /* dfn.c: the value of ∇ and of ⍢ (owned). */
 bpl_value *bpl_self(bpl_session *session);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "bpl/evaluate.h"
 
 /* ---- settings that a text begins with ---------------------------------------------------------------------------------------------------- */
@@ -59,6 +58,7 @@ static bpl_value *run_text(bpl_session *session, void *data)
     bool shy;
     bpl_source *source = bpl_read_source(session, "⍎", run->text, run->length);
     bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    session->shy = value && shy;
     if (!value && bpl_failed(session)) bpl_trace(session, at);
     session->at = at;
     if (source) bpl_source_release(source);
@@ -100,8 +100,6 @@ bpl_value *bpl_do_execute(bpl_session *session, const bpl_call *call) { return e
 bpl_value *bpl_do_execute_in(bpl_session *session, const bpl_call *call) { return execute(session, call); }
 
 /* ---- •load -------------------------------------------------------------------------------------------------------------------------------- */
-
-#define MODULE_BYTES ((size_t)64 << 20)
 
 /* A module's frame lives as long as the session: its dfns look for names there. */
 struct bpl_module {
@@ -177,14 +175,14 @@ static bpl_value *module_record(bpl_session *session, const bpl_frame *frame)
     return NULL;
 }
 
-static bpl_value *run_module(bpl_session *session, const char *path, const base_file *file)
+static bpl_value *run_module(bpl_session *session, const char *path, const base_string *text)
 {
     const bpl_node *at = session->at;
     bpl_frame *around = session->frame;
     bpl_value *value = NULL, *record = NULL;
     bool shy;
     struct bpl_module *module = module_new(session, path);
-    bpl_source *source = module ? bpl_read_source(session, path, (const char *)file->bytes, file->length) : NULL;
+    bpl_source *source = module ? bpl_read_source(session, path, text->text, text->length) : NULL;
     if (source) {
         module->loading = true;
         module->frame.caller = around;
@@ -207,17 +205,12 @@ bpl_value *bpl_system_load(bpl_session *session, const bpl_call *call)
     size_t length;
     if (call->left) return bpl_fail(session, BPL_SYNTAX, "•load takes one argument, not two");
     if (!bpl_act(session, "a file") || !bpl_to_text(session, call->right, "the path of •load", &path, &length)) return NULL;
-    base_string whole = base_string_new(session->allocator);
-    base_file file;
-    wg_error error = {.code = WG_OK};
+    base_string whole = base_string_new(session->allocator), text = base_string_new(session->allocator);
     bpl_value *record = NULL;
     if (bpl_stack_is_low(session)) bpl_fail(session, BPL_LIMIT, "modules are nested too deep");
     else if (!put_path(session, &whole, path)) bpl_fail_memory(session);
-    else if (!base_file_read(session->allocator, whole.text, MODULE_BYTES, &file, &error)) bpl_fail(session, BPL_IO, "%s", error.message);
-    else {
-        record = run_module(session, whole.text, &file);
-        base_file_close(&file);
-    }
+    else if (bpl_read_file(session, whole.text, &text)) record = run_module(session, whole.text, &text);
+    base_string_free(&text);
     base_string_free(&whole);
     base_free(session->allocator, path, length + 1);
     return record;

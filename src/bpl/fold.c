@@ -51,8 +51,8 @@ static bpl_value *identity_number(bpl_session *session, int32_t glyph, const bpl
     bool logical = glyph == BPL_GLYPH_OR || glyph == BPL_GLYPH_AND;
     if (isinf(number) && like->class != BPL_CLASS_FLOAT) return bpl_float_of(session, session->preferences.float_kind, number);
     switch ((bpl_class)like->class) {
-    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_integer(session, (int64_t)number);
-    case BPL_CLASS_ORDINARY: return bpl_integer(session, (int64_t)number);
+    case BPL_CLASS_BOOLEAN: return logical ? bpl_boolean(session, number != 0) : bpl_strong(session, bpl_integer(session, (int64_t)number));
+    case BPL_CLASS_ORDINARY: return bpl_strong(session, bpl_integer(session, (int64_t)number));
     case BPL_CLASS_FIXED: return bpl_fixed(session, kind, (int64_t)number);
     case BPL_CLASS_FLOAT: return bpl_float_of(session, kind, number);
     default: return bpl_float_of(session, session->preferences.float_kind, number);
@@ -217,6 +217,7 @@ static bpl_value *scan_by_row(bpl_session *session, int32_t glyph, bpl_value *va
 typedef struct lane_call {
     bpl_value *function, *seed;
     int32_t glyph;
+    bool simple; /* whether the lanes are those of numbers */
 } lane_call;
 
 static bpl_value *identity_of(bpl_session *session, int32_t glyph, bpl_value *value)
@@ -235,15 +236,36 @@ static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, b
     if (!bpl_cells_open(session, lane, 1, BPL_ITEM, &cells)) return NULL;
     int64_t i = cells.count;
     bpl_value *result = call->seed ? bpl_keep(call->seed) : i ? bpl_cells_at(&cells, --i) : identity_of(session, call->glyph, lane);
+    bpl_loop loop = {0};
     while (result && i > 0) {
-        bpl_value *item = bpl_cells_at(&cells, --i), *old = result;
+        bpl_value *old = result, *item = bpl_loop_watch(session, &loop, old, i) ? bpl_loop_item(session, lane, i - 1) : NULL, *last = NULL;
+        bpl_loop_items items = {item, lane, --i, -1};
+        if (!item && !bpl_failed(session)) item = bpl_cells_at(&cells, i);
         result = item ? bpl_wanted(session, bpl_apply(session, call->function, item, old)) : NULL;
+        if (items.item && result) last = bpl_loop_run(session, &loop, old, result, &items, i + 1, false);
+        if (last) i = 0;
+        if (last || bpl_failed(session)) bpl_release(result), result = last;
         bpl_release(item);
         bpl_release(old);
         if (result && !bpl_settle_step(session, result, i)) bpl_release(result), result = NULL;
     }
     bpl_cells_close(&cells);
     return result;
+}
+
+/* The other states of a scan from a watched call on: true where that made them all. False, with or without an error: they are to be called. */
+static bool scan_rest(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_items *states, int64_t at, const bpl_loop_items *items)
+{
+    int64_t count = states->volume - at;
+    bool plain = !state->weak && (state->atom || bpl_rank(state));
+    bpl_value *all = plain ? bpl_loop_run(session, loop, state, states->at[at], items, count, true) : NULL;
+    bool good = all != NULL;
+    for (int64_t i = 0; i < count && good; i++) {
+        bpl_release(states->at[at + i]);
+        good = (states->at[at + i] = state->atom ? bpl_item(session, all, i) : bpl_cell(session, all, i)) != NULL;
+    }
+    bpl_release(all);
+    return good;
 }
 
 /* From the first item to the last, each state an item of the result. */
@@ -254,15 +276,21 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
     bpl_cells cells;
     bpl_items *states = bpl_items_new(session, 1, bpl_shape(lane));
     if (!states) return NULL;
-    bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells);
-    for (int64_t i = 0; good && i < states->volume; i++) {
-        bpl_value *item = bpl_cells_at(&cells, i), *state = i ? states->at[i - 1] : call->seed;
+    bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells), done = false;
+    bpl_loop loop = {0};
+    for (int64_t i = 0; good && !done && i < states->volume; i++) {
+        bpl_value *state = i ? states->at[i - 1] : call->seed;
+        bool watched = state && bpl_loop_watch(session, &loop, state, states->volume - i);
+        bpl_loop_items items = {watched ? bpl_loop_item(session, lane, i) : NULL, lane, i, 1};
+        bpl_value *item = items.item || bpl_failed(session) ? items.item : bpl_cells_at(&cells, i);
         states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
+        if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items);
         bpl_release(item);
-        good = states->at[i] && bpl_settle_step(session, states->at[i], i);
+        good = states->at[i] && !bpl_failed(session) && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
-    bool joins = call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE; /* the first state is an item as it was, the others are results */
+    /* Of numbers the first state is an item as it was, the others are results; items of several kinds stay as they are. */
+    bool joins = call->simple && call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE;
     if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
     return NULL;
@@ -306,7 +334,7 @@ bpl_value *bpl_fold(bpl_session *session, bpl_value *function, bpl_value *seed, 
         bpl_release(item);
         return result;
     }
-    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    lane_call call = {function, seed, bpl_fold_primitive(function), bpl_is_simple(value)};
     bpl_value *result = bpl_is_simple(value) ? fold_by_row(session, function, call.glyph, seed, value) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, false);
 }
@@ -330,7 +358,7 @@ static bpl_value *scan_last(bpl_session *session, bpl_value *function, bpl_value
     bool unit = value->atom || bpl_is_unit(value);
     if (unit && seed) return scan_unit(session, function, seed, value);
     if (unit || !bpl_volume(value) || (!seed && bpl_shape(value)[bpl_rank(value) - 1] < 2)) return bpl_keep(value);
-    lane_call call = {function, seed, bpl_fold_primitive(function)};
+    lane_call call = {function, seed, bpl_fold_primitive(function), bpl_is_simple(value)};
     bpl_value *result = bpl_is_simple(value) && !seed ? scan_by_row(session, call.glyph, value, bpl_rank(value) - 1) : NULL;
     return result || bpl_failed(session) ? result : over_lanes(session, value, &call, true);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bpl/kinds.h"
+#include "bpl/whole.h"
 #include "bpl/write.h"
 
 /* ---- keys of the result ------------------------------------------------------------------------------------------------------------------- */
@@ -408,6 +409,7 @@ bpl_value *bpl_do_select(bpl_session *session, const bpl_call *call)
 {
     bpl_value *selectors[2 * WG_MAX_RANK], *result = NULL;
     uint32_t count;
+    if (bpl_rank(call->left) > 1) return bpl_by_rows(session, call, bpl_do_select);
     if (selectors_of(session, call->left, selectors, &count)) {
         bpl_value *fill = chosen_fill(session, call->axes);
         if (fill) result = select_filled(session, call->right, selectors, count, fill);

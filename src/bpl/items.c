@@ -229,7 +229,7 @@ static bpl_value *zero_of(bpl_session *session, bpl_class class, wg_kind kind)
 {
     switch (class) {
     case BPL_CLASS_BOOLEAN: return bpl_boolean(session, false);
-    case BPL_CLASS_ORDINARY: return bpl_integer(session, 0);
+    case BPL_CLASS_ORDINARY: return bpl_strong(session, bpl_integer(session, 0));
     case BPL_CLASS_FIXED: return bpl_fixed(session, kind, 0);
     case BPL_CLASS_FLOAT: return bpl_float_of(session, kind, 0);
     case BPL_CLASS_COMPLEX: return bpl_complex(session, kind, 0, 0);
@@ -258,7 +258,7 @@ static bpl_value *prototype_further(bpl_session *session, void *item)
 bpl_value *bpl_prototype_of(bpl_session *session, const bpl_value *item)
 {
     if (bpl_is_simple(item)) return simple_prototype(session, item);
-    if (item->type == BPL_RATIONAL) return bpl_integer(session, 0);
+    if (item->type == BPL_RATIONAL) return bpl_strong(session, bpl_integer(session, 0));
     if (item->type != BPL_ITEMS) return bpl_keep((bpl_value *)item);
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, prototype_further, (void *)item);
     bpl_items *filled = bpl_items_new(session, item->items->rank, item->items->shape);

@@ -10,7 +10,7 @@ bool bpl_numeric(bpl_session *session, bpl_number *a)
     if (a->class != BPL_CLASS_CHARACTER) return a->array != NULL;
     if (wg_array_volume(a->array)) return bpl_fail(session, BPL_DOMAIN, "numbers are expected, not characters"), false;
     wg_kind kind = session->preferences.float_kind;
-    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, true, true};
+    *a = (bpl_number){wg_array_zeros(session->lazy, kind, wg_array_rank(a->array), wg_array_shape(a->array)), BPL_CLASS_FLOAT, a->weak, true};
     return a->array != NULL;
 }
 
@@ -92,16 +92,18 @@ bool bpl_fits(wg_kind kind, int64_t number)
     return base_number_exact((base_number){.i = number}, WG_KIND_I64, kind, &same);
 }
 
-/* An ordinary scalar takes the fixed kind that it meets, where that holds it. */
+/* A weak ordinary scalar takes the fixed kind that it meets, where that holds it. */
 static bool fix_scalar(bpl_session *session, bpl_number *ordinary, wg_kind kind)
 {
-    int64_t number;
-    if (!wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
+    int64_t number = 0;
+    bool none = wg_array_volume(ordinary->array) == 0;
+    if (!none && !wg_array_int64(ordinary->array, &number)) return bpl_fail_lazy(session), false;
     if (!bpl_fits(kind, number))
         return bpl_fail(session, BPL_DOMAIN, "%lld does not fit the fixed integer of %zu byte%s that it meets: mark one of the two",
                         (long long)number,
                         wg_kind_bytes(kind), wg_kind_bytes(kind) == 1 ? "" : "s"), false;
     *ordinary = bpl_convert(*ordinary, BPL_CLASS_FIXED, kind);
+    ordinary->weak = false;
     return ordinary->array != NULL;
 }
 
@@ -118,7 +120,7 @@ static bool join_fixed(bpl_session *session, bpl_number *fixed, bpl_number *othe
     wg_kind kind = bpl_number_kind(*fixed);
     if (other->class == BPL_CLASS_FIXED) return both(fixed, other, BPL_CLASS_FIXED, wider(kind, bpl_number_kind(*other)));
     if (other->class == BPL_CLASS_BOOLEAN) return both(fixed, other, BPL_CLASS_FIXED, kind);
-    if (wg_array_rank(other->array) == 0) return fix_scalar(session, other, kind);
+    if (other->weak) return fix_scalar(session, other, kind);
     return both(fixed, other, BPL_CLASS_ORDINARY, WG_KIND_I64);
 }
 

@@ -18,11 +18,12 @@ static bool put_item(writer *w, const bpl_value *value);
 
 bpl_edges bpl_edges_of(const bpl_value *value, uint32_t axis, const bpl_style *style)
 {
-    int64_t extent = bpl_shape(value)[axis];
-    bpl_edges edges = {extent, extent, extent, false};
+    int64_t extent = bpl_shape(value)[axis], most = extent;
     const bpl_preferences *wanted = &value->session->preferences;
-    if (!style->shortens || bpl_volume(value) <= wanted->shown || extent <= 2 * wanted->edges) return edges;
-    return (bpl_edges){wanted->edges, extent - wanted->edges, extent, true};
+    if (style->shortens && bpl_volume(value) > wanted->shown) most = wanted->edges;
+    if (style->edges && style->edges < most && axis + 1 == bpl_rank(value)) most = style->edges;
+    if (most >= (extent + 1) / 2) return (bpl_edges){extent, extent, extent, false};
+    return (bpl_edges){most, extent - most, extent, true};
 }
 
 int64_t bpl_edges_count(bpl_edges edges) { return edges.head + edges.gap + edges.extent - edges.tail; }
@@ -67,6 +68,7 @@ static bool put_text(writer *w, const contents *of, int64_t first, bpl_edges edg
         int64_t at = bpl_edges_at(edges, place);
         uint32_t code = 0x2026;
         wg_view view;
+        if (!(place & 0xfff) && !bpl_go_on(w->session)) return false;
         if (at >= 0 && of->value->type == BPL_CHARACTERS) code = character_at(of, first + at);
         else if (at >= 0) {
             if (!bpl_read(w->session, of->value->items->at[first + at], &view)) return false;
@@ -198,6 +200,7 @@ static bool put_row(writer *w, const contents *of, int64_t first)
     if (bracketed) base_string_puts(w->out, "[");
     for (int64_t place = 0; place < bpl_edges_count(edges); place++) {
         int64_t at = bpl_edges_at(edges, place);
+        if (!(place & 0xfff) && !bpl_go_on(w->session)) return false;
         if (place) base_string_puts(w->out, " ");
         if (at < 0) base_string_puts(w->out, "…");
         else if (!put_at(w, of, first + at)) return false;

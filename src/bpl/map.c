@@ -9,7 +9,7 @@
 
 bool bpl_act(bpl_session *session, const char *what)
 {
-    if (!session->trials) return true;
+    if (!session->trials) return session->acts++, true;
     bpl_fail(session, BPL_UNSUPPORTED, "%s for all cells at once", what);
     return false;
 }
@@ -278,9 +278,11 @@ static bpl_value *over_nothing(bpl_session *session, const bpl_map *map, const b
     bpl_value *right = prototype_of(session, map->right, map->right_rank, map->form), *result = NULL, *value = NULL;
     if (right && (left || !map->left)) {
         session->prototypes++;
-        result = call_once(session, map, left, right);
+        bool by_items = !map->code && map->assembly == BPL_ASSEMBLE_ITEMS && bpl_is_pervasive(map->function, map->left);
+        if (by_items) result = bpl_pervade_none(session, map->function->function->row, left, right);
+        else result = call_once(session, map, left, right);
         session->prototypes--;
-        result = bpl_prototype_result(session, result);
+        if (!by_items || strcmp(session->error.kind, "LENGTH")) result = bpl_prototype_result(session, result);
     }
     if (result) value = bpl_assemble_empty(session, frames, map->assembly, result);
     bpl_release(result);

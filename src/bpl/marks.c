@@ -5,10 +5,16 @@
 
 /* ---- integers ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* A mark of a width is for numbers: text without characters has none. */
+static bool no_text(bpl_session *session, bpl_number a)
+{
+    return a.class != BPL_CLASS_CHARACTER || bpl_fail(session, BPL_DOMAIN, "numbers are expected, not characters");
+}
+
 /* Floats go to the whole number below and stay in the kind's range, integers wrap. An infinite number at hand is refused. */
 static bpl_number as_integers(bpl_session *session, bpl_number a, bpl_class class, wg_kind kind)
 {
-    if (!bpl_real(session, &a)) return bpl_nothing();
+    if ((class == BPL_CLASS_FIXED && !no_text(session, a)) || !bpl_real(session, &a)) return bpl_nothing();
     if (a.class != BPL_CLASS_FLOAT) return bpl_number_of(wg_array_convert_wrap(a.array, kind), class);
     double known;
     if (bpl_known(a, &known) && !(known - known == 0)) return bpl_fail(session, BPL_DOMAIN, "no integer is infinite or no number"), bpl_nothing();
@@ -25,7 +31,7 @@ static bpl_number mark_I64(bpl_session *session, bpl_number a) { return as_integ
 
 static bpl_number as_floats(bpl_session *session, bpl_number a, wg_kind kind)
 {
-    if (!bpl_numeric(session, &a)) return bpl_nothing();
+    if (!no_text(session, a) || !bpl_numeric(session, &a)) return bpl_nothing();
     a.weak = false;
     if (a.class != BPL_CLASS_COMPLEX) return bpl_convert(a, BPL_CLASS_FLOAT, kind);
     return bpl_convert(a, BPL_CLASS_COMPLEX, kind == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64);

@@ -23,11 +23,12 @@ static void name_function(bpl_session *session, const bpl_pervasive *of)
     memcpy(message + head - 2, ": ", 2);
 }
 
-/* Keeps what a rule answered as a value, and closes the scope that it ran in. */
-static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_number result, bool atom)
+/* Keeps what a rule answered as a value, and closes the scope that it ran in. weak: the arguments are, and so is what is of ordinary integers then. */
+static bpl_value *settle(bpl_session *session, const bpl_pervasive *of, bpl_number result, bool atom, bool weak)
 {
+    weak = weak && atom && (result.weak || result.class == BPL_CLASS_ORDINARY);
     if (bpl_failed(session)) name_function(session, of);
-    bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, result.weak && atom);
+    bpl_value *value = bpl_failed(session) ? NULL : bpl_own_array(session, result.array, result.class, atom, weak);
     wg_scope_close(session->lazy);
     if (value) value->nonnegative = result.nonnegative;
     return value;
@@ -56,19 +57,46 @@ static void *refuse_function(bpl_session *session, const bpl_pervasive *of)
     return bpl_fail(session, BPL_DOMAIN, "%s takes numbers, not a function", of->text);
 }
 
-/* The prototype of a result without items: of the kinds and shapes that the function makes of the fills of its arguments, or 0 where it makes nothing of
- * them. */
+/* A fill; an atom itself, which may be weak. */
+static bpl_value *kind_of(bpl_session *session, const bpl_value *value)
+{
+    return value->atom && bpl_is_simple(value) ? bpl_keep((bpl_value *)value) : bpl_fill(session, value);
+}
+
+/* The prototype of a result without items: of the shapes of the arguments' fills, and of the kinds that the rule gives of none of each. Fills that do not
+ * agree are an error, and so is what has no kind, as characters under a mark. */
 static bpl_value *fill_of_result(bpl_session *session, const bpl_pervasive *of, const bpl_value *left, const bpl_value *right)
 {
-    bpl_value *l = left ? bpl_fill(session, left) : NULL, *r = bpl_fill(session, right), *result = NULL;
-    if (r && (l || !left)) result = bpl_pervade_by(session, of, l, r);
+    bpl_pervasive none = *of;
+    none.none = true;
+    bpl_value *l = left ? kind_of(session, left) : NULL, *r = kind_of(session, right), *result = NULL;
+    bool functions = (l && l->type >= BPL_FUNCTION) || (r && r->type >= BPL_FUNCTION);
+    if (functions) result = bpl_float(session, 0);
+    else if (r && (l || !left)) result = bpl_pervade_by(session, &none, l, r);
     bpl_release(l);
     bpl_release(r);
     bpl_value *prototype = result ? bpl_prototype_of(session, result) : NULL;
     bpl_release(result);
-    if (prototype) return prototype;
-    bpl_error_clear(session);
-    return bpl_float(session, 0);
+    return prototype;
+}
+
+/* None of a kind of numbers. */
+static bpl_number none_of(bpl_session *session, bpl_number a)
+{
+    int64_t length = 0;
+    bool complex = a.class == BPL_CLASS_COMPLEX;
+    wg_kind kind = bpl_number_kind(a), part = kind == WG_KIND_C64 ? WG_KIND_F32 : WG_KIND_F64;
+    wg_array *array = wg_array_zeros(session->lazy, complex ? part : kind, 1, &length);
+    return (bpl_number){array, complex ? BPL_CLASS_FLOAT : a.class, a.weak, true};
+}
+
+/* An array [shape] (an atom) of the fill of one without items; consumes it. */
+static bpl_value *spread_fill(bpl_session *session, bpl_value *empty, uint32_t rank, const int64_t *shape, bool atom)
+{
+    bpl_value *fill = empty ? bpl_fill(session, empty) : NULL;
+    bpl_release(empty);
+    if (!fill || atom) return fill;
+    return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, bpl_integers(session, shape, rank), fill);
 }
 
 static bpl_value *each_item(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
@@ -85,9 +113,15 @@ static bpl_value *each_item(bpl_session *session, const bpl_pervasive *of, bpl_v
 
 static bpl_value *monadic(bpl_session *session, const bpl_pervasive *of, bpl_value *right)
 {
+    if (bpl_is_simple(right) && of->none) {
+        wg_scope_open(session->lazy);
+        bpl_number a = none_of(session, number_of(right));
+        bpl_value *none = settle(session, of, a.array ? of->one(session, a) : bpl_nothing(), false, false);
+        return with_keys_of(session, spread_fill(session, none, bpl_rank(right), bpl_shape(right), right->atom), right);
+    }
     if (bpl_is_simple(right)) {
         wg_scope_open(session->lazy);
-        return with_keys_of(session, settle(session, of, of->one(session, number_of(right)), right->atom), right);
+        return with_keys_of(session, settle(session, of, of->one(session, number_of(right)), right->atom, right->weak), right);
     }
     if (right->type == BPL_ITEMS) return each_item(session, of, right);
     if (right->type == BPL_RATIONAL) return of->unbounded(session, of->row, NULL, right);
@@ -191,6 +225,12 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
 {
     wg_scope_open(session->lazy);
     bpl_number a = number_of(left), b = number_of(right);
+    if (a.class == BPL_CLASS_CHARACTER) a.weak = true; /* no characters on the left take the other's width, on the right they have that of floats */
+    if (of->none) {
+        a = none_of(session, a), b = none_of(session, b);
+        bpl_value *none = settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false, false);
+        return spread_fill(session, none, rank, shape, left->atom && right->atom);
+    }
     a.array = led(a.array, rank);
     b.array = led(b.array, rank);
     if (a.array && b.array && rank && (!wg_array_volume(a.array) || !wg_array_volume(b.array))) {
@@ -198,7 +238,7 @@ static bpl_value *simple_pair(bpl_session *session, const bpl_pervasive *of, bpl
         b = nothing_like(b, rank, shape);
     }
     bpl_number result = a.array && b.array ? of->two(session, a, b) : bpl_nothing();
-    return settle(session, of, result, left->atom && right->atom);
+    return settle(session, of, result, left->atom && right->atom, left->weak && right->weak);
 }
 
 /* Two arguments whose axes pair in order. */
@@ -251,7 +291,7 @@ static bpl_value *keyed_numbers(const bpl_pervasive *of, const bpl_pairing *p)
     bpl_number a = number_of(p->left), b = number_of(p->right);
     a.array = laid(p, true);
     b.array = laid(p, false);
-    return settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false);
+    return settle(session, of, a.array && b.array ? of->two(session, a, b) : bpl_nothing(), false, false);
 }
 
 /* Item by item; -1 is the fill. */
@@ -299,11 +339,14 @@ bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_val
     return dyadic_keyed(session, of, left, right);
 }
 
-bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_value *left, bpl_value *right)
 {
     const bpl_glyph_row *glyph = &bpl_glyphs[row];
-    bpl_pervasive of = {.text = glyph->glyph, .row = row, .unbounded = bpl_rational_call};
+    bpl_pervasive of = {.text = glyph->glyph, .row = row, .unbounded = bpl_rational_call, .none = none};
     if (left) of.two = glyph->two.rule;
     else of.one = glyph->one.rule;
     return bpl_pervade_by(session, &of, left, right);
 }
+
+bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right) { return pervade(session, row, false, left, right); }
+bpl_value *bpl_pervade_none(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right) { return pervade(session, row, true, left, right); }

@@ -94,3 +94,33 @@ void bpl_print_tree(base_string *out, const bpl_node *node)
     if (node->kind == BPL_NODE_FIELD) base_string_printf(out, " %s", bpl_symbol_text(node->source->session, node->symbol));
     base_string_puts(out, ")");
 }
+
+static bool put_branches(bpl_session *session, base_string *out, const bpl_node *node, base_string *indent)
+{
+    const char *head = heads[node->kind];
+    if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "this nests too deep to be shown as a tree");
+    if (!head[0] || node->kind == BPL_NODE_DFN) return slice(out, node), true;
+    base_string_puts(out, head);
+    print_detail(out, node);
+    if (node->kind == BPL_NODE_FIELD) base_string_printf(out, " %s", bpl_symbol_text(session, node->symbol));
+    for (uint32_t i = 0; i < node->count; i++) {
+        bool last = i + 1 == node->count;
+        size_t before = indent->length;
+        base_string_printf(out, "\n%s%s", before ? indent->text : "", last ? "└─ " : "├─ ");
+        base_string_puts(indent, last ? "   " : "│  ");
+        bool done = put_branches(session, out, node->children[i], indent);
+        indent->length = before;
+        if (indent->text) indent->text[before] = 0;
+        if (!done) return false;
+    }
+    return true;
+}
+
+bool bpl_print_branches(bpl_session *session, base_string *out, const bpl_node *node)
+{
+    base_string indent = base_string_new(session->allocator);
+    bool done = put_branches(session, out, node, &indent);
+    if (indent.failed) out->failed = true;
+    base_string_free(&indent);
+    return done;
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "bpl/display.h"
 #include "bpl/evaluate.h"
 
 /* ---- where an error came through ---------------------------------------------------------------------------------------------------------- */
@@ -78,10 +79,10 @@ static void put_place(base_string *out, const char *head, const bpl_source *sour
     base_string_printf(out, "\n%s %s:%u:%u\n", head, *source->name ? source->name : "statement", at.line, at.column);
     base_string_put(out, source->text + at.begin, at.line_length);
     base_string_puts(out, "\n");
-    for (uint32_t i = 1; i < at.column; i++) base_string_puts(out, " ");
+    bpl_put_times(out, " ", bpl_columns(source->text + at.begin, start > at.begin ? start - at.begin : 0));
     uint32_t stop = end > at.begin + at.line_length ? at.begin + at.line_length : end;
-    uint32_t width = stop > start ? characters(source->text + start, stop - start) : 1;
-    for (uint32_t i = 0; i < (width ? width : 1); i++) base_string_puts(out, "^");
+    int64_t width = stop > start ? bpl_columns(source->text + start, stop - start) : 1;
+    bpl_put_times(out, "^", width ? width : 1);
 }
 
 static void put_calls(base_string *out, const trace *calls)

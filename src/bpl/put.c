@@ -64,11 +64,16 @@ static bool kind_with(bpl_session *session, const bpl_value *array, const bpl_va
 {
     bpl_class own = array->class, other = value->class;
     *kind = (stored_kind){own, bpl_kind(array)}, *mixed = false;
-    if (own == BPL_CLASS_FIXED && other == BPL_CLASS_ORDINARY && value->atom) return fits_fixed(session, value, kind->kind);
+    if (own == BPL_CLASS_FIXED && other == BPL_CLASS_ORDINARY && value->weak) return fits_fixed(session, value, kind->kind);
+    if (own == BPL_CLASS_FIXED && other == BPL_CLASS_BOOLEAN) return true;
+    if (own == BPL_CLASS_BOOLEAN && other == BPL_CLASS_FIXED) return *kind = (stored_kind){other, bpl_kind(value)}, true;
+    if (own != other && (own == BPL_CLASS_FIXED || own == BPL_CLASS_ORDINARY) && (other == BPL_CLASS_FIXED || other == BPL_CLASS_ORDINARY))
+        return *kind = (stored_kind){BPL_CLASS_ORDINARY, WG_KIND_I64}, true;
     if (own == BPL_CLASS_FLOAT && other == BPL_CLASS_COMPLEX) kind->class = BPL_CLASS_COMPLEX;
     else if (own == BPL_CLASS_COMPLEX && other == BPL_CLASS_FLOAT) other = own;
     else if (own != other) return *mixed = true, true;
-    if (!value->weak || kind->class != own) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
+    if (!value->weak) kind->kind = wg_kind_promoted(kind->kind, bpl_kind(value));
+    else if (kind->class != own) kind->kind = kind->kind == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64;
     return true;
 }
 
@@ -167,14 +172,15 @@ static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places
 
 static bool is_number_atom(const bpl_value *value) { return value->atom && bpl_is_simple(value); }
 
-/* Items of one class and kind belong into one array of numbers. */
+/* Items of one class, floats with complex numbers, belong into one array of numbers. */
 static bool uniform(const bpl_items *items)
 {
     const bpl_value *first = items->volume ? items->at[0] : NULL;
     if (!first || !is_number_atom(first)) return false;
     for (int64_t i = items->volume; i-- > 0;) {
         const bpl_value *item = items->at[i];
-        if (!is_number_atom(item) || item->class != first->class || bpl_kind(item) != bpl_kind(first)) return false;
+        bool floats = (item->class == BPL_CLASS_COMPLEX && first->class == BPL_CLASS_FLOAT) || (item->class == BPL_CLASS_FLOAT && first->class == BPL_CLASS_COMPLEX);
+        if (!is_number_atom(item) || (item->class != first->class && !floats)) return false;
     }
     return true;
 }
@@ -224,14 +230,22 @@ static bool put_items(bpl_session *session, bpl_value **root, const bpl_places *
 {
     bpl_value *array = *root;
     /* nothing can fail half-way where the value is an item: written where it is */
-    if (array->type == BPL_ITEMS && array->references == 1 && places->item && !value->weak) {
-        if (!bpl_may_store(session, array->items, value) || !store_items(session, array->items, places, value)) return false;
+    if (array->type == BPL_ITEMS && array->references == 1 && places->item) {
+        bpl_value *item = bpl_strong(session, bpl_keep(value));
+        bool good = item && bpl_may_store(session, array->items, item) && store_items(session, array->items, places, item);
+        bpl_release(item);
+        if (!good) return false;
         bpl_function_stored(array->items, value);
         if (!is_number_atom(value) || !uniform(array->items)) return true;
     }
     bpl_items *items = items_of(session, array);
-    if (!items) return false;
-    if (!store_items(session, items, places, value)) return bpl_items_free(session, items), false;
+    bpl_value *strong = items ? bpl_strong(session, bpl_keep(value)) : NULL;
+    bool good = strong && store_items(session, items, places, strong);
+    bpl_release(strong);
+    if (!good) {
+        if (items) bpl_items_free(session, items);
+        return false;
+    }
     return exchange(session, root, bpl_collect(session, items));
 }
 
@@ -251,7 +265,9 @@ static bool put_atom(bpl_session *session, bpl_value **root, const bpl_places *p
 bool bpl_put(bpl_session *session, bpl_value **root, const bpl_places *places, bpl_value *value)
 {
     if (!check_shape(session, places, value)) return false;
-    if (!places->count) return true;
+    bool any = false; /* fills are nowhere */
+    for (int64_t i = 0; !any && i < places->count; i++) any = places->at[i] >= 0;
+    if (!any) return true;
     if ((*root)->atom) return put_atom(session, root, places, value);
     bool simple = bpl_is_simple(*root) && bpl_is_simple(value) && (value->atom || !places->item), mixed = !simple;
     stored_kind kind;
@@ -349,18 +365,11 @@ static bpl_value *modify_each(bpl_session *session, const bpl_value *array, cons
     return items ? bpl_collect(session, items) : NULL;
 }
 
-bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function)
+static bpl_value *modify_places(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function)
 {
-    if (places->item && places->at[0] >= 0) {
-        bpl_value *old = bpl_item(session, array, places->at[0]);
-        bpl_value *made = old ? bpl_modify_item(session, function, old, value) : NULL;
-        bpl_release(old);
-        return made;
-    }
     bool repeats = false;
-    if (value && !check_shape(session, places, value)) return NULL;
-    int64_t *before = earlier_visits(session, places, &repeats);
     bpl_value *result = NULL;
+    int64_t *before = earlier_visits(session, places, &repeats);
     if (before && !repeats && bpl_is_pervasive(function, value)) {
         bpl_value *old = read_places(session, array, places);
         if (old) result = bpl_modify_item(session, function, old, value);
@@ -369,5 +378,21 @@ bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *
         result = modify_each(session, array, places, value, function, before);
     }
     if (before) base_free(session->allocator, before, (size_t)(places->count ? places->count : 1) * sizeof *before);
+    return result;
+}
+
+bpl_value *bpl_modify(bpl_session *session, bpl_value *array, const bpl_places *places, bpl_value *value, bpl_value *function)
+{
+    if (places->item && places->at[0] >= 0) {
+        bpl_value *old = bpl_item(session, array, places->at[0]);
+        bpl_value *made = old ? bpl_modify_item(session, function, old, value) : NULL;
+        bpl_release(old);
+        return made;
+    }
+    if (value && !check_shape(session, places, value)) return NULL;
+    bpl_value *one = value && bpl_rank(value) && spreads(value) ? bpl_item(session, value, 0) : bpl_keep(value); /* of any shape */
+    if (value && !one) return NULL;
+    bpl_value *result = modify_places(session, array, places, one, function);
+    bpl_release(one);
     return result;
 }

@@ -16,6 +16,7 @@ typedef struct reader {
     uint32_t brace; /* the same of braces, by `dfn` */
     uint32_t depth;
     bool unended;   /* the text ends within a bracket or quotes */
+    bool quoted;    /* within quotes */
 } reader;
 
 static bool fail(reader *r, uint32_t start, uint32_t end, const char *message)
@@ -83,7 +84,7 @@ static bool read_string(reader *r)
 {
     uint32_t start = r->at + 1, at = start, doubled = 0;
     for (; r->text[at] != '"' || r->text[at + 1] == '"'; at++) {
-        if (at >= r->source->length) return r->unended = true, fail(r, r->at, r->at + 1, "this text does not end; close it with \"");
+        if (at >= r->source->length) return r->unended = r->quoted = true, fail(r, r->at, r->at + 1, "this text does not end; close it with \"");
         if (r->text[at] == '"') at++, doubled++;
     }
     if (!doubled) return push_literal(r, BPL_TOKEN_STRING, at + 1, bpl_string(r->session, r->text + start, at - start));
@@ -418,8 +419,18 @@ static char *copy(const wg_allocator *allocator, const char *text, size_t length
     return block;
 }
 
-/* unended: told whether the text ends within brackets or quotes; may be NULL. */
-static bpl_source *read_source(bpl_session *session, const char *name, const char *text, size_t length, bool *unended)
+/* What ends the quotes and the brackets that are open, innermost first; a newline ends a comment. */
+static void put_closers(const reader *r, base_string *closers)
+{
+    base_string_puts(closers, r->quoted ? "\"" : "\n");
+    for (uint32_t open = r->open; open; open = r->source->tokens[open - 1].partner) {
+        char opened = r->text[r->source->tokens[open - 1].start];
+        base_string_puts(closers, opened == '(' ? ")" : opened == '[' ? "]" : "}");
+    }
+}
+
+/* closers: of a text that ends within brackets or quotes; may be NULL. */
+static bpl_source *read_source(bpl_session *session, const char *name, const char *text, size_t length, base_string *closers)
 {
     if (length > UINT32_MAX / 4) return bpl_fail(session, BPL_LIMIT, "a program of more than 1 GB");
     bpl_source *source = base_allocate_zeroed(session->allocator, sizeof *source);
@@ -433,33 +444,36 @@ static bpl_source *read_source(bpl_session *session, const char *name, const cha
     reader r = {.session = session, .source = source, .text = source->text};
     if (!source->name || !source->text) bpl_fail_memory(session);
     else if (check_text(&r) && read_tokens(&r) && split(&r)) return source;
-    if (unended) *unended = r.unended;
+    if (closers && r.unended) put_closers(&r, closers);
     bpl_source_release(source);
     return NULL;
 }
 
 /* Glyphs for names behind backquotes. */
-static bpl_source *respelled(bpl_session *session, const char *name, const char *text, size_t length)
+static bpl_source *respelled(bpl_session *session, const char *name, const char *text, size_t length, base_string *closers)
 {
     base_string glyphs = base_string_new(session->allocator);
     bpl_respell(&glyphs, text, length, false);
-    bpl_source *source = glyphs.failed ? bpl_fail_memory(session) : read_source(session, name, glyphs.text, glyphs.length, NULL);
+    bpl_source *source = glyphs.failed ? bpl_fail_memory(session) : read_source(session, name, glyphs.text, glyphs.length, closers);
     base_string_free(&glyphs);
     return source;
 }
 
-bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *text, size_t length)
+static bpl_source *read_text(bpl_session *session, const char *name, const char *text, size_t length, base_string *closers)
 {
-    return memchr(text, '`', length) ? respelled(session, name, text, length) : read_source(session, name, text, length, NULL);
+    return (memchr(text, '`', length) ? respelled : read_source)(session, name, text, length, closers);
 }
 
-bool bpl_text_is_open(bpl_session *session, const char *text, size_t length)
+bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *text, size_t length)
 {
-    bool open = false;
-    bpl_source *source = read_source(session, NULL, text, length, &open);
+    return read_text(session, name, text, length, NULL);
+}
+
+void bpl_text_closers(bpl_session *session, const char *text, size_t length, base_string *closers)
+{
+    bpl_source *source = read_text(session, NULL, text, length, closers);
     if (source) bpl_source_release(source);
     bpl_error_clear(session);
-    return open;
 }
 
 bpl_source *bpl_source_keep(bpl_source *source)

@@ -82,6 +82,8 @@ static bool whole_at(bpl_session *session, const bpl_value *value, int64_t posit
         *number = real > 0 ? INT64_MAX : INT64_MIN;
         return true;
     }
+    bool finite = real - real == 0;
+    if (finite && __builtin_rint(real) == real) return bpl_fail(session, BPL_LIMIT, "%s has at most 64 bits, unlike %.15g", what, real), false;
     return bpl_fail(session, BPL_DOMAIN, "%s must be whole, not %.15g", what, real), false;
 }
 
@@ -110,6 +112,7 @@ bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *w
 {
     *numbers = NULL;
     if (bpl_rank(value) > 1) return bpl_fail(session, BPL_RANK, "%s must be a number or a vector of numbers", what), false;
+    if (value->type == BPL_CHARACTERS) return bpl_fail(session, BPL_DOMAIN, "%s must be a real number", what), false;
     *count = bpl_volume(value);
     *numbers = base_allocate(session->allocator, ((size_t)*count + 1) * sizeof **numbers);
     if (!*numbers) return bpl_fail_memory(session), false;
@@ -119,6 +122,14 @@ bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *w
             return *numbers = NULL, false; /* callers may free what there is in any case */
         }
     return true;
+}
+
+bool bpl_all_whole(bpl_session *session, const bpl_value *value, const char *what, int64_t *numbers)
+{
+    int64_t number;
+    bool good = value->type != BPL_CHARACTERS || bpl_fail(session, BPL_DOMAIN, "%s must be a real number", what);
+    for (int64_t i = 0; good && i < bpl_volume(value); i++) good = whole_at(session, value, i, what, false, numbers ? &numbers[i] : &number);
+    return good;
 }
 
 void bpl_free_integers(bpl_session *session, int64_t *numbers, int64_t count)
@@ -149,14 +160,17 @@ bool bpl_to_text(bpl_session *session, const bpl_value *value, const char *what,
     if (!none && !bpl_read(session, value, &view)) return false;
     int64_t count = bpl_volume(value);
     const uint32_t *points = view.data;
-    char spare[4];
-    *length = 0;
-    for (int64_t i = 0; i < count; i++) *length += put_code_point(spare, points[i]);
+    uint32_t all = 0;
+    for (int64_t i = 0; i < count; i++) all |= points[i];
+    *length = (size_t)count;
+    for (int64_t i = 0; all >= 0x80 && i < count; i++)
+        *length += (size_t)((points[i] >= 0x80) + (points[i] >= 0x800) + (points[i] >= 0x10000 && points[i] <= 0x10ffff));
     *text = base_allocate(session->allocator, *length + 1);
     if (!*text) return bpl_fail_memory(session), false;
     size_t at = 0;
-    for (int64_t i = 0; i < count; i++) at += put_code_point(*text + at, points[i]);
-    (*text)[at] = 0;
+    for (int64_t i = 0; all < 0x80 && i < count; i++) (*text)[i] = (char)points[i];
+    for (int64_t i = 0; all >= 0x80 && i < count; i++) at += put_code_point(*text + at, points[i]);
+    (*text)[*length] = 0;
     return true;
 }
 

@@ -15,6 +15,7 @@ typedef struct selector {
     bpl_value *value;     /* AT: borrowed */
     uint32_t axis_count;  /* AT: 1, or as many as coordinates have */
     bool array;           /* AT: no atom: has dimensions of its own */
+    bool refused;         /* AT: it selects nothing; told when its axis is reached */
     uint32_t axis;        /* the first one it is for */
     uint32_t before;      /* NEW: stands before this axis */
 } selector;
@@ -57,17 +58,16 @@ static bool all_keys(const bpl_value *value)
     return true;
 }
 
-static bool selector_of(bpl_session *session, bpl_value *value, selector *made)
+static void selector_of(bpl_session *session, bpl_value *value, selector *made)
 {
     *made = (selector){.form = AT, .value = value, .axis_count = 1, .array = !value->atom, .axis = BPL_NO_AXIS};
     int infinity = infinity_of(session, value);
-    if (is_whole(value)) return made->form = WHOLE, made->array = false, true;
-    if (infinity) return made->form = infinity > 0 ? REST : NEW, made->axis_count = 0, true;
-    if (bpl_is_key(value)) return made->array = false, true;
-    if (value->type == BPL_RATIONAL || (value->type == BPL_NUMBERS && bpl_class_is_real(value->class))) return true;
-    if (value->type == BPL_ITEMS && all_keys(value)) return true;
-    if (value->type == BPL_ITEMS && (made->axis_count = coordinate_length(value))) return true;
-    return bpl_fail(session, BPL_DOMAIN, "an axis is selected by positions, keys, coordinates, `:`, ∞ or ¯∞"), false;
+    if (is_whole(value)) made->form = WHOLE, made->array = false;
+    else if (infinity) made->form = infinity > 0 ? REST : NEW, made->axis_count = 0;
+    else if (bpl_is_key(value)) made->array = false;
+    else if (value->type == BPL_ITEMS && !all_keys(value)) made->refused = !(made->axis_count = coordinate_length(value));
+    else made->refused = value->type != BPL_ITEMS && value->type != BPL_RATIONAL && !(value->type == BPL_NUMBERS && bpl_class_is_real(value->class));
+    if (made->refused) made->axis_count = 1, made->array = false;
 }
 
 /* ---- which axes they are for ------------------------------------------------------------------------------------------------------------ */
@@ -129,9 +129,7 @@ static bool assign_axes(bpl_session *session, const bpl_value *value, selector *
 static bool selectors_make(bpl_session *session, const bpl_value *value, bpl_value *const *items, uint32_t count, selector made[2 * WG_MAX_RANK])
 {
     if (count > 2 * WG_MAX_RANK) return too_many(session);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!selector_of(session, items[i], &made[i])) return false;
-    }
+    for (uint32_t i = 0; i < count; i++) selector_of(session, items[i], &made[i]);
     return assign_axes(session, value, made, count);
 }
 
@@ -274,6 +272,7 @@ static void group_free(bpl_session *session, bpl_group *group)
 static bool group_single(bpl_session *session, const bpl_value *value, const selector *s, bpl_group *group)
 {
     *group = (bpl_group){.extent = 1};
+    if (s->refused) return bpl_fail(session, BPL_DOMAIN, "an axis is selected by positions, keys, coordinates, `:`, ∞ or ¯∞"), false;
     group_axes(group, value, s->axis, s->axis_count);
     int64_t count = group->count = s->array ? bpl_volume(s->value) : 1;
     if (s->array && !plain_positions(session, s->value, group->extent, &group->at)) return false;

@@ -60,35 +60,51 @@ static size_t quoted(const char *text, size_t length)
     return 0;
 }
 
-void bpl_respell(base_string *out, const char *text, size_t length, bool to_names)
+/* The bytes of a name behind a backquote at the beginning of `text`, with a backquote that closes it; 0: none is called so. */
+static size_t named(const char *text, size_t length, bpl_respelling *found)
+{
+    size_t end = 1;
+    if (*text != '`') return 0;
+    while (end < length && is_letter(text[end])) end++;
+    if (!find_name(text + 1, end - 1, found)) return 0;
+    return end + (end < length && text[end] == '`');
+}
+
+static bool is_comment(const bpl_respelling *found) { return !strcmp(found->character, "⍝"); }
+
+static size_t to_line_end(const char *text, size_t at, size_t length)
+{
+    const char *end = memchr(text + at, '\n', length - at);
+    return end ? (size_t)(end - text) : length;
+}
+
+/* One with a glyph for its name, as it stands, or with a name for its glyph. */
+static size_t put_piece(base_string *out, const char *text, size_t length, bool to_names)
 {
     bpl_respelling found;
-    for (size_t at = 0; at < length;) {
-        size_t skipped = quoted(text + at, length - at), bytes = 0;
-        if (skipped && !(to_names && (unsigned char)text[at] >= 0x80)) { /* ⍝ has a name too, what follows has none */
-            base_string_put(out, text + at, skipped);
-            at += skipped;
-        } else if (!to_names && text[at] == '`') {
-            while (at + 1 + bytes < length && is_letter(text[at + 1 + bytes])) bytes++;
-            bool known = find_name(text + at + 1, bytes, &found);
-            if (known) base_string_puts(out, found.character);
-            else base_string_put(out, text + at, bytes + 1);
-            at += bytes + 1;
-            if (known && at < length && text[at] == '`') at++;
-            if (known && !strcmp(found.character, "⍝")) {
-                const char *end = memchr(text + at, '\n', length - at);
-                size_t rest = end ? (size_t)(end - text) - at : length - at;
-                base_string_put(out, text + at, rest);
-                at += rest;
-            }
-        } else if (to_names && find_character(text + at, length - at, &found)) {
-            at += strlen(found.character);
-            bool closed = at < length && (is_letter(text[at]) || text[at] == '`' || (unsigned char)text[at] >= 0x80);
-            base_string_printf(out, "`%s%s", found.name, closed ? "`" : "");
-            if (skipped) {
-                base_string_put(out, text + at, skipped - strlen(found.character));
-                at += skipped - strlen(found.character);
-            }
-        } else base_string_put(out, text + at++, 1);
+    size_t skipped = quoted(text, length), bytes;
+    if (skipped && !(to_names && (unsigned char)*text >= 0x80)) return base_string_put(out, text, skipped), skipped; /* ⍝ has a name too */
+    if (!to_names && (bytes = named(text, length, &found))) {
+        size_t end = is_comment(&found) ? to_line_end(text, bytes, length) : bytes;
+        base_string_puts(out, found.character);
+        base_string_put(out, text + bytes, end - bytes);
+        return end;
     }
+    if (!to_names || !find_character(text, length, &found)) return base_string_put(out, text, 1), 1;
+    bytes = strlen(found.character);
+    bool closed = bytes < length && (is_letter(text[bytes]) || text[bytes] == '`' || (unsigned char)text[bytes] >= 0x80);
+    base_string_printf(out, "`%s%s", found.name, closed ? "`" : "");
+    if (!skipped) return bytes;
+    base_string_put(out, text + bytes, skipped - bytes);
+    return skipped;
+}
+
+size_t bpl_respell_piece(base_string *out, const char *text, size_t length)
+{
+    return put_piece(out, text, length, false);
+}
+
+void bpl_respell(base_string *out, const char *text, size_t length, bool to_names)
+{
+    for (size_t at = 0; at < length;) at += put_piece(out, text + at, length - at, to_names);
 }

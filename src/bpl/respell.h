@@ -14,5 +14,7 @@ typedef struct bpl_respelling {
 bool bpl_respelling_at(uint32_t index, bpl_respelling *spelling);
 /* Appends a text with names for glyphs, or glyphs for names; quoted texts and comments stay. Names that are none stay too. */
 void bpl_respell(base_string *out, const char *text, size_t length, bool to_names);
+/* A piece of a text [length > 0] alone, with a glyph for its name: a quoted text, a comment, a name, a byte. Answers how many bytes it was. */
+size_t bpl_respell_piece(base_string *out, const char *text, size_t length);
 
 #endif

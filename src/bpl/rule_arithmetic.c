@@ -147,7 +147,7 @@ static bpl_number floored(bpl_session *session, bpl_number a, bpl_number b)
 bpl_number bpl_quotient(bpl_session *session, bpl_number a, bpl_number b)
 {
     double known;
-    bool repaired = session->preferences.mathish && !session->preferences.static_kinds && !(bpl_known(a, &known) && known != 0) &&
+    bool repaired = bpl_is_tolerant(session, bpl_number_kind(a)) && !session->preferences.static_kinds && !(bpl_known(a, &known) && known != 0) &&
                     !(bpl_known(b, &known) && known != 0);
     if (!repaired) return bpl_like(a, wg_array_div(a.array, b.array));
     /* Where both are 0 the divisor is another, so that no derivative meets the quotient of zeros. */

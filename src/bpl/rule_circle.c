@@ -30,6 +30,7 @@ bpl_number bpl_rule_cis(bpl_session *session, bpl_number a)
 {
     if (a.class == BPL_CLASS_CHARACTER && !wg_array_volume(a.array)) return bpl_numeric(session, &a) ? a : bpl_nothing();
     if (!bpl_numeric(session, &a)) return bpl_nothing();
+    if (a.class == BPL_CLASS_FIXED && !wg_array_volume(a.array)) return bpl_convert(a, BPL_CLASS_FLOAT, WG_KIND_F64);
     a = bpl_floats(session, a);
     if (!wg_array_volume(a.array)) return a;
     if (a.class == BPL_CLASS_COMPLEX) {
@@ -145,7 +146,10 @@ bpl_number bpl_rule_circle(bpl_session *session, bpl_number a, bpl_number b)
     bool many[9] = {false};
     int64_t code = 1;
     bpl_number codes = a;
-    if (!codes_of(session, codes, many, &code) || !bpl_join(session, &a, &b)) return bpl_nothing();
+    if (!codes_of(session, codes, many, &code)) return bpl_nothing();
+    /* Integers meet the code as in arithmetic, a bare number takes its width; else it has no say. */
+    if (bpl_is_integral(b) && !b.weak && a.class >= BPL_CLASS_FLOAT) b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F64);
+    else if ((b.weak || bpl_is_integral(b)) && !bpl_join(session, &a, &b)) return bpl_nothing();
     b = bpl_floats(session, b);
     if (wg_array_rank(codes.array) == 0) return bpl_settled(session, by_code(session, code, b));
     if (!wg_array_volume(codes.array)) return bpl_like(b, wg_array_add(wg_array_convert(codes.array, bpl_number_kind(b)), b.array));

@@ -67,8 +67,6 @@ bpl_number bpl_rule_factorial(bpl_session *session, bpl_number a)
     if (!bpl_is_integral(a)) return bpl_settled(session, gamma_of(a));
     bool any;
     if (!bpl_found(session, wg_array_less_scalar(a.array, 0), &any)) return bpl_nothing();
-    if (any && a.class == BPL_CLASS_FIXED)
-        return bpl_fail(session, BPL_DOMAIN, "the factorial of a negative fixed integer is none of its kind"), bpl_nothing();
     if (any) return gamma_of(bpl_floats(session, a));
     wg_array *product = integer_factorial(session, wg_array_convert(a.array, WG_KIND_I64));
     return bpl_like(a, wg_array_convert_wrap(product, bpl_number_kind(a)));
@@ -131,8 +129,12 @@ static bpl_number integer_binomial(bpl_session *session, bpl_number a, bpl_numbe
     wg_tensor *tensor = wg_tensor_new(session->context, WG_KIND_I64, wg_array_rank(pair[0]), wg_array_shape(pair[0]), NULL, NULL);
     if (!tensor) return bpl_fail_memory(session), bpl_nothing();
     int64_t *to = wg_tensor_data(tensor), volume = wg_array_volume(pair[0]);
+    bool fixed = a.class == BPL_CLASS_FIXED;
     for (int64_t i = 0; i < volume; i++)
-        if (!whole_coefficient(((const int64_t *)views[0].data)[i], ((const int64_t *)views[1].data)[i], &to[i])) {
+        if (fixed && ((const int64_t *)views[0].data)[i] < 0) {
+            wg_tensor_release(tensor);
+            return bpl_fail(session, BPL_DOMAIN, "fixed integers count no negative number of items"), bpl_nothing();
+        } else if (!whole_coefficient(((const int64_t *)views[0].data)[i], ((const int64_t *)views[1].data)[i], &to[i])) {
             wg_tensor_release(tensor);
             return bpl_fail(session, BPL_LIMIT, "a binomial coefficient of integers that large: use floats"), bpl_nothing();
         }
@@ -159,14 +161,6 @@ static wg_array *complex_pole(wg_array *a)
     wg_array *re = wg_array_real(a), *whole = wg_array_equal(wg_array_round(re), re), *negative = wg_array_less_scalar(re, 0);
     wg_array *level = wg_array_equal_scalar(wg_array_imag(a), 0), *both = wg_array_and(whole, negative);
     return wg_array_and(both, level);
-}
-
-static bpl_number complex_binomial(bpl_number k, bpl_number n)
-{
-    wg_array *rest = wg_array_sub(n.array, k.array), *above = complex_log_gamma(wg_array_add_scalar(n.array, 1));
-    wg_array *below = complex_log_gamma(wg_array_add_scalar(k.array, 1)), *other = complex_log_gamma(wg_array_add_scalar(rest, 1));
-    wg_array *value = wg_array_exp(wg_array_sub(wg_array_sub(above, below), other)), *left = complex_pole(k.array), *right = complex_pole(rest);
-    return bpl_like(n, wg_array_select(wg_array_or(left, right), wg_array_zeros_like(value), value));
 }
 
 /* -1 where gamma(1 + a) is negative, else 1. */
@@ -199,7 +193,14 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
     wg_array *whole = wg_array_and(whole_k, whole_n), *small = wg_array_less_scalar(wg_array_abs(value), 0x1p52),
              *rounds = wg_array_and(whole, small);
     wg_array *correction = wg_array_stop_gradient(wg_array_sub(wg_array_round(value), value)); /* exact; and the slope stays */
-    return wg_array_select(rounds, wg_array_add(value, correction), value);
+    value = wg_array_select(rounds, wg_array_add(value, correction), value);
+    wg_array *endless = wg_array_equal_scalar(wg_array_abs(n.array), (double)__builtin_inf()), *none = wg_array_equal_scalar(k.array, 0);
+    return wg_array_select(wg_array_and(endless, none), wg_array_ones_like(value), value); /* none of infinitely many: one way */
+}
+
+static bpl_number no_whole_count(bpl_session *session)
+{
+    return bpl_fail(session, BPL_DOMAIN, "a negative whole number on the right of ! needs a whole one on the left"), bpl_nothing();
 }
 
 /* A negative whole n has coefficients for whole k alone: (-1)^k C(k-n-1, k), or (-1)^(n-k) C(-k-1, n-k) for negative k. */
@@ -212,8 +213,7 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
     if (!any) return bpl_like(n, positive_binomial(k, n));
     wg_array *whole_k = wg_array_equal(wg_array_round(k.array), k.array);
     if (!bpl_found(session, wg_array_and(pole, wg_array_not(whole_k)), &any)) return bpl_nothing();
-    if (any)
-        return bpl_fail(session, BPL_DOMAIN, "a negative whole number on the right of ! needs a whole one on the left"), bpl_nothing();
+    if (any) return no_whole_count(session);
     wg_array *negative_k = wg_array_less_scalar(k.array, 0), *rest = wg_array_sub(n.array, k.array),
              *places = wg_array_select(negative_k, rest, k.array);
     wg_array *up = wg_array_sub_scalar(wg_array_sub(k.array, n.array), 1), *down = wg_array_sub_scalar(wg_array_neg(k.array), 1);
@@ -222,6 +222,21 @@ static bpl_number float_binomial(bpl_session *session, bpl_number k, bpl_number 
     wg_array *value = positive_binomial(bpl_like(k, other_k), bpl_like(n, other_n)), *half = wg_array_mul_scalar(places, 0.5);
     wg_array *odd = wg_array_not_equal(wg_array_round(half), half), *turned = wg_array_and(pole, odd);
     return bpl_like(n, wg_array_select(turned, wg_array_neg(value), value));
+}
+
+static bpl_number complex_binomial(bpl_session *session, bpl_number k, bpl_number n)
+{
+    wg_array *rest = wg_array_sub(n.array, k.array), *above = complex_log_gamma(wg_array_add_scalar(n.array, 1));
+    wg_array *below = complex_log_gamma(wg_array_add_scalar(k.array, 1)), *other = complex_log_gamma(wg_array_add_scalar(rest, 1));
+    wg_array *value = wg_array_exp(wg_array_sub(wg_array_sub(above, below), other)), *left = complex_pole(k.array), *right = complex_pole(rest);
+    value = wg_array_select(wg_array_or(left, right), wg_array_zeros_like(value), value);
+    /* Real ones as among real ones; the others count 0 out of 1 there. */
+    wg_array *real_k = wg_array_real(k.array), *real_n = wg_array_real(n.array), *im = wg_array_abs(wg_array_imag(k.array));
+    wg_array *real = wg_array_equal_scalar(wg_array_maximum(im, wg_array_abs(wg_array_imag(n.array))), 0), *zero = wg_array_zeros_like(real_n);
+    bpl_number count = {wg_array_select(real, real_k, zero), BPL_CLASS_FLOAT, false, false}, of = {wg_array_select(real, real_n, wg_array_ones_like(zero)), BPL_CLASS_FLOAT, false, false};
+    bpl_number among = float_binomial(session, count, of);
+    if (!among.array) return among;
+    return bpl_like(n, wg_array_select(real, wg_array_complex(among.array, zero), value));
 }
 
 #define FEW_FACTORS 32
@@ -263,5 +278,9 @@ bpl_number bpl_rule_binomial(bpl_session *session, bpl_number a, bpl_number b)
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (bpl_is_integral(a)) return integer_binomial(session, a, b);
     if (few) return bpl_settled(session, product_of_factors(a, b, most));
-    return a.class == BPL_CLASS_COMPLEX ? bpl_settled(session, complex_binomial(a, b)) : float_binomial(session, a, b);
+    if (a.class != BPL_CLASS_COMPLEX) return float_binomial(session, a, b);
+    wg_array *k = wg_array_real(a.array), *whole = wg_array_and(wg_array_equal(wg_array_round(k), k), wg_array_equal_scalar(wg_array_imag(a.array), 0));
+    bool any;
+    if (!bpl_found(session, wg_array_and(complex_pole(b.array), wg_array_not(whole)), &any)) return bpl_nothing();
+    return any ? no_whole_count(session) : bpl_settled(session, complex_binomial(session, a, b));
 }

@@ -24,7 +24,7 @@ static bool widen_negative(bpl_session *session, bpl_number *a)
     *a = bpl_floats(session, before);
     if (a->class == BPL_CLASS_COMPLEX || session->preferences.static_kinds) return a->array != NULL;
     if (!any_negative(session, *a, &any)) return false;
-    if (any) *a = before.class == BPL_CLASS_FIXED ? bpl_convert(before, BPL_CLASS_COMPLEX, WG_KIND_C128) : bpl_complexes(*a);
+    if (any) *a = before.class == BPL_CLASS_FIXED && wg_array_rank(before.array) ? bpl_convert(before, BPL_CLASS_COMPLEX, WG_KIND_C128) : bpl_complexes(*a);
     return a->array != NULL;
 }
 
@@ -210,7 +210,17 @@ static bpl_number real_root(bpl_session *session, bpl_number degree, bpl_number 
     wg_array *turned = wg_array_and(negative, odd), *size = wg_array_abs(b.array), *of = wg_array_select(turned, size, b.array);
     wg_array *power = wg_array_powf(of, exponent), *is_two = wg_array_equal_scalar(degree.array, 2),
              *root = wg_array_select(is_two, wg_array_sqrt(of), power);
-    return bpl_like(b, wg_array_select(turned, wg_array_neg(root), root));
+    root = wg_array_select(turned, wg_array_neg(root), root);
+    return bpl_like(b, wg_array_select(known, root, degree.array)); /* NaN has no root, not even of 1 */
+}
+
+/* Where a degree is 0 or, if it is real, infinite. */
+static wg_array *no_degree(bpl_number a)
+{
+    wg_array *size = wg_array_abs(a.array);
+    if (a.class == BPL_CLASS_COMPLEX) return wg_array_equal_scalar(size, 0);
+    wg_array *infinite = wg_array_equal_scalar(size, (double)__builtin_inf());
+    return wg_array_or(wg_array_equal_scalar(size, 0), infinite);
 }
 
 bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
@@ -223,9 +233,9 @@ bpl_number bpl_rule_root(bpl_session *session, bpl_number a, bpl_number b)
     b = bpl_floats(session, b);
     if (is_known && known == 2) return bpl_rule_square_root(session, b);
     if (is_known && known == 3 && b.class == BPL_CLASS_FLOAT) return bpl_like(b, wg_array_cbrt(b.array));
-    bool any = is_known && known == 0;
-    if (!is_known && !bpl_found(session, wg_array_equal_scalar(a.array, 0), &any)) return bpl_nothing();
-    if (any && !session->preferences.static_kinds) return bpl_fail(session, BPL_DOMAIN, "a root of degree 0"), bpl_nothing();
+    bool any = is_known && (known == 0 || known - known != 0) && known == known;
+    if (!is_known && !bpl_found(session, no_degree(a), &any)) return bpl_nothing();
+    if (any && !session->preferences.static_kinds) return bpl_fail(session, BPL_DOMAIN, "a root has a finite degree, not 0"), bpl_nothing();
     if (b.class == BPL_CLASS_FLOAT) return bpl_settled(session, real_root(session, a, b));
     wg_array *exponent = wg_array_reciprocal(a.array);
     return bpl_settled(session, bpl_like(b, wg_array_powf(b.array, exponent)));

@@ -66,7 +66,9 @@ static bpl_number of_characters(bpl_number a, bpl_number b, bool greater)
 {
     if (a.class != b.class) {
         bool left = (a.class == BPL_CLASS_CHARACTER) == greater;
-        return left ? bpl_like(a, spread(a.array, b.array)) : bpl_like(b, spread(b.array, a.array));
+        bpl_number one = left ? bpl_like(a, spread(a.array, b.array)) : bpl_like(b, spread(b.array, a.array));
+        if (!one.array || one.class != BPL_CLASS_FIXED || !wg_array_rank(one.array)) return one;
+        return bpl_convert(one, BPL_CLASS_ORDINARY, WG_KIND_I64); /* beside characters, arrays keep no width */
     }
     wg_array *first = greater ? wg_array_greater(a.array, b.array) : wg_array_less(a.array, b.array);
     return bpl_like(a, wg_array_select(first, a.array, b.array));

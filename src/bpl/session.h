@@ -61,6 +61,8 @@ typedef struct bpl_frame {
 
 typedef struct bpl_preferences {
     bool mathish, boxes, trees;
+    bool boxes_within;      /* boxes around what functions write too */
+    bool dissects;          /* how a statement is grouped is written before its value */
     int32_t digits;         /* of display: 10 */
     int32_t width;          /* of the terminal; 0: none */
     int64_t limit;          /* items of an array: 1e9 */
@@ -118,6 +120,7 @@ struct wg_bpl {
      * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
      * them. */
     uint32_t trials, prototypes;
+    uint64_t acts;          /* how often bpl_act let something be done: loop.c */
     bpl_value *stream;      /* whose draws these are: a generator that •rand made; NULL: the session's. Borrowed for a call */
 };
 
@@ -164,6 +167,9 @@ bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node);
 /* bpl_source_new for a text that is run: settings of literals that it begins with (•prefs [..]) hold for the rest of it. execute.c */
 bpl_source *bpl_read_source(bpl_session *session, const char *name, const char *text, size_t length);
 
+/* Appends a file's text, that of standard input where path is NULL; file.c. False: IO, LIMIT or INTERRUPT. */
+bool bpl_read_file(bpl_session *session, const char *path, base_string *text);
+
 /* public.c: texts that were run are read again. */
 void bpl_forget_texts(bpl_session *session);
 /* public.c: what a session has beside session.c's, at its beginning and its end. */
@@ -173,6 +179,7 @@ void bpl_runs_free(bpl_session *session);
 
 /* display.c: the lines that the REPL shows; •literal⁻: source that reads back with the same kinds. */
 bool bpl_display(bpl_session *session, const bpl_value *value, base_string *out);
+bool bpl_display_whole(bpl_session *session, const bpl_value *value, base_string *out); /* nothing is left out */
 bool bpl_literal(bpl_session *session, const bpl_value *value, base_string *out);
 
 #endif

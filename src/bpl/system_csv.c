@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/hash.h"
 #include "base/tensor.h"
 #include "bpl/csv_dialect.h"
 #include "bpl/display.h"
@@ -14,16 +15,52 @@
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Texts that came before: those that come again are one value. Where few of the first ones do, no more are looked for. */
+#define MOST_KNOWN 65536
+#define TRIED_ROWS 4096
+typedef struct text_table {
+    uint64_t *known; /* [places] half of a text's hash, then 1 + its row; 0: none yet */
+    uint64_t places;
+    int64_t found;
+} text_table;
+
+/* The row before with the text of this one; -1: none, or none is known. */
+static int64_t same_before(text_table *table, const base_csv_column *column, int64_t row)
+{
+    const base_csv_text *text = &column->texts[row];
+    uint64_t hash = base_hash(text->text, text->length, 0), *place = &table->known[hash & (table->places - 1)], last = *place & UINT32_MAX;
+    bool maybe = last && *place >> 32 == hash >> 32;
+    *place = hash >> 32 << 32 | (uint64_t)(row + 1);
+    const base_csv_text *before = maybe ? &column->texts[last - 1] : NULL;
+    if (!before || before->length != text->length || memcmp(before->text, text->text, text->length)) return -1;
+    table->found++;
+    return (int64_t)last - 1;
+}
+
+static bool fill_texts(bpl_session *session, const base_csv_column *column, text_table *table, int64_t rows, bpl_value **items)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        bool looks = i < TRIED_ROWS || table->found > TRIED_ROWS / 8;
+        int64_t before = looks ? same_before(table, column, i) : -1;
+        items[i] = before < 0 ? bpl_string(session, column->texts[i].text, column->texts[i].length) : bpl_keep(items[before]);
+        if (!items[i]) return false;
+    }
+    return true;
+}
+
 static bpl_value *text_column(bpl_session *session, const base_csv_column *column, int64_t rows)
 {
+    text_table table = {.places = 16};
+    while (table.places < (uint64_t)rows && table.places < MOST_KNOWN) table.places *= 2;
     bpl_items *items = bpl_items_new(session, 1, &rows);
-    for (int64_t i = 0; items && i < rows; i++) {
-        if ((items->at[i] = bpl_string(session, column->texts[i].text, column->texts[i].length))) continue;
-        bpl_items_free(session, items);
-        return NULL;
-    }
-    if (items && !rows) items->prototype = bpl_string(session, "", 0);
-    return items ? bpl_collect(session, items) : NULL;
+    if (!items) return NULL;
+    table.known = base_allocate_zeroed(session->allocator, table.places * sizeof *table.known);
+    bool good = table.known ? fill_texts(session, column, &table, rows, items->at) : (bpl_fail_memory(session), false);
+    if (good && !rows) good = (items->prototype = bpl_string(session, "", 0)) != NULL;
+    if (table.known) base_free(session->allocator, table.known, table.places * sizeof *table.known);
+    if (good) return bpl_collect(session, items);
+    bpl_items_free(session, items);
+    return NULL;
 }
 
 /* Numbers of which some lack: `fill` in their place, integers as integers. */

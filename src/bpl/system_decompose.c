@@ -177,7 +177,7 @@ static bool run_eigen(bpl_session *session, const double *matrix, int64_t n, dou
     char *scratch = base_allocate(session->allocator, bytes);
     if (!scratch) return bpl_fail_memory(session);
     base_lapack_enter();
-    base_lapack_fault fault = base_lapack_run(&task, matrix, NULL, packed, scratch + BASE_ALIGNMENT - (uintptr_t)scratch % BASE_ALIGNMENT);
+    base_lapack_fault fault = base_lapack_run(&task, NULL, matrix, NULL, packed, scratch + BASE_ALIGNMENT - (uintptr_t)scratch % BASE_ALIGNMENT);
     base_lapack_leave();
     base_free(session->allocator, scratch, bytes);
     return fault == BASE_LAPACK_DONE || bpl_fail(session, BPL_DOMAIN, "•decompose: the matrix %s", base_lapack_fault_text(fault));

@@ -22,7 +22,7 @@ static bpl_value *read_number(const reader *r, const base_json *json)
     int64_t whole;
     double number;
     bool digits = !memchr(json->text, '.', json->length) && !memchr(json->text, 'e', json->length) && !memchr(json->text, 'E', json->length);
-    if (digits && base_json_integer(json, &whole)) return bpl_integer(r->session, whole);
+    if (digits && base_json_integer(json, &whole)) return bpl_strong(r->session, bpl_integer(r->session, whole));
     if (!base_json_float(json, WG_KIND_F64, &number)) return bpl_fail(r->session, BPL_DOMAIN, "•json: %.60s is no number", json->text);
     return bpl_float_of(r->session, WG_KIND_F64, number);
 }
@@ -31,12 +31,13 @@ static bool is_real(const bpl_value *value, bpl_class class) { return value->typ
 
 /* Whole numbers among floats become floats, where all are numbers that a float holds. */
 #define EXACT (INT64_C(1) << 53)
-static bool widen(bpl_session *session, bpl_items *items)
+static bool widen(const reader *r, bpl_items *items)
 {
+    bpl_session *session = r->session;
     bool floats = false;
     for (int64_t i = 0; i < items->volume; i++) {
         if (!is_real(items->at[i], BPL_CLASS_FLOAT) && !is_real(items->at[i], BPL_CLASS_ORDINARY)) return true;
-        floats |= is_real(items->at[i], BPL_CLASS_FLOAT);
+        floats |= items->at[i] != r->fill && is_real(items->at[i], BPL_CLASS_FLOAT); /* what stands for null makes no whole number a float */
         int64_t whole = 0;
         bool read = !is_real(items->at[i], BPL_CLASS_ORDINARY) || bpl_to_integer(session, items->at[i], "a number", &whole);
         if (!read) return false;
@@ -69,7 +70,7 @@ static bpl_value *read_items(const reader *r, const base_json *json)
         if (keys) done = label && bpl_axis_set_label(session, &keys->axes[0], i, label);
         bpl_release(label);
     }
-    if (done && widen(session, items)) return bpl_settle_keys(session, bpl_collect(session, items), keys);
+    if (done && widen(r, items)) return bpl_settle_keys(session, bpl_collect(session, items), keys);
     if (items) bpl_items_free(session, items);
     bpl_keys_release(session, keys);
     return NULL;

@@ -62,7 +62,7 @@ bpl_value *bpl_system_float(bpl_session *session, const bpl_call *call)
     int64_t bits;
     if (!call->left) {
         bits = float_bits(call->right);
-        return bpl_integer(session, bits ? bits : 8 * (int64_t)wg_kind_bytes(session->preferences.float_kind));
+        return bpl_strong(session, bpl_integer(session, bits ? bits : 8 * (int64_t)wg_kind_bytes(session->preferences.float_kind)));
     }
     if (!bpl_to_integer(session, call->left, "the width of •float", &bits)) return NULL;
     if (bits != 16 && bits != 32 && bits != 64) return bpl_fail(session, BPL_DOMAIN, "•float takes a width of 16, 32 or 64 bits");

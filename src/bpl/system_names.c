@@ -80,7 +80,7 @@ static bpl_value *for_names(bpl_session *session, const bpl_value *names, const 
         answers[i] = code(session, text, length);
         base_free(session->allocator, text, length + 1);
     }
-    bpl_value *result = !good ? NULL : one ? bpl_integer(session, answers[0]) : bpl_integers(session, answers, count);
+    bpl_value *result = !good ? NULL : one ? bpl_strong(session, bpl_integer(session, answers[0])) : bpl_integers(session, answers, count);
     base_free(session->allocator, answers, (size_t)(count ? count : 1) * sizeof *answers);
     return result;
 }

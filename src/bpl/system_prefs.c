@@ -10,8 +10,9 @@ typedef enum setting_form { FLAG, COUNT, WORD } setting_form;
 
 /* SETTING(name, form): read_<name> answers it (owned), set_<name> changes it after it was checked for its form. */
 #define SETTINGS \
-    SETTING(box, FLAG) SETTING(trees, FLAG) SETTING(limit, COUNT) SETTING(edges, COUNT) SETTING(prec, COUNT) SETTING(width, COUNT) SETTING(notation, WORD) \
-    SETTING(mathish, FLAG) SETTING(float, COUNT) SETTING(kinds, WORD) SETTING(int, COUNT) SETTING(threads, COUNT) SETTING(batch, FLAG)
+    SETTING(box, FLAG) SETTING(trees, FLAG) SETTING(fns, FLAG) SETTING(dissect, FLAG) SETTING(limit, COUNT) SETTING(edges, COUNT) SETTING(prec, COUNT) \
+    SETTING(width, COUNT) SETTING(notation, WORD) SETTING(mathish, FLAG) SETTING(float, COUNT) SETTING(kinds, WORD) SETTING(int, COUNT) \
+    SETTING(fusion, FLAG) SETTING(threads, COUNT) SETTING(hanzi_aliases, FLAG) SETTING(batch, FLAG)
 
 /* What a setting is given. COUNT: ∞ is INT64_MAX. */
 typedef union given {
@@ -37,6 +38,12 @@ static bool set_box(bpl_session *session, given value) { return P.boxes = value.
 
 static bpl_value *read_trees(bpl_session *session) { return bpl_boolean(session, P.trees); }
 static bool set_trees(bpl_session *session, given value) { return P.trees = value.flag, true; }
+
+static bpl_value *read_fns(bpl_session *session) { return bpl_boolean(session, P.boxes_within); }
+static bool set_fns(bpl_session *session, given value) { return P.boxes_within = value.flag, true; }
+
+static bpl_value *read_dissect(bpl_session *session) { return bpl_boolean(session, P.dissects); }
+static bool set_dissect(bpl_session *session, given value) { return P.dissects = value.flag, true; }
 
 static bpl_value *read_limit(bpl_session *session) { return count(session, P.shown, INT64_MAX); }
 static bool set_limit(bpl_session *session, given value) { return P.shown = value.count, true; }
@@ -102,6 +109,18 @@ static bool set_threads(bpl_session *session, given value)
 {
     if (!value.count) return true;
     return bpl_fail(session, BPL_UNSUPPORTED, "threads belong to the context that the session was made with, and cannot be set"), false;
+}
+
+static bpl_value *read_fusion(bpl_session *session) { return bpl_boolean(session, false); }
+static bool set_fusion(bpl_session *session, given value)
+{
+    return !value.flag || (bpl_fail(session, BPL_UNSUPPORTED, "reports of fusion are not supported"), false);
+}
+
+static bpl_value *read_hanzi_aliases(bpl_session *session) { return bpl_boolean(session, false); }
+static bool set_hanzi_aliases(bpl_session *session, given value)
+{
+    return !value.flag || (bpl_fail(session, BPL_UNSUPPORTED, "hanzi for glyphs are not supported; a backquote and a name are a glyph, as `iota"), false);
 }
 
 static bpl_value *read_batch(bpl_session *session) { return bpl_boolean(session, true); }

@@ -61,10 +61,96 @@ static bpl_value *unicode(bpl_session *session, bpl_value *value, void *data)
     return bpl_fail(session, BPL_DOMAIN, "•ucs takes characters or code points");
 }
 
+/* A code point as units of 8, 16 or 32 bits; how many. */
+static int64_t put_units(int64_t to[4], uint32_t code, int bits)
+{
+    static const uint8_t lead[] = {0, 0xC0, 0xE0, 0xF0};
+    if (bits == 32 || (bits == 16 && code < 0x10000) || code < 0x80) return to[0] = code, 1;
+    if (bits == 16) return to[0] = 0xD7C0 + (code >> 10), to[1] = 0xDC00 + (code & 0x3FF), 2;
+    int64_t more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    to[0] = lead[more] | code >> 6 * more;
+    for (int64_t i = 1; i <= more; i++) to[i] = 0x80 | (code >> 6 * (more - i) & 0x3F);
+    return more + 1;
+}
+
+/* The units of a text. */
+static bpl_value *encode(bpl_session *session, const bpl_value *value, int bits)
+{
+    wg_view view;
+    int64_t volume = bpl_volume(value), count = 0;
+    size_t bytes = ((size_t)volume * 4 + 4) * sizeof(int64_t);
+    if (!bpl_read(session, value, &view)) return NULL;
+    int64_t *units = base_allocate(session->allocator, bytes);
+    if (!units) return bpl_fail_memory(session);
+    for (int64_t i = 0; i < volume; i++) count += put_units(units + count, ((const uint32_t *)view.data)[i], bits);
+    bpl_value *result = bpl_integers(session, units, count);
+    base_free(session->allocator, units, bytes);
+    return result;
+}
+
+/* The code point that begins at a unit, and of how many units it is; 0: none does. */
+static int64_t read_units(const int64_t *units, int64_t left, int bits, uint32_t *code)
+{
+    uint32_t first = (uint32_t)units[0];
+    if (bits == 8) {
+        char text[5];
+        int64_t room = left < 4 ? left : 4;
+        for (int64_t i = 0; i < room; i++) text[i] = (char)units[i];
+        text[room] = 0;
+        uint32_t used;
+        size_t length = base_utf8_length(text, (size_t)room);
+        if (length) *code = bpl_code_point(text, &used);
+        return first ? (int64_t)length : (*code = 0, 1);
+    }
+    *code = first;
+    if (bits == 32) return first <= 0x10FFFF && (first < 0xD800 || first > 0xDFFF);
+    if (first < 0xD800 || first > 0xDFFF) return 1;
+    if (first > 0xDBFF || left < 2 || units[1] < 0xDC00 || units[1] > 0xDFFF) return 0;
+    return *code = 0x10000 + ((first & 0x3FF) << 10) + ((uint32_t)units[1] & 0x3FF), 2;
+}
+
+/* The text of units [count]. */
+static bpl_value *decode_units(bpl_session *session, const int64_t *units, int64_t count, int bits)
+{
+    size_t bytes = ((size_t)count + 1) * sizeof(uint32_t);
+    uint32_t *codes = base_allocate(session->allocator, bytes);
+    int64_t length = 0, used;
+    if (!codes) return bpl_fail_memory(session);
+    for (int64_t at = 0; at < count; at += used) {
+        bool fits = units[at] >= 0 && units[at] < INT64_C(1) << bits;
+        used = fits ? read_units(units + at, count - at, bits, &codes[length++]) : 0;
+        if (used) continue;
+        bpl_fail(session, BPL_DOMAIN, "unit %lld, %lld, begins no character of UTF-%d", (long long)at, (long long)units[at], bits);
+        break;
+    }
+    bpl_value *result = bpl_failed(session) ? NULL : bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &length, codes);
+    base_free(session->allocator, codes, bytes);
+    return result;
+}
+
+/* "UTF-8" •ucs text: its units; of numbers: the text that they are the units of. */
+static bpl_value *transcode(bpl_session *session, const bpl_call *call)
+{
+    static const char *const names[] = {"UTF-8", "UTF-16", "UTF-32"};
+    char *name;
+    size_t length;
+    int bits = 0;
+    if (!bpl_to_text(session, call->left, "the encoding of •ucs", &name, &length)) return NULL;
+    for (int i = 0; i < 3; i++) bits = strcmp(name, names[i]) ? bits : 8 << i;
+    base_free(session->allocator, name, length + 1);
+    if (!bits) return bpl_fail(session, BPL_DOMAIN, "the encodings of •ucs are \"UTF-8\", \"UTF-16\" and \"UTF-32\"");
+    if (bpl_rank(call->right) > 1) return bpl_fail(session, BPL_RANK, "an encoding of •ucs takes a text, or a vector of its units");
+    if (call->right->type == BPL_CHARACTERS) return encode(session, call->right, bits);
+    int64_t *units, count;
+    if (!bpl_to_integers(session, call->right, "the units of •ucs", false, &units, &count)) return NULL;
+    bpl_value *result = decode_units(session, units, count, bits);
+    bpl_free_integers(session, units, count);
+    return result;
+}
+
 bpl_value *bpl_system_ucs(bpl_session *session, const bpl_call *call)
 {
-    if (call->left) return bpl_fail(session, BPL_DOMAIN, "•ucs takes one argument");
-    return unicode(session, call->right, NULL);
+    return call->left ? transcode(session, call) : unicode(session, call->right, NULL);
 }
 
 /* ---- •c ---------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -87,6 +173,18 @@ static int mapped(uint32_t code, int64_t option, utf8proc_int32_t *to)
     return (int)count;
 }
 
+static bool is_cased(uint32_t code)
+{
+    utf8proc_category_t of = utf8proc_category((utf8proc_int32_t)code);
+    return of == UTF8PROC_CATEGORY_LU || of == UTF8PROC_CATEGORY_LL || of == UTF8PROC_CATEGORY_LT;
+}
+
+/* A capital sigma behind a letter and before none: its small letter is another one there. */
+static bool ends_word(const uint32_t *text, int64_t length, int64_t at)
+{
+    return text[at] == 0x3A3 && at && is_cased(text[at - 1]) && (at + 1 == length || !is_cased(text[at + 1]));
+}
+
 static bpl_value *change_case(bpl_session *session, bpl_value *value, void *data)
 {
     wg_view view;
@@ -105,6 +203,7 @@ static bpl_value *change_case(bpl_session *session, bpl_value *value, void *data
     for (int64_t i = 0; i < volume; i++) {
         uint32_t code = ((const uint32_t *)view.data)[i];
         int count = mapped(code, option, to);
+        if (vector && option == CASE_LOWER && ends_word((const uint32_t *)view.data, volume, i)) to[0] = 0x3C2;
         if (!vector && count > 1) to[0] = (utf8proc_int32_t)code, count = 1;
         for (int k = 0; k < count; k++) codes[at++] = (uint32_t)to[k];
     }

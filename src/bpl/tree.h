@@ -131,8 +131,8 @@ typedef struct bpl_roles {
 /* Tokens and statements of a text [length], unbound; names of glyphs behind backquotes are the glyphs (respell.h). NULL and SYNTAX, with the place of the first mistake: invalid UTF-8 (the byte offset), a
  * character that is none of the language, unmatched brackets, a text that does not end. */
 bpl_source *bpl_source_new(bpl_session *session, const char *name, const char *text, size_t length);
-/* Whether a text ends within brackets or quotes, so that more of it is to come. */
-bool bpl_text_is_open(bpl_session *session, const char *text, size_t length);
+/* Appends what ends the quotes and brackets that a text ends within: nothing where it is whole. */
+void bpl_text_closers(bpl_session *session, const char *text, size_t length, base_string *closers);
 bpl_source *bpl_source_keep(bpl_source *source);
 void bpl_source_release(bpl_source *source);
 
@@ -142,6 +142,8 @@ const bpl_node *bpl_bind(bpl_session *session, bpl_source *source, bpl_statement
 
 /* Appends the s-expression of section 8. */
 void bpl_print_tree(base_string *out, const bpl_node *node);
+/* The same as lines with branches; dfns as their source. False and LIMIT where it is too deep. */
+bool bpl_print_branches(bpl_session *session, base_string *out, const bpl_node *node);
 /* The exponents of a superscript in small digits, several in parentheses where that is told. */
 void bpl_print_exponents(base_string *out, const bpl_value *exponents, bool parentheses);
 

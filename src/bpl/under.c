@@ -21,8 +21,11 @@ typedef struct selection {
 } selection;
 
 /* What ids stand for; NULL (perhaps without an error) where something else is among them. first: the number before that of the first leaf. */
-static bpl_value *resolve(bpl_session *session, const bpl_value *selected, bpl_value *const *leaves, uint64_t count, uint64_t first)
+static bpl_value *resolve(const selection *s, bpl_session *session, const bpl_value *y, const bpl_value *selected, bpl_value *const *leaves, uint64_t first)
 {
+    uint64_t count = s->count;
+    bpl_value *nothing = selected->weak && !bpl_volume(selected) ? bpl_whole_item(s->ids, y, selected) : NULL; /* no ids tell what it is */
+    if (nothing) return bpl_keep(nothing);
     bool ids = selected->type == BPL_NUMBERS && bpl_kind(selected) == WG_KIND_I64;
     if ((selected->type != BPL_ITEMS && !ids) || bpl_stack_is_low(session)) return NULL;
     wg_view view = {.data = NULL};
@@ -31,7 +34,7 @@ static bpl_value *resolve(bpl_session *session, const bpl_value *selected, bpl_v
     bpl_items *items = bpl_items_new(session, bpl_rank(selected), bpl_shape(selected));
     for (int64_t i = 0; items && i < items->volume; i++) {
         uint64_t number = ids ? bpl_id_number((uint64_t)((const int64_t *)view.data)[i]) : 0;
-        if (!ids) items->at[i] = resolve(session, selected->items->at[i], leaves, count, first);
+        if (!ids) items->at[i] = resolve(s, session, y, selected->items->at[i], leaves, first);
         else if (number > first && number - first <= count) items->at[i] = bpl_keep(leaves[number - first - 1]);
         else if (!number && count) items->at[i] = fill ? bpl_keep(fill) : (fill = bpl_prototype_of(session, leaves[0]), bpl_keep(fill));
         if (!items->at[i]) {
@@ -80,7 +83,12 @@ static void select_by_ids(bpl_session *session, bpl_value *g, bpl_value *y, bpl_
         **leaves = selected ? base_allocate_zeroed(session->allocator, bytes) : NULL;
     if (selected && !leaves) bpl_fail_memory(session);
     bool same = leaves && bpl_leaves(session, y, leaves, &used);
-    bpl_value *found = same ? resolve(session, selected, leaves, s->count, 0) : NULL;
+    bpl_value *found = same ? resolve(s, session, y, selected, leaves, 0) : NULL;
+    if (found && y->atom && v->atom && !bpl_rank(found) && !found->atom) { /* of an atom, which stands there as an array, g makes one */
+        bpl_value *item = bpl_item(session, found, 0);
+        bpl_release(found);
+        found = item;
+    }
     same = found && bpl_match(session, found, v, &same) && same;
     for (int trial = 1; same && trial <= (s->count <= 8 ? 6 : 2); trial++) same = selects_again(session, g, y, selected, (uint64_t)trial << 40);
     for (uint64_t i = 0; leaves && i < s->count; i++) bpl_release(leaves[i]);
@@ -205,13 +213,13 @@ static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl
 {
     bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) &&
         wg_array_is_carried(y->array);
-    if (real && !carried) select_by_tangents(session, g, y, v, s);
+    if (real && !carried && !y->atom) select_by_tangents(session, g, y, v, s);
     if (!s->selected && bpl_forgive(session)) {
         bpl_release(s->ids);
         s->ids = NULL;
         select_by_ids(session, g, y, v, s);
     }
-    if (!s->selected && ((real && carried) || characters) && bpl_forgive(session)) select_by_tangents(session, g, y, v, s);
+    if (!s->selected && ((real && (carried || y->atom)) || characters) && bpl_forgive(session)) select_by_tangents(session, g, y, v, s);
     return s->selected || bpl_forgive(session);
 }
 
@@ -302,9 +310,11 @@ static bpl_value *under_cells(bpl_session *session, const bpl_call *call, bpl_va
     bpl_value *cells = NULL, *made = NULL, *changed = NULL;
     int64_t *positions = NULL;
     bool good = bpl_recipe_make(session, call->right, &selector, 1, true, &recipe);
+    bool nowhere = good && !recipe.volume; /* what is made of no items goes nowhere, whatever its shape */
     size_t bytes = good ? (size_t)(recipe.volume ? recipe.volume : 1) * sizeof *positions : 0;
     good = good && (cells = bpl_recipe_read(session, call->right, &recipe)) && (made = call_at(session, call, selector, cells));
-    good = good && (positions = bpl_recipe_positions(session, call->right, &recipe));
+    if (good && nowhere) changed = bpl_keep(call->right);
+    good = good && !nowhere && (positions = bpl_recipe_positions(session, call->right, &recipe));
     if (good) {
         bpl_places places = {positions, recipe.volume, recipe.rank, recipe.shape, recipe.drops};
         changed = bpl_keep(call->right);

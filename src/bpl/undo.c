@@ -344,12 +344,11 @@ static bpl_value *undo_windows(bpl_session *session, bpl_value *fixed, bpl_value
 
 /* ---- positions and counts ------------------------------------------------------------------------------------------------------------ */
 
-/* The shape that has these positions: one more than the greatest along each axis. */
+/* The shape that has these positions. */
 static bpl_value *undo_positions(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
-    uint32_t rank = bpl_rank(y);
-    return rank ? bpl_integers(session, bpl_shape(y), rank) : no_argument(session);
+    return bpl_integers(session, bpl_shape(y), bpl_rank(y));
 }
 
 static bpl_value *undo_index_of(bpl_session *session, bpl_value *fixed, bpl_value *y)
@@ -369,7 +368,7 @@ static bpl_value *undo_where(bpl_session *session, bpl_value *fixed, bpl_value *
 {
     (void)fixed;
     int64_t count = bpl_volume(y), shape[WG_MAX_RANK] = {0}, rank = 1;
-    if (bpl_rank(y) != 1) return bpl_fail(session, BPL_RANK, "positions are a vector");
+    if (bpl_rank(y) > 1) return bpl_fail(session, BPL_RANK, "positions are a vector");
     int64_t *at = NULL, used = 0, *counts = NULL;
     size_t bytes = (size_t)(count + 1) * WG_MAX_RANK * sizeof *at, count_bytes = 0;
     if (!(at = base_allocate_zeroed(session->allocator, bytes))) return bpl_fail_memory(session);
@@ -433,8 +432,10 @@ static bpl_value *undo_decode(bpl_session *session, bpl_value *fixed, bpl_value 
 static bpl_value *undo_runs(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
+    if (bpl_rank(y) == 1 && bpl_volume(y) == 3) return bpl_fail(session, BPL_DOMAIN, "runs of three items are counts, values and keys");
     if (bpl_rank(y) != 1 || bpl_volume(y) != 2) return bpl_fail(session, BPL_LENGTH, "runs are two items: counts and values");
     bpl_value *counts = bpl_item(session, y, 0), *values = counts ? bpl_item(session, y, 1) : NULL;
+    if (counts && bpl_rank(counts) > 1) bpl_fail(session, BPL_RANK, "the counts of runs are one number or a vector"), bpl_release(values), values = NULL;
     return bpl_dyad_on(session, BPL_GLYPH_REPLICATE, counts, values);
 }
 
@@ -463,9 +464,16 @@ static bpl_value *undo_replicate(bpl_session *session, bpl_value *fixed, bpl_val
     return result;
 }
 
+static bpl_value *undo_grade_up(bpl_session *session, bpl_value *fixed, bpl_value *y)
+{
+    (void)fixed;
+    return bpl_is_unit(y) ? no_argument(session) : bpl_monad(session, BPL_GLYPH_GRADE_UP, y);
+}
+
 static bpl_value *undo_grade_down(bpl_session *session, bpl_value *fixed, bpl_value *y)
 {
     (void)fixed;
+    if (bpl_is_unit(y)) return no_argument(session);
     bpl_value *last = bpl_monad_on(session, BPL_GLYPH_LESS_EQUAL, bpl_monad(session, BPL_GLYPH_TALLY, y));
     return bpl_dyad_on(session, BPL_GLYPH_MINUS, last, last ? bpl_monad(session, BPL_GLYPH_GRADE_UP, y) : NULL);
 }

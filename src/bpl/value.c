@@ -3,6 +3,7 @@
  * Values: their heads, what makes atoms and simple arrays, and the facts that are known without a read. */
 #include <string.h>
 
+#include "base/tensor.h"
 #include "bpl/bpl.h"
 
 /* ---- heads ---------------------------------------------------------------------------------------------------------------------------- */
@@ -100,7 +101,7 @@ bpl_value *bpl_boolean(bpl_session *session, bool truth)
 
 bpl_value *bpl_integer(bpl_session *session, int64_t number)
 {
-    ATOM(session, wg_array_integer(session->lazy, WG_KIND_I64, number), BPL_CLASS_ORDINARY, false);
+    ATOM(session, wg_array_integer(session->lazy, WG_KIND_I64, number), BPL_CLASS_ORDINARY, true);
 }
 
 bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number)
@@ -169,10 +170,29 @@ static uint32_t code_point_of(const char *text, size_t length, size_t *bytes)
     }
 }
 
+static bool is_ascii(const char *text, size_t length)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < length; i++) all |= (unsigned char)text[i];
+    return all < 0x80;
+}
+
+/* Most texts: made where they stay. */
+static bpl_value *ascii_string(bpl_session *session, const char *text, int64_t length)
+{
+    wg_tensor *points = base_tensor_new(session->allocator, WG_KIND_CHAR, 1, &length, NULL);
+    if (!points) return bpl_fail_memory(session);
+    uint32_t *to = points->data;
+    for (int64_t i = 0; i < length; i++) to[i] = (unsigned char)text[i];
+    wg_scope_open(session->lazy);
+    return bpl_leave(session, wg_array_of(session->lazy, points), BPL_CLASS_CHARACTER, false);
+}
+
 bpl_value *bpl_string(bpl_session *session, const char *utf8, size_t length)
 {
     int64_t count = 0;
     size_t bytes;
+    if (is_ascii(utf8, length)) return ascii_string(session, utf8, (int64_t)length);
     for (size_t at = 0; at < length; at += bytes, count++) code_point_of(utf8 + at, length - at, &bytes);
     uint32_t few[64] = {0}, *points = count <= 64 ? few : base_allocate(session->allocator, (size_t)count * sizeof *points);
     if (!points) return bpl_fail_memory(session);
@@ -215,18 +235,27 @@ bpl_value *bpl_of_rational(bpl_session *session, bpl_rational *rational)
     return value;
 }
 
+/* What is known of a value is known of its items, too. */
+static bpl_value *as_bounded(bpl_value *made, const bpl_value *of)
+{
+    if (made) made->nonnegative = of->nonnegative;
+    return made;
+}
+
+bpl_value *bpl_strong(bpl_session *session, bpl_value *value)
+{
+    if (!value || !value->weak || !value->atom || !bpl_is_simple(value)) return value;
+    bpl_value *strong = as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, true, false), value);
+    bpl_release(value);
+    return strong;
+}
+
 /* An item is strong: nothing of an array takes its partner's width. */
 static bool strengthen(bpl_session *session, bpl_items *items)
 {
-    for (int64_t i = 0; i < items->volume; i++) {
-        bpl_value *item = items->at[i];
-        if (!item->weak || !item->atom || !bpl_is_simple(item)) continue;
-        bpl_value *strong = bpl_of_array(session, wg_array_keep(item->array), item->class, true, false);
-        if (!strong) return false;
-        items->at[i] = strong;
-        bpl_release(item);
-    }
-    return true;
+    bool good = true;
+    for (int64_t i = 0; i < items->volume && good; i++) good = (items->at[i] = bpl_strong(session, items->at[i])) != NULL;
+    return good;
 }
 
 bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
@@ -244,13 +273,6 @@ bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
     if (!value) return bpl_items_free(session, items), NULL;
     value->items = items;
     return value;
-}
-
-/* What is known of a value is known of its items, too. */
-static bpl_value *as_bounded(bpl_value *made, const bpl_value *of)
-{
-    if (made) made->nonnegative = of->nonnegative;
-    return made;
 }
 
 /* A head of its own for what an array's head holds. */

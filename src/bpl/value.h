@@ -53,7 +53,7 @@ struct bpl_value {
     uint8_t type; /* bpl_type */
     uint8_t class;/* bpl_class of NUMBERS and CHARACTERS */
     bool atom;    /* no array */
-    bool weak;    /* a float atom that takes its partner's width */
+    bool weak;    /* an atom that takes its partner's width: a number that is written bare or with ₓ, or computed of such alone */
     bool nonnegative; /* no item is below 0: known from how it was made, so that √ and its like need not look */
     union {
         bpl_session *session;
@@ -131,7 +131,7 @@ bpl_value *bpl_own_array(bpl_session *session, wg_array *array, bpl_class class,
 bpl_value *bpl_leave(bpl_session *session, wg_array *array, uint8_t class, bool atom);
 /* Atoms. They are literals: plans are made for their values, as is right for what stands in a program. What data decide is a count (below). */
 bpl_value *bpl_boolean(bpl_session *session, bool truth);
-bpl_value *bpl_integer(bpl_session *session, int64_t number);                   /* ordinary */
+bpl_value *bpl_integer(bpl_session *session, int64_t number);                   /* ordinary, weak */
 bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number);
 bpl_value *bpl_float(bpl_session *session, double number);                      /* of the session's width, weak */
 bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number);     /* strong */
@@ -139,6 +139,8 @@ bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double i
 bpl_value *bpl_character(bpl_session *session, uint32_t code_point);
 /* An ordinary integer that was computed (a tally, a position): no literal, so that a plan serves every value. */
 bpl_value *bpl_count(bpl_session *session, int64_t number);
+/* The same value, strong (consumed; NULL stays NULL). */
+bpl_value *bpl_strong(bpl_session *session, bpl_value *value);
 /* Vectors and arrays of host items, copied. */
 bpl_value *bpl_integers(bpl_session *session, const int64_t *numbers, int64_t count);
 bpl_value *bpl_string(bpl_session *session, const char *utf8, size_t length);   /* [characters]; a malformed byte is U+FFFD */
@@ -216,8 +218,12 @@ bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *wh
 bool bpl_to_double(bpl_session *session, const bpl_value *value, const char *what, double *number);
 /* 0 or 1. */
 bool bpl_to_truth(bpl_session *session, const bpl_value *value, const char *what, bool *truth);
-/* A unit or vector of whole numbers: *numbers is allocated (bpl_free_integers), ∞ and ¯∞ as INT64_MAX and INT64_MIN where `infinite` allows them. */
+/* A unit or vector of whole numbers: *numbers is allocated (bpl_free_integers), ∞ and ¯∞ as INT64_MAX and INT64_MIN where `infinite` allows them.
+ * Text is refused without characters, too. */
 bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *what, bool infinite, int64_t **numbers, int64_t *count);
+/* Is it made of whole numbers (numbers [volume]; NULL: not wanted), whatever its shape? DOMAIN, LIMIT; text without characters is not. What an argument is
+ * made of is judged before how many there are of it: so this is asked where there are too many or too few. */
+bool bpl_all_whole(bpl_session *session, const bpl_value *value, const char *what, int64_t *numbers);
 void bpl_free_integers(bpl_session *session, int64_t *numbers, int64_t count);
 /* A number that is whole within the tolerance of comparisons, and fits. */
 bool bpl_whole(const bpl_session *session, double number, int64_t *whole);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "bpl/cells.h"
 #include "bpl/whole.h"
 
 bpl_value *bpl_scope_result(bpl_session *session, wg_array *array, bpl_class class)
@@ -135,6 +136,22 @@ static wg_array *to_vector(wg_array *array, double fill, const void *plan)
 bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value)
 {
     return bpl_rank(value) ? bpl_keep(value) : bpl_lay(session, value, to_vector, NULL);
+}
+
+static wg_array *as_it_is(wg_array *array, double fill, const void *plan)
+{
+    (void)fill, (void)plan;
+    return wg_array_reshape(array, 0, NULL);
+}
+
+bpl_value *bpl_moved_unit(bpl_session *session, bpl_value *value) { return value->atom ? bpl_keep(value) : bpl_lay(session, value, as_it_is, NULL); }
+
+bpl_value *bpl_fills_of(bpl_session *session, const bpl_value *value, uint32_t rank, const int64_t *shape)
+{
+    bpl_value *lengths = bpl_integers(session, shape, rank), *fill = lengths ? bpl_fill(session, value) : NULL;
+    bpl_value *unit = fill && !fill->atom ? bpl_enclose(session, fill) : bpl_keep(fill);
+    bpl_release(fill);
+    return bpl_dyad_on(session, BPL_GLYPH_RESHAPE, lengths, unit);
 }
 
 bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape)
@@ -306,6 +323,21 @@ static wg_array *to_rows(wg_array *array, double fill, const void *plan)
     return wg_array_reshape(array, 2, shape);
 }
 
+/* What there are none of where there are no rows: as of a row of fills, where that has a result. */
+static bpl_value *result_of_no_row(bpl_session *session, const bpl_call *call, bpl_code code, bpl_value *rows)
+{
+    bpl_value *row = bpl_do_first(session, &(bpl_call){.right = rows}), *result = NULL;
+    bpl_call one = *call;
+    *(call->left ? &one.left : &one.right) = row;
+    session->prototypes++;
+    if (row) result = code(session, &one);
+    session->prototypes--;
+    bpl_release(row);
+    bpl_value *prototype = result ? bpl_prototype_of(session, result) : bpl_forgive(session) ? bpl_float(session, 0) : NULL;
+    bpl_release(result);
+    return prototype;
+}
+
 bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code)
 {
     bpl_value *argument = call->left ? call->left : call->right;
@@ -320,7 +352,7 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
         good = row && (items->at[i] = code(session, &one)) != NULL;
         bpl_release(row);
     }
-    if (good && !items->volume) good = (items->prototype = bpl_empty(session)) != NULL;
+    if (good && !items->volume) good = (items->prototype = result_of_no_row(session, call, code, rows)) != NULL;
     bpl_release(rows);
     if (!good) {
         if (items) bpl_items_free(session, items);

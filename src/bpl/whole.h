@@ -32,8 +32,12 @@ bpl_value *bpl_pick_cells(bpl_session *session, bpl_value *value, uint32_t axis,
 bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis, int64_t start, int64_t count);
 /* Major cell `position`; of what is pending a call, so that nothing is read. */
 bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position);
+/* A unit whose axes are put in another order: it has none, but as an array it is another one then (write.h: what a selection is). Owned. */
+bpl_value *bpl_moved_unit(bpl_session *session, bpl_value *value);
 /* A vector of one item of a unit; any other value itself. Owned. */
 bpl_value *bpl_as_vector(bpl_session *session, bpl_value *value);
+/* A value's fill at every place of a shape. */
+bpl_value *bpl_fills_of(bpl_session *session, const bpl_value *value, uint32_t rank, const int64_t *shape);
 /* No items of this shape, of the value's kind or prototype. */
 bpl_value *bpl_nothing_of(bpl_session *session, bpl_value *value, uint32_t rank, const int64_t *shape);
 
@@ -64,6 +68,8 @@ bpl_value *bpl_by_rows(bpl_session *session, const bpl_call *call, bpl_code code
 /* The kind that simple values [count], of numbers alone or characters alone, join in. False (no error) where numbers meet characters or
  * something is not simple; false and an error where an integer does not fit. */
 bool bpl_joined_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind);
+/* The same where values without items have a say, too. */
+bool bpl_mixed_kind(bpl_session *session, bpl_value *const *values, int64_t count, bpl_class *class, wg_kind *kind);
 /* ⊃ of an array of cells (host items), the axes of cells behind those of the frame. */
 bpl_value *bpl_mix(bpl_session *session, bpl_value *value);
 

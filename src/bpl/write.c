@@ -387,24 +387,26 @@ uint64_t bpl_id_number(uint64_t id)
     return unshift(number, 31);
 }
 
+static bpl_value *ids_of(bpl_session *session, const bpl_value *value, bool atoms, uint64_t *next);
+
 /* The prototype of ids of an array without items: fills everywhere. Owned. */
 static bpl_value *no_ids_like(bpl_session *session, const bpl_value *prototype)
 {
     uint64_t next = 1;
-    bpl_value *ids = prototype ? bpl_ids_like(session, prototype, &next) : bpl_integer(session, 0), *fills = ids ? bpl_prototype_of(session, ids) : NULL;
+    bpl_value *ids = prototype ? ids_of(session, prototype, true, &next) : bpl_integer(session, 0), *fills = ids ? bpl_prototype_of(session, ids) : NULL;
     bpl_release(ids);
     return fills;
 }
 
-/* An array like value with ids for its innermost items, numbered from *next on. Owned. */
-bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next)
+/* An array like value with ids for its innermost items, numbered from *next on; of atoms atoms, or arrays without axes. Owned. */
+static bpl_value *ids_of(bpl_session *session, const bpl_value *value, bool atoms, uint64_t *next)
 {
     bpl_value *result = NULL;
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "an array is nested too deep");
     if (value->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, value->items->rank, value->items->shape);
         bool good = items;
-        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_ids_like(session, value->items->at[i], next));
+        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = ids_of(session, value->items->at[i], true, next));
         if (good && !items->volume) good = (items->prototype = no_ids_like(session, value->items->prototype));
         if (!good && items) bpl_items_free(session, items);
         if (good) result = bpl_of_items(session, items);
@@ -414,14 +416,18 @@ bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *
         for (int64_t i = 0; i < volume; i++) ids[i] = (int64_t)id_of((*next)++);
         bpl_value *plain = bpl_numbers(session, BPL_CLASS_ORDINARY, WG_KIND_I64, bpl_rank(value), bpl_shape(value), ids);
         base_free(session->allocator, ids, (size_t)(volume ? volume : 1) * sizeof *ids);
-        bool atom = value->atom || !bpl_is_simple(value);
-        result = plain ? bpl_with_atom(session, plain, atom) : NULL;
+        result = plain ? bpl_with_atom(session, plain, atoms && value->atom) : NULL;
         bpl_release(plain);
     }
     result = bpl_settle_keys(session, result, bpl_keys_keep(value->keys));
-    if (result && !result->atom) result->weak = true; /* nothing that a function makes is: whole_item need not look for the others */
+    if (result && !result->atom) result->weak = true; /* nothing that a function makes is: bpl_whole_item need not look for the others */
     return result;
 }
+
+bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next) { return ids_of(session, value, false, next); }
+
+/* Is what is selected the array itself, and no item of it? */
+static bool is_whole(const bpl_value *ids, const bpl_value *selected) { return selected == ids && bpl_is_unit(ids); }
 
 /* Calls with their rightmost argument exchanged for ids. Owned. */
 static bpl_value *evaluate_selection(bpl_session *session, const bpl_node *node, const bpl_node *target, bpl_value *ids)
@@ -486,11 +492,11 @@ static bool write_leaf(selection *s, int64_t id, bpl_value *value)
 }
 
 /* The item of the source whose ids are this very array; NULL: none of its items is. */
-static bpl_value *whole_item(const bpl_value *ids, const bpl_value *source, const bpl_value *selected)
+bpl_value *bpl_whole_item(const bpl_value *ids, const bpl_value *source, const bpl_value *selected)
 {
     for (int64_t i = 0; ids->type == BPL_ITEMS && i < ids->items->volume; i++) {
         if (ids->items->at[i] == selected) return source->items->at[i];
-        bpl_value *inner = whole_item(ids->items->at[i], source->items->at[i], selected);
+        bpl_value *inner = bpl_whole_item(ids->items->at[i], source->items->at[i], selected);
         if (inner) return inner;
     }
     return NULL;
@@ -511,7 +517,7 @@ static bool write_selected(selection *s, const bpl_value *selected, bpl_value *v
 {
     bpl_session *session = s->session;
     if (bpl_stack_is_low(session)) return bpl_fail(session, BPL_LIMIT, "an array is nested too deep"), false;
-    bpl_value *whole = selected->weak && selected != s->ids ? whole_item(s->ids, s->source, selected) : NULL;
+    bpl_value *whole = selected->weak && selected != s->ids ? bpl_whole_item(s->ids, s->source, selected) : NULL;
     if (whole) return write_whole(s, selected, whole, value);
     if (selected->type != BPL_ITEMS && (selected->type != BPL_NUMBERS || bpl_kind(selected) != WG_KIND_I64)) return no_selection(session);
     int64_t count = bpl_volume(selected);
@@ -618,6 +624,7 @@ static bool select_simple(bpl_session *session, bpl_value **source, uint64_t cou
 
 bpl_value *bpl_ids_write(bpl_session *session, bpl_value *source, bpl_value *ids, uint64_t count, bpl_value *selected, bpl_value *value)
 {
+    if (is_whole(ids, selected)) return bpl_keep(value);
     if (source->type == BPL_ITEMS || selected->type == BPL_ITEMS) return select_nested(session, source, ids, count, selected, value, NULL);
     bpl_value *changed = bpl_keep(source);
     if (select_simple(session, &changed, count, selected, value, NULL)) return changed;
@@ -643,7 +650,10 @@ bool bpl_write_selection(bpl_session *session, const bpl_node *node, bpl_value *
     bool good = source && (ids = bpl_ids_like(session, source, &next)) && (selected = evaluate_selection(session, node, target, ids));
     if (!selected && session->no_result) session->no_result = false, bpl_fail(session, BPL_VALUE, "the selection has no value");
     session->at = node;
-    if (good && source->type == BPL_ITEMS) good = (made = select_nested(session, source, ids, next - 1, selected, value, function));
+    bool nothing = good && value && bpl_has_labels(value) && bpl_has_labels(source) && !bpl_volume(selected); /* no keys: nothing is aligned */
+    if (nothing) made = bpl_keep(source);
+    else if (good && is_whole(ids, selected)) good = (made = function ? bpl_modify_item(session, function, source, value) : bpl_keep(value));
+    else if (good && source->type == BPL_ITEMS) good = (made = select_nested(session, source, ids, next - 1, selected, value, function));
     else if (good && (good = select_simple(session, &source, next - 1, selected, value, function))) made = bpl_keep(source);
     bpl_release(selected), bpl_release(ids), bpl_release(source);
     if (good) good = target->kind == BPL_NODE_NAME ? bpl_set_nearest(session, target->symbol, made) : bpl_write_path(session, target, made, NULL);

@@ -73,9 +73,11 @@ bool bpl_write_path(bpl_session *session, const bpl_node *target, bpl_value *val
 bool bpl_write_selection(bpl_session *session, const bpl_node *selection, bpl_value *value, bpl_value *function);
 
 /* What a selection reads, found out by calling it on ids in the place of items. An array like value with ids for its innermost items, numbered from
- * *next (1 at first) on; the number of an id (0: a fill's; above the last one: no id of these). */
+ * *next (1 at first) on; an atom is an array without axes there, which a selection reads as the whole where it answers this very array; the number of an id (0: a fill's; above the last one: no id of these). */
 bpl_value *bpl_ids_like(bpl_session *session, const bpl_value *value, uint64_t *next);
 uint64_t bpl_id_number(uint64_t id);
+/* The item of the source whose ids are this very array, borrowed; NULL: none of its items is. */
+bpl_value *bpl_whole_item(const bpl_value *ids, const bpl_value *source, const bpl_value *selected);
 /* The source, which `ids` (numbers 1 to count) stand for, with value where the ids `selected` are. Owned; DOMAIN: something else is there. */
 bpl_value *bpl_ids_write(bpl_session *session, bpl_value *source, bpl_value *ids, uint64_t count, bpl_value *selected, bpl_value *value);
 

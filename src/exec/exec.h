@@ -9,7 +9,7 @@
  *   view.c         strides: factored axes, and copying what is not dense
  *   run_map.c      MAP stages: blocks of elementwise instructions
  *   run_call.c     CALL stages: one row by its kernel; the table. The rows: run_product.c, run_fold.c (folds, scans), run_copy.c (layout),
- *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (LAPACK)
+ *                  run_index.c (positions), run_quant.c (quantised weights), run_sort.c, run_draw.c (generators), run_dense.c (elimination, LAPACK)
  *                  run_product.c has the PRODUCT stages too, run_copy.c the PIECES
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over
@@ -150,7 +150,7 @@ uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer);
 /* What is shared between threads, at some 0.2 ns an item: sharing between two costs 24 us where a sleeper is woken and waited for, 0.8 us
  * where threads spin for work (a Zen 5). */
 #define EXEC_PARALLEL_COST 3e5
-#define EXEC_SPIN_COST 2e4
+#define EXEC_SPIN_COST 1e4
 #define EXEC_SILENT_COST 4e4   /* a run of less has no progress to tell of */
 #define EXEC_FAILED_WHERE (-1) /* for an axis: Where has no room for the item; position: how many before it are true */
 #define EXEC_FAILED_MATRIX (-2) /* for an axis: a matrix of a batch; position: its base_lapack_fault */

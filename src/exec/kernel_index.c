@@ -290,9 +290,21 @@ void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64
         if (condition[i]) *to++ = i;
 }
 
+/* i64 along the last axis. */
+static void iota_lines(int64_t extent, int64_t *result, exec_range items)
+{
+    for (int64_t at = items.first, place = at % extent; at < items.end; place = 0)
+        for (int64_t end = at + extent - place < items.end ? at + extent - place : items.end; at < end; at++) result[at] = place++;
+}
+
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items)
 {
     size_t bytes = wg_kind_bytes(kind);
+    if (items.first >= items.end) return;
+    if (kind == WG_KIND_I64 && inner == 1) {
+        iota_lines(extent, result, items);
+        return;
+    }
     for (int64_t at = items.first; at < items.end;) {
         base_number place = {.i = at / inner % extent};
         int64_t run = inner - at % inner < items.end - at ? inner - at % inner : items.end - at;

@@ -229,7 +229,6 @@ size_t exec_order_bytes(const exec_ordering *o)
 #define CLOSE_BATCH 512
 #define CLOSE_PIECE 8192 /* whose range is looked for at once: twice in the cache */
 #define MOST_COUNTS ((uint64_t)1 << 22)
-#define FEW_COUNTS 8 /* values are counted where so many are alike, on average; what finds no key twice waits for branches */
 
 static int64_t close_batch(const exec_ordering *o, int64_t from, int64_t first, uint64_t *keys)
 {
@@ -240,25 +239,24 @@ static int64_t close_batch(const exec_ordering *o, int64_t from, int64_t first, 
     return count;
 }
 
-/* An integer of 64 bits with these turned over is its key, and back. */
+/* An integer with these bits turned over is its key, and back. */
 static uint64_t key_turn(const exec_ordering *o)
 {
-    return turned(o, 0) ^ (base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << 63 : 0);
+    return turned(o, 0) ^ (base_kinds[o->kind].class == BASE_CLASS_SIGNED ? (uint64_t)1 << (8 * base_kinds[o->kind].bytes - 1) : 0);
 }
 
-/* The least and the greatest key of a piece of a line: neighbours of i64 by the folds' vectors, others by their keys. */
+/* The least and the greatest key of a piece of a line: neighbours by the folds' vectors, others by their keys. */
 static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64_t count, uint64_t *low, uint64_t *high)
 {
     uint64_t keys[CLOSE_BATCH];
-    if (o->inner == 1 && o->kind == WG_KIND_I64) {
-        int64_t ends[2];
+    if (o->inner == 1) {
+        int64_t end;
         exec_reduction fold = {.kind = o->kind, .accumulate = o->kind, .result_kind = o->kind, .extent = count, .inner = 1, .outer_stride = count,
-                               .extent_stride = 1, .items = (const int64_t *)o->items + from + first};
+                               .extent_stride = 1, .items = (const char *)o->items + (from + first) * base_kinds[o->kind].bytes, .result = &end};
         for (int i = 0; i < 2; i++) {
             fold.fold = i ? EXEC_FOLD_MAX : EXEC_FOLD_MIN;
-            fold.result = &ends[i];
             o->kernels->reduce(&fold, (exec_range){0, 1});
-            uint64_t key = (uint64_t)ends[i] ^ key_turn(o);
+            uint64_t key = turned(o, key_of(o->kind, &end, 0));
             *low = key < *low ? key : *low;
             *high = key > *high ? key : *high;
         }
@@ -278,7 +276,7 @@ static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64
 static bool lie_close(const exec_ordering *o, int64_t from, uint64_t *least, uint64_t *span)
 {
     uint64_t low = UINT64_MAX, high = 0;
-    bool integers = !base_kind_is_float(o->kind) && base_kinds[o->kind].bytes >= 4;
+    bool integers = !base_kind_is_float(o->kind);
     if (!integers || o->extent < CLOSE_ITEMS || o->extent > UINT32_MAX || o->wanted != o->extent) return false;
     for (int64_t first = 0; first < o->extent; first += CLOSE_PIECE) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
@@ -290,11 +288,35 @@ static bool lie_close(const exec_ordering *o, int64_t from, uint64_t *least, uin
     return true;
 }
 
+/* Runs a statement for the items of a line of neighbours as unsigned integers T in ascending order: at and key, above the least one, are known
+ * there. False where it is to stop. */
+#define EACH_KEY_OF(T, ...)                                                                                                               \
+    for (int64_t first = 0; first < o->extent; first += EXEC_PAUSE_ITEMS) {                                                               \
+        const T *items = (const T *)o->items + from, turn = (T)key_turn(o);                                                               \
+        int64_t end = o->extent - first < EXEC_PAUSE_ITEMS ? o->extent : first + EXEC_PAUSE_ITEMS;                                        \
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;                                                                  \
+        for (int64_t at = first; at < end; at++) {                                                                                        \
+            uint64_t key = (uint64_t)(T)(items[at] ^ turn) - least;                                                                       \
+            __VA_ARGS__                                                                                                                   \
+        }                                                                                                                                 \
+    }
+#define EACH_KEY(...)                                                                                                                     \
+    switch (base_kinds[o->kind].bytes) {                                                                                                  \
+    case 1: EACH_KEY_OF(uint8_t, __VA_ARGS__) break;                                                                                      \
+    case 2: EACH_KEY_OF(uint16_t, __VA_ARGS__) break;                                                                                     \
+    case 4: EACH_KEY_OF(uint32_t, __VA_ARGS__) break;                                                                                     \
+    default: EACH_KEY_OF(uint64_t, __VA_ARGS__)                                                                                           \
+    }
+
 /* False where it is to stop. */
 static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uint64_t span, uint32_t *counts)
 {
     uint64_t keys[CLOSE_BATCH];
     memset(counts, 0, span * sizeof *counts);
+    if (o->inner == 1) {
+        EACH_KEY({ counts[key]++; })
+        return true;
+    }
     for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
         int64_t count = close_batch(o, from, first, keys);
@@ -303,42 +325,47 @@ static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uin
     return true;
 }
 
-/* Words of 64 bits: each is written four times where the next goes, so that counts of up to four wait for no branch. */
-static void spread_words(const exec_ordering *o, int64_t to, uint64_t least, uint64_t span, const uint32_t *counts)
-{
-    uint64_t turn = key_turn(o), *at = (uint64_t *)o->result + to, *end = at + o->extent;
-    for (uint64_t key = 0; key < span; key++) {
-        uint64_t word = (least + key) ^ turn;
-        uint32_t count = counts[key];
-        if (end - at >= 4) at[0] = at[1] = at[2] = at[3] = word;
-        else
-            for (uint32_t i = 0; i < count; i++) at[i] = word;
-        if (count > 4) exec_fill(at, &word, sizeof word, count);
-        at += count;
+/* Words: each is written four times where the next goes, so that counts of up to four wait for no branch. */
+#define SPREAD_WORDS(name, T)                                                                                                             \
+    static void name(const exec_ordering *o, int64_t to, uint64_t least, uint64_t span, const uint32_t *counts)                           \
+    {                                                                                                                                     \
+        T turn = (T)key_turn(o), *at = (T *)o->result + to, *end = at + o->extent;                                                        \
+        for (uint64_t key = 0; key < span; key++) {                                                                                       \
+            T word = (T)(least + key) ^ turn;                                                                                             \
+            uint32_t count = counts[key];                                                                                                 \
+            if (end - at >= 4) at[0] = at[1] = at[2] = at[3] = word;                                                                      \
+            else                                                                                                                          \
+                for (uint32_t i = 0; i < count; i++) at[i] = word;                                                                        \
+            if (count > 4) exec_fill(at, &word, sizeof word, count);                                                                      \
+            at += count;                                                                                                                  \
+        }                                                                                                                                 \
     }
-}
+SPREAD_WORDS(spread_words_4, uint32_t)
+SPREAD_WORDS(spread_words_8, uint64_t)
 
 static void sort_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *counts)
 {
     if (!count_keys(o, from, least, span, counts)) return;
-    if (base_kinds[o->kind].bytes == 8) {
-        spread_words(o, to, least, span, counts);
+    size_t bytes = base_kinds[o->kind].bytes;
+    if (bytes >= 4) {
+        (bytes == 4 ? spread_words_4 : spread_words_8)(o, to, least, span, counts);
         return;
     }
     for (uint64_t key = 0; key < span; key++) {
         if (!counts[key]) continue;
         store_key(o, least + key, to);
-        uint32_t word = ((const uint32_t *)o->result)[to];
-        exec_fill((uint32_t *)o->result + to, &word, sizeof word, counts[key]);
+        uint32_t word;
+        memcpy(&word, (const char *)o->result + (size_t)to * bytes, bytes);
+        exec_fill((char *)o->result + (size_t)to * bytes, &word, bytes, counts[key]);
         to += counts[key];
     }
 }
 
-/* Whether counting beats sorting: many of a key, or whole words (which spread_words writes) and counts that the caches hold. */
+/* Whether counting beats sorting: counts that the caches hold. */
 static bool counts_pay(const exec_ordering *o, uint64_t span)
 {
-    bool words = base_kinds[o->kind].bytes == 8 && span <= 2 * (uint64_t)o->extent && span <= MOST_COUNTS;
-    return words || span <= (uint64_t)o->extent / FEW_COUNTS;
+    if (base_kinds[o->kind].bytes < 4) return span <= (uint64_t)o->extent;
+    return span <= (uint64_t)base_kinds[o->kind].bytes / 4 * (uint64_t)o->extent && span <= MOST_COUNTS; /* they stand in the workspace */
 }
 
 /* Keys of 64 bits above the least one, as keys of 32. */
@@ -358,7 +385,8 @@ static void sort_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint
 static bool sort_close(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
 {
     uint64_t least, span;
-    if (!sorts_in_place(o) || !lie_close(o, from, &least, &span)) return false;
+    bool short_items = o->positions == NULL && o->inner == 1 && base_kinds[o->kind].bytes < 4;
+    if (!(sorts_in_place(o) || short_items) || !lie_close(o, from, &least, &span)) return false;
     if (counts_pay(o, span)) sort_counted(o, from, to, least, span, workspace);
     else if (base_kinds[o->kind].bytes == 8) sort_narrowed(o, from, to, least, workspace);
     else return false;
@@ -374,21 +402,26 @@ bool exec_order_counted(const exec_ordering *o, void *workspace)
 }
 
 /* The counts become places, which their items take in turn. */
-static void grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places)
+static bool grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places)
 {
     uint64_t keys[CLOSE_BATCH];
     uint32_t next = 0;
-    if (!count_keys(o, from, least, span, places)) return;
+    if (!count_keys(o, from, least, span, places)) return false;
     for (uint64_t key = 0; key < span; key++) {
         uint32_t count = places[key];
         places[key] = next;
         next += count;
     }
+    if (o->inner == 1) {
+        EACH_KEY({ o->positions[to + places[key]++] = at; })
+        return true;
+    }
     for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
-        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
         int64_t count = close_batch(o, from, first, keys);
         for (int64_t i = 0; i < count; i++) o->positions[to + places[keys[i] - least]++ * o->inner] = first + i;
     }
+    return true;
 }
 
 /* As narrow ones in grade_line: keys above positions. */

@@ -19,6 +19,62 @@ typedef struct dense_call {
     double unit_cost;
 } dense_call;
 
+/* Of one thread. Products of an elimination are many and small: what they have in common is set once. */
+typedef struct dense_tools {
+    const exec_kernels *kernels;
+    char *workspace;
+    exec_product product;
+} dense_tools;
+
+static void set_product(exec_product *product, int64_t rows, int64_t depth, int64_t columns)
+{
+    product->rows = product->a_rows.extent[0] = product->result_rows.extent[0] = rows;
+    product->depth = product->a_depth.extent[0] = product->b_depth.extent[0] = depth;
+    product->columns = product->b_columns.extent[0] = columns;
+}
+
+static exec_product added_product(wg_kind kind)
+{
+    exec_product product = exec_product_plain(kind, 1, 1, 1, NULL, NULL, NULL);
+    product.adds = true;
+    return product;
+}
+
+static void add_product(void *user, wg_kind kind, int64_t rows, int64_t depth, int64_t columns, const void *a, int64_t a_row, const void *b, int64_t b_row,
+                        void *c, int64_t c_row)
+{
+    dense_tools *with = user;
+    exec_product *product = &with->product;
+    (void)kind;
+    set_product(product, rows, depth, columns);
+    product->a = a, product->b = b, product->result = c;
+    product->a_rows.stride[0] = a_row, product->b_depth.stride[0] = b_row, product->result_rows.stride[0] = c_row;
+    with->kernels->product(product, (exec_range){0, 1}, (exec_range){0, rows}, (exec_range){0, columns}, with->workspace);
+}
+
+static void factor_panel(void *user, wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots)
+{
+    const dense_tools *with = user;
+    with->kernels->factor_panel(kind, lines, count, width, pivots);
+}
+
+static void solve_leaf(void *user, wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns)
+{
+    const dense_tools *with = user;
+    with->kernels->solve_leaf(kind, upper, triangle, row, size, b, b_row, columns);
+}
+
+/* Bytes for any product inside of an elimination. */
+static int64_t product_bytes(const base_lapack_call *call)
+{
+    if (!base_lapack_is_own(call->task)) return 0;
+    int64_t n = call->rows, columns = (call->sides > n ? call->sides : n) + 16;
+    exec_product product = added_product(call->kind);
+    set_product(&product, n, n, columns);
+    product.result_rows.stride[0] = columns;
+    return (int64_t)exec_product_bytes(&product, n, columns);
+}
+
 typedef struct dense_work {
     exec_run *run;
     const dense_call *facts;
@@ -32,9 +88,11 @@ static void dense_part(void *context, exec_range range, uint32_t thread)
     dense_work *work = context;
     const dense_call *d = work->facts;
     char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
+    dense_tools with = {work->run->kernels, scratch + d->dense.scratch, added_product(d->dense.call.kind)};
+    const base_elimination by = {add_product, factor_panel, solve_leaf, &with};
     for (int64_t item = range.first; item < range.end; item++) {
         if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */
-        base_lapack_fault fault = graph_dense_run(&d->dense, item, work->a, work->b, work->result, scratch);
+        base_lapack_fault fault = graph_dense_run(&d->dense, item, &by, work->a, work->b, work->result, scratch);
         if (fault) exec_least(&work->first_fault, item * FAULTS + (int64_t)fault);
     }
 }
@@ -46,9 +104,10 @@ static void run_dense(exec_run *run, const exec_stage *stage)
     work.a = exec_dense_items(run, &d->operands[0]);
     if (d->operand_count > 1) work.b = exec_dense_items(run, &d->operands[1]);
     atomic_init(&work.first_fault, NO_FAULT);
-    base_lapack_enter();
+    bool own = base_lapack_is_own(d->dense.call.task);
+    if (!own) base_lapack_enter();
     exec_run_split(run, d->dense.items, 1, d->unit_cost, dense_part, &work);
-    base_lapack_leave();
+    if (!own) base_lapack_leave();
     int64_t fault = atomic_load(&work.first_fault);
     if (fault != NO_FAULT) exec_run_fail_item(run, d->node, fault / FAULTS, fault % FAULTS, EXEC_FAILED_MATRIX, 0);
     else exec_canonical_all(run, d->canonical, &d->result);
@@ -71,7 +130,7 @@ static bool prepare_dense(exec_call *call)
     d->dense = graph_dense_of(call->op, call->attributes, types, call->operand_count, call->result.volume);
     double m = (double)d->dense.call.rows, n = (double)d->dense.call.columns;
     d->unit_cost = m * n * ((m < n ? m : n) + (double)d->dense.call.sides) + 100;
-    d->scratch_bytes = d->dense.scratch;
+    d->scratch_bytes = (d->dense.scratch + product_bytes(&d->dense.call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     d->scratch_at = exec_scratch_take(call->build, d->scratch_bytes * exec_scratch_pieces(call->build, d->dense.items, 1));
     call->stage->run = run_dense;
     call->stage->prepared = d;

@@ -16,6 +16,9 @@
 #define SHARED_ROWS 168    /* of a task that uses shared columns of b: with as many rows of a and its sums they stay in the second cache */
 #define SHARED_BYTES (8 << 20) /* of b packed at once */
 #define TASK_PRODUCTS 2.5e5    /* less is not worth a thread's waking */
+#define SPUN_PRODUCTS 1e5      /* the same where threads spin for work */
+#define SHARED_CACHE (1 << 20) /* bytes of b that each thread may read: more than the second cache keeps is read from memory that all share */
+#define EVEN_LOSS 0.02         /* of rows that a thread may have more than its part, for the sake of whole tiles */
 #define ROWS_A_THREAD 24       /* of fewer the tiles are slower, more than is won */
 #define ROWS_OF_PROGRAM 16     /* but where the steps of a program on parts of rows, each for itself, would cost more */
 #define LONG_PROGRAM 8         /* steps */
@@ -207,7 +210,7 @@ static void run_product(exec_run *run, const exec_stage *stage)
     if (p->follows) p->after.run(run, &p->after);
 }
 
-/* So many equal pieces, each a multiple of `step` (but the last), of an extent; at least one. */
+/* So many equal pieces, each a multiple of `step` (but the last), of an extent; at least one item. */
 static int64_t piece_of(int64_t extent, int64_t count, int64_t step)
 {
     int64_t piece = pieces(pieces(extent, count), step) * step;
@@ -221,12 +224,43 @@ static bool splits_rows(const product *p, int64_t threads)
     const exec_product *call = &p->call;
     int64_t rows = call->rows / threads, enough = p->list && p->list->step_count >= LONG_PROGRAM ? ROWS_OF_PROGRAM : ROWS_A_THREAD;
     bool few = rows <= EXEC_ALONG_ROWS && call->depth * call->columns > EXEC_ALONG_ITEMS;
-    return rows >= enough && !few && exec_product_reads_b(call, rows);
+    bool kept = call->depth * call->columns * base_kinds[call->b_kind].bytes <= SHARED_CACHE;
+    return rows >= enough && !few && kept && exec_product_reads_b(call, rows);
+}
+
+/* Whether threads pack b together although its rows are few, so that each has rows of its own: whole ones, for a program on rectangles. */
+static bool packs_for_rows(const product *p, int64_t threads, double products, double task)
+{
+    const exec_product *call = &p->call;
+    int64_t rows = call->rows / threads;
+    return threads > 1 && p->list && rows >= ROWS_A_THREAD && call->depth * call->columns <= EXEC_ALONG_ITEMS && products > 2 * task &&
+           !exec_product_reads_b(call, rows);
+}
+
+/* The most rows that a thread has of pieces of so many. */
+static int64_t most_rows(int64_t rows, int64_t piece, int64_t threads)
+{
+    int64_t count = pieces(rows, piece), most = 0;
+    for (int64_t t = 0; t < threads; t++) {
+        int64_t first = count * t / threads, end = count * (t + 1) / threads;
+        int64_t own = least(rows, end * piece) - least(rows, first * piece);
+        if (own > most) most = own;
+    }
+    return most;
+}
+
+/* Rows cut into so many pieces: of whole tiles, but where some thread would have more to do then. */
+static int64_t piece_of_rows(int64_t rows, int64_t down, int64_t threads)
+{
+    if (down <= 1 || rows / down < 2 * EXEC_TILE_ROWS) return piece_of(rows, down, 1);
+    int64_t whole = piece_of(rows, down, EXEC_TILE_ROWS), even = piece_of(rows, down, 2);
+    if (threads == 1) return whole;
+    return (double)most_rows(rows, whole, threads) > (double)most_rows(rows, even, threads) * (1 + EVEN_LOSS) ? even : whole;
 }
 
 /* Tiles: as large as the caches allow, and about as many for each thread. TRIED columns packed for all rows where these are fewer than
  * EXEC_PACK_ROWS but b is not read in place: 6% slower where b is larger than the caches. */
-static void choose_tiles(product *p, int64_t threads)
+static void choose_tiles(product *p, int64_t threads, double task)
 {
     const exec_product *call = &p->call;
     int64_t rows = call->rows, columns = call->columns, depth = call->depth, across, down = 1;
@@ -234,7 +268,8 @@ static void choose_tiles(product *p, int64_t threads)
     double products = (double)rows * (double)columns * (double)(depth > 0 ? depth : 1);
     bool one_a_batch = call->batches >= 4 * threads || (call->batches >= threads && products < 2.5e7);
     int64_t fitting = depth > 0 ? SHARED_BYTES / exec_product_sum_bytes(call) / depth / EXEC_TILE_COLUMNS * EXEC_TILE_COLUMNS : 0;
-    bool shared = rows > EXEC_PACK_ROWS && fitting > 0 && !one_a_batch && !call->more_count;
+    bool many = rows > EXEC_PACK_ROWS || packs_for_rows(p, threads, products, task);
+    bool shared = many && fitting > 0 && !one_a_batch && !call->more_count;
     p->chunk = 0;
     if (shared) {
         p->chunk = piece_of(columns, pieces(columns, fitting), EXEC_TILE_COLUMNS);
@@ -243,15 +278,15 @@ static void choose_tiles(product *p, int64_t threads)
         if (down % threads != 0 && down < 4 * threads) down += threads - down % threads;
     }
     across = pieces(columns, EXEC_PACK_COLUMNS);
-    if (!shared && !one_a_batch && threads > 1 && products > 2 * TASK_PRODUCTS) {
+    if (!shared && !one_a_batch && threads > 1 && products > 2 * task) {
         int64_t wanted = pieces(threads, call->batches > 0 ? call->batches : 1);
-        double most = products / TASK_PRODUCTS;
+        double most = products / task;
         if ((double)wanted > most) wanted = (int64_t)most;
         if (splits_rows(p, wanted)) down = wanted;
         else if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
         else down = wanted;
     }
-    p->tile_rows = piece_of(rows, down > 0 ? down : 1, down > 1 && rows / down >= 2 * EXEC_TILE_ROWS ? EXEC_TILE_ROWS : 1);
+    p->tile_rows = piece_of_rows(rows, down > 0 ? down : 1, threads);
     p->tile_columns = piece_of(columns, across > 0 ? across : 1, across > 1 ? EXEC_TILE_COLUMNS : 1);
     p->tiles_down = pieces(rows, p->tile_rows);
     p->tiles_across = pieces(columns, p->tile_columns);
@@ -311,7 +346,7 @@ static exec_product call_of(const exec_matrix *a, const exec_matrix *b, const wg
 static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
 {
     if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
-    choose_tiles(p, build->threads);
+    choose_tiles(p, build->threads, build->plan->graph->context->spin ? SPUN_PRODUCTS : TASK_PRODUCTS);
     int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
     p->workspace_bytes = (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     p->workspace_at = exec_scratch_take(build, p->workspace_bytes *
@@ -461,6 +496,7 @@ static bool take_list(exec_build *build, const exec_map_program *program, produc
     p->follows = columns < ROW_LEAST || exec_map_transpose_items(list, width, streams) > 0;
     if (p->follows) return true;
     p->lines = columns < ROWS_ITEMS ? ROWS_ITEMS / columns : 1;
+    exec_map_list_asks(list);
     exec_map_list_place(list, &all, columns > EXEC_PACK_COLUMNS ? EXEC_PACK_COLUMNS : p->lines * columns);
     list->places[reg] = (exec_map_place){.buffer = EXEC_IN_CELLS}; /* what is handed to the finish */
     p->call.finish = finish_rectangle;

@@ -290,9 +290,8 @@ static uint32_t together(const wg_session *session, const exec_run *run, uint32_
 }
 
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
-static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
+static bool run_stages_as_set(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
 {
-    uint64_t floats = base_floats_set();
     const plan_layout *layout = session->laid.layout;
     uint32_t moved = 0;
     for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
@@ -311,9 +310,17 @@ static bool run_stages(wg_session *session, exec_run *run, const exec_packed *pa
         if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9; /* of all of them */
         for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
-    base_floats_restore(floats);
     if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
     return run->failed_node == WG_NONE || fail_position(session, run, error);
+}
+
+/* The same in the library's rounding. */
+static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
+{
+    uint64_t floats = base_floats_set();
+    bool good = run_stages_as_set(session, run, packed, error);
+    base_floats_restore(floats);
+    return good;
 }
 
 /* Carried values as they were before the run: the last change is undone first. */
@@ -423,6 +430,53 @@ bool wg_session_run_into(wg_session *session, const wg_run_options *options, con
 {
     if (!memory) return base_fail(error, WG_ARGUMENT, "a run into memory needs the memory");
     return run_session(session, options, memory, NULL, error);
+}
+
+/* One step of a loop: its inputs are where they are now, its result goes to `place`. */
+static bool run_step(wg_session *session, exec_run *run, void *const *inputs, void *place, wg_error *error)
+{
+    const wg_run_memory memory = {.size = sizeof memory, .results = &place, .inputs = inputs};
+    place_results(session, &memory);
+    bool good = exec_sources_begin_at(session, inputs, error) && run_stages_as_set(session, run, NULL, error);
+    if (good) copy_results(session, &memory);
+    return good;
+}
+
+static bool check_loop(const wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)
+{
+    if (!memory || !memory->inputs || !loop || loop->size != sizeof *loop)
+        return base_fail(error, WG_ARGUMENT, "a loop needs places of inputs, and a wg_run_loop of this version's size");
+    bool good = session->plan->entry.keep_count == 1 && loop->times > 0 && loop->places > 0 && loop->input < session->input_count;
+    return good || base_fail(error, WG_ARGUMENT, "a loop needs an entry of one result, which is an input of the next step");
+}
+
+bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)
+{
+    if (!exec_session_enter(session, error)) return false;
+    wg_error inner;
+    wg_error_clear(&inner);
+    session->readable = false;
+    atomic_store_explicit(&session->stop, false, memory_order_release);
+    void *few[8], **inputs = session->input_count <= 8 ? few : base_allocate(session->allocator, session->input_count * sizeof *inputs);
+    bool good = (inputs || base_fail_memory(&inner)) && check_loop(session, memory, loop, &inner) && check_memory(session, memory, &inner);
+    if (good) {
+        memcpy(inputs, memory->inputs, session->input_count * sizeof *inputs);
+        exec_run run = exec_session_run(session);
+        uint64_t floats = base_floats_set();
+        run.total *= (double)loop->times;
+        for (int64_t step = 0; step < loop->times && good; step++) {
+            void *place = (char *)memory->results[0] + step % loop->places * loop->result_bytes;
+            good = run_step(session, &run, inputs, place, &inner);
+            for (uint32_t i = 0; i < session->input_count; i++) inputs[i] = (char *)inputs[i] + loop->ahead[i];
+            inputs[loop->input] = place;
+        }
+        base_floats_restore(floats);
+        good = exec_sources_end(session, good, false, &inner);
+        unplace_results(session);
+    }
+    if (inputs != few && inputs) base_free(session->allocator, inputs, session->input_count * sizeof *inputs);
+    exec_session_leave(session);
+    return good || tell(session, &inner, error);
 }
 
 /* ---- stages by themselves ---- */

@@ -22,6 +22,11 @@ static base_lapack_task task_of(wg_op op)
     return (base_lapack_task)tasks[op];
 }
 
+bool graph_row_is_host(wg_op op)
+{
+    return graph_row_is_dense(op) && !base_lapack_is_own(task_of(op));
+}
+
 graph_dense graph_dense_of(wg_op op, const int64_t *attributes, const graph_type *operands, uint32_t operand_count, int64_t volume)
 {
     const graph_type *a = &operands[0];
@@ -42,9 +47,10 @@ graph_dense graph_dense_of(wg_op op, const int64_t *attributes, const graph_type
     return dense;
 }
 
-base_lapack_fault graph_dense_run(const graph_dense *dense, int64_t item, const void *a, const void *b, void *result, void *scratch)
+base_lapack_fault graph_dense_run(const graph_dense *dense, int64_t item, const base_elimination *by, const void *a, const void *b, void *result,
+                                 void *scratch)
 {
-    return base_lapack_run(&dense->call, (const char *)a + item * dense->a_bytes, b ? (const char *)b + item * dense->b_bytes : NULL,
+    return base_lapack_run(&dense->call, by, (const char *)a + item * dense->a_bytes, b ? (const char *)b + item * dense->b_bytes : NULL,
                            (char *)result + item * dense->result_bytes, scratch);
 }
 

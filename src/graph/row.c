@@ -141,11 +141,6 @@ bool graph_row_checks_items(wg_op op)
     return op == WG_OP_Where || strchr(graph_rows[op].roles, 'p');
 }
 
-bool graph_row_is_host(wg_op op)
-{
-    return graph_rows[op].order == GRAPH_ORDER_HOST;
-}
-
 wg_kind graph_accumulation_kind(wg_kind kind)
 {
     switch (kind) {

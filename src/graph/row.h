@@ -97,7 +97,7 @@ typedef enum graph_order {
     GRAPH_ORDER_SCATTER,
     GRAPH_ORDER_SORT,
     GRAPH_ORDER_RANDOM,
-    GRAPH_ORDER_HOST /* a library of the system decides: the bits hold on one machine */
+    GRAPH_ORDER_HOST /* matrix by matrix; of most a library of the system decides: the bits hold on one machine (graph_row_is_host, dense.c) */
 } graph_order;
 
 typedef enum graph_term_form { GRAPH_TERM_ZERO, GRAPH_TERM_NONE, GRAPH_TERM_SAME, GRAPH_TERM_NEG, GRAPH_TERM_MUL, GRAPH_TERM_DIV, GRAPH_TERM_ROW } graph_term_form;
@@ -167,6 +167,8 @@ const graph_term *graph_row_term(wg_op op, uint32_t operand);
 bool graph_row_reads(wg_op op, uint32_t operand);
 /* Can a run of this row fail by what its operands hold: positions, or how many are true? */
 bool graph_row_checks_items(wg_op op);
+/* Is this a row of dense algebra: matrices on the last two axes, factorised? */
+static inline bool graph_row_is_dense(wg_op op) { return graph_rows[op].order == GRAPH_ORDER_HOST; }
 /* Are this row's bits those of a library of the system, and so of one machine? */
 bool graph_row_is_host(wg_op op);
 /* Does a d operand of this row take the kind? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Dense algebra. These are host rows: what the installed LAPACK answers is their definition, so the oracle asks it too, one matrix after
- * the other. */
+ * Dense algebra, one matrix after the other. Most are host rows: what the installed LAPACK answers is their definition, so the oracle asks it too.
+ * Elimination is base/eliminate.inc's, here with its plain loops. */
 #include "graph/dense.h"
 #include "interp/items.h"
 
@@ -15,14 +15,15 @@ static bool each_matrix(const interp_row_call *call)
     if (!scratch) return base_fail_memory(call->error);
     scratch += (BASE_ALIGNMENT - (uintptr_t)scratch % BASE_ALIGNMENT) % BASE_ALIGNMENT;
     base_lapack_fault fault = BASE_LAPACK_DONE;
-    base_lapack_enter();
+    bool own = base_lapack_is_own(dense.call.task);
+    if (!own) base_lapack_enter();
     int64_t item = 0;
     for (; item < dense.items; item++) {
-        fault = graph_dense_run(&dense, item, call->operands[0].data, call->operand_count > 1 ? call->operands[1].data : NULL,
+        fault = graph_dense_run(&dense, item, NULL, call->operands[0].data, call->operand_count > 1 ? call->operands[1].data : NULL,
                                 call->result.data, scratch);
         if (fault) break;
     }
-    base_lapack_leave();
+    if (!own) base_lapack_leave();
     return !fault || graph_fail_matrix(call->error, item, fault);
 }
 

@@ -23,7 +23,7 @@ static wg_array *stored_node(wg_lazy *lazy, wg_kind kind, uint32_t rank, const i
 
 uint64_t lazy_stored_bytes(const wg_array *array)
 {
-    return (uint64_t)array->volume * base_kinds[array->kind].bytes;
+    return (uint64_t)array->volume * base_kinds[array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind].bytes;
 }
 
 wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor)
@@ -52,6 +52,7 @@ wg_view lazy_view(const wg_array *array)
         view.data = (void *)array->as.literal.bits;
     } else if (array->as.stored.tensor) {
         view.data = array->as.stored.tensor->data;
+        view.kind = array->as.stored.tensor->kind;
     } else {
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
         view.data = borrowed->data;
@@ -63,7 +64,8 @@ wg_view lazy_view(const wg_array *array)
 void *wg_array_writable(wg_array *array)
 {
     if (!array || array->state != LAZY_STORED || array->handles != 1 || array->uses || !array->as.stored.tensor) return NULL;
-    return base_tensor_is_sole(array->as.stored.tensor) ? array->as.stored.tensor->data : NULL;
+    if (!base_tensor_is_sole(array->as.stored.tensor)) return NULL;
+    return !array->bits || lazy_stay_wide(array) ? array->as.stored.tensor->data : NULL;
 }
 
 /* ---- making ---- */
@@ -272,6 +274,8 @@ static wg_array *stored_again(const wg_array *array)
     again->as = array->as;
     if (array->state == LAZY_LITERAL) return again;
     wg_tensor_retain(again->as.stored.tensor);
+    wg_tensor_retain(again->as.stored.wide);
+    again->bits = array->bits;
     if (again->as.stored.borrowed) atomic_fetch_add(&again->as.stored.borrowed->references, 1);
     lazy->figures.stored_bytes += lazy_stored_bytes(again);
     return again;

@@ -72,6 +72,7 @@ wg_array *lazy_node_new(wg_lazy *lazy, lazy_state state, uint32_t rank, uint32_t
     array->state = (uint8_t)state;
     array->kind = 0;
     array->rank = (uint8_t)rank;
+    array->bits = 0;
     array->heavy = array->seen = array->met = array->submitted = false;
     array->operand_count = operand_count;
     array->attribute_count = attribute_count;
@@ -114,12 +115,17 @@ static void held(wg_array *array, bool now)
     if (bytes > lazy->held_largest) lazy->held_largest = bytes;
 }
 
+static void drop_tensor(wg_lazy *lazy, wg_tensor *tensor)
+{
+    if (tensor && tensor->bytes >= LAZY_LARGE) lazy_tensor_give(lazy, tensor);
+    else wg_tensor_release(tensor);
+}
+
 static void drop_stored(wg_array *array)
 {
     array->lazy->figures.stored_bytes -= lazy_stored_bytes(array);
-    wg_tensor *tensor = array->as.stored.tensor;
-    if (tensor && tensor->bytes >= LAZY_LARGE) lazy_tensor_give(array->lazy, tensor);
-    else wg_tensor_release(tensor);
+    drop_tensor(array->lazy, array->as.stored.tensor);
+    drop_tensor(array->lazy, array->as.stored.wide);
     lazy_borrowed *borrowed = array->as.stored.borrowed;
     if (!borrowed || atomic_fetch_sub(&borrowed->references, 1) != 1) return;
     if (borrowed->release) borrowed->release(borrowed->user);

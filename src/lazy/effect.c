@@ -180,8 +180,8 @@ static bool run_effect(wg_lazy *lazy, wg_effect run, void *user, wg_array *const
     for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = plain_of(lazy, operands[i])) != NULL;
     good = good && lazy_run(lazy, plain, count);
     if (good) {
-        for (uint32_t i = 0; i < count; i++) views[i] = lazy_view(lazy_keep(plain[i])); /* whatever the effect releases */
-        good = call_effect(lazy, run, user, views, count) || lazy_fail(lazy, WG_CANCELLED, "an effect answered that it failed");
+        for (uint32_t i = 0; i < count; i++) good = lazy_widen(lazy_keep(plain[i]), &views[i]) && good; /* whatever the effect releases */
+        good = good && (call_effect(lazy, run, user, views, count) || lazy_fail(lazy, WG_CANCELLED, "an effect answered that it failed"));
         for (uint32_t i = 0; i < count; i++) lazy_release(plain[i]);
     }
     base_free(lazy->allocator, views, bytes);

@@ -5,7 +5,8 @@
  *   node.c        start here: the one way a pending node comes to be, lazy_call
  *   read.c        what a read needs, and its key           program.c     the plan cache: network, plan and sessions of a key
  *   submit.c      runs on a thread of their own            context.c     scopes, errors, memory of nodes
- *   spare.c       large results again
+ *   spare.c       large results again                     narrow.c      integers of 64 bits in fewer bytes
+ *   iterate.c     a step over and over, its result its operand
  *   array.c       stored arrays, and facts about any       explain.c     what happened, as events
  *   trace.c       levels that write calls on a tape        template.c    the way back: nodes of a tape as calls
  *   derivative.c  levels that differentiate                custom.c      functions with a derivative rule of their own
@@ -63,6 +64,7 @@ struct wg_array {
     uint32_t uses;       /* pending nodes and levels that hold it */
     uint16_t op;         /* PENDING */
     uint8_t state, kind, rank;
+    uint8_t bits;        /* STORED, of i64: items lie in [-2^bits, 2^bits) and are stored in lazy_narrow_kind(bits); 0: they are stored as i64 */
     bool heavy;          /* computing it again costs more than storing it: something other than elementwise and layout rows is below */
     bool seen;           /* a read computed it without storing it */
     bool met;            /* the last walk was not the first that met it */
@@ -80,7 +82,7 @@ struct wg_array {
     int64_t volume;
     union {
         struct { uint64_t hash; wg_array *next, *previous; } pending; /* neighbours among pending nodes */
-        struct { wg_tensor *tensor; lazy_borrowed *borrowed; } stored;
+        struct { wg_tensor *tensor, *wide; lazy_borrowed *borrowed; } stored; /* wide: narrow items as i64, once somebody asked for them */
         struct { uint64_t bits[2]; } literal;
         struct { lazy_level *level; wg_array *inner; } carried;
         struct { lazy_deferred *deferred; } later;
@@ -245,7 +247,7 @@ wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor);
 wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 /* WG_KIND where it is none. */
 bool lazy_check_kind(wg_lazy *lazy, wg_kind kind);
-/* The items of a STORED or LITERAL array. */
+/* The items of a STORED or LITERAL array, in the kind in which they are stored. */
 wg_view lazy_view(const wg_array *array);
 uint64_t lazy_stored_bytes(const wg_array *array);
 /* The array with a tag; owned. */
@@ -268,15 +270,47 @@ wg_array *lazy_call_known(wg_lazy *lazy, wg_op op, wg_array *const *operands, ui
 wg_array *lazy_resolve(wg_lazy *lazy, wg_array *array);
 /* The newest open level among operands; NULL: none. */
 lazy_level *lazy_newest_level(wg_array *const *operands, uint32_t count);
-/* A pending node becomes its result: takes the tensor. */
-void lazy_fulfil(wg_array *array, wg_tensor *tensor);
+/* A pending node becomes its result: takes the tensor. bits: those of a narrow one. */
+void lazy_fulfil(wg_array *array, wg_tensor *tensor, uint32_t bits);
 /* Takes a pending node out of the table and the list and lets its operands go. */
 void lazy_node_leave(wg_array *array);
 
 /* ---- read.c ---- */
 
+/* The walk over what a pending root needs; its key for that one root. False and an error. */
+bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash);
 /* Computes what is pending of roots, strips levels; roots [count] may repeat. */
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
+
+/* ---- narrow.c: integers of 64 bits in fewer bytes ---- */
+
+/* The kind in which integers of so many bits are stored. */
+wg_kind lazy_narrow_kind(uint32_t bits);
+/* Whether a root may be stored narrow: by its kind and size. */
+bool lazy_may_narrow(const wg_array *root);
+/* What the key says of a root: 0 where it is stored as it is, else how many bits count the items of any node of the walk. */
+uint64_t lazy_narrow_key(const wg_lazy *lazy, const wg_array *root);
+/* The items of a STORED or LITERAL array in its kind; narrow ones are widened. False without memory. */
+bool lazy_widen(wg_array *array, wg_view *view);
+/* A STORED array that is narrow is so no longer, for items that will be changed. False without memory, or where somebody has the wide items:
+ * no error. */
+bool lazy_stay_wide(wg_array *array);
+/* The bits of what is i64 and stored, or a literal; 63: it may be any integer. */
+uint32_t lazy_bits_known(const wg_array *array);
+/* A literal, or one spread over a shape: it is at hand in every kind. */
+bool lazy_is_spread_literal(const wg_array *array);
+/* How a call is recorded: i64 operands as `data` (positions as they are, or i32), `attribute` (WG_NONE: none) as `kind`; and what is known
+ * of the result. bits and values are by index in the walk. */
+typedef struct lazy_narrowed {
+    wg_kind data;
+    uint32_t positions; /* 1 + the operand; 0: none is */
+    uint32_t attribute;
+    wg_kind kind;
+    uint8_t bits;
+} lazy_narrowed;
+lazy_narrowed lazy_narrow_call(const wg_array *array, const uint8_t *bits, const wg_value *values, uint32_t count_bits);
+/* In how many bits a root is stored of which so many are known; 0: as it is. */
+uint32_t lazy_narrow_result(const wg_array *array, uint32_t bits, wg_value value);
 
 /* ---- submit.c: runs on a thread of their own ---- */
 
@@ -293,10 +327,23 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
 /* A run over the leaves of the walk, in three steps: everything is made ready (results [root_count] are owned tensors, and stay where they
  * are to the end), it runs, on any thread, it ends. told: a failure becomes the context's error. */
 bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
+/* In how many bits a root's result is stored, 0: as it is. */
+uint32_t lazy_program_bits(const lazy_program *program, uint32_t root);
 void lazy_program_go(wg_lazy *lazy);
 bool lazy_program_end(wg_lazy *lazy, bool told);
 /* The run under way will never end: its thread stayed behind in the process that this one was forked from. Its session is not touched again. */
 void lazy_program_abandon(wg_lazy *lazy);
+/* Where the items of the walk's leaves are; false where some must be fed, for their strides or for where they begin. */
+bool lazy_program_place(wg_lazy *lazy, lazy_program *program);
+bool lazy_program_reads(const lazy_program *program, uint32_t leaf);
+/* Runs a program of one root over and over: leaf `state` of the walk is from the second run on the result of the run before, leaf `item` (WG_NONE: none)
+ * begins at `items` and moves on. Leaves have their places; results as wg_run_loop has them. */
+typedef struct lazy_loop {
+    uint32_t state, item;
+    void *items;
+    int64_t ahead, times, places;
+} lazy_loop;
+bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *loop, void *results, int64_t result_bytes);
 void lazy_programs_free(wg_lazy *lazy);
 
 /* ---- trace.c: levels ---- */

@@ -107,14 +107,16 @@ void lazy_node_leave(wg_array *array)
     lazy->figures.pending_bytes -= node_bytes(array);
 }
 
-void lazy_fulfil(wg_array *array, wg_tensor *tensor)
+void lazy_fulfil(wg_array *array, wg_tensor *tensor, uint32_t bits)
 {
     lazy_node_leave(array);
     wg_array **operands = lazy_operands(array);
     uint32_t count = array->operand_count;
     array->state = LAZY_STORED;
     array->as.stored.tensor = tensor;
+    array->as.stored.wide = NULL;
     array->as.stored.borrowed = NULL;
+    array->bits = (uint8_t)bits;
     array->operand_count = 0;
     array->lazy->figures.stored_bytes += lazy_stored_bytes(array);
     lazy_use(array); /* not to be retired while its operands are */

@@ -34,6 +34,7 @@ struct lazy_program {
     void **result_places;           /* [root_count] of the run under way, in order of the entry's results */
     void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
     uint32_t *result_of;            /* [root_count] which of the entry's results a root is: rewrites may make two roots one node */
+    uint8_t *result_bits;           /* [root_count] in how many bits a root is stored; 0: as it is */
     uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
     wg_binding *bindings;           /* [binding_count] of the numbers that are not pinned, with names in `names` */
     uint32_t binding_count;
@@ -79,6 +80,7 @@ static void free_program(wg_lazy *lazy, lazy_program *program)
     base_free(allocator, program->places, program->leaf_count * sizeof *program->places);
     base_free(allocator, program->result_places, program->root_count * sizeof *program->result_places);
     base_free(allocator, program->result_of, program->root_count * sizeof *program->result_of);
+    base_free(allocator, program->result_bits, program->root_count);
     base_free(allocator, program->input_of, program->leaf_count * sizeof *program->input_of);
     base_free(allocator, program->bindings, program->number_count * sizeof *program->bindings);
     base_free(allocator, program->names, program->number_count * sizeof *program->names);
@@ -130,6 +132,9 @@ typedef struct builder {
     wg_tape *tape;
     wg_value *values;  /* [order_count] */
     wg_size *sizes;    /* [number_count] the extents of the key's numbers */
+    uint8_t *bits;     /* [order_count] of what is i64: items are sure to need no more */
+    uint32_t count_bits; /* of how many items a node has */
+    bool narrow;       /* a leaf is, or a root may be */
     wg_error error;    /* of the last attempt to record them, */
     const wg_array *failed; /* at this node */
 } builder;
@@ -154,10 +159,43 @@ static wg_value literal_value(builder *b, const wg_array *array)
     return (wg_value){b->tape, WG_NONE, 0};
 }
 
+/* An array of i64 that is recorded already, in another kind that holds it. */
+static wg_value in_kind(builder *b, const wg_array *array, wg_kind kind)
+{
+    wg_value value = b->values[array->index];
+    if (wg_value_kind(value) == kind) return value;
+    if (!lazy_is_spread_literal(array)) return wg_record(b->tape, WG_OP_Convert, &value, 1, (wg_size[]){wg_number(kind), wg_number(1)}, 2);
+    wg_error error = {.code = WG_OK};
+    wg_size shape[1 + WG_MAX_RANK] = {wg_number(array->rank)};
+    const wg_array *item = array->state == LAZY_LITERAL ? array : lazy_operands(array)[0];
+    base_number number = {.i = (int64_t)item->as.literal.bits[0]};
+    wg_tensor *tensor = base_tensor_new(b->lazy->allocator, kind, 0, NULL, &error);
+    if (!tensor) return b->error = error, (wg_value){b->tape, WG_NONE, 0};
+    base_number_store(kind, tensor->data, 0, number);
+    value = (wg_leaf)(b->tape, tensor);
+    if (array == item) return value;
+    sizes_of(b, lazy_shape(array), array->rank, shape + 1);
+    return wg_record(b->tape, WG_OP_Broadcast, &value, 1, shape, 1 + array->rank);
+}
+
 /* A literal spread over a shape is a constant of one item, which no stage need copy. */
 static bool is_full(const wg_array *array)
 {
     return array->op == WG_OP_Broadcast && lazy_operands(array)[0]->state == LAZY_LITERAL && base_kind_is_float((wg_kind)array->kind);
+}
+
+/* Operands of i64 and attributes as narrow.c has them. */
+static void narrow_call(builder *b, const wg_array *array, wg_value *operands, wg_size *attributes)
+{
+    lazy_narrowed n = lazy_narrow_call(array, b->bits, b->values, b->count_bits);
+    b->bits[array->index] = n.bits;
+    if (n.attribute != WG_NONE) attributes[n.attribute] = wg_number(n.kind);
+    for (uint32_t i = 0; i < array->operand_count; i++) {
+        const wg_array *operand = lazy_operands(array)[i];
+        if (operand->kind != WG_KIND_I64) continue;
+        wg_kind kind = i + 1 != n.positions ? n.data : wg_value_kind(operands[i]) == WG_KIND_I64 ? WG_KIND_I64 : WG_KIND_I32;
+        operands[i] = in_kind(b, operand, kind);
+    }
 }
 
 static wg_value call_value(builder *b, const wg_array *array)
@@ -177,6 +215,7 @@ static wg_value call_value(builder *b, const wg_array *array)
         return (wg_value){b->tape, WG_NONE, 0};
     }
     for (uint32_t i = 0; i < array->operand_count; i++) operands[i] = b->values[lazy_operands(array)[i]->index];
+    if (b->narrow) narrow_call(b, array, operands, attributes);
     wg_value value = wg_record(b->tape, (wg_op)array->op, array->operand_count ? operands : NULL, array->operand_count, attributes,
                                array->attribute_count);
     LAZY_ITEMS_END(b->lazy, few, operands, array->operand_count);
@@ -196,9 +235,10 @@ static bool record_nodes(builder *b, lazy_program *program)
     for (uint32_t i = 0; i < lazy->order_count; i++) {
         const wg_array *array = lazy->order[i];
         wg_size shape[WG_MAX_RANK];
+        if (b->narrow) b->bits[i] = lazy_bits_known(array);
         if (array->state == LAZY_STORED) {
             sizes_of(b, lazy_shape(array), array->rank, shape);
-            b->values[i] = wg_input_required(b->tape, (wg_kind)array->kind, array->rank, shape);
+            b->values[i] = wg_input_required(b->tape, array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind, array->rank, shape);
             program->leaves[leaf++] = wg_symbol_of(b->values[i]);
         } else {
             b->values[i] = array->state == LAZY_LITERAL ? literal_value(b, array) : call_value(b, array);
@@ -295,11 +335,20 @@ static void find_results(lazy_program *program, const wg_symbol *symbols)
     }
 }
 
+/* A root as it is stored. */
+static wg_value root_value(builder *b, lazy_program *program, uint32_t root, const wg_array *array)
+{
+    wg_value value = b->values[array->index];
+    if (!b->narrow || array->kind != WG_KIND_I64) return value;
+    program->result_bits[root] = (uint8_t)lazy_narrow_result(array, b->bits[array->index], value);
+    return in_kind(b, array, program->result_bits[root] ? lazy_narrow_kind(program->result_bits[root]) : WG_KIND_I64);
+}
+
 static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots, wg_error *error)
 {
     wg_symbol few[LAZY_FEW], *symbols = LAZY_ITEMS(b->lazy, few, program->root_count);
     if (!symbols) return base_fail_memory(error), NULL;
-    for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(b->values[roots[i]]);
+    for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(root_value(b, program, i, b->lazy->order[roots[i]]));
     program->network = wg_tape_seal(&b->tape, error);
     bool good = program->network && rewrite(b->lazy, program, symbols, error);
     wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
@@ -324,6 +373,19 @@ static bool find_inputs(wg_lazy *lazy, lazy_program *program)
     return true;
 }
 
+static void find_narrow(builder *b, const uint32_t *roots, uint32_t count)
+{
+    const wg_lazy *lazy = b->lazy;
+    for (uint32_t i = 0; i < lazy->leaf_count; i++) b->narrow = b->narrow || lazy->leaves[i]->bits;
+    b->count_bits = 63;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bits = lazy_narrow_key(lazy, lazy->order[roots[i]]);
+        if (!bits) continue;
+        b->narrow = true;
+        b->count_bits = (uint32_t)bits;
+    }
+}
+
 static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, const lazy_program *like)
 {
     const wg_allocator *allocator = lazy->allocator;
@@ -337,20 +399,23 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     program->result_places = base_allocate(allocator, program->root_count * sizeof *program->result_places);
     program->result_of = base_allocate(allocator, program->root_count * sizeof *program->result_of);
     program->input_of = base_allocate(allocator, program->leaf_count * sizeof *program->input_of);
+    program->result_bits = base_allocate_zeroed(allocator, program->root_count);
     program->bindings = base_allocate(allocator, program->number_count * sizeof *program->bindings);
     program->names = base_allocate(allocator, program->number_count * sizeof *program->names);
     size_t value_bytes = (lazy->order_count + 1) * sizeof(wg_value), size_bytes = (program->number_count + 1) * sizeof(wg_size);
     builder b = {.lazy = lazy,
                  .tape = wg_tape_new_kind(lazy->context, lazy->options.kind),
                  .values = base_allocate(allocator, value_bytes),
-                 .sizes = base_allocate(allocator, size_bytes)};
+                 .sizes = base_allocate(allocator, size_bytes),
+                 .bits = base_allocate_zeroed(allocator, lazy->order_count + 1)};
     bool leaves = (program->leaves && program->feeds && program->places && program->input_of) || !program->leaf_count;
     bool numbers = (program->bindings && program->names && program->numbers && program->pinned) || !program->number_count;
-    bool good = program->key && program->result_of && program->result_places && leaves && numbers && b.tape && b.values && b.sizes;
+    bool good = program->key && b.bits && program->result_bits && program->result_of && program->result_places && leaves && numbers && b.tape && b.values && b.sizes;
     if (!good) lazy_fail_memory(lazy);
     for (uint32_t i = 0; good && i < program->number_count; i++) snprintf(program->names[i], sizeof program->names[i], "e%u", i);
     if (good) memcpy(program->key, lazy->key, program->key_count * sizeof *program->key);
     if (good && program->number_count) memcpy(program->numbers, lazy->numbers, program->number_count * sizeof *program->numbers);
+    if (good) find_narrow(&b, roots, program->root_count);
     good = good && record_program(&b, program, like);
     for (uint32_t i = 0; good && i < program->number_count; i++)
         if (!program->pinned[i]) program->bindings[program->binding_count++].extent = program->names[i];
@@ -361,6 +426,7 @@ static bool fill_program(wg_lazy *lazy, lazy_program *program, const uint32_t *r
     wg_tape_free(&b.tape);
     base_free(allocator, b.values, value_bytes);
     base_free(allocator, b.sizes, size_bytes);
+    base_free(allocator, b.bits, lazy->order_count + 1);
     return good;
 }
 
@@ -476,8 +542,9 @@ static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
     return true;
 }
 
-/* Where the leaves' items are; false where some must be fed, for their strides or for where they begin. */
-static bool place_inputs(wg_lazy *lazy, lazy_program *program)
+bool lazy_program_reads(const lazy_program *program, uint32_t leaf) { return program->input_of[leaf] != WG_NONE; }
+
+bool lazy_program_place(wg_lazy *lazy, lazy_program *program)
 {
     for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) {
         const wg_array *array = lazy->leaves[leaf];
@@ -505,8 +572,8 @@ static bool make_results(wg_lazy *lazy, const lazy_program *program, const uint3
         uint32_t first = program->result_of[i] == made ? i : 0;
         while (program->result_of[first] != program->result_of[i]) first++;
         made += first == i;
-        results[i] = first < i ? wg_tensor_retain(results[first])
-                               : lazy_tensor_take(lazy, (wg_kind)root->kind, root->rank, lazy_shape(root), error);
+        wg_kind kind = program->result_bits[i] ? lazy_narrow_kind(program->result_bits[i]) : (wg_kind)root->kind;
+        results[i] = first < i ? wg_tensor_retain(results[first]) : lazy_tensor_take(lazy, kind, root->rank, lazy_shape(root), error);
         if (results[i]) continue;
         while (i > 0) wg_tensor_release(results[--i]);
         return false;
@@ -570,13 +637,36 @@ bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *ro
     run->memory.size = sizeof run->memory;
     run->memory.results = program->result_places;
     run->memory.arena = lazy->arena;
-    run->fed = !place_inputs(lazy, program);
+    run->fed = !lazy_program_place(lazy, program);
     run->memory.inputs = run->fed ? NULL : program->leaf_count ? program->places : none;
     if (run->fed) {
         run->options = (wg_run_options){.size = sizeof run->options, .feeds = program->feeds, .feed_count = program->leaf_count};
         feed(lazy, program);
     }
     return true;
+}
+
+uint32_t lazy_program_bits(const lazy_program *program, uint32_t root) { return program->result_bits[root]; }
+
+bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *loop, void *results, int64_t result_bytes)
+{
+    lazy_running *run = &lazy->run;
+    wg_error_clear(&run->error);
+    lazy_session *session = session_of(lazy, program, &run->error);
+    int64_t few[LAZY_FEW], *ahead = LAZY_ITEMS(lazy, few, program->leaf_count + 1);
+    bool good = session && ahead && reserve_arena(lazy, wg_session_arena_bytes(session->session), &run->error);
+    if (good) {
+        session->used = lazy->figures.reads + 1;
+        lazy->last = program;
+        for (uint32_t leaf = 0; leaf < program->leaf_count; leaf++) ahead[leaf] = 0;
+        uint32_t state = program->input_of[loop->state], item = loop->item == WG_NONE ? WG_NONE : program->input_of[loop->item];
+        if (item != WG_NONE) program->places[item] = loop->items, ahead[item] = loop->ahead;
+        wg_run_memory memory = {.size = sizeof memory, .results = &results, .arena = lazy->arena, .inputs = program->places};
+        wg_run_loop runs = {.size = sizeof runs, .times = loop->times, .input = state, .ahead = ahead, .result_bytes = result_bytes, .places = loop->places};
+        good = wg_session_run_loop(session->session, &memory, &runs, &run->error);
+    }
+    LAZY_ITEMS_END(lazy, few, ahead, program->leaf_count + 1);
+    return good || fail_run(lazy, &run->error);
 }
 
 void lazy_program_go(wg_lazy *lazy)

@@ -27,7 +27,8 @@ static bool put_source(wg_lazy *lazy, const wg_array *array)
 {
     uint64_t *at = lazy->key + lazy->key_count;
     bool literal = array->state == LAZY_LITERAL;
-    *at++ = (literal ? KEY_LITERAL : KEY_STORED) | (uint64_t)array->kind << 8 | (uint64_t)array->rank << 16 | (uint64_t)array->tag << 32;
+    *at++ = (literal ? KEY_LITERAL : KEY_STORED) | (uint64_t)array->kind << 8 | (uint64_t)array->rank << 16 | (uint64_t)array->bits << 24 |
+            (uint64_t)array->tag << 32;
     if (literal) {
         *at++ = array->as.literal.bits[0];
         *at++ = array->as.literal.bits[1];
@@ -196,9 +197,15 @@ static void begin_walk(wg_lazy *lazy)
 static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t *hash)
 {
     if (!make_room(lazy, root_count)) return false;
-    for (uint32_t i = 0; i < root_count; i++) lazy->key[lazy->key_count++] = roots[i];
+    for (uint32_t i = 0; i < root_count; i++) lazy->key[lazy->key_count++] = roots[i] | lazy_narrow_key(lazy, lazy->order[roots[i]]) << 32;
     *hash = hash_key(lazy->key, lazy->key_count);
     return true;
+}
+
+bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash)
+{
+    begin_walk(lazy);
+    return walk(lazy, root) && end_key(lazy, &root->index, 1, hash);
 }
 
 /* ---- what is stored ---- */
@@ -294,7 +301,7 @@ static bool run_stored(wg_lazy *lazy, bool submit)
     if (good) {
         lazy->figures.reads++;
         for (uint32_t i = 0; count > 1 && i < count; i++) lazy_use(lazy->order[stored[i]]); /* none is retired before it has its result */
-        for (uint32_t i = 0; i < count; i++) lazy_fulfil(lazy->order[stored[i]], results[i]);
+        for (uint32_t i = 0; i < count; i++) lazy_fulfil(lazy->order[stored[i]], results[i], lazy_program_bits(program, i));
         for (uint32_t i = 0; count > 1 && i < count; i++) lazy_unuse(lazy->order[stored[i]]);
     }
     LAZY_ITEMS_END(lazy, few, results, count);
@@ -355,16 +362,28 @@ bool (wg_array_run)(wg_array *const *roots, uint32_t count)
     return run_roots(lazy, roots, count, true);
 }
 
-bool (wg_array_read)(wg_array *array, wg_view *view)
+/* The stored array or literal that a read of an array ends with, computed; NULL and an error. */
+static wg_array *computed(wg_array *array, const wg_view *view)
 {
-    if (!array || !lazy_check(array->lazy, array)) return false;
-    if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill");
+    if (!array || !lazy_check(array->lazy, array)) return NULL;
+    if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill"), NULL;
     if (array->lazy->run.submitted) lazy_join(array->lazy);
     atomic_store_explicit(&array->lazy->stopped, false, memory_order_relaxed);
     wg_array *plain = readable(array->lazy, array);
-    if (!plain || (plain->state == LAZY_PENDING && !run_plain(array->lazy, &plain, 1, false))) return false;
-    *view = lazy_view(plain);
-    return true;
+    return plain && (plain->state != LAZY_PENDING || run_plain(array->lazy, &plain, 1, false)) ? plain : NULL;
+}
+
+bool (wg_array_read)(wg_array *array, wg_view *view)
+{
+    wg_array *plain = computed(array, view);
+    return plain && lazy_widen(plain, view);
+}
+
+bool (wg_array_read_stored)(wg_array *array, wg_view *view)
+{
+    wg_array *plain = computed(array, view);
+    if (plain) *view = lazy_view(plain);
+    return plain != NULL;
 }
 
 wg_tensor *wg_array_tensor(wg_array *array)
@@ -372,7 +391,8 @@ wg_tensor *wg_array_tensor(wg_array *array)
     wg_view view;
     if (!(wg_array_read)(array, &view)) return NULL;
     wg_array *plain = readable(array->lazy, array);
-    if (plain->state == LAZY_STORED && plain->as.stored.tensor) return wg_tensor_retain(plain->as.stored.tensor);
+    if (plain->state == LAZY_STORED && plain->as.stored.tensor)
+        return wg_tensor_retain(plain->bits ? plain->as.stored.wide : plain->as.stored.tensor);
     wg_error error = {.code = WG_OK};
     wg_tensor *tensor = wg_tensor_copy(array->lazy->context, &view, &error);
     if (!tensor) lazy_fail_with(array->lazy, &error, array);

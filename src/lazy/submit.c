@@ -105,7 +105,8 @@ void lazy_join(wg_lazy *lazy)
     bool good = lazy_program_end(lazy, false); /* a failure is told to whoever reads what failed */
     if (good) lazy->figures.reads++;
     for (uint32_t i = 0; i < count; i++) lazy->order[lazy->stored[i]]->submitted = false;
-    for (uint32_t i = 0; good && i < count; i++) lazy_fulfil(lazy->order[lazy->stored[i]], lazy->run.results[i]);
+    for (uint32_t i = 0; good && i < count; i++) 
+        lazy_fulfil(lazy->order[lazy->stored[i]], lazy->run.results[i], lazy_program_bits(lazy->run.program, i));
     for (uint32_t i = 0; i < count; i++) lazy_unuse(lazy->order[lazy->stored[i]]);
     base_free(lazy->allocator, lazy->run.results, count * sizeof *lazy->run.results);
 }

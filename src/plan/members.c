@@ -192,7 +192,8 @@ static bool add_row(const settling *s, again *a, uint32_t index)
     const wg_node *node = plan_node(s->plan, index);
     const plan_form *form = &s->units->forms[a->unit];
     a->cost += (double)graph_rows[node->op].cost;
-    bool fits = s->units->role[index] == PLAN_ROLE_MAP && node->shape == form->space && a->row_count < MOST_ROWS && a->cost <= MOST_COST;
+    bool walked = node->shape == form->space || node->shape == s->units->reshaped[a->unit];
+    bool fits = s->units->role[index] == PLAN_ROLE_MAP && walked && a->row_count < MOST_ROWS && a->cost <= MOST_COST;
     if (!fits) return false;
     a->rows[a->row_count++] = index;
     a->instructions++;

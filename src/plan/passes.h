@@ -122,6 +122,7 @@ typedef struct plan_units {
     uint32_t *unit;      /* [count] WG_NONE for sources, virtual and covered nodes */
     uint32_t unit_count; /* numbered by their greatest node, ascending */
     plan_form *forms;    /* [unit count] */
+    uint32_t *reshaped;  /* [unit count] a further shape that its items have, WG_NONE: none */
     bool *stored;        /* [count] members.c */
     uint32_t *begin, *members; /* members.c: [unit count + 1], what each unit computes, ascending: its nodes, and rows of others */
 } plan_units;

@@ -7,7 +7,8 @@
  * space (several such units become one), else it begins a unit above them. So a row stands with its readers, not with its operands: what a
  * late reader alone needs is computed late, from operands that are stored anyway; what a lower unit reads too is stored besides.
  *
- * A unit walks a space, the shape of its items. With its first fold, or the first value spread over its items that comes of a fold, it has
+ * A unit walks a space, the shape of its items; without an axis that is only their number and order, so that a Reshape between rows leaves
+ * them in one unit, which then walks two shapes. With its first fold, or the first value spread over its items that comes of a fold, it has
  * an axis too, and its rows are on items or on cells, which their shapes tell. A fold whose readers are elementwise over its result's shape
  * makes their unit walk the fold's space: what they were is done on cells. */
 #include <string.h>
@@ -17,12 +18,13 @@
 #define MOST_UNITS 4
 #define TURNING_READERS 3 /* products, of at most so many rows, that repay turning their right side once */
 #define TURNING_ROWS 64
+#define RESHAPED (-3) /* for an axis of spreading: read through a Reshape */
 
 /* The readers of a node that stand highest, gathered before the node's turn. */
 typedef struct readers_above {
     uint32_t height;
     uint32_t units[MOST_UNITS];
-    int8_t spread[MOST_UNITS]; /* PLAN_AXIS_NONE: read as it is; else repeated along that axis of the unit's space */
+    int8_t spread[MOST_UNITS]; /* PLAN_AXIS_NONE: read as it is; RESHAPED; else repeated along that axis of the unit's space */
     uint8_t unit_count;
     bool joinable; /* all of them are rows of programs, and few enough to name */
 } readers_above;
@@ -30,6 +32,7 @@ typedef struct readers_above {
 typedef struct group {
     uint32_t parent, height;
     plan_form form;
+    uint32_t reshaped; /* the other shape that it walks, WG_NONE: none */
     bool product; /* its value is a register, which its readers in the unit read a rectangle at a time */
     uint32_t instruction_count, read_count, read_capacity;
     uint32_t *reads; /* as the rows name them: a value that is spread stands for its row */
@@ -44,7 +47,7 @@ typedef struct grouping {
     uint8_t *depth; /* [count] virtual nodes from here down to the stored one */
     readers_above *above;
     plan_form *origin; /* [count] of the folds that a row's value comes of by elementwise rows; of no use without folds */
-    bool has_folds;
+    bool has_folds, has_reshapes; /* reshapes: some row is read through one */
     group *groups;
     uint32_t group_count;
 } grouping;
@@ -52,6 +55,15 @@ typedef struct grouping {
 uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index)
 {
     while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient)
+        index = plan_operand_index(plan, index, 0);
+    return index;
+}
+
+/* What a chain of rows that leave items where they are and in their order begins with. */
+static uint32_t unshaped(const wg_plan *plan, const plan_units *units, uint32_t index)
+{
+    while (units->role[index] == PLAN_ROLE_VIRTUAL && units->contiguous[index] &&
+           (plan_node(plan, index)->op == WG_OP_StopGradient || plan_node(plan, index)->op == WG_OP_Reshape))
         index = plan_operand_index(plan, index, 0);
     return index;
 }
@@ -95,7 +107,12 @@ plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uin
     uint32_t value = plan_unit_real(plan, units, plan_operand_index(plan, member, operand));
     if (!plan_in_program(units, member)) return (plan_operand){value, false};
     const plan_form *form = &units->forms[unit];
-    if (form->axis == PLAN_AXIS_NONE) return (plan_operand){value, false};
+    if (form->axis == PLAN_AXIS_NONE) {
+        if (units->role[value] != PLAN_ROLE_VIRTUAL || units->reshaped[unit] == WG_NONE) return (plan_operand){value, false};
+        uint32_t own = unshaped(plan, units, value);
+        bool computed = units->unit[own] == unit && (plan_in_program(units, own) || units->role[own] == PLAN_ROLE_PRODUCT);
+        return (plan_operand){computed ? own : value, false};
+    }
     if (units->role[value] == PLAN_ROLE_VIRTUAL && plan_spread_axis(plan, value) == form->axis &&
         plan_node(plan, value)->shape == form->space) {
         uint32_t below = plan_unit_real(plan, units, plan_operand_index(plan, value, 0));
@@ -316,10 +333,12 @@ static void hand_down(grouping *g, uint32_t index)
 {
     const readers_above *above = &g->above[index];
     uint32_t below = plan_operand_index(g->plan, index, 0);
-    bool same = plan_node(g->plan, index)->op == WG_OP_StopGradient;
-    int32_t axis = same ? PLAN_AXIS_NONE : plan_spread_axis(g->plan, index);
+    bool same = plan_node(g->plan, index)->op == WG_OP_StopGradient, shapes = plan_node(g->plan, index)->op == WG_OP_Reshape;
+    int32_t axis = same ? PLAN_AXIS_NONE : shapes && g->units->contiguous[index] ? RESHAPED : plan_spread_axis(g->plan, index);
     bool joinable = above->joinable && (same || axis != PLAN_AXIS_NONE);
-    for (uint32_t k = 0; k < above->unit_count; k++) joinable = joinable && (same || above->spread[k] == PLAN_AXIS_NONE);
+    for (uint32_t k = 0; k < above->unit_count; k++)
+        joinable = joinable && (same || above->spread[k] == PLAN_AXIS_NONE || (above->spread[k] == RESHAPED && axis == RESHAPED));
+    g->has_reshapes = g->has_reshapes || axis == RESHAPED;
     if (!joinable) push(g, below, above->height, WG_NONE, PLAN_AXIS_NONE);
     for (uint32_t k = 0; joinable && k < above->unit_count; k++)
         push(g, below, above->height, above->units[k], same ? above->spread[k] : axis);
@@ -346,7 +365,7 @@ static void push_terms(grouping *g, uint32_t index, uint32_t unit)
 static uint32_t new_group(grouping *g, uint32_t index, plan_form form)
 {
     uint32_t unit = g->group_count++;
-    g->groups[unit] = (group){.parent = unit, .height = g->above[index].height + 1, .form = form};
+    g->groups[unit] = (group){.parent = unit, .height = g->above[index].height + 1, .form = form, .reshaped = WG_NONE};
     g->units->unit[index] = unit;
     return unit;
 }
@@ -392,6 +411,7 @@ static plan_form shared_form(grouping *g, uint32_t index)
     if (g->units->role[index] == PLAN_ROLE_FOLD) return g->origin[index];
     for (uint32_t k = 0; k < above->unit_count; k++) {
         const plan_form *form = &g->groups[find(g, above->units[k])].form;
+        if (above->spread[k] == RESHAPED) continue;
         if (above->spread[k] != PLAN_AXIS_NONE && g->has_folds) return g->origin[index];
         if (form->axis != PLAN_AXIS_NONE) return *form;
     }
@@ -399,12 +419,38 @@ static plan_form shared_form(grouping *g, uint32_t index)
 }
 
 /* Whether a unit that reads a row may walk a form; what is elementwise over the cells' shape becomes rows on cells. */
-static bool conforms(const plan_form *own, const plan_form *form, int32_t spread, uint32_t shape)
+static bool conforms(const group *unit, const plan_form *form, int32_t spread, uint32_t shape)
 {
+    const plan_form *own = &unit->form;
     if (form->space == WG_NONE || form->space == form->cell) return false;
+    if (spread == RESHAPED || unit->reshaped != WG_NONE) {
+        bool read = spread == RESHAPED || own->space == shape || unit->reshaped == shape;
+        return read && spread < PLAN_AXIS_ALL && own->axis == PLAN_AXIS_NONE && form->axis == PLAN_AXIS_NONE;
+    }
     if (spread != PLAN_AXIS_NONE && (spread != form->axis || shape != form->cell)) return false;
     if (own->space == form->space) return own->axis == PLAN_AXIS_NONE || own->axis == form->axis;
     return own->axis == PLAN_AXIS_NONE && own->space == form->cell && spread == PLAN_AXIS_NONE;
+}
+
+/* The shape that the units above walk besides a row's, or where a Reshape changes none, that; WG_NONE: there is no Reshape. False: there are
+ * more shapes. */
+static bool other_shape(grouping *g, uint32_t index, uint32_t *other)
+{
+    const readers_above *above = &g->above[index];
+    uint32_t own = plan_node(g->plan, index)->shape;
+    *other = WG_NONE;
+    for (uint32_t k = 0; g->has_reshapes && k < above->unit_count; k++) {
+        const group *unit = &g->groups[find(g, above->units[k])];
+        if (above->spread[k] != RESHAPED && unit->reshaped == WG_NONE) continue;
+        if (*other == WG_NONE) *other = own;
+        const uint32_t shapes[] = {unit->form.space, unit->reshaped};
+        for (uint32_t s = 0; s < 2; s++) {
+            if (shapes[s] == WG_NONE || shapes[s] == own || shapes[s] == *other) continue;
+            if (*other != own) return false;
+            *other = shapes[s];
+        }
+    }
+    return true;
 }
 
 /* The reads of the units above together, the row's own operands in its place. False where they may not become one. */
@@ -419,11 +465,12 @@ static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uin
         bool again = false;
         for (uint32_t j = 0; j < k; j++) again = again || find(g, above->units[j]) == unit;
         const group *other = &g->groups[unit];
-        if (!conforms(&other->form, form, above->spread[k], plan_node(g->plan, index)->shape)) return false;
+        if (!conforms(other, form, above->spread[k], plan_node(g->plan, index)->shape)) return false;
         for (uint32_t r = 0; !again && r < other->read_count; r++) {
             uint32_t read = other->reads[r];
             bool spread = above->spread[k] != PLAN_AXIS_NONE && g->units->role[read] == PLAN_ROLE_VIRTUAL &&
                           plan_unit_real(g->plan, g->units, plan_operand_index(g->plan, read, 0)) == index;
+            if (above->spread[k] == RESHAPED) spread = unshaped(g->plan, g->units, read) == index;
             if (read != index && !spread && !add_read(reads, count, read)) return false;
         }
         if (!again) *instructions += other->instruction_count;
@@ -437,19 +484,20 @@ static bool joined_reads(grouping *g, uint32_t index, const plan_form *form, uin
 
 static bool place_row(grouping *g, uint32_t index)
 {
-    uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = plan_instruction_count(g->plan, index), unit;
+    uint32_t reads[PLAN_MAP_REGISTERS], count = 0, instructions = plan_instruction_count(g->plan, index), unit, other;
     plan_form form = shared_form(g, index);
     bool product = g->units->role[index] == PLAN_ROLE_PRODUCT;
-    if (joined_reads(g, index, &form, reads, &count, &instructions)) {
+    if (other_shape(g, index, &other) && joined_reads(g, index, &form, reads, &count, &instructions)) {
         unit = find(g, g->above[index].units[0]);
         for (uint32_t k = 0; k < g->above[index].unit_count; k++) {
-            uint32_t other = find(g, g->above[index].units[k]);
-            if (form.cell == WG_NONE) form.cell = g->groups[other].form.cell; /* that of a fold which has no cells to read */
-            product = product || g->groups[other].product;
-            g->groups[other].parent = unit;
+            uint32_t joined = find(g, g->above[index].units[k]);
+            if (form.cell == WG_NONE) form.cell = g->groups[joined].form.cell; /* that of a fold which has no cells to read */
+            product = product || g->groups[joined].product;
+            g->groups[joined].parent = unit;
         }
         g->units->unit[index] = unit;
         g->groups[unit].form = form;
+        g->groups[unit].reshaped = other;
     } else {
         count = 0;
         instructions = plan_instruction_count(g->plan, index);
@@ -511,9 +559,13 @@ static bool number_units(grouping *g)
         units->unit[i] = number[unit];
     }
     units->forms = base_arena_take(&g->work->memory, ((size_t)units->unit_count + 1) * sizeof *units->forms);
-    if (!units->forms) return false;
-    for (uint32_t unit = 0; unit < g->group_count; unit++)
-        if (number[unit] != WG_NONE) units->forms[units->unit_count - 1 - number[unit]] = g->groups[unit].form;
+    units->reshaped = base_arena_take(&g->work->memory, ((size_t)units->unit_count + 1) * sizeof *units->reshaped);
+    if (!units->forms || !units->reshaped) return false;
+    for (uint32_t unit = 0; unit < g->group_count; unit++) {
+        if (number[unit] == WG_NONE) continue;
+        units->forms[units->unit_count - 1 - number[unit]] = g->groups[unit].form;
+        units->reshaped[units->unit_count - 1 - number[unit]] = g->groups[unit].reshaped;
+    }
     for (uint32_t i = 0; i < g->plan->count; i++)
         if (units->unit[i] != WG_NONE) units->unit[i] = units->unit_count - 1 - units->unit[i];
     return true;

@@ -60,14 +60,15 @@ static uint32_t stored_below(const verifying *v, uint32_t index)
     return index;
 }
 
-/* Down to what its own stage computes a value goes as it is, or is repeated once. */
-static bool spreads_only(const verifying *v, uint32_t index)
+/* Down to what its own stage computes a value goes as it is, or is repeated once, or (not in a stage of folds) has another shape. */
+static bool spreads_only(const verifying *v, const plan_stage *stage, uint32_t index)
 {
     uint32_t spreads = 0;
     for (; v->plan->storage[index] == PLAN_VIRTUAL; index = v->plan->index[graph_operands(v->plan->graph, facts(v, index))[0]]) {
         wg_op op = (wg_op)facts(v, index)->op;
         spreads += op == WG_OP_Broadcast || op == WG_OP_BroadcastAlong;
-        if (op != WG_OP_StopGradient && op != WG_OP_Broadcast && op != WG_OP_BroadcastAlong) return false;
+        bool shapes = op == WG_OP_Reshape && stage->kind != PLAN_STAGE_FOLD;
+        if (!shapes && op != WG_OP_StopGradient && op != WG_OP_Broadcast && op != WG_OP_BroadcastAlong) return false;
     }
     return spreads <= 1;
 }
@@ -97,7 +98,7 @@ static bool check_operand(verifying *v, uint32_t s, uint32_t node, uint32_t oper
     bool in_registers = stage->again || v->plan->storage[below] == PLAN_REGISTER;
     for (uint32_t i = 0; in_registers && i < stage->node_count; i++) own = own || stage->nodes[i] == v->plan->closure[below];
     if (own && stage->kind == PLAN_STAGE_PATTERN) return true;
-    if (own) return spreads_only(v, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
+    if (own) return spreads_only(v, stage, v->plan->index[operand]) || defect(v, node, "a view of its stage's own value");
     if (v->plan->storage[below] != PLAN_STORED) return defect(v, node, "an operand is not stored where another stage reads it");
     if (!reads_source(stage, v->plan->closure[below])) return defect(v, node, "an operand is not among the reads of its stage");
     if (!is_source(v, below) && v->made[below] > s) return defect(v, node, "an operand is computed later");
@@ -184,7 +185,7 @@ static bool check_program(verifying *v, const plan_stage *stage)
             (!log && own->result_kind != node->kind) || own->pass != deepest || (own->fold && !own->cell))
             return defect(v, own->node, "its instruction is not its row's");
         if (!log && (v->layout->volumes[plan->index[own->node]] != (own->cell ? cells_of(v, stage) : volume) ||
-                     (!own->cell && node->rank != first->rank)))
+                     (!own->cell && stage->kind == PLAN_STAGE_FOLD && node->rank != first->rank)))
             return defect(v, own->node, "it has another iteration space than its stage");
         full |= (uint64_t)1 << own->target;
         cells |= (uint64_t)own->cell << own->target;

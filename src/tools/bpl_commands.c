@@ -21,13 +21,14 @@ static bool is_system(const wg_bpl *bpl, bpl_symbol symbol)
     return !strncmp(bpl_symbol_text(bpl, symbol), "•", strlen("•"));
 }
 
-static void command_names(bpl_console *console, const char *rest)
+static bool command_names(bpl_console *console, const char *rest)
 {
     (void)rest;
     for (bpl_symbol symbol = BPL_SYMBOL_FIXED; symbol <= console->bpl->symbol_count; symbol++) {
         bpl_value *value = console->bpl->globals[symbol];
         if (value && !is_system(console->bpl, symbol)) bpl_console_print(console, "%s  %s\n", bpl_symbol_text(console->bpl, symbol), roles[bpl_role_of(value)]);
     }
+    return true;
 }
 
 /* name←source, for all names that have a value; functions by the text that made them. */
@@ -44,38 +45,40 @@ static bool put_names(wg_bpl *bpl, base_string *text)
     return !text->failed || bpl_fail_memory(bpl);
 }
 
-static void tell_error(bpl_console *console)
+static bool tell_error(bpl_console *console)
 {
-    fprintf(stderr, "%s ERROR: %s\n", console->bpl->error.kind, console->bpl->error.message);
+    bpl_console_fault(console, "%s ERROR: %s", console->bpl->error.kind, console->bpl->error.message);
     bpl_error_clear(console->bpl);
+    return false;
 }
 
-static void command_save(bpl_console *console, const char *path)
+static bool command_save(bpl_console *console, const char *path)
 {
+    if (!*path) return bpl_console_fault(console, "]save FILE writes the names and their values as a script");
     base_string text = base_string_new(tool_allocator());
+    wg_error error = {.code = WG_OK};
     bpl_error_clear(console->bpl);
-    if (!*path) fputs("]save FILE writes the names and their values as a script\n", stderr);
-    else if (!put_names(console->bpl, &text)) tell_error(console);
-    else {
-        wg_error error = {.code = WG_OK};
-        if (!base_file_write(tool_allocator(), path, text.text ? text.text : "", text.length, &error)) fprintf(stderr, "wengert bpl: %s\n", error.message);
-    }
+    bool done = put_names(console->bpl, &text) || tell_error(console);
+    if (done && !base_file_write(tool_allocator(), path, text.text ? text.text : "", text.length, &error)) done = bpl_console_fault(console, "%s", error.message);
     base_string_free(&text);
+    return done;
 }
 
-static void command_load(bpl_console *console, const char *path)
+static bool command_load(bpl_console *console, const char *path)
 {
+    if (!*path) return bpl_console_fault(console, "]load FILE runs a script");
     base_string text = base_string_new(tool_allocator());
-    if (!*path) fputs("]load FILE runs a script\n", stderr);
-    else if (bpl_console_read(path, &text)) bpl_console_run(console, path, text.text, text.length);
+    bool done = bpl_console_read(console, path, &text) && bpl_console_run(console, path, text.text, text.length);
     base_string_free(&text);
+    return done;
 }
 
-static void command_log(bpl_console *console, const char *path)
+static bool command_log(bpl_console *console, const char *path)
 {
     if (console->log) fclose(console->log);
     console->log = NULL;
-    if (*path && !(console->log = fopen(path, "a"))) fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    if (*path && !(console->log = fopen(path, "a"))) return bpl_console_fault(console, "%s: %s", path, strerror(errno));
+    return true;
 }
 
 /* ---- statements --------------------------------------------------------------------------------------------------------------------------------- */
@@ -88,20 +91,17 @@ static double seconds(void)
 }
 
 /* Run again and again for a tenth of a second at least: the least time of one run. */
-static void command_time(bpl_console *console, const char *text)
+static bool command_time(bpl_console *console, const char *text)
 {
     double start = seconds(), least = 1e300, whole;
     int runs = 0;
-    if (!*text) {
-        fputs("]time EXPRESSION says how long it takes, as ]time +/⍳1000\n", stderr);
-        return;
-    }
+    if (!*text) return bpl_console_fault(console, "]time EXPRESSION says how long it takes, as ]time +/⍳1000");
     do {
         wg_bpl_outcome outcome;
         double from = seconds();
         if (!wg_bpl_run(console->bpl, "time", text, strlen(text), &outcome)) {
-            fprintf(stderr, "%s\n", outcome.report);
-            return;
+            console->stopped = !strcmp(outcome.kind, "INTERRUPT");
+            return bpl_console_fault(console, "%s", outcome.report);
         }
         double took = seconds() - from;
         if (took < least) least = took;
@@ -111,9 +111,10 @@ static void command_time(bpl_console *console, const char *text)
     const char *unit = least < 1e-6 ? "ns" : least < 1e-3 ? "µs" : least < 1 ? "ms" : "s";
     double scale = least < 1e-6 ? 1e9 : least < 1e-3 ? 1e6 : least < 1 ? 1e3 : 1;
     bpl_console_print(console, "%.4g %s, the least of %d run%s\n", least * scale, unit, runs, runs == 1 ? "" : "s");
+    return true;
 }
 
-static void command_dissect(bpl_console *console, const char *text)
+static bool command_dissect(bpl_console *console, const char *text)
 {
     bpl_error_clear(console->bpl); /* of the last run */
     bpl_source *source = bpl_source_new(console->bpl, "dissect", text, strlen(text));
@@ -125,15 +126,22 @@ static void command_dissect(bpl_console *console, const char *text)
         if (!shown.failed) bpl_console_print(console, "%s\n", shown.text);
         base_string_free(&shown);
     }
-    if (bpl_failed(console->bpl)) tell_error(console);
+    bool done = !bpl_failed(console->bpl) || tell_error(console);
     if (source) bpl_source_release(source);
+    return done;
+}
+
+static bool command_exit(bpl_console *console, const char *rest)
+{
+    (void)rest;
+    return console->leaves = true;
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static const struct command {
     const char *name, *what;
-    void (*code)(bpl_console *console, const char *rest);
+    bool (*code)(bpl_console *console, const char *rest);
 } commands[] = {
     {"help", "]help X: a glyph, its name or a system name, with examples; alone: all of them", bpl_help},
     {"names", "]names: what was named", command_names},
@@ -142,27 +150,36 @@ static const struct command {
     {"save", "]save FILE: names and their values as a script", command_save},
     {"load", "]load FILE: runs a script", command_load},
     {"log", "]log FILE: writes what is typed and shown to a file; alone: no more", command_log},
-    {"exit", "]exit, or Ctrl-D", NULL},
+    {"exit", "]exit: ends the session, as Ctrl-D does", command_exit},
 };
 
 #define COMMANDS (uint32_t)(sizeof commands / sizeof *commands)
 
 const char *bpl_command_name(uint32_t index) { return index < COMMANDS ? commands[index].name : NULL; }
 
-void bpl_command(bpl_console *console, const char *line, bool *leaves)
+static bool unknown(bpl_console *console)
 {
-    size_t length = strcspn(line + 1, " \t\n");
-    const char *rest = line + 1 + length;
-    char text[4096];
+    base_string list = base_string_new(tool_allocator());
+    for (uint32_t i = 0; i < COMMANDS; i++) base_string_printf(&list, "\n  %s", commands[i].what);
+    bpl_console_fault(console, "there is no such command; there are%s", list.failed ? "" : list.text);
+    base_string_free(&list);
+    return false;
+}
+
+bool bpl_command(bpl_console *console, const char *line, size_t length)
+{
+    base_string text = base_string_new(tool_allocator());
+    while (length && strchr(" \t\r\n", line[length - 1])) length--;
+    base_string_put(&text, line, length);
+    if (text.failed) return base_string_free(&text), bpl_console_fault(console, "out of memory");
+    size_t name = strcspn(text.text + 1, " \t\n");
+    const char *rest = text.text + 1 + name;
+    const struct command *found = NULL;
     rest += strspn(rest, " \t");
-    snprintf(text, sizeof text, "%s", rest);
-    for (size_t end = strlen(text); end && strchr(" \t\r\n", text[end - 1]);) text[--end] = 0;
-    for (uint32_t i = 0; i < COMMANDS; i++) {
-        if (strlen(commands[i].name) != length || memcmp(commands[i].name, line + 1, length)) continue;
-        if (commands[i].code) commands[i].code(console, text);
-        else *leaves = true;
-        return;
-    }
-    fputs("there is no such command; there are\n", stderr);
-    for (uint32_t i = 0; i < COMMANDS; i++) fprintf(stderr, "  %s\n", commands[i].what);
+    for (uint32_t i = 0; i < COMMANDS; i++)
+        if (strlen(commands[i].name) == name && !memcmp(commands[i].name, text.text + 1, name)) found = &commands[i];
+    bool done = found ? found->code(console, rest) : unknown(console);
+    fflush(stdout);
+    base_string_free(&text);
+    return done;
 }

@@ -85,8 +85,8 @@ static void print_all(bpl_console *console)
     bpl_console_print(console, "\n]help X tells of one. A backquote and letters are a glyph by its name: `iota is ⍳; Tab completes names and puts the glyph.\n");
 }
 
-void bpl_help(bpl_console *console, const char *word)
+bool bpl_help(bpl_console *console, const char *word)
 {
-    if (!*word) print_all(console);
-    else if (!print_one(console, word)) fprintf(stderr, "nothing is called %s; ]help lists all there is\n", word);
+    if (!*word) return print_all(console), true;
+    return print_one(console, word) || bpl_console_fault(console, "nothing is called %s; ]help lists all there is", word);
 }

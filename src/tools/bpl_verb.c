@@ -11,47 +11,36 @@
 #include "bpl/respell.h"
 #include "tools/bpl_console.h"
 
+/* NULL: stdin. */
+static const char *file_of(const tool_call *call) { return call->word_count && strcmp(call->words[0], "-") ? call->words[0] : NULL; }
+
 /* The text of -e, of a file or of stdin with glyphs for names, or names for glyphs. */
-static int respell(const tool_call *call, const char *to)
+static int respell(bpl_console *console, const tool_call *call, const char *to)
 {
-    bool names = !strcmp(to, "names");
-    if (!names && strcmp(to, "glyphs")) return tool_usage(call, "--format is glyphs or names, not '%s'", to);
     base_string text = base_string_new(tool_allocator()), other = base_string_new(tool_allocator());
     const char *expression = tool_value(call, "expression");
     if (expression) base_string_puts(&text, expression), base_string_puts(&text, "\n");
-    bool done = expression ? !text.failed : bpl_console_read(call->word_count ? call->words[0] : "-", &text);
-    if (done) bpl_respell(&other, text.text, text.length, names);
-    if (done && other.failed) done = false, fputs("wengert bpl: out of memory\n", stderr);
+    bool done = expression ? !text.failed : bpl_console_read(console, file_of(call), &text);
+    if (done) bpl_respell(&other, text.text, text.length, !strcmp(to, "names"));
+    if (done && other.failed) done = bpl_console_fault(console, "wengert bpl: out of memory");
     if (done && other.length) fwrite(other.text, 1, other.length, stdout);
     base_string_free(&text);
     base_string_free(&other);
-    return done ? TOOL_DONE : TOOL_FAILED;
+    return done ? TOOL_DONE : console->stopped ? TOOL_INTERRUPTED : TOOL_FAILED;
 }
 
-static int run_text(const tool_call *call, const char *name, const char *text, size_t length)
+static int run_text(bpl_console *console, const char *name, const char *text, size_t length)
 {
-    bpl_console console;
-    if (!bpl_console_open(&console, call)) return TOOL_FAILED;
-    bool done = bpl_console_run(&console, name, text, length);
-    bool stopped = console.stopped;
-    bpl_console_close(&console);
-    return done ? TOOL_DONE : stopped ? TOOL_INTERRUPTED : TOOL_FAILED;
+    bool done = bpl_console_run(console, name, text, length);
+    return done ? TOOL_DONE : console->stopped ? TOOL_INTERRUPTED : TOOL_FAILED;
 }
 
-static int run_file(const tool_call *call, const char *path)
+static int run_file(bpl_console *console, const char *path)
 {
     base_string text = base_string_new(tool_allocator());
-    int code = bpl_console_read(path, &text) ? run_text(call, strcmp(path, "-") ? path : "stdin", text.text, text.length) : TOOL_FAILED;
+    bool read = bpl_console_read(console, path, &text);
+    int code = read ? run_text(console, path ? path : "stdin", text.text, text.length) : console->stopped ? TOOL_INTERRUPTED : TOOL_FAILED;
     base_string_free(&text);
-    return code;
-}
-
-static int talk(const tool_call *call)
-{
-    bpl_console console;
-    if (!bpl_console_open(&console, call)) return TOOL_FAILED;
-    int code = bpl_prompt(&console);
-    bpl_console_close(&console);
     return code;
 }
 
@@ -69,9 +58,13 @@ int verb_bpl(const tool_call *call)
 {
     keep_blocks();
     const char *expression = tool_value(call, "expression"), *to = tool_value(call, "format");
-    if (to) return respell(call, to);
+    if (to && strcmp(to, "names") && strcmp(to, "glyphs")) return tool_usage(call, "--format is glyphs or names, not '%s'", to);
     if (tool_value(call, "worker")) return bpl_worker(call);
-    if (expression) return run_text(call, "expression", expression, strlen(expression));
-    if (call->word_count) return run_file(call, call->words[0]);
-    return isatty(STDIN_FILENO) ? talk(call) : run_file(call, "-");
+    bpl_console console;
+    if (!bpl_console_open(&console, call)) return TOOL_FAILED;
+    int code = to ? respell(&console, call, to)
+             : expression ? run_text(&console, "expression", expression, strlen(expression))
+             : !call->word_count && isatty(STDIN_FILENO) ? bpl_prompt(&console) : run_file(&console, file_of(call));
+    bpl_console_close(&console);
+    return code;
 }

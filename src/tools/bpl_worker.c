@@ -2,7 +2,7 @@
  *
  * Lines of JSON: each {"id": any, "code": "..", "timeout": seconds} is run in turn and answered by one line
  * {"wengert": 1, "id": .., "display": "..", "output": "..", "error": null or {"kind", "message", "line", "column", "report"}}. {"interrupt": true} stops what
- * runs, at once. One thread runs, the other reads and keeps the deadline. */
+ * runs, at once. Code that begins with ] is a command, whose faults are of kind COMMAND. One thread runs, the other reads and keeps the deadline. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <poll.h>
@@ -22,15 +22,15 @@ typedef struct request {
 } request;
 
 typedef struct worker {
-    wg_bpl *bpl;
-    base_string output; /* of the statement that runs */
+    bpl_console console;
+    base_string output, faults; /* of the statement that runs */
     pthread_mutex_t lock;
     pthread_cond_t more;
     request *first, *last; /* waiting */
     bool ended;            /* there will be no more */
     bool finished;         /* all are answered */
     double deadline;       /* of the statement that runs; 0: none */
-    bool running, expired;
+    bool running, expired, stops; /* stops: it was asked to */
     int wake[2];           /* a pipe: a deadline was set */
 } worker;
 
@@ -67,7 +67,7 @@ static void take_line(worker *w, const char *text, size_t length)
     if (!length) return;
     if (is_interrupt(text, length)) {
         pthread_mutex_lock(&w->lock);
-        if (w->running) wg_bpl_interrupt(w->bpl);
+        w->stops = w->running;
         pthread_mutex_unlock(&w->lock);
         return;
     }
@@ -84,19 +84,17 @@ static void take_line(worker *w, const char *text, size_t length)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Milliseconds until the deadline, -1: there is none; where it has passed the statement is stopped. */
-static int serve_deadline(worker *w)
+/* Milliseconds until the next look, -1: none is needed. What is to stop is asked to again and again: a statement that begins forgets what was asked
+ * before. */
+static int serve_stops(worker *w)
 {
     pthread_mutex_lock(&w->lock);
-    double left = w->running && w->deadline > 0 ? w->deadline - seconds() : -1;
-    bool due = w->running && w->deadline > 0 && left <= 0;
-    if (due) {
-        w->expired = true;
-        w->deadline = 0;
-        wg_bpl_interrupt(w->bpl);
-    }
+    double left = w->running && w->deadline > 0 ? w->deadline - seconds() : 1;
+    if (left <= 0) w->expired = w->stops = true, w->deadline = 0;
+    bool stops = w->running && w->stops, waits = w->running && w->deadline > 0;
+    if (stops) wg_bpl_interrupt(w->console.bpl);
     pthread_mutex_unlock(&w->lock);
-    return due || left < 0 ? -1 : left > 1e6 ? 1000000000 : (int)(left * 1e3) + 1;
+    return stops ? 10 : !waits ? -1 : left > 1e6 ? 1000000000 : (int)(left * 1e3) + 1;
 }
 
 /* Complete lines of what was read so far are taken; at the end the rest is one. */
@@ -127,7 +125,7 @@ static void *read_lines(void *data)
     char part[1 << 16];
     struct pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {w->wake[0], POLLIN, 0}};
     while (!is_finished(w)) {
-        int ready = poll(files, 2, serve_deadline(w));
+        int ready = poll(files, 2, serve_stops(w));
         if (ready < 0 && errno != EINTR) break;
         if (ready > 0 && files[1].revents && read(w->wake[0], part, 1) < 0) break;
         if (ready <= 0 || files[0].fd < 0 || !files[0].revents) continue;
@@ -176,26 +174,42 @@ static void put_error(base_string *out, const char *kind, const char *message, c
     base_string_puts(out, "}");
 }
 
-static void run_code(worker *w, base_string *out, const base_json *code, double timeout)
+static void begin(worker *w, double timeout)
 {
-    wg_bpl_outcome outcome;
-    w->output.length = 0;
+    w->output.length = w->faults.length = 0;
+    w->console.stopped = false;
     pthread_mutex_lock(&w->lock);
     w->running = true;
-    w->expired = false;
+    w->expired = w->stops = false;
     w->deadline = timeout > 0 ? seconds() + timeout : 0;
     pthread_mutex_unlock(&w->lock);
     if (timeout > 0 && write(w->wake[1], "", 1) < 0) w->deadline = 0;
-    bool done = wg_bpl_run(w->bpl, NULL, code->text, code->length, &outcome);
+}
+
+/* Whether the deadline passed before it was done. */
+static bool end(worker *w)
+{
     pthread_mutex_lock(&w->lock);
     w->running = false;
     bool expired = w->expired;
     pthread_mutex_unlock(&w->lock);
+    return expired;
+}
+
+static void run_code(worker *w, base_string *out, const base_json *code, double timeout)
+{
+    wg_bpl_outcome outcome = {.display = ""};
+    bool command = code->length && code->text[0] == ']', done;
+    begin(w, timeout);
+    if (command) done = bpl_command(&w->console, code->text, code->length);
+    else done = wg_bpl_run(w->console.bpl, NULL, code->text, code->length, &outcome);
+    bool stopped = command ? w->console.stopped : !done && !strcmp(outcome.kind, "INTERRUPT"), late = end(w) && !done && stopped;
     put_pair(out, "display", done ? outcome.display : "", done ? outcome.display_length : 0);
     put_pair(out, "output", w->output.text ? w->output.text : "", w->output.length);
-    bool late = !done && expired && !strcmp(outcome.kind, "INTERRUPT");
+    const char *kind = late ? "TIMEOUT" : !command ? outcome.kind : stopped ? "INTERRUPT" : "COMMAND";
+    const char *message = late ? "stopped by the deadline" : !command ? outcome.message : w->faults.length ? w->faults.text : "failed";
     if (done) base_string_puts(out, ", \"error\": null");
-    else put_error(out, late ? "TIMEOUT" : outcome.kind, late ? "stopped by the deadline" : outcome.message, &outcome);
+    else put_error(out, kind, message, command ? NULL : &outcome);
 }
 
 static void answer(worker *w, const request *one)
@@ -222,11 +236,12 @@ static void answer(worker *w, const request *one)
 
 int bpl_worker(const tool_call *call)
 {
-    worker w = {.output = base_string_new(tool_allocator()), .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+    worker w = {.output = base_string_new(tool_allocator()), .faults = base_string_new(tool_allocator()), .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
     wg_error error = {.code = WG_OK};
     wg_bpl_options options = {.size = sizeof options, .write = write_text, .user = &w, .shows_each = true, .arguments = call->words, .argument_count = call->word_count};
     pthread_t reader;
-    if (!(w.bpl = wg_bpl_new(&options, &error))) return tool_fail(call, &error);
+    if (!(w.console.bpl = wg_bpl_new(&options, &error))) return tool_fail(call, &error);
+    w.console.output = &w.output, w.console.faults = &w.faults;
     bool started = !pipe(w.wake) && !pthread_create(&reader, NULL, read_lines, &w);
     if (!started) fprintf(stderr, "wengert bpl: %s\n", strerror(errno));
     for (request *one; started && (one = next_request(&w)); free(one)) answer(&w, one);
@@ -234,7 +249,8 @@ int bpl_worker(const tool_call *call)
     w.finished = true;
     pthread_mutex_unlock(&w.lock);
     if (started && write(w.wake[1], "", 1) == 1) pthread_join(reader, NULL);
-    wg_bpl_free(&w.bpl);
+    wg_bpl_free(&w.console.bpl);
     base_string_free(&w.output);
+    base_string_free(&w.faults);
     return started ? TOOL_DONE : TOOL_FAILED;
 }

@@ -27,7 +27,7 @@ static void every_case(uint64_t seed, case_function check)
     test_draws draws = test_draws_new(seed);
     for (int op = 0; op < WG_OP_COUNT; op++) {
         uint32_t calls = 0, patterns = 0;
-        if (graph_row_is_host((wg_op)op) || op == WG_OP_QMatMul) continue; /* matrices of their own: host_rows_map, quantised_rows_map */
+        if (graph_row_is_dense((wg_op)op) || op == WG_OP_QMatMul) continue; /* matrices of their own: host_rows_map, quantised_rows_map */
         for (int kind = 0; kind < WG_KIND_SINGLES; kind++) {
             if (!mapped_takes((wg_op)op, (wg_kind)kind)) continue;
             for (size_t i = 0; i < FORMS * MAPPED_EDGES; i++) {
@@ -168,7 +168,7 @@ static void host_rows_map(void **state)
     test_draws draws = test_draws_new(11);
     uint32_t checked = 0;
     for (int op = 0; op < WG_OP_COUNT; op++) {
-        if (!graph_row_is_host((wg_op)op) || !test_row_is_here((wg_op)op)) continue;
+        if (!graph_row_is_dense((wg_op)op) || !test_row_is_here((wg_op)op)) continue;
         for (uint32_t pattern = 1; pattern < 1u << wg_op_arity((wg_op)op); pattern++, checked++) check_host(&draws, (wg_op)op, pattern);
     }
     if (!checked) skip();

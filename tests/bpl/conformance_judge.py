@@ -25,26 +25,120 @@ SECONDS = 3
 
 # Departures that go away when the expression says the same without what they are about: the name, why, the glyph, what stands for it then.
 INSTEAD = [
+    ("integer quotients", "integer ÷ integer floors; there it is a rational", "÷⍣¯1", "(÷0.0+)"),
     ("integer quotients", "integer ÷ integer floors; there it is a rational", "÷", "(÷⍥(0.0+))"),
     ("integer powers", "a negative exponent of an integer gives a float; there a rational", "*", "(*⍥(0.0+))"),
     ("whole matrices", "⌹ of integers is float; there a rational", "⌹", "(⌹⍥(0.0+))"),
+    ("NaN and infinity as integers", "ₓ saturates what it computes; there it fails", "⊢ₓ", "(⊢ₓ(¯9E15⌈9E15⌊⊢))"),
 ]
 
 
 def endless(expression, there, here):
     """⌊ ⌈ × and marks make integers of NaN and infinity, and ⌊ ⌈ of two keep NaN; there they stay floats or fail, and NaN loses."""
-    return re.search("[⌊⌈×ₓ]", expression) and re.search(r"∞|\$n", expression + there + here)
+    kinds_alone = re.search("[⍟÷*!]", expression) and same_but_kinds(there, here)
+    return re.search("[⌊⌈×ₓ]", expression) and (kinds_alone or re.search(r"∞|\$n|922337203685477580[78]", expression + there + here))
+
+
+def same_but_kinds(there, here):
+    bare = re.compile(r"[\[\]ₓ₁₂₄₈ₕₛₚ]")
+    return not there.startswith("ERROR") and bare.sub("", there) == bare.sub("", here)
 
 
 def strands(expression, there, here):
     """A strand joins fixed integers with each other, and keeps the kinds of the rest; there ordinary ones and Booleans join them."""
     bare = re.compile(r"[\[\]ₓ₁₂₄₈]")
-    return re.search("ₓ[₁₂₄₈]", expression) and re.search(r"[ₓ₁₂₄₈ft] \S+ₓ", here) and \
+    return re.search("ₓ[₁₂₄₈]", expression) and (re.search(r"[ₓ₁₂₄₈ft] \S+ₓ", here) or ")(" in expression) and \
         bare.sub("", here.replace("$t", "1").replace("$f", "0")) == bare.sub("", there)
 
 
+def grown(expression, there, here):
+    """Integers wrap at 64 bits; there they grow."""
+    return re.search(r"\d{19,}\S*ₓ", there) and not here.startswith("ERROR")
+
+
+def narrow(expression, there, here):
+    """Narrow floats differ in their last digits, which a wider kind then shows; and 1⍟1 among them is wide there, as are complex numbers of narrow integers."""
+    loose = 1e-2 if "ₕ" in expression else 1e-4 if re.search("ₛ|ₓ[₁₂]", expression) else 0
+    wide = re.search("[⍟√*]", expression) and ("ⱼ" in there or "$n" in there)
+    unmarked = lambda text: re.sub("[ₕₛₚ]", "", text) if wide else text
+    return loose and agree(unmarked(there), unmarked(here), loose)
+
+
+PART = r"(?:¯?(?:\d+\.?\d*(?:ₑ¯?\d+)?|∞)|\$n)"
+COMPLEX = re.compile(rf"{PART}(?:ⱼ{PART})?")
+PARTED = re.compile(rf"{NUMBER.pattern}(?:ⱼ{NUMBER.pattern})?")
+
+
+def point(text):
+    """What a number is as a point of the complex plane with one point at infinity (C11, Annex G: whatever the other part)."""
+    parts = text.split("ⱼ")
+    if any("∞" in part for part in parts): return "∞"
+    return "$n" if "$n" in parts else numbers(text)
+
+
+def infinite(expression, there, here):
+    """Complex numbers have one infinity, whatever their other part, and a quotient by it is 0; there a part of it is NaN, or the whole."""
+    if not re.search("[ⱼj]", expression + there + here) or COMPLEX.sub("#", there) != COMPLEX.sub("#", here): return False
+    pairs = [(point(a), point(b)) for a, b in zip(COMPLEX.findall(there), COMPLEX.findall(here))]
+    parts = re.search("[∨∧]", expression) is not None # of an infinite one are any
+    return all(a == b or a == "$n" or (parts and isinstance(a, str)) or (isinstance(a, list) and isinstance(b, list) and agree_parts(a, b)) for a, b in pairs)
+
+
+def numbers(text):
+    """The two parts of a number."""
+    parts = [number(part) for part in text.split("ⱼ")]
+    return parts + [0.0] * (2 - len(parts))
+
+
+def agree_parts(a, b, loose=1e-9):
+    return all(abs(p - q) <= loose * max(map(abs, a + b)) for p, q in zip(a, b))
+
+
+def contracted(expression, there, here):
+    """An axis of length 1 stretches in f.g, and integers beside fixed ones have the kind of arithmetic; there single items alone stretch, and each keeps its width."""
+    product = re.search(r"\S\.[^\s\d\[]", expression)
+    return product and ((there == "ERROR LENGTH" and not here.startswith("ERROR")) or (re.search("ₓ[₁₂₄₈]", expression) and same_but_kinds(there, here)))
+
+
+def divisors(expression, there, here):
+    """Divisors of floats that have none in common are what rounding leaves of them: their last bits decide."""
+    if not re.search("[∨∧]", expression) or there.startswith("ERROR") or PARTED.sub("#", there) != PARTED.sub("#", here): return False
+    pairs = [(numbers(a), numbers(b)) for a, b in zip(PARTED.findall(there), PARTED.findall(here))]
+    return all(agree_parts(a, b, 1e-6) or max(map(abs, a + b)) < 1e-6 for a, b in pairs)
+
+
+def of_nothing(expression, there, here):
+    """What fails on prototypes has an empty result, and empties have the kinds of results; there some functions fail under ⍤, and some keep their argument's kind."""
+    empty = re.compile(r"⍬|(\d+ )*0( \d+)*⍴")
+    if "⍤" in expression and there in ("ERROR DOMAIN", "ERROR INDEX"): return empty.match(here)
+    return empty.match(there) and "⊂" in there and same_but_kinds(there, here)
+
+
+def partly_keyed(expression, there, here):
+    """Arrays of which some positions have keys are sorted; there that fails."""
+    return re.search("[<>]", expression) and there == "ERROR DOMAIN" and not here.startswith("ERROR") and '":' in here
+
+
+def unordered(expression, there, here):
+    """Complex numbers have no order; there, beside NaN, that is no error."""
+    return re.search("[<≤>≥]", expression) and "$n" in expression and here == "ERROR DOMAIN" and re.search("\\dj", expression)
+
+
+def no_matrices(expression, there, here):
+    """⌹ of no matrices wants what it wants of some; there it wants nothing."""
+    return "⌹" in expression and here.startswith("ERROR") and not there.startswith("ERROR") and "⍴" in expression
+
+
+def mixed_rows(expression, there, here):
+    """`,` joins numbers where all are numbers; there also in each row of others."""
+    return re.search("[,⍪]", expression) and re.search(r'"|\[', here) and same_but_kinds(there, here)
+
+
 # Departures that are told by what is there: the name, what decides.
-TOLD = [("NaN and infinity as integers", endless), ("kinds in a strand", strands)]
+TOLD = [("NaN and infinity as integers", endless), ("kinds in a strand", strands), ("integers that grow", grown), ("narrow floats", narrow),
+        ("complex infinity", infinite), ("contractions", contracted), ("divisors of floats", divisors), ("failures on prototypes", of_nothing),
+        ("sorts of partly keyed arrays", partly_keyed), ("complex numbers beside NaN", unordered), ("no matrices", no_matrices),
+        ("rows of mixed arrays", mixed_rows)]
 
 
 class Speaker:
@@ -99,20 +193,31 @@ def number(text):
 
 
 def plain(text):
-    """A literal with one space where there are more, and empty arrays without the keys that they have none of."""
-    return re.sub(r"\s+", " ", text).replace("(⍬:⍬)", "⍬ₚ").replace("⍬:⍬", "⍬ₚ")
+    """A literal with one space where there are more, texts without the keys that they lose there, and no keys of axes that have only positions."""
+    text = re.sub(r"\s+", " ", text)
+    text = re.sub(r'\[((?:"[^"]*":\'.\' ?)+)\]', lambda record: '"' + "".join(re.findall(r":'(.)'", record[1])) + '"', text)
+    return re.sub(r"\[(?:(?:\[?[\d ]+\]?|⍬);)+(?:\[?[\d ]+\]?|⍬)\]:", "", text)
 
 
-def agree(a, b):
+# There, no items with keys have no kind.
+EMPTY = r"""(?:⍬\S*?|""|\(?0⍴(?:⊂?(?:"[^"]*"|\[[^\[\]]*\])\S*?|[^ ()\[\]]*)\)?)"""
+
+
+def as_pattern(text):
+    return EMPTY.join(re.escape(part) for part in re.split(r"\(⍬:⍬\)|⍬:⍬", text))
+
+
+def agree(a, b, loose=0.0):
     """Whether two literals are the same but for the last digits of numbers."""
     if a == b: return True
     if a.startswith("ERROR") or b.startswith("ERROR"): return False
     a, b = plain(a), plain(b)
-    loose = 1e-2 if "ₕ" in a else 1e-4 if "ₛ" in a else 1e-9
+    loose = max(loose, 1e-2 if "ₕ" in a else 1e-4 if "ₛ" in a else 1e-9)
+    if "⍬:⍬" in a: return re.fullmatch(as_pattern(a), b) is not None
     if NUMBER.sub("#", a) != NUMBER.sub("#", b): return False
     x, y = [number(n) for n in NUMBER.findall(a)], [number(n) for n in NUMBER.findall(b)]
     largest = max([abs(n) for n in x if abs(n) < 1e300] or [0])
-    return all(p == q or abs(p - q) <= loose * max(abs(p), abs(q)) + 1e-13 * min(largest, 1) for p, q in zip(x, y))
+    return all(p == q or abs(p - q) <= loose * max(abs(p), abs(q)) + 1e-13 * min(largest, 1) + 1e-15 for p, q in zip(x, y))
 
 
 class Judge:
@@ -126,11 +231,15 @@ class Judge:
         """The departure that a difference is put down to, or None."""
         if "GONE" in (a, b): return None if b == "GONE" else "the other one gave none"
         if a in ("ERROR LIMIT", "ERROR TIMEOUT", "ERROR UNSUPPORTED"): return "beyond what the other one does"
-        changed = expression
+        if "•ucs" in a and theirs(self.speakers[0], names, f"({a})≡({b})") == "$t": return "spelling of control characters"
+        changed, failed = expression, a.startswith("ERROR") and b.startswith("ERROR")
         for name, _, glyph, instead in INSTEAD:
             if glyph not in expression: continue
             changed = changed.replace(glyph, instead)
-            if agree(*self.both(names, changed)): return name
+            there, here = self.both(names, changed)
+            if agree(there, here) and (failed or there == a or not there.startswith("ERROR")): return name
+        if "⊢ₓ" in expression and b == "ERROR DOMAIN" and "ⱼ" in ours(self.speakers[1], names, expression.replace("⊢ₓ", "⊢")):
+            return "complex numbers as integers"
         for name, decides in TOLD:
             if decides(names + expression, a, b): return name
         return "rationals" if "ᵣ" in a and "ᵣ" not in b else None

@@ -135,6 +135,7 @@ static void test_errors(void **state)
 
 /* Each line is true: the same by all cells at once, and by calls that cannot be (an outer write makes them one by one). */
 static const char *const laws[] = {
+    "d←{⍺++/3¿9}\\30⍴0 ⋄ 4<≢∪(1↓d)-¯1↓d", "4<≢∪{+/3¿9}¨30⍴0",
     "a←3 4 5⍴⍳60 ⋄ f←{(+/⍵)×⌽⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ (+/⍵)×⌽⍵} ⋄ (f⍤1⊢a)≡(g⍤1⊢a)",
     "a←3 4 5⍴⍳60 ⋄ f←{⍉⍵+.×⍉⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍉⍵+.×⍉⍵} ⋄ (f⍤2⊢a)≡(g⍤2⊢a)",
     "a←3 4⍴⍳12 ⋄ f←{⍺+2×⍵} ⋄ n←0 ⋄ g←{n+←1 ⋄ ⍺+2×⍵} ⋄ ((f/a)≡g/a)∧((f\\a)≡g\\a)∧((f⌿a)≡g⌿a)∧(f⍀a)≡g⍀a",
@@ -205,11 +206,40 @@ static void test_laws(void **state)
     }
 }
 
-/* A map that was called cell by cell after all says why, to who asks. */
+/* Loops that need not call their function again, and those that must, beside calls that cannot be watched: g writes to a name outside. */
+static const struct { const char *function, *state; } loops[] = {
+    {"{⍵+0.01×-⍵}", "3.5"}, {"{⍵+1}", "5ₓ"}, {"{⍵×3ₓ}", "7ₓ"}, {"{⍵×2ₓ₂}", "5ₓ₂"}, {"{~⍵}", "$t"}, {"{⍵÷0}", "1.5"}, {"{√⍵-10}", "3.5"}, {"{⍵×1ⱼ1}", "1.5"},
+    {"{n←⍵ ⋄ n×1.01}", "1 2 3"}, {"{⍵.[0]+⍵}", "1.5 2 3"}, {"{⌽⍵+1}", "⍳5"}, {"{+\\⍵÷4}", "5 2 4 1"}, {"{⍵>5?⍵-1.5;⍵+1}", "1.5"}, {"(⊢×0.5+⊢)", "0.1"},
+    {"{⍵+\"DOMAIN\"::⍵ ⋄ 1}", "1.5"}, {"{{⍵×0.9}⍣7⊢⍵+1}", "1.5"}, {"{⍵×2}", "[\"a\":1.5 \"b\":2]"}, {"{⍵,1}", "1.5"}, {"{w+.×⍵}", "1 2"}, {"{(+/,w)×⍵}", "0.75 2"},
+    {"{⍺0⊘1 ⍵}", "2.5"}, {"{|⍵-1ᵣ3}", "7ᵣ2"}, {"{⍵}", "1.5"}, {"{2.5+0×⍵}", "1.5"}, {"{×⍵}", "¯1.5ₛ"}, {"{⍵≡1.5}", "1.5"}, {"{⍉⍵÷3}", "w"}, {"{⍵×k}", "1.5"},
+};
+
+static void test_loops_are_their_calls(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        static const char *const forms[] = { /* of h, which is f and then g */
+            "h⍣23⊢⍵", "h⍣4 19 2⊢⍵", "•literal⁻h⍣23⊢⍵", "{⍺×h ⍵}/30⍴1.5 0.75", "{h ⍺-⍵}\\30⍴1.5 0.75", "⍵{h ⍵-⍺}\\30⍴5ₓ 4"};
+        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+            char text[1024];
+            bpl_world w;
+            wg_bpl_outcome outcome;
+            snprintf(text, sizeof text, "n←0 ⋄ k←+/0.25 0.5 ⋄ w←2 2⍴0.5 0.1 0.2 0.4 ⋄ x←%s ⋄ f←%s ⋄ g←{n+←1 ⋄ f ⍵} ⋄ t←{h←f ⋄ ∞::$e.kind ⋄ %s}x ⋄ t≡{h←g ⋄ ∞::$e.kind ⋄ %s}x",
+                     loops[i].state, loops[i].function, forms[k], forms[k]);
+            bpl_world_open(&w);
+            bool done = wg_bpl_run(w.bpl, NULL, text, strlen(text), &outcome);
+            if (!done || strcmp(outcome.display, "$t")) fail_msg("%s: %s%s", text, done ? outcome.display : "", done ? "" : outcome.report);
+            bpl_world_close(&w);
+        }
+    }
+}
+
+/* A map that was called cell by cell after all, and a loop that was, say why, to who asks. */
 static void test_fallback_is_told(void **state)
 {
     (void)state;
-    static const struct { const char *text; int told; } lines[] = {{"{⍵×2}⍤1⊢3 4⍴1", 0}, {"{⍵>1?⍵;-⍵}¨1 2 3", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵}¨1 2 3", 1}};
+    static const struct { const char *text; int told; } lines[] = {{"{⍵×2}⍤1⊢3 4⍴1", 0}, {"{⍵>1?⍵;-⍵}¨1 2 3", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵}¨1 2 3", 1},
+        {"{⍵+0.5}⍣20⊢1.5", 0}, {"{⍵>9?⍵-4;⍵+1}⍣20⊢1.5", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵+n}⍣20⊢1.5", 1}, {"{⍺+2×⍵}/20⍴1.5", 0}, {"{⍺>⍵?⍺-1;⍵+⍺}\\20⍴1.5", 1}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         bpl_world w;
         wg_bpl_outcome outcome;
@@ -227,7 +257,7 @@ static void test_fallback_is_told(void **state)
 /* ---- without memory ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *const everything[] = {
-    "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
+    "{⍵×2}⍣9⊢1.5", "{⍺+2×⍵}/9⍴1.5", "{⍺+2×⍵}\\9⍴1.5", "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
         "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
     "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2",
         "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
@@ -265,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
-            cmocka_unit_test(test_searches), cmocka_unit_test(test_fallback_is_told),
+            cmocka_unit_test(test_searches), cmocka_unit_test(test_fallback_is_told), cmocka_unit_test(test_loops_are_their_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void test_atoms(void **state)
         bpl_class class;
         wg_kind kind;
         bool weak;
-    } wanted[] = {{BPL_CLASS_BOOLEAN, WG_KIND_BOOL, false}, {BPL_CLASS_ORDINARY, WG_KIND_I64, false}, {BPL_CLASS_FIXED, WG_KIND_U8, false},
+    } wanted[] = {{BPL_CLASS_BOOLEAN, WG_KIND_BOOL, false}, {BPL_CLASS_ORDINARY, WG_KIND_I64, true}, {BPL_CLASS_FIXED, WG_KIND_U8, false},
                   {BPL_CLASS_FLOAT, WG_KIND_F64, true},     {BPL_CLASS_FLOAT, WG_KIND_F32, false},    {BPL_CLASS_COMPLEX, WG_KIND_C128, false},
                   {BPL_CLASS_FLOAT, WG_KIND_F32, false},    {BPL_CLASS_CHARACTER, WG_KIND_CHAR, false}, {BPL_CLASS_ORDINARY, WG_KIND_I64, false}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {

@@ -181,6 +181,44 @@ static void test_rows_over_products(void **state)
     assert_true(stages > 40);
 }
 
+/* From here on rows have another shape of as many items. */
+static void regroup(maker *m)
+{
+    int64_t shape[3] = {m->shape[0], m->shape[1], m->shape[2]};
+    if (m->rank == 3) shape[0] *= shape[1], shape[1] = shape[2];
+    else if (shape[0] % 2 == 0) shape[2] = shape[1], shape[0] /= 2, shape[1] = 2;
+    else shape[2] = shape[1], shape[1] = shape[0], shape[0] = 1;
+    m->rank = 5 - m->rank;
+    memcpy(m->shape, shape, sizeof shape);
+    wg_size sizes[3] = {wg_number(shape[0]), wg_number(shape[1]), wg_number(shape[2])};
+    wg_value reshaped = (wg_reshape)(old(m), m->rank, sizes);
+    m->item_count = 0;
+    add(m, reshaped);
+}
+
+static void test_rows_through_reshapes(void **state)
+{
+    (void)state;
+    static const int64_t depths[] = {3, 40, 64, 1, 257};
+    uint32_t stages = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        maker m = maker_of(seed, float_kinds[seed % 6]);
+        choose_shape(&m);
+        wg_value first = add(&m, product(&m, depths[below(&m, 5)]));
+        for (uint32_t turns = 1 + below(&m, 3), t = 0; t < turns; t++) {
+            for (uint32_t rows = below(&m, 4), i = 0; i < rows; i++) row(&m);
+            if (!below(&m, 4)) root(&m, old(&m));
+            regroup(&m);
+        }
+        for (uint32_t rows = below(&m, 5), i = 0; i < rows; i++) row(&m);
+        root(&m, m.items[m.item_count - 1]);
+        if (!below(&m, 4)) root(&m, first);
+        if (!below(&m, 3)) root(&m, wg_sum_along(old(&m), below(&m, m.rank)));
+        stages += hold(&m, seed, seed % 9 ? WG_POSTURE_FORWARD : WG_POSTURE_RETAIN, PLAN_STAGE_PRODUCT);
+    }
+    assert_true(stages > 40);
+}
+
 static void test_sums_of_products(void **state)
 {
     (void)state;
@@ -293,7 +331,8 @@ static void test_named_lengths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_over_products), cmocka_unit_test(test_sums_of_products),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_over_products), cmocka_unit_test(test_rows_through_reshapes),
+                                       cmocka_unit_test(test_sums_of_products),
                                        cmocka_unit_test(test_sums_of_pieces), cmocka_unit_test(test_named_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -637,6 +637,58 @@ static void test_views_go_to_the_caller(void **state)
     wg_network_release(&network);
 }
 
+/* ---- runs over and over ---- */
+
+#define LOOP_TIMES 7
+
+/* x, y and z are [3]: tanh(x) * y + z. */
+static wg_plan *loop_plan(wg_error *error)
+{
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value given[3];
+    for (int i = 0; i < 3; i++) given[i] = wg_input_required(tape, WG_KIND_F64, 1, (wg_size[]){wg_number(3)});
+    wg_symbol root = wg_symbol_of(wg_add(wg_mul(wg_tanh(given[0]), given[1]), given[2]));
+    wg_network *network = wg_tape_seal(&tape, error);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, error);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, error);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+    return plan;
+}
+
+/* A loop is the runs that it stands for: the state fed back, one input moving on. */
+static void test_a_loop_is_its_runs(void **state)
+{
+    (void)state;
+    wg_error error = {0};
+    wg_plan *plan = loop_plan(&error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    double y[3] = {0.5, -2, 1.5}, z[3 * LOOP_TIMES], wanted[LOOP_TIMES + 1][3] = {{0.25, 1, -3}}, all[LOOP_TIMES][3], two[2][3];
+    for (int i = 0; i < 3 * LOOP_TIMES; i++) z[i] = 0.1 * i - 1;
+    for (int t = 0; t < LOOP_TIMES; t++) {
+        wg_run_memory memory = {.size = sizeof memory, .results = (void *[]){wanted[t + 1]}, .inputs = (void *[]){wanted[t], y, z + 3 * t}};
+        if (!wg_session_run_into(session, NULL, &memory, &error)) fail_msg("%s", error.message);
+    }
+    wg_run_memory memory = {.size = sizeof memory, .results = (void *[]){all}, .inputs = (void *[]){wanted[0], y, z}};
+    wg_run_loop loop = {.size = sizeof loop, .times = LOOP_TIMES, .ahead = (int64_t[]){0, 0, sizeof wanted[0]}, .result_bytes = sizeof wanted[0],
+                        .places = LOOP_TIMES};
+    if (!wg_session_run_loop(session, &memory, &loop, &error)) fail_msg("%s", error.message);
+    assert_memory_equal(all, wanted[1], sizeof all);
+    memory.results = (void *[]){two};
+    loop.places = 2;
+    if (!wg_session_run_loop(session, &memory, &loop, &error)) fail_msg("%s", error.message);
+    assert_memory_equal(two[(LOOP_TIMES - 1) % 2], wanted[LOOP_TIMES], sizeof two[0]);
+    loop.input = 3;
+    assert_false(wg_session_run_loop(session, &memory, &loop, &error));
+    assert_int_equal(error.code, WG_ARGUMENT);
+    error = (wg_error){0};
+    loop.input = 0, memory.inputs = NULL;
+    assert_false(wg_session_run_loop(session, &memory, &loop, &error));
+    assert_int_equal(error.code, WG_ARGUMENT);
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+}
+
 /* ---- the host's threads, spinning ---- */
 
 typedef struct host_loop {
@@ -731,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_backward_over_a_session),
         cmocka_unit_test(test_carried_results_go_to_the_caller),
         cmocka_unit_test(test_views_go_to_the_caller),
+        cmocka_unit_test(test_a_loop_is_its_runs),
         cmocka_unit_test(test_threads_of_a_context),
         cmocka_unit_test(test_stages_are_told_and_timed),
     };

@@ -128,7 +128,7 @@ static uint32_t rows_find(wg_op op, uint32_t operand_count, rows_call *calls, ui
 {
     uint32_t attributes, limits[ROWS_MOST_SLOTS], at[ROWS_MOST_SLOTS] = {0}, slots = 0;
     const graph_attribute_row *rows = graph_row_attributes(op, &attributes);
-    for (uint32_t i = 0; i < operand_count; i++) limits[slots++] = graph_row_is_host(op) ? ROWS_SHAPES : ROWS_SHAPES - ROWS_SQUARES;
+    for (uint32_t i = 0; i < operand_count; i++) limits[slots++] = graph_row_is_dense(op) ? ROWS_SHAPES : ROWS_SHAPES - ROWS_SQUARES;
     for (uint32_t i = 0; i < attributes; i++) limits[slots++] = rows_choices(&rows[i]);
     for (bool more = true; more;) {
         rows_call call = {.op = op, .operand_count = operand_count};
@@ -136,7 +136,7 @@ static uint32_t rows_find(wg_op op, uint32_t operand_count, rows_call *calls, ui
             call.shapes[i] = at[i];
             call.kind_of_call = call.kind_of_call * 4 + rows_shapes[at[i]].rank;
         }
-        if (graph_row_is_host(op)) call.kind_of_call = call.kind_of_call * 4 + rows_proportion(&rows_shapes[at[0]]);
+        if (graph_row_is_dense(op)) call.kind_of_call = call.kind_of_call * 4 + rows_proportion(&rows_shapes[at[0]]);
         for (uint32_t i = 0; i < attributes; i++) rows_put(&call, &rows[i], at[operand_count + i]);
         uint32_t alike = 0;
         for (uint32_t i = 0; i < count; i++) alike += calls[i].op == op && calls[i].kind_of_call == call.kind_of_call;
@@ -180,7 +180,7 @@ static wg_tensor *rows_operand(test_draws *draws, const rows_call *call, uint32_
     default: break;
     }
     wg_tensor *items = test_tensor_draw(draws, WG_KIND_F64, shape->rank, shape->numbers, row->low, row->high);
-    if (graph_row_is_host(call->op) && operand == 0) test_make_dominant(items);
+    if (graph_row_is_dense(call->op) && operand == 0) test_make_dominant(items);
     return items;
 }
 

@@ -162,6 +162,7 @@ def fish_completion():
 
 # ---- docs/ops.md ----
 
+ELIMINATIONS = {"Solve", "Determinant", "LogDeterminant", "DetSign"}  # of order HOST, and yet not a library's: base_lapack_is_own
 ROLES = {"d": "data", "c": "condition", "p": "positions", "k": "key", "b": "blocks", "w": "data or blocks"}
 KINDS = {"FLOATS": "floats", "WIDE": "f32, f64", "NUMBERS": "numbers", "INTEGERS": "integers", "LOGIC": "bool, integers", "ORDERED": "ordered", "ANALYTIC": "floats, complex",
          "ALGEBRA": "numbers, complex", "COMPLEX": "complex", "SINGLE": "f32", "ANY": "any", "STORED": "stored"}
@@ -213,7 +214,8 @@ def ops_page():
             last = family
         letters = [f"{LETTERS[i]} {ROLES[role]}" if len(set(roles)) > 1 else LETTERS[i] for i, role in enumerate(roles)]
         cells = [f"`{word}`", name, "one or more" if arity == "-1" else ", ".join(letters) or "-", KINDS[accepts] if "d" in roles else "-", RESULTS[result],
-                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])), doc.replace("|", "\\|") + ("; host" if order == "HOST" else "")]
+                 parameters(attributes.get(name, []), words), derivative(terms.get(name, [])),
+                 doc.replace("|", "\\|") + ("; host" if order == "HOST" and name not in ELIMINATIONS else "")]
         body.append("| " + " | ".join(cells) + " |")
     return text.replace("@ROWS@", "\n".join(body).strip() + "\n").rstrip() + "\n"
 

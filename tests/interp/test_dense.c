@@ -108,7 +108,7 @@ static void over_shapes(judge judge, bool square)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {2, 3, 3},  {3, 5, 5},  {1, 33, 33}, {2, 4, 2},
                                         {2, 2, 5}, {1, 35, 7}, {1, 6, 38}, {2, 1, 4},   {1, 5, 1}};
-    if (!test_row_is_here(WG_OP_Solve)) skip();
+    if (!test_row_is_here(WG_OP_Cholesky)) skip();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int wide = 0; wide < 2; wide++) {
             trial t = {.draws = test_draws_new(i + 1), .kind = wide ? WG_KIND_F64 : WG_KIND_F32, .tolerance = wide ? 1e-11 : 1e-3};
@@ -431,7 +431,7 @@ static wg_tensor *with_bad(double a, double b, double c, double d)
 static void test_matrices_refused(void **state)
 {
     (void)state;
-    if (!test_row_is_here(WG_OP_Solve)) skip();
+    if (!test_row_is_here(WG_OP_Cholesky)) skip();
     wg_tensor *b = test_tensor_fill(WG_KIND_F64, 3, TEST_SHAPE(3, 2, 1), 1);
     double nan = (double)NAN, inf = (double)INFINITY;
     refused(WG_OP_Solve, with_bad(1, 2, 2, 4), wg_tensor_retain(b), WG_MATRIX, 1, "the matrix is singular (matrix 1 of the batch)");

@@ -150,6 +150,29 @@ static void groups(void **state)
     wg_plan_release(&plan);
 }
 
+/* A Reshape that leaves items in their order parts no rows, nor a product from them; one of a transpose does, and so does a fold, whose rows
+ * have axes. */
+static void groups_through_reshapes(void **state)
+{
+    (void)state;
+    const wg_size apart[] = {{2, 0}, {3, 0}, {8, 0}};
+    const uint32_t stages[] = {1, 3, 1, 2};
+    for (int way = 0; way < 4; way++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 8), 1, 0, 0));
+        wg_value w = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(8, 8), 1, 0, 0));
+        wg_value h = wg_add(wg_matmul(x, w), x), y = way == 1 ? wg_permute(wg_mul(h, h), ((uint32_t[]){1, 0})) : h;
+        wg_value root = wg_gelu_tanh((wg_reshape)(y, 3, apart));
+        if (way == 2) root = wg_mul((wg_reshape)(wg_mul(root, root), 2, (wg_size[]){{6, 0}, {8, 0}}), x);
+        if (way == 3) root = wg_sub(root, wg_broadcast_along(wg_sum_along(root, 2), 2, wg_number(8)));
+        wg_plan *plan = plan_root(seal(tape), root.position, false);
+        assert_int_equal(plan->stage_count, stages[way]);
+        assert_int_equal(plan->stages[0].kind, PLAN_STAGE_PRODUCT);
+        assert_int_equal(storage_of(plan, h), way == 3 ? PLAN_STORED : PLAN_REGISTER);
+        wg_plan_release(&plan);
+    }
+}
+
 /* What a derivative reads of a function's inside is computed where it is read, of what is read there anyway: a square, but no tanh. */
 static void computed_twice(void **state)
 {
@@ -553,7 +576,7 @@ int main(void)
         cmocka_unit_test(unfolded_copy),
         cmocka_unit_test(views_into_products),
         cmocka_unit_test(views_by_length), cmocka_unit_test(widened_by_products),
-        cmocka_unit_test(groups),
+        cmocka_unit_test(groups), cmocka_unit_test(groups_through_reshapes),
         cmocka_unit_test(computed_twice),
         cmocka_unit_test(retained),
         cmocka_unit_test(in_place),

@@ -86,7 +86,7 @@ static void draw_shape(maker *m, uint32_t rank, int64_t *shape)
 static uint32_t fresh(maker *m, wg_op op, wg_kind kind, uint32_t rank, const int64_t *shape)
 {
     wg_tensor *items = test_tensor_draw(&m->draws, kind, rank, shape, (double)graph_rows[op].low, (double)graph_rows[op].high);
-    if (graph_row_is_host(op)) test_make_dominant(items);
+    if (graph_row_is_dense(op)) test_make_dominant(items);
     return source(m, items, false);
 }
 
@@ -392,7 +392,7 @@ static uint32_t least_rank(wg_op op)
 {
     uint32_t count;
     const graph_attribute_row *rows = graph_row_attributes(op, &count);
-    if (op == WG_OP_MatMul || op == WG_OP_QMatMul || op == WG_OP_ExpertMatMul || op == WG_OP_Fold || graph_row_is_host(op)) return 2;
+    if (op == WG_OP_MatMul || op == WG_OP_QMatMul || op == WG_OP_ExpertMatMul || op == WG_OP_Fold || graph_row_is_dense(op)) return 2;
     for (uint32_t i = 0; i < count; i++)
         if (rows[i].type == GRAPH_AXIS && op != WG_OP_BroadcastAlong) return 1;
     return 0;
@@ -521,7 +521,7 @@ random_graph random_graph_new(uint64_t seed, uint32_t nodes, wg_kind kind)
     assert_non_null(graph.tape);
     while (wg_tape_count(graph.tape) < nodes) {
         wg_op op = (wg_op)below(&m, WG_OP_COUNT);
-        if (graph_rows[op].result != GRAPH_RESULT_SOURCE && !graph_row_is_host(op)) try_row(&m, op);
+        if (graph_rows[op].result != GRAPH_RESULT_SOURCE && !graph_row_is_dense(op)) try_row(&m, op);
     }
     choose_roots(&m);
     if (wg_tape_error(graph.tape)->code) fail_msg("seed %llu: %s", (unsigned long long)seed, wg_tape_error(graph.tape)->message);

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """wengert bpl as a person uses it: expressions, scripts, the prompt on a terminal, glyphs by name, ]help, and lines of JSON."""
+import codecs
+import fcntl
 import json
 import os
 import pathlib
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "house"))
 from house import BUILD, Report  # noqa: E402
+from screen import Screen  # noqa: E402
 
 COMMAND = str(BUILD / "wengert")
 report = Report()
@@ -95,11 +100,35 @@ def test_worker():
 class Terminal:
     """The prompt on a terminal of its own."""
 
-    def __init__(self):
+    def __init__(self, columns=80, rows=24, **environment):
+        self.screen, self.decoder, self.rest = Screen(columns, rows), codecs.getincrementaldecoder("utf-8")("replace"), ""
         self.process, self.file = os.forkpty()
         if self.process == 0:
-            os.execve(COMMAND, [COMMAND, "bpl"], {**os.environ, "HOME": os.getcwd(), "XDG_STATE_HOME": os.getcwd() + "/state", "TERM": "dumb", "LC_ALL": "C.UTF-8"})
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            base = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+            os.execve(COMMAND, [COMMAND, "bpl"], {**base, "HOME": os.getcwd(), "XDG_STATE_HOME": os.getcwd() + "/state", "TERM": "dumb", "LC_ALL": "C.UTF-8", **environment})
         self.seen = ""
+
+    def take(self, bytes_):
+        text = self.decoder.decode(bytes_)
+        self.seen += text
+        self.rest = self.screen.feed(self.rest + text)
+
+    def settles(self):
+        """Reads until nothing comes for a while, behind the prompt at the beginning."""
+        while select.select([self.file], [], [], 0.4 if self.screen.column else 5)[0]:
+            self.take(os.read(self.file, 65536))
+
+    def keys(self, text):
+        os.write(self.file, text.encode())
+        self.settles()
+
+    def shows(self, row, text, pens=None, cursor=None):
+        """A line of the screen, counted from the cursor's; how its parts are drawn; the cursor's column."""
+        at = self.screen.row + row
+        report.check(self.screen.line(at) == text, f"the screen shows {self.screen.lines()}, not {text!r} in line {at}")
+        report.check(pens is None or self.screen.pens(at) == pens, f"{text!r} is drawn as {self.screen.pens(at)}")
+        report.check(cursor is None or self.screen.column == cursor, f"{text!r}: the cursor is in column {self.screen.column}, not {cursor}")
 
     def types(self, text, until, seconds=20):
         """Types, and waits for what must be seen then."""
@@ -109,7 +138,7 @@ class Terminal:
         while until not in self.seen[start:] and time.monotonic() < end:
             if select.select([self.file], [], [], 0.1)[0]:
                 try:
-                    self.seen += os.read(self.file, 65536).decode("utf-8", "replace")
+                    self.take(os.read(self.file, 65536))
                 except OSError:
                     break
         report.check(until in self.seen[start:], f"typed {text!r}: {self.seen[start:]!r} has no {until!r}")
@@ -142,8 +171,12 @@ class Terminal:
             pass
 
 
+def has_libedit():
+    return "libedit" in subprocess.run(["ldd", COMMAND], stdout=subprocess.PIPE, text=True, check=False).stdout
+
+
 def test_prompt():
-    libedit = "libedit" in subprocess.run(["ldd", COMMAND], stdout=subprocess.PIPE, text=True, check=False).stdout
+    libedit = has_libedit()
     terminal = Terminal()
     terminal.types("", "]help")
     terminal.types("1+2\n", "\r\n3\r\n")
@@ -174,6 +207,120 @@ def test_prompt():
     terminal.ends()
     saved = pathlib.Path("saved.bpl").read_text(encoding="utf-8")
     report.check("value←5" in saved and "•" not in saved, f"]save writes {saved!r}")
+
+
+LITERAL, FUNCTION, OPERATOR, COMMENT, ERROR, PAIR = "36", "32", "35", "90", "31;4", "1;7"
+
+
+def test_colours():
+    """Parts of a line are drawn by what they are; the cursor stands where it must behind wide characters, and in the lines of a statement."""
+    if not has_libedit():
+        return
+    terminal = Terminal(columns=40, rows=12, TERM="xterm")
+    terminal.settles()
+    terminal.keys("mean←+/ ÷ ≢ ⍝ why")
+    terminal.shows(0, "      mean←+/ ÷ ≢ ⍝ why", [("", "mean←"), (FUNCTION, "+"), (OPERATOR, "/"), (FUNCTION, "÷"), (FUNCTION, "≢"), (COMMENT, "⍝ why")], 23)
+    terminal.keys("\nmean 2 x×•ucs")
+    terminal.shows(0, "      mean 2 x×•ucs", [(FUNCTION, "mean"), (LITERAL, "2"), ("", "x"), (FUNCTION, "×•ucs")], 19)
+    terminal.keys("\x03g←{⍶ ⍵} ⋄ mean g")
+    terminal.shows(0, "      g←{⍶ ⍵} ⋄ mean g", [("", "g←{"), (FUNCTION, "⍶"), ("", "⍵} ⋄"), (FUNCTION, "mean"), (OPERATOR, "g")])
+    terminal.keys("\x031 2) 3+4")
+    terminal.shows(0, "      1 2) 3+4", [(LITERAL, "1"), (LITERAL, "2"), (ERROR, ")"), ("", "3+4")])
+    terminal.keys("\x03(3←4)+1")
+    report.check((ERROR, "3←4") in terminal.screen.pens(terminal.screen.row) or ERROR in str(terminal.screen.pens(terminal.screen.row)),
+                 f"a mistake of grouping is drawn as {terminal.screen.pens(terminal.screen.row)}")
+    terminal.keys("\x03(1+[2 3]")
+    terminal.shows(0, "      (1+[2 3]", [("", "("), (LITERAL, "1"), (FUNCTION, "+"), (PAIR, "["), (LITERAL, "2"), (LITERAL, "3"), (PAIR, "]")])
+    terminal.keys("\x03'字' \"x" + "字" * 13 + "👍y\" 字")
+    terminal.shows(-1, "      '字' \"x" + "字" * 13, [(LITERAL, "'字'"), (LITERAL, '"x' + "字" * 13)])
+    terminal.shows(0, '👍y" 字', [(LITERAL, '👍y"'), ("", "字")], 7)
+    terminal.keys("\x1b[D")
+    terminal.shows(0, '👍y" 字', None, 5)
+    terminal.keys("\x1b[D" * 4)
+    terminal.shows(0, '👍y" 字', None, 0)
+    terminal.keys("\x1b[D")
+    terminal.shows(1, '👍y" 字', None, 37)
+    terminal.keys("ab")
+    terminal.shows(0, '字👍y" 字', None, 0)
+    terminal.keys("\x03]dissect 1+x")
+    terminal.shows(0, "      ]dissect 1+x", [(OPERATOR, "]dissect"), (LITERAL, "1"), (FUNCTION, "+"), ("", "x")])
+    terminal.keys("\x03")
+    terminal.ends()
+
+
+def test_lines():
+    """A statement of several lines is one text: arrows move in it, and it comes back as a whole. Names behind backquotes become glyphs."""
+    if not has_libedit():
+        return
+    terminal = Terminal(columns=40, rows=16, TERM="xterm")
+    terminal.settles()
+    terminal.keys("f←{\n⍵+1\n}")
+    terminal.shows(-1, "⍵+1")
+    terminal.keys("\x1b[A⍺×")
+    terminal.shows(0, "⍵⍺×+1", None, 3)
+    terminal.keys("\x7f\x7f\x1b[F×⍺")
+    terminal.shows(0, "⍵+1×⍺", None, 5)
+    terminal.keys("\x1b[H\x1b[B\n")
+    terminal.types("3 f 2\n", "\r\n5\r\n")
+    terminal.keys("\x1b[A\x1b[A")
+    terminal.shows(-1, "⍵+1×⍺")
+    terminal.keys("\x03`iota 4")
+    terminal.shows(0, "      ⍳ 4", [(FUNCTION, "⍳"), (LITERAL, "4")], 9)
+    terminal.keys("\x03\"`iota 4\" `plus``each`")
+    terminal.shows(0, '      "`iota 4" +¨')
+    terminal.types("\x03`iota\n", "⍳")
+    terminal.types("\x123 f\n\n", "\r\n5\r\n")
+    terminal.keys("f←\x1b[5~")
+    terminal.shows(-1, "⍵+1×⍺")
+    terminal.keys("\x03")
+    terminal.ends()
+
+
+def test_no_colours():
+    for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}):
+        terminal = Terminal(**environment)
+        terminal.types("", "]help")
+        terminal.types("'字' ≡ (1+2) ⍝ x\n", "$f")
+        report.check("\x1b[3" not in terminal.seen and "\x1b[9" not in terminal.seen and "\x1b[0" not in terminal.seen, f"{environment}: {terminal.seen!r}")
+        terminal.ends()
+
+
+def test_interrupts():
+    """Ctrl-C wherever it comes keeps the session."""
+    terminal = Terminal()
+    terminal.types("", "]help")
+    terminal.types("x←3\n", "x←3")
+    os.mkfifo("pipe")
+    for waits in ("{∇⍵}1", "⎕", "•load \"pipe\"", "]load pipe", "]time {∇⍵}1", "•delay 60"):
+        terminal.types(waits + "\n", waits)
+        time.sleep(0.5)
+        terminal.types("\x03", "INTERRUPT" if waits != "]load pipe" else "stopped")
+    terminal.types("x×7\n", "21")
+    terminal.ends()
+    done = subprocess.Popen([COMMAND, "bpl", "-e", "{∇⍵}1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    done.send_signal(signal.SIGINT)
+    done.communicate(timeout=60)
+    report.check(done.returncode == 130, f"an interrupted text ends with {done.returncode}")
+
+
+def test_commands():
+    """]commands in texts, scripts, stdin and requests."""
+    report.check("0 1 2" in ran("-e", "]help ⍳").stdout, "]help in a text")
+    answers(["-e", "]dissect 1+2\nx←{\n⍵\n}\n]names\nx 3"], "(call 1 + 2)\nx  function\n3\n")
+    answers([], "3\n(call - 1)\n", stdin="[1 2\n]\n".replace("[1 2\n]", "1+2") + "]dissect -1\n")
+    answers([], "1 2\n", stdin="[1 2\n]\n")
+    answers([], "", 1, "nothing is called nonsense", stdin="]help nonsense\n1+2\n")
+    answers([], "1\n", 0, stdin="1\n]exit\n2\n")
+    answers([], "", 1, "there is no such command", stdin="]nonsense\n")
+    answers([], "", 1, "stdin:4:2", stdin="\nx←{⍵\n}\n(÷'a')\n]names\n")
+    answers([], "", 1, "stdin:3:2", stdin="x←1\n]save saved2.bpl\n(÷'a')\n")
+    answers([], "3\n", stdin="]load saved2.bpl\nx+2\n")
+    requests = [{"id": 1, "code": "]dissect 1+2"}, {"id": 2, "code": "]nonsense"}, {"id": 3, "code": "]time {∇⍵}1", "timeout": 0.2}, {"id": 4, "code": "{∇⍵}1", "timeout": 1e-9}]
+    done = ran("--worker", stdin="".join(json.dumps(request) + "\n" for request in requests))
+    got = [json.loads(line) for line in done.stdout.splitlines()]
+    report.check(got[0] == {"wengert": 1, "id": 1, "display": "", "output": "(call 1 + 2)\n", "error": None}, f"worker: {got[0]}")
+    report.check([answer["error"]["kind"] for answer in got[1:]] == ["COMMAND", "TIMEOUT", "TIMEOUT"], f"worker: {got[1:]}")
 
 
 def test_help():
