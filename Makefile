@@ -93,12 +93,15 @@ sanitize:
 	$(call build,build/tsan) all
 	tests/run build/tsan --without house --jobs $(JOBS) --timeout 1200
 
-# The tests of the oracle and of what computes, with the vectors of another machine.
+# The tests of the oracle and of what computes, with the vectors of another machine. Its loader: where its packages are installed, or the
+# cross compiler's.
 test-aarch64:
 	@cmake/dependencies.sh aarch64
+	@cmake/cmocka_aarch64.sh build/aarch64/cmocka
 	@$(call configure,aarch64)
 	$(call build,build/aarch64) cross_tests
-	tests/run build/aarch64 --under "qemu-aarch64 -L /" --jobs $(JOBS) --timeout 1200
+	tests/run build/aarch64 --under "qemu-aarch64 -L $$([ -e /lib/ld-linux-aarch64.so.1 ] && echo / || echo /usr/aarch64-linux-gnu)" \
+	    --jobs $(JOBS) --timeout 1200
 
 conformance: all
 	tests/run build --conformance --jobs $(JOBS)

@@ -73,6 +73,8 @@ What costs and what does not:
   pass of its own.
 - A product reads f16 and bf16 through `convert` to f32: items are widened in registers, and nothing is stored. Whatever else reads the converted value
   has it stored.
+- A convolution reads its windows where they lie, in groups too, and so do both gradients; pools too, whether their windows overlap or not. Nothing is
+  unfolded: a thread has a piece of an image at a time, padded, and what a step has between its windows in planes of their own.
 - Attention reads the keys and values that its mask admits. What is hidden counts too where it is not finite (zero times infinity is NaN), so it is
   looked over: in each run where keys and values are fed or computed; once where `carry` keeps them and the run writes a slice into them in
   place (`wengert plan` says "in place of carried"): writes are then looked over as they are made. A mask that is added needs that of keys as well, one that selects of values alone.

@@ -6,8 +6,8 @@
 # PEERS (default BUILD/peers) is where make bench-peers installed the peers.
 #
 # Prints tables, the machine first: rows of what is measured | figure | goal | met or MISSED, or under the names that a line of columns gives.
-# TABLE: roofs plan counts growth run arrays costs adbench fashion start, and those beside peers: products training forward elementwise memory
-# derivatives lazy bpl. None named: all. BUILD (default build) holds the built bench programs and the command. Ends with a count of figures; a
+# TABLE: roofs plan counts growth run arrays costs adbench fashion start, and those beside peers: products training forward windows elementwise
+# memory derivatives lazy bpl. None named: all. BUILD (default build) holds the built bench programs and the command. Ends with a count of figures; a
 # missed goal does not fail, a wrong result does.
 set -eu
 cd "$(dirname "$0")/.."
@@ -75,7 +75,7 @@ figures() {
 machine
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward elementwise memory derivatives lazy bpl fashion start
+[ $# -gt 0 ] || set -- roofs plan counts growth run arrays costs adbench products training forward windows elementwise memory derivatives lazy bpl fashion start
 { figures "$@" || echo failed; } | tee "$table"
 ! tail -n 1 "$table" | grep -qx failed || { echo "bench: a program failed" >&2; exit 1; }
 echo

@@ -6,4 +6,7 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(ENV{PKG_CONFIG_LIBDIR} "/usr/lib/aarch64-linux-gnu/pkgconfig")
+get_property(trying GLOBAL PROPERTY IN_TRY_COMPILE)
+if(NOT trying) # this file is read again for trials, which have directories of their own
+    set(ENV{PKG_CONFIG_LIBDIR} "/usr/lib/aarch64-linux-gnu/pkgconfig:${CMAKE_BINARY_DIR}/cmocka/lib/pkgconfig")
+endif()

@@ -81,6 +81,12 @@ FORWARD = [*(Row(f"{name} forward", title, 1e-5, 1.1, ("onnxruntime",)) for name
            Row("decode token", "GPT, one token after 128", 1e-5, 1.1, ("onnxruntime",))]
 NAMES = [name for name, *_ in MODELS]
 
+# ---- convolutions in groups, pools that overlap
+
+WINDOWS = [("depthwise", "3 x 3 of 64 channels by themselves, 112 x 112"), ("groups", "3 x 3 of 64 channels in 4 groups, 112 x 112"),
+           ("average", "averages of 3 x 3, two apart, 4 x 64 x 112 x 112"), ("greatest", "the greatest of 3 x 3, two apart, 4 x 64 x 112 x 112")]
+WINDOW_ROWS = [Row(f"{name} {part}", f"{title}{more}", 1e-5, 1) for name, title in WINDOWS for part, more in (("forward", ""), ("gradient", ": with derivatives"))]
+
 # ---- lazy arrays
 
 
@@ -102,6 +108,8 @@ TABLES = [
     Table("products", "Matrix products", "times", "products", ["numpy", "torch", "jax", "onnxruntime", "iree"], PRODUCTS, ["products"], floors=True),
     Table("training", "Training steps, SGD", "times", "models", ["torch", "jax"], TRAINING, NAMES, floors=True),
     Table("forward", "Forward passes", "times", "models", ["torch", "jax", "onnxruntime"], FORWARD, [*NAMES, "decode"]),
+    Table("windows", "Convolutions in groups, and pools that overlap", "times", "windows", ["torch", "jax", "onnxruntime"], WINDOW_ROWS,
+          [name for name, _ in WINDOWS]),
     Table("elementwise", "Items, rows and columns, 10,000,000 items of f32", "times", "elementwise", ["numpy", "torch", "jax", "onnxruntime", "iree"],
           ELEMENTWISE, ["elementwise"]),
     Table("memory", "Memory of a training step above the loaded library, and its first turn", "costs", "models", ["torch", "jax"], TRAINING, NAMES),

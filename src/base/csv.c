@@ -74,20 +74,25 @@ static bool take_end(reader *in, field *found)
 /* Characters that mean nothing, most of them: no end of a field, no quote, and their bytes are characters. */
 static inline bool is_plain(char c) { return c >= ' ' && c < 0x7F && c != ',' && c != '"'; }
 
-/* Eight of them at once: no byte is below ' ', above '~', a comma or a quote. */
-static inline bool are_plain(const char *text)
+/* Of eight characters side by side the top bit of each that is not plain; above the first of them others may be marked too. */
+static inline uint64_t marked(const char *text)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x80 * ones;
     uint64_t all, comma, quote, last;
     memcpy(&all, text, sizeof all);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) all = __builtin_bswap64(all);
     comma = all ^ ',' * ones, quote = all ^ '"' * ones, last = all ^ 0x7F * ones;
-    uint64_t none = ((all - ' ' * ones) | (comma - ones) | (quote - ones) | (last - ones)) & tops;
-    return !(none | (all & tops));
+    return ((all - ' ' * ones) | (comma - ones) | (quote - ones) | (last - ones) | all) & tops;
 }
 
 static inline void skip_plain(reader *in)
 {
-    while (in->at + 8 <= in->length && are_plain(in->text + in->at)) in->at += 8;
+    for (; in->at + 8 <= in->length; in->at += 8) {
+        uint64_t marks = marked(in->text + in->at);
+        if (!marks) continue;
+        in->at += (size_t)__builtin_ctzll(marks) / 8;
+        return;
+    }
     while (in->at < in->length && is_plain(in->text[in->at])) in->at++;
 }
 

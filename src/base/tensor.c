@@ -178,7 +178,7 @@ void wg_tensor_release(wg_tensor *tensor)
     if (!tensor || atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) return;
     wg_allocator allocator = tensor->allocator;
     if (tensor->release) tensor->release(tensor->user);
-    base_free_aligned(&allocator, tensor, tensor->release ? HEADER_BYTES : header_bytes(tensor->rank, tensor->bytes) + tensor->bytes);
+    base_free_aligned(&allocator, tensor, tensor->release ? HEADER_BYTES : (size_t)((char *)tensor->data - (char *)tensor) + tensor->bytes);
 }
 
 bool base_items_expect(const char *name, wg_kind kind, uint32_t rank, const int64_t *shape, size_t have, int64_t *volume, wg_error *error)

@@ -185,3 +185,37 @@ bool base_ends_with(const char *text, const char *end)
     size_t n = strlen(text), m = strlen(end);
     return n >= m && !strcmp(text + n - m, end);
 }
+
+/* ---- ASCII ---- */
+
+typedef uint8_t characters __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint32_t points_of_them __attribute__((vector_size(64), aligned(4), may_alias));
+#define TOGETHER 16
+
+bool base_is_ascii(const char *text, size_t length)
+{
+    uint64_t all = 0, word;
+    size_t i = 0;
+    for (; i + sizeof word <= length; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        all |= word;
+    }
+    for (; i < length; i++) all |= (unsigned char)text[i];
+    return !(all & 0x8080808080808080u);
+}
+
+void base_ascii_to_points(const char *text, size_t length, uint32_t *points)
+{
+    size_t i = 0;
+    for (; i + TOGETHER <= length; i += TOGETHER)
+        *(points_of_them *)(points + i) = __builtin_convertvector(*(const characters *)(text + i), points_of_them);
+    for (; i < length; i++) points[i] = (unsigned char)text[i];
+}
+
+void base_points_to_ascii(const uint32_t *points, size_t length, char *text)
+{
+    size_t i = 0;
+    for (; i + TOGETHER <= length; i += TOGETHER)
+        *(characters *)(text + i) = __builtin_convertvector(*(const points_of_them *)(points + i), characters);
+    for (; i < length; i++) text[i] = (char)points[i];
+}

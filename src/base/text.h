@@ -47,5 +47,9 @@ bool base_ends_with(const char *text, const char *end);
 size_t base_parse_unsigned(const char *text, size_t length, uint64_t *value);
 /* Checks UTF-8; answers the bytes of the first character, 0 when malformed. */
 size_t base_utf8_length(const char *text, size_t length);
+/* Texts of ASCII alone: whether one is, and between bytes and code points. */
+bool base_is_ascii(const char *text, size_t length);
+void base_ascii_to_points(const char *text, size_t length, uint32_t *points);
+void base_points_to_ascii(const uint32_t *points, size_t length, char *text);
 
 #endif

@@ -683,9 +683,10 @@ static bool tells_shy(bpl_session *session, const bpl_node *function)
 }
 
 /* Whether a statement's value is not shown: that of an assignment which does not stand in parentheses, or of a call that ended with one. */
-static bool is_shy(bpl_session *session, const bpl_node *tree, const bpl_token *first)
+static bool is_shy(bpl_session *session, const bpl_node *tree, const bpl_token *tokens, uint32_t first)
 {
-    if (tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE) return tree->start <= first->start;
+    if (tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE)
+        return tokens[first].kind != BPL_TOKEN_OPEN || tokens[tokens[first].partner].start < tree->end;
     return tree->kind == BPL_NODE_CALL && session->shy && tells_shy(session, tree->children[tree->count - 2]);
 }
 
@@ -703,7 +704,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         if (!tree) break;
         session->shy = false;
         value = bpl_evaluate(session, tree);
-        *shy = is_shy(session, tree, &source->tokens[source->body.statements[i].first]);
+        *shy = is_shy(session, tree, source->tokens, source->body.statements[i].first);
         if (!value && !session->no_result) break;
         bool last = i + 1 == source->body.count, seen = shows && value && !*shy;
         if (seen && ((session->preferences.dissects && !show_tree(session, tree)) || (!last && !bpl_show_line(session, value, false)))) {

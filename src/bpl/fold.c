@@ -253,14 +253,30 @@ static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, b
     return result;
 }
 
-/* The other states of a scan from a watched call on: true where that made them all. False, with or without an error: they are to be called. */
-static bool scan_rest(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_items *states, int64_t at, const bpl_loop_items *items)
+/* The first states [count] and all others as one array, where they are numbers of one kind. NULL, with or without an error: they are not. */
+static bpl_value *states_together(bpl_session *session, bpl_value *const *states, int64_t count, bpl_value *others)
+{
+    bool alike = true;
+    for (int64_t i = 0; i < count && alike; i++)
+        alike = states[i]->type == BPL_NUMBERS && states[i]->atom && !states[i]->weak && states[i]->class == others->class && bpl_kind(states[i]) == bpl_kind(others);
+    if (!alike || !count) return alike ? bpl_keep(others) : NULL;
+    bpl_items *items = bpl_items_new(session, 1, &count);
+    for (int64_t i = 0; items && i < count; i++) items->at[i] = bpl_keep(states[i]);
+    bpl_value *first = bpl_collect(session, items), *whole = first ? bpl_dyad(session, BPL_GLYPH_RAVEL, first, others) : NULL;
+    bpl_release(first);
+    return whole;
+}
+
+/* The other states of a scan from a watched call on: true where that made them all, *whole where all of them are one array. False, with or without an
+ * error: they are to be called. */
+static bool scan_rest(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_items *states, int64_t at, const bpl_loop_items *items, bpl_value **whole)
 {
     int64_t count = states->volume - at;
     bool plain = !state->weak && (state->atom || bpl_rank(state));
     bpl_value *all = plain ? bpl_loop_run(session, loop, state, states->at[at], items, count, true) : NULL;
     bool good = all != NULL;
-    for (int64_t i = 0; i < count && good; i++) {
+    if (good && state->atom) *whole = states_together(session, states->at, at, all);
+    for (int64_t i = 0; i < count && good && !*whole && !bpl_failed(session); i++) {
         bpl_release(states->at[at + i]);
         good = (states->at[at + i] = state->atom ? bpl_item(session, all, i) : bpl_cell(session, all, i)) != NULL;
     }
@@ -274,6 +290,7 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
     (void)left;
     const lane_call *call = data;
     bpl_cells cells;
+    bpl_value *whole = NULL;
     bpl_items *states = bpl_items_new(session, 1, bpl_shape(lane));
     if (!states) return NULL;
     bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells), done = false;
@@ -284,16 +301,16 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
         bpl_loop_items items = {watched ? bpl_loop_item(session, lane, i) : NULL, lane, i, 1};
         bpl_value *item = items.item || bpl_failed(session) ? items.item : bpl_cells_at(&cells, i);
         states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
-        if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items);
+        if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items, &whole);
         bpl_release(item);
         good = states->at[i] && !bpl_failed(session) && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);
     /* Of numbers the first state is an item as it was, the others are results; items of several kinds stay as they are. */
     bool joins = call->simple && call->glyph >= 0 && bpl_glyphs[call->glyph].dyadic == BPL_SERVICE_PERVASIVE;
-    if (good) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
+    if (good && !whole) return bpl_settle_keys(session, (joins ? bpl_collect_joined : bpl_collect)(session, states), bpl_keys_keep(lane->keys));
     bpl_items_free(session, states);
-    return NULL;
+    return whole ? bpl_settle_keys(session, whole, bpl_keys_keep(lane->keys)) : NULL;
 }
 
 /* ---- all lanes ----------------------------------------------------------------------------------------------------------------------- */

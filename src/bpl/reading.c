@@ -168,7 +168,7 @@ bool bpl_to_text(bpl_session *session, const bpl_value *value, const char *what,
     *text = base_allocate(session->allocator, *length + 1);
     if (!*text) return bpl_fail_memory(session), false;
     size_t at = 0;
-    for (int64_t i = 0; all < 0x80 && i < count; i++) (*text)[i] = (char)points[i];
+    if (all < 0x80) base_points_to_ascii(points, (size_t)count, *text);
     for (int64_t i = 0; all >= 0x80 && i < count; i++) at += put_code_point(*text + at, points[i]);
     (*text)[*length] = 0;
     return true;

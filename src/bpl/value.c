@@ -170,20 +170,12 @@ static uint32_t code_point_of(const char *text, size_t length, size_t *bytes)
     }
 }
 
-static bool is_ascii(const char *text, size_t length)
-{
-    unsigned char all = 0;
-    for (size_t i = 0; i < length; i++) all |= (unsigned char)text[i];
-    return all < 0x80;
-}
-
 /* Most texts: made where they stay. */
 static bpl_value *ascii_string(bpl_session *session, const char *text, int64_t length)
 {
     wg_tensor *points = base_tensor_new(session->allocator, WG_KIND_CHAR, 1, &length, NULL);
     if (!points) return bpl_fail_memory(session);
-    uint32_t *to = points->data;
-    for (int64_t i = 0; i < length; i++) to[i] = (unsigned char)text[i];
+    base_ascii_to_points(text, (size_t)length, points->data);
     wg_scope_open(session->lazy);
     return bpl_leave(session, wg_array_of(session->lazy, points), BPL_CLASS_CHARACTER, false);
 }
@@ -192,7 +184,7 @@ bpl_value *bpl_string(bpl_session *session, const char *utf8, size_t length)
 {
     int64_t count = 0;
     size_t bytes;
-    if (is_ascii(utf8, length)) return ascii_string(session, utf8, (int64_t)length);
+    if (base_is_ascii(utf8, length)) return ascii_string(session, utf8, (int64_t)length);
     for (size_t at = 0; at < length; at += bytes, count++) code_point_of(utf8 + at, length - at, &bytes);
     uint32_t few[64] = {0}, *points = count <= 64 ? few : base_allocate(session->allocator, (size_t)count * sizeof *points);
     if (!points) return bpl_fail_memory(session);

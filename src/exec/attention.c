@@ -455,7 +455,7 @@ static bool place(lowering *l)
         if (needs > room) room = needs;
     }
     a->at_at = bytes += line_up(room);
-    a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *));
+    a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *) + a->read_count * (int64_t)sizeof(int64_t));
     a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;
     int64_t units = a->batches * a->row_blocks;

@@ -13,7 +13,8 @@
  *                  run_product.c has the PRODUCT stages too, run_copy.c the PIECES
  *   run_complex.c  what complex kinds have of their own in both
  *   run_pattern.c  PATTERN stages: matches, lowered to products, to run_convolution.c (products over windows), run_windows.c (folds over
- *                  windows) or an elementwise program
+ *                  windows side by side) or an elementwise program; or prepared by their extents alone (windows.c): run_planes.c (windows of
+ *                  channels in groups, windows that overlap, two-byte kinds), run_filters.c (the filters' gradient of these)
  *   kernels.h      the loops themselves; pool.h the threads
  *
  * Every stage is prepared once a layout (exec_stage_prepare), which keeps it for all sessions: operands become buffer numbers with byte offsets and strides, kernels
@@ -173,6 +174,7 @@ struct exec_run {
     int64_t told_at;    /* nanoseconds: the last call of progress */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
+    bool floats_are_set; /* whoever runs the stages has set the library's rounding (base_floats_set) */
     /* [buffer count] of carried values that Updates write into: no item's magnitude is more; negative: not known. Where runs go on from one
      * another it stays known, so that what a mask hides need not be looked over in each. */
     double *largest;

@@ -10,14 +10,13 @@
 
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count)
 {
-    char *to = result;
+    char line[64], *to = result;
     if (count <= 0) return;
-    memcpy(to, item, item_bytes);
-    for (int64_t done = 1; done < count;) { /* doubles what is there */
-        int64_t part = count - done < done ? count - done : done;
-        memcpy(to + (size_t)done * item_bytes, to, (size_t)part * item_bytes);
-        done += part;
-    }
+    const char *end = to + (size_t)count * item_bytes;
+    memcpy(line, item, item_bytes);
+    for (size_t made = item_bytes; made < sizeof line && (int64_t)made < end - to; made *= 2) memcpy(line + made, line, made);
+    for (; end - to >= (int64_t)sizeof line; to += sizeof line) memcpy(to, line, sizeof line);
+    memcpy(to, line, (size_t)(end - to));
 }
 
 static int64_t position_at(wg_kind kind, const void *positions, int64_t item)

@@ -139,6 +139,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_PACK_ROWS 448      /* rows of a packed at once, 448 KB of f32: half of the second cache */
 #define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
 #define EXEC_SUM_COLUMNS 256    /* of a sum of products: sums that stay in the second cache while every product adds to them */
+#define EXEC_SUM_ITEMS 262144   /* of which so many nearly do */
 
 #define EXEC_SMALL_ROWS 256     /* so few rows do not repay packing b */
 #define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
@@ -147,18 +148,37 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_ALONG_ROWS 16      /* so few */
 
 /* One depth block of a product whose left side is read through offsets: result[to[i] + j] = (first ? +0 : what is there) + the chain over k
- * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j], and bias[j] added to that where there is one; i < rows, j <
+ * < depth (at most EXEC_DEPTH_BLOCK) of a[row[i] + step[k]] * b[k * b_row + j] (along, f32: a[row[i] + step[k] + j]), and bias[j] added to that where there is one; i < rows, j <
  * columns (at most EXEC_TILE_COLUMNS), j from EXEC_TILE_COLUMNS / 2 on standing at to[i] + apart, no two at one place. f32 and f64. Rows of
- * b and bias are readable up to a whole number of halves. */
+ * b and bias, and along, what is read of a, are readable up to a whole number of halves. */
 typedef struct exec_gathering {
     wg_kind kind;
     int64_t rows, depth, columns, b_row, apart;
     const void *a, *b, *bias;
     const int64_t *row, *step, *to;
     void *result;
-    bool first;
+    bool first, along;
 } exec_gathering;
 #define EXEC_GATHER_ROWS 42 /* a multiple of every level's tile rows */
+
+/* Products over planes: windows over images whose columns are the neighbours. Place i < places of line l of row r, at result + l * result_line +
+ * r * result_row + i, is the total of lines' sums, those being of products, those of blocks, each a chain from +0 over its steps k of
+ * x[l * x_line + i + step[k]] * weights[k * weights_row + r]; all is added in this order, from +0. Products,
+ * sums of a line, totals and what bias[r] makes of these are rounded to `rounded` where that is no `kind` (f32, f64). What is read of x is
+ * readable EXEC_PLANE_SLACK items further. */
+typedef struct exec_chain {
+    int32_t first, steps; /* at most EXEC_DEPTH_BLOCK */
+    enum { EXEC_CHAIN_BLOCK, EXEC_CHAIN_PRODUCT, EXEC_CHAIN_LINE } end; /* what ends with it */
+} exec_chain;
+typedef struct exec_planes {
+    wg_kind kind, rounded;
+    int64_t lines, places, rows, chains, x_line, weights_row, result_line, result_row;
+    const void *x, *weights, *bias; /* bias: NULL: none */
+    const int64_t *step;
+    const exec_chain *chain;
+    void *result;
+} exec_planes;
+#define EXEC_PLANE_SLACK 16 /* no level has more lanes */
 
 /* Maxima or sums over windows side by side, f32 or f64: the item of position j (at most EXEC_WINDOW_POSITIONS) of window w, i < run, stands
  * at items[j] + w * items_step + i; relu: not below zero. gradient NULL: result[0] gets them, [windows, run], sums by the canonical tree.
@@ -337,7 +357,7 @@ typedef struct exec_copying {
 #define EXEC_STREAM_BYTES ((int64_t)32 << 20)
 #define EXEC_FAR_BYTES ((int64_t)4 << 20)
 
-/* count times the item. */
+/* count times the item, of 1, 2, 4, 8 or 16 bytes. */
 void exec_fill(void *result, const void *item, size_t item_bytes, int64_t count);
 
 /* ---- indexing (one form for every level) ------------------------------------------------------------------ */

@@ -26,6 +26,7 @@ typedef struct known {
     int finite;         /* -1: not asked yet */
     bool packed;        /* those at these places are */
     int64_t keys_at, values_at;
+    int64_t offsets_of; /* the batch whose places in the reads are filled in, -1: none */
 } known;
 static_assert(sizeof(known) <= ATTENTION_KNOWN_BYTES, "what a thread knows has its room");
 
@@ -35,6 +36,7 @@ typedef struct lines {
     const exec_attention *a;
     char *piece;
     char **at;          /* [register_count] */
+    int64_t *offsets;   /* [read_count] of the batch, in items */
     known *known;
     int64_t batch, first_row, first_key, keys;
 } lines;
@@ -81,10 +83,18 @@ static void set_position(const lines *l, const attention_register *reg, int64_t 
     base_number_store(reg->kind, to, 0, base_number_convert(number, WG_KIND_I64, reg->kind, false));
 }
 
+static void point_at_batch(const lines *l)
+{
+    if (l->known->offsets_of == l->batch) return;
+    for (uint32_t r = 0; r < l->a->read_count; r++) exec_side_offsets(&l->a->reads[r].batch, l->batch, 1, &l->offsets[r]);
+    l->known->offsets_of = l->batch;
+}
+
 /* Where every register is for one row; `row` counts from the query's first. */
 static void point_at_row(const lines *l, int64_t row)
 {
     const exec_attention *a = l->a;
+    point_at_batch(l);
     for (uint32_t r = 0; r < a->register_count; r++) {
         const attention_register *reg = &a->registers[r];
         char *room = l->piece + reg->room * a->room_bytes;
@@ -99,9 +109,7 @@ static void point_at_row(const lines *l, int64_t row)
     }
     for (uint32_t r = 0; r < a->read_count; r++) {
         const attention_read *read = &a->reads[r];
-        int64_t offset;
-        exec_side_offsets(&read->batch, l->batch, 1, &offset);
-        offset += row * read->row + l->first_key * read->key;
+        int64_t offset = l->offsets[r] + row * read->row + l->first_key * read->key;
         l->at[a->read_base + r] = exec_items(l->run, &read->value) + offset * width_of(read->value.kind);
         if (a->registers[r].home == ATTENTION_IN_PLACE) l->at[r] = l->at[a->read_base + r];
     }
@@ -128,6 +136,7 @@ static lines lines_of(exec_run *run, const exec_attention *a, uint32_t thread)
 {
     lines l = {.run = run, .a = a, .piece = run->scratch + a->scratch_at + thread * a->piece_bytes};
     l.at = (char **)(void *)(l.piece + a->at_at);
+    l.offsets = (int64_t *)(void *)(l.at + a->read_base + a->read_count);
     l.known = (known *)(void *)(l.piece + a->known_at);
     fill_key_positions(&l);
     return l;
@@ -435,7 +444,7 @@ static void attend_part(void *context, exec_range range, uint32_t thread)
         l.keys = a->keys;
         if (k->batch != l.batch) {
             *k = (known){.batch = l.batch, .positions = true, .largest_key = -1, .finite = -1, .packed = k->packed, .keys_at = k->keys_at,
-                         .values_at = k->values_at};
+                         .values_at = k->values_at, .offsets_of = k->offsets_of};
             if (a->packed) pack(work, &l);
         }
         const attention_row *rows = NULL;
@@ -463,7 +472,7 @@ void exec_attention_run(exec_run *run, const exec_stage *stage)
     work.values.b = exec_dense_items(run, &a->sides[2]) + a->offsets[2] * width_of(a->values.b_kind);
     work.values.result = exec_items(run, &a->result);
     for (int64_t piece = 0; piece < a->pieces; piece++)
-        *(known *)(void *)(run->scratch + a->scratch_at + piece * a->piece_bytes + a->known_at) = (known){.batch = -1};
+        *(known *)(void *)(run->scratch + a->scratch_at + piece * a->piece_bytes + a->known_at) = (known){.batch = -1, .offsets_of = -1};
     if (a->mask.form == ATTENTION_ADDED) look_over(&work, 0);
     if (a->mask.form != ATTENTION_OPEN) look_over(&work, 1);
     if (a->mask.form != ATTENTION_OPEN)

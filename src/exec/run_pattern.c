@@ -7,6 +7,7 @@
 #include "exec/exec_attention.h"
 #include "exec/exec_call.h"
 #include "exec/exec_map.h"
+#include "exec/exec_windows.h"
 
 #include <string.h>
 
@@ -314,20 +315,22 @@ static exec_value with_strides(const exec_value *value, const int64_t shape[4], 
     return made;
 }
 
-/* Whether windows stand side by side, few positions each, of plain floats, and no image is padded. A gradient's and a sum's do, or they
- * were no match. */
-static bool is_side_by_side(const lowering *l)
+/* Whether windows stand side by side, few positions each, of plain floats, and no image is padded. positions: of a window. */
+static bool is_side_by_side(const lowering *l, int64_t *positions)
 {
-    if (inside(l, WG_OP_Fold, 2) != WG_NONE || graph_node(l->build->plan->graph, root_of(l))->op == WG_OP_SumAlong) return true;
-    const int64_t *rows = attributes_of(l, inside(l, WG_OP_Unfold, 2)), *columns = attributes_of(l, inside(l, WG_OP_Unfold, 4));
-    for (int side = 0; side < 2; side++) {
-        const int64_t *unfold = side ? columns : rows;
-        if (unfold[GRAPH_ATTRIBUTE(Unfold, step)] != unfold[GRAPH_ATTRIBUTE(Unfold, size)]) return false;
-        if (unfold[GRAPH_ATTRIBUTE(Unfold, dilation)] != 1 || unfold[GRAPH_ATTRIBUTE(Unfold, size)] > EXEC_WINDOW_POSITIONS) return false;
-    }
     wg_kind kind = (wg_kind)graph_node(l->build->plan->graph, root_of(l))->kind;
-    return is_plain(kind, kind) && inside(l, WG_OP_Pad, -1) == WG_NONE &&
-           rows[GRAPH_ATTRIBUTE(Unfold, size)] * columns[GRAPH_ATTRIBUTE(Unfold, size)] <= EXEC_WINDOW_POSITIONS;
+    bool beside = is_plain(kind, kind) && inside(l, WG_OP_Pad, 2) == WG_NONE && inside(l, WG_OP_Pad, 3) == WG_NONE;
+    *positions = 1;
+    for (int64_t axis = 2; axis <= 4; axis += 2) {
+        uint32_t unfold = inside(l, WG_OP_Unfold, axis);
+        const int64_t *told = attributes_of(l, unfold != WG_NONE ? unfold : inside(l, WG_OP_Fold, axis)); /* alike */
+        _Static_assert(GRAPH_ATTRIBUTE(Unfold, size) == GRAPH_ATTRIBUTE(Fold, size) && GRAPH_ATTRIBUTE(Unfold, step) == GRAPH_ATTRIBUTE(Fold, step) &&
+                       GRAPH_ATTRIBUTE(Unfold, dilation) == GRAPH_ATTRIBUTE(Fold, dilation), "one reading of both");
+        int64_t size = told[GRAPH_ATTRIBUTE(Unfold, size)];
+        beside = beside && told[GRAPH_ATTRIBUTE(Unfold, step)] == size && told[GRAPH_ATTRIBUTE(Unfold, dilation)] == 1;
+        *positions *= size <= EXEC_WINDOW_POSITIONS ? size : EXEC_WINDOW_POSITIONS + 1;
+    }
+    return beside && *positions <= EXEC_WINDOW_POSITIONS;
 }
 
 static bool is_inside(const lowering *l, uint32_t node)
@@ -417,7 +420,8 @@ static bool lower(lowering *l)
         l->images = images_of(l, product);
         return lower_rows(l) && lower_product(l, product);
     }
-    if (is_side_by_side(l)) return lower_fold(l);
+    int64_t positions;
+    if (is_side_by_side(l, &positions)) return lower_fold(l);
     return lower_rows(l) && lower_program(l, root_of(l));
 }
 
@@ -482,10 +486,42 @@ static bool windows_prepare(exec_build *build, uint32_t index, exec_stage *stage
     return true;
 }
 
+/* Paddings are by one value. */
+static bool padded_alike(const lowering *l)
+{
+    uint32_t rows = inside(l, WG_OP_Pad, 2), columns = inside(l, WG_OP_Pad, 3);
+    if (rows == WG_NONE || columns == WG_NONE) return true;
+    double of_rows = pad_value(l, rows), of_columns = pad_value(l, columns);
+    return !memcmp(&of_rows, &of_columns, sizeof of_rows);
+}
+
+typedef bool (*prepare_function)(exec_build *build, uint32_t index, exec_stage *stage);
+
+/* What the kernels of plain floats and of windows side by side do not have. */
+static prepare_function of_extents(exec_build *build, uint32_t index)
+{
+    const lowering l = {.build = build, .from = &build->plan->stages[index]};
+    uint32_t product = inside(&l, WG_OP_MatMul, -1), fold = inside(&l, WG_OP_Fold, 2), root = root_of(&l);
+    wg_kind kind = (wg_kind)graph_node(build->plan->graph, root)->kind;
+    if (product == WG_NONE) {
+        int64_t positions;
+        if (is_side_by_side(&l, &positions) || !base_kind_is_float(kind) || !padded_alike(&l)) return NULL;
+        bool sum_back = fold != WG_NONE && inside(&l, WG_OP_BroadcastAlong, 4) != WG_NONE;
+        return sum_back || positions <= EXEC_WINDOW_POSITIONS ? exec_planes_prepare : NULL;
+    }
+    if (is_plain(kind, kind)) return NULL;
+    if (fold != WG_NONE) return exec_planes_prepare;
+    return product == root && inside(&l, WG_OP_Reshape, -1) != graph_operands(build->plan->graph, graph_node(build->plan->graph, root))[0] ? exec_filters_prepare : NULL;
+}
+
 /* Who prepares which formula of the catalogue. */
 bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage)
 {
     const plan_match *match = &build->plan->matches[build->plan->stages[index].match];
     const char *formula = plan_pattern_formula(match->pattern);
-    return strcmp(formula, "attention") ? windows_prepare(build, index, stage) : exec_attention_prepare(build, index, stage);
+    if (!strcmp(formula, "attention")) return exec_attention_prepare(build, index, stage);
+    if (!strcmp(formula, "grouped_filters")) return exec_filters_prepare(build, index, stage);
+    if (!strncmp(formula, "grouped", 7)) return exec_planes_prepare(build, index, stage);
+    prepare_function of = of_extents(build, index);
+    return of ? of(build, index, stage) : windows_prepare(build, index, stage);
 }

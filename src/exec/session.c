@@ -290,8 +290,9 @@ static uint32_t together(const wg_session *session, const exec_run *run, uint32_
 }
 
 /* After a failure only stages go on that compute an earlier node: one of those may be the first that fails in recorded order. */
-static bool run_stages_as_set(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
+static inline __attribute__((always_inline)) bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
 {
+    uint64_t floats = run->floats_are_set ? 0 : base_floats_set();
     const plan_layout *layout = session->laid.layout;
     uint32_t moved = 0;
     for (uint32_t m = 0; m < layout->move_count; m++) /* where the run before left them, they do not begin */
@@ -310,17 +311,9 @@ static bool run_stages_as_set(wg_session *session, exec_run *run, const exec_pac
         if (run->times) run->times[s] = (double)(exec_now() - began) * 1e-9; /* of all of them */
         for (uint32_t i = 0; i < count; i++) exec_run_stage_done(run, stage + i);
     }
+    if (!run->floats_are_set) base_floats_restore(floats);
     if (atomic_load_explicit(&session->stop, memory_order_relaxed)) return base_fail(error, WG_CANCELLED, "the run was stopped");
     return run->failed_node == WG_NONE || fail_position(session, run, error);
-}
-
-/* The same in the library's rounding. */
-static bool run_stages(wg_session *session, exec_run *run, const exec_packed *packed, wg_error *error)
-{
-    uint64_t floats = base_floats_set();
-    bool good = run_stages_as_set(session, run, packed, error);
-    base_floats_restore(floats);
-    return good;
 }
 
 /* Carried values as they were before the run: the last change is undone first. */
@@ -341,7 +334,7 @@ static bool check_run(const wg_session *session, const wg_run_options *options, 
 
 /* ---- results in the caller's memory ---- */
 
-static void place_results(wg_session *session, const wg_run_memory *memory)
+static inline void place_results(wg_session *session, const wg_run_memory *memory)
 {
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
         exec_result *result = &session->laid.results[i];
@@ -350,7 +343,7 @@ static void place_results(wg_session *session, const wg_run_memory *memory)
     }
 }
 
-static void copy_results(wg_session *session, const wg_run_memory *memory)
+static inline void copy_results(wg_session *session, const wg_run_memory *memory)
 {
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
         const exec_result *result = &session->laid.results[i];
@@ -364,7 +357,7 @@ static void copy_results(wg_session *session, const wg_run_memory *memory)
 }
 
 /* The arena takes its places back. */
-static void unplace_results(wg_session *session)
+static inline void unplace_results(wg_session *session)
 {
     const plan_layout *layout = session->laid.layout;
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
@@ -373,7 +366,7 @@ static void unplace_results(wg_session *session)
     }
 }
 
-static bool check_memory(wg_session *session, const wg_run_memory *memory, wg_error *error)
+static inline bool check_memory(wg_session *session, const wg_run_memory *memory, wg_error *error)
 {
     bool lent = session->options.arena_lent;
     if (memory && memory->inputs && (session->parameter_count || session->plan->entry.carry_count))
@@ -437,7 +430,7 @@ static bool run_step(wg_session *session, exec_run *run, void *const *inputs, vo
 {
     const wg_run_memory memory = {.size = sizeof memory, .results = &place, .inputs = inputs};
     place_results(session, &memory);
-    bool good = exec_sources_begin_at(session, inputs, error) && run_stages_as_set(session, run, NULL, error);
+    bool good = exec_sources_begin_at(session, inputs, error) && run_stages(session, run, NULL, error);
     if (good) copy_results(session, &memory);
     return good;
 }
@@ -463,6 +456,7 @@ bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const
         memcpy(inputs, memory->inputs, session->input_count * sizeof *inputs);
         exec_run run = exec_session_run(session);
         uint64_t floats = base_floats_set();
+        run.floats_are_set = true;
         run.total *= (double)loop->times;
         for (int64_t step = 0; step < loop->times && good; step++) {
             void *place = (char *)memory->results[0] + step % loop->places * loop->result_bytes;

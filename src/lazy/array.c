@@ -21,11 +21,6 @@ static wg_array *stored_node(wg_lazy *lazy, wg_kind kind, uint32_t rank, const i
     return array;
 }
 
-uint64_t lazy_stored_bytes(const wg_array *array)
-{
-    return (uint64_t)array->volume * base_kinds[array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind].bytes;
-}
-
 wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor)
 {
     wg_array *array = stored_node(lazy, tensor->kind, tensor->rank, tensor->shape, tensor->volume);

@@ -115,7 +115,7 @@ static void held(wg_array *array, bool now)
     if (bytes > lazy->held_largest) lazy->held_largest = bytes;
 }
 
-static void drop_tensor(wg_lazy *lazy, wg_tensor *tensor)
+static inline void drop_tensor(wg_lazy *lazy, wg_tensor *tensor)
 {
     if (tensor && tensor->bytes >= LAZY_LARGE) lazy_tensor_give(lazy, tensor);
     else wg_tensor_release(tensor);
@@ -125,7 +125,7 @@ static void drop_stored(wg_array *array)
 {
     array->lazy->figures.stored_bytes -= lazy_stored_bytes(array);
     drop_tensor(array->lazy, array->as.stored.tensor);
-    drop_tensor(array->lazy, array->as.stored.wide);
+    if (array->as.stored.wide) drop_tensor(array->lazy, array->as.stored.wide);
     lazy_borrowed *borrowed = array->as.stored.borrowed;
     if (!borrowed || atomic_fetch_sub(&borrowed->references, 1) != 1) return;
     if (borrowed->release) borrowed->release(borrowed->user);
@@ -134,13 +134,13 @@ static void drop_stored(wg_array *array)
 
 static void drop_content(wg_array *array)
 {
-    if (array->state == LAZY_STORED) drop_stored(array);
-    if (array->state == LAZY_CARRIED) {
+    if (array->state == LAZY_STORED) {
+        drop_stored(array);
+    } else if (array->state == LAZY_CARRIED) {
         lazy_level *level = array->as.carried.level;
         lazy_unuse(array->as.carried.inner);
         lazy_level_release(level);
-    }
-    if (array->state == LAZY_DEFERRED) {
+    } else if (array->state == LAZY_DEFERRED) {
         lazy_deferred *deferred = array->as.later.deferred;
         if (deferred->expanded) lazy_unuse(deferred->expanded);
         deferred->drop(deferred);

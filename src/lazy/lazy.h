@@ -249,7 +249,6 @@ wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 bool lazy_check_kind(wg_lazy *lazy, wg_kind kind);
 /* The items of a STORED or LITERAL array, in the kind in which they are stored. */
 wg_view lazy_view(const wg_array *array);
-uint64_t lazy_stored_bytes(const wg_array *array);
 /* The array with a tag; owned. */
 wg_array *lazy_tagged(wg_array *array, uint32_t tag);
 
@@ -285,7 +284,14 @@ bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
 /* ---- narrow.c: integers of 64 bits in fewer bytes ---- */
 
 /* The kind in which integers of so many bits are stored. */
-wg_kind lazy_narrow_kind(uint32_t bits);
+static inline wg_kind lazy_narrow_kind(uint32_t bits)
+{
+    return bits <= 15 ? WG_KIND_I16 : bits <= 31 ? WG_KIND_I32 : WG_KIND_I64;
+}
+static inline uint64_t lazy_stored_bytes(const wg_array *array)
+{
+    return (uint64_t)array->volume * base_kinds[array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind].bytes;
+}
 /* Whether a root may be stored narrow: by its kind and size. */
 bool lazy_may_narrow(const wg_array *root);
 /* What the key says of a root: 0 where it is stored as it is, else how many bits count the items of any node of the walk. */

@@ -14,11 +14,6 @@
 #define UNKNOWN 63u /* bits of what may be any integer */
 #define NARROW_LEAST 1024
 
-wg_kind lazy_narrow_kind(uint32_t bits)
-{
-    return bits <= 15 ? WG_KIND_I16 : bits <= 31 ? WG_KIND_I32 : WG_KIND_I64;
-}
-
 static uint32_t greater(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 static uint32_t bits_of(int64_t number)

@@ -512,7 +512,7 @@ static bool goes_on(void *user, double share)
 }
 
 /* The session bound to these numbers; else a new one, or the one that was used the longest ago, bound to them. */
-static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *error)
+static inline __attribute__((always_inline)) lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *error)
 {
     size_t bytes = program->number_count * sizeof(int64_t);
     lazy_session *chosen = &program->sessions[0];
@@ -530,7 +530,7 @@ static lazy_session *session_of(wg_lazy *lazy, lazy_program *program, wg_error *
     return bind(lazy, program, chosen, error) ? chosen : NULL;
 }
 
-static bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
+static inline bool reserve_arena(wg_lazy *lazy, int64_t bytes, wg_error *error)
 {
     if ((size_t)bytes <= lazy->arena_bytes) return true;
     size_t room = (size_t)bytes + (size_t)bytes / 2;

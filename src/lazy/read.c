@@ -194,10 +194,13 @@ static void begin_walk(wg_lazy *lazy)
     lazy->epoch++;
 }
 
-static bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t *hash)
+static inline __attribute__((always_inline)) bool end_key(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t *hash)
 {
     if (!make_room(lazy, root_count)) return false;
-    for (uint32_t i = 0; i < root_count; i++) lazy->key[lazy->key_count++] = roots[i] | lazy_narrow_key(lazy, lazy->order[roots[i]]) << 32;
+    for (uint32_t i = 0; i < root_count; i++) {
+        const wg_array *root = lazy->order[roots[i]];
+        lazy->key[lazy->key_count++] = roots[i] | (root->kind == WG_KIND_I64 ? lazy_narrow_key(lazy, root) << 32 : 0);
+    }
     *hash = hash_key(lazy->key, lazy->key_count);
     return true;
 }
@@ -363,7 +366,7 @@ bool (wg_array_run)(wg_array *const *roots, uint32_t count)
 }
 
 /* The stored array or literal that a read of an array ends with, computed; NULL and an error. */
-static wg_array *computed(wg_array *array, const wg_view *view)
+static inline wg_array *computed(wg_array *array, const wg_view *view)
 {
     if (!array || !lazy_check(array->lazy, array)) return NULL;
     if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill"), NULL;
@@ -376,7 +379,9 @@ static wg_array *computed(wg_array *array, const wg_view *view)
 bool (wg_array_read)(wg_array *array, wg_view *view)
 {
     wg_array *plain = computed(array, view);
-    return plain && lazy_widen(plain, view);
+    if (plain && plain->bits) return lazy_widen(plain, view);
+    if (plain) *view = lazy_view(plain);
+    return plain != NULL;
 }
 
 bool (wg_array_read_stored)(wg_array *array, wg_view *view)

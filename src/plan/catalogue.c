@@ -49,9 +49,12 @@ enum place {
     SPREAD,
     GRADIENTS,
     SCORES,
-    EACH
+    EACH,
+    IMAGES,
+    JOINED,
+    SPLIT
 };
-_Static_assert(EACH < PLAN_PLACES, "the matcher has room for every place");
+_Static_assert(SPLIT < PLAN_PLACES, "the matcher has room for every place");
 
 static const plan_step steps[] = {
 #define PATTERN(Name, Root, home, formula, foreign, what) STEP_OF_ROOT(Root),

@@ -41,12 +41,66 @@ static bool grouped(const asking *a, const wg_node *wide, uint32_t first, const 
     return wide && flat;
 }
 
-/* A product in its own kind, by the kernel that reads through offsets. */
+/* A product of two values as its kind has it. */
+static bool float_product(const asking *a, const wg_node *product, uint32_t rank)
+{
+    if (!product || product->rank != rank || product->operands[0] == product->operands[1]) return false;
+    int64_t told = graph_attribute(a->plan->graph, product, GRAPH_ATTRIBUTE(MatMul, accumulate));
+    return base_kind_is_float((wg_kind)product->kind) && (told == GRAPH_BY_RULE || told == (int64_t)graph_accumulation_kind((wg_kind)product->kind));
+}
+
+/* The same in its own kind, by the kernel that reads through offsets. */
 static bool plain_product(const asking *a, const wg_node *product)
 {
-    if (!product || product->rank != 2 || product->operands[0] == product->operands[1]) return false;
-    int64_t told = graph_attribute(a->plan->graph, product, GRAPH_ATTRIBUTE(MatMul, accumulate));
-    return (product->kind == WG_KIND_F32 || product->kind == WG_KIND_F64) && (told == GRAPH_BY_RULE || told == product->kind);
+    return float_product(a, product, 2) && (product->kind == WG_KIND_F32 || product->kind == WG_KIND_F64);
+}
+
+/* All paddings of images are by one value. */
+static bool padded_alike(const asking *a)
+{
+    const wg_node *first = NULL;
+    for (uint32_t i = 0; i < a->match->node_count; i++) {
+        const wg_node *node = graph_node(a->plan->graph, a->match->nodes[i]);
+        if (node->op != WG_OP_Pad || graph_attribute(a->plan->graph, node, GRAPH_ATTRIBUTE(Pad, axis)) > 3) continue;
+        if (first && graph_attribute(a->plan->graph, node, GRAPH_ATTRIBUTE(Pad, value)) != graph_attribute(a->plan->graph, first, GRAPH_ATTRIBUTE(Pad, value)))
+            return false;
+        first = node;
+    }
+    return true;
+}
+
+/* Windows [n, rows, columns, c, size, size] are the matrices [rows of all, group, depth]; and filters of such a product [.., group, each]
+ * are the images' channels [n, rows, columns, filters], which are turned to [n, filters, rows, columns], where it has these. */
+static bool in_groups(const asking *a, const wg_node *windows, const wg_node *matrix, const wg_node *product, const wg_node *images)
+{
+    for (uint32_t probe = 0; windows && matrix && probe < a->probes->count; probe++) {
+        int64_t w[WG_MAX_RANK], m[WG_MAX_RANK], p[WG_MAX_RANK], i[WG_MAX_RANK];
+        if (!plan_probe_shape(a->plan->graph, a->probes, probe, windows, w) || !plan_probe_shape(a->plan->graph, a->probes, probe, matrix, m))
+            return false;
+        if (w[4] < 1 || w[5] < 1 || m[1] < 1 || m[2] % (w[4] * w[5]) || m[1] * m[2] != w[3] * w[4] * w[5] || m[0] != w[0] * w[1] * w[2]) return false;
+        if (!images) continue;
+        if (!plan_probe_shape(a->plan->graph, a->probes, probe, product, p) || !plan_probe_shape(a->plan->graph, a->probes, probe, images, i))
+            return false;
+        if (i[0] != w[0] || i[1] != w[1] || i[2] != w[2] || i[3] != p[0] * p[2]) return false;
+    }
+    return windows && matrix;
+}
+
+static bool groups_served(const asking *a, const wg_node *root, const wg_node *windows, const wg_node *matrix)
+{
+    const wg_node *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT);
+    if (!float_product(a, product, 3) || !padded_alike(a)) return false;
+    if (root->op == WG_OP_MatMul) return windows && windows->rank == 6 && matrix->rank == 3 && in_groups(a, windows, matrix, NULL, NULL);
+    if (root->op == WG_OP_Fold) {
+        const wg_node *back = covered_row(a, WG_OP_Permute, NULL, WG_OP_Reshape);
+        windows = below(a, back);
+        matrix = below(a, windows);
+        return windows->rank == 6 && in_groups(a, windows, matrix, NULL, NULL);
+    }
+    graph_list order = graph_attribute_list(a->plan->graph, root, 0);
+    static const int64_t turned[4] = {0, 3, 1, 2};
+    if (order.count != 4 || memcmp(order.numbers, turned, sizeof turned) || !windows || !matrix || matrix->rank != 3) return false;
+    return windows->rank == 6 && in_groups(a, windows, matrix, product, below(a, root));
 }
 
 /* Windows side by side, of few positions (`matrix` has them as its last axis) and plain floats: every position stands in one window at
@@ -68,22 +122,31 @@ static bool side_by_side(const asking *a, const wg_node *matrix)
     return floats && graph_shape(a->plan->graph, matrix)[matrix->rank - 1] <= SERVED_POSITIONS;
 }
 
+/* Floats, few positions of a window; it may overlap others. */
+static bool few_floats(const asking *a, const wg_node *matrix)
+{
+    return base_kind_is_float((wg_kind)matrix->kind) && graph_shape(a->plan->graph, matrix)[matrix->rank - 1] <= SERVED_POSITIONS;
+}
+
 /* What is added back: a product, what maxima let through (they are in the match), or as much everywhere in a window. */
 static bool serves_fold(const asking *a, const wg_node *windows, const wg_node *matrix)
 {
     const wg_node *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT), *back = covered_row(a, WG_OP_Permute, NULL, WG_OP_Reshape);
-    if (product) return plain_product(a, product) && grouped(a, below(a, back), 3, product);
+    if (product) return float_product(a, product, 2) && grouped(a, below(a, back), 3, product);
+    if (covered_row(a, WG_OP_BroadcastAlong, NULL, WG_OP_COUNT)) /* of sums: windows may overlap */
+        return base_kind_is_float((wg_kind)back->kind) && grouped(a, below(a, back), 4, below(a, below(a, back)));
     if (!matrix) matrix = below(a, below(a, back));
     else if (!grouped(a, windows, 4, matrix)) return false;
-    return side_by_side(a, matrix) && grouped(a, below(a, back), 4, matrix);
+    bool alone = graph_node(a->plan->graph, a->match->root)->op == WG_OP_Fold;
+    return (alone ? few_floats(a, matrix) && padded_alike(a) : side_by_side(a, matrix)) && grouped(a, below(a, back), 4, matrix);
 }
 
-/* Along the positions, in the kind itself. */
-static bool plain_total(const asking *a, const wg_node *root)
+/* Along the positions, as the kind has it. */
+static bool float_total(const asking *a, const wg_node *root)
 {
     int64_t told = graph_attribute(a->plan->graph, root, GRAPH_ATTRIBUTE(SumAlong, accumulate));
     return root->rank == 4 && graph_attribute(a->plan->graph, root, GRAPH_ATTRIBUTE(SumAlong, axis)) == 4 &&
-           (told == GRAPH_BY_RULE || told == root->kind);
+           (told == GRAPH_BY_RULE || told == (int64_t)graph_accumulation_kind((wg_kind)root->kind));
 }
 
 /* q, k and v come from outside, and nothing but the weights and their factors is computed inside. */
@@ -103,16 +166,18 @@ bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_m
     if (!strcmp(formula, "attention")) return attention_served(a);
     const wg_node *root = graph_node(a->plan->graph, a->match->root), *windows = covered_row(a, WG_OP_Permute, NULL, WG_OP_Unfold);
     const wg_node *matrix = windows ? covered_row(a, WG_OP_Reshape, windows, WG_OP_COUNT) : NULL;
+    if (!strncmp(formula, "grouped", 7)) return groups_served(a, root, windows, matrix);
     if (covered_row(a, WG_OP_Fold, NULL, WG_OP_COUNT)) return serves_fold(a, windows, matrix);
     if (root->op == WG_OP_Reshape) {
         const wg_node *of_relu = covered_row(a, WG_OP_Unfold, NULL, WG_OP_Maximum);
         bool relu = of_relu && plan_match_holds(a->match, graph_operands(a->plan->graph, of_relu)[0]);
-        return grouped(a, windows, 4, matrix) && (!relu || side_by_side(a, matrix));
+        return grouped(a, windows, 4, matrix) && (!relu || few_floats(a, matrix));
     }
-    if (root->op == WG_OP_SumAlong) return plain_total(a, root) && grouped(a, windows, 4, matrix) && side_by_side(a, matrix);
+    if (root->op == WG_OP_SumAlong) return float_total(a, root) && grouped(a, windows, 4, matrix) && few_floats(a, matrix) && padded_alike(a);
     if (!grouped(a, windows, 3, matrix)) return false;
     if (root->op == WG_OP_MatMul && below(a, root) == matrix) return root->rank == 2 && root->operands[0] != root->operands[1];
-    return plain_product(a, covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT));
+    const wg_node *product = covered_row(a, WG_OP_MatMul, NULL, WG_OP_COUNT);
+    return product == root ? float_product(a, product, 2) && padded_alike(a) : plain_product(a, product);
 }
 
 typedef struct cost {

@@ -76,14 +76,20 @@ static int64_t drawn(test_draws *draws, int64_t least, int64_t most)
 
 /* ---- convolutions ---- */
 
+static wg_window drawn_window(test_draws *draws, uint32_t number)
+{
+    wg_window w = {.size = {drawn(draws, 1, 5), drawn(draws, 1, 5)}, .step = {drawn(draws, 1, 3), drawn(draws, 1, 3)},
+                   .dilation = {drawn(draws, 1, 2), drawn(draws, 1, 2)}};
+    for (int i = 0; i < 4; i++) w.pad[i] = number % 2 ? drawn(draws, 0, 2) : 0;
+    return w;
+}
+
 static void convolution(test_draws *draws, uint32_t number)
 {
     char what[200];
     bool wild = number % 5 == 4, biased = number % 3 != 2;
     wg_kind kind = number % 4 == 3 ? WG_KIND_F64 : WG_KIND_F32;
-    wg_window w = {.size = {drawn(draws, 1, 5), drawn(draws, 1, 5)}, .step = {drawn(draws, 1, 3), drawn(draws, 1, 3)},
-                   .dilation = {drawn(draws, 1, 2), drawn(draws, 1, 2)}};
-    for (int i = 0; i < 4; i++) w.pad[i] = number % 2 ? drawn(draws, 0, 2) : 0;
+    wg_window w = drawn_window(draws, number);
     int64_t reach[2], c = number % 7 == 6 ? drawn(draws, 30, 70) : drawn(draws, 1, 20);
     for (int side = 0; side < 2; side++) reach[side] = (w.size[side] - 1) * w.dilation[side] + 1;
     int64_t image[4] = {drawn(draws, 1, 4), c, reach[0] + drawn(draws, 0, 9), reach[1] + drawn(draws, 0, number % 3 ? 9 : 40)};
@@ -105,6 +111,44 @@ static void test_convolutions(void **state)
     (void)state;
     test_draws draws = test_draws_new(41);
     for (uint32_t number = 0; number < 60; number++) convolution(&draws, number);
+}
+
+/* Channels in groups, one channel a group among them; kinds of two bytes in groups and in none. The filters' gradient and the images' have
+ * weights and gradients that are no numbers too, which a padding of zeros must not meet. */
+static void grouped_convolution(test_draws *draws, uint32_t number)
+{
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F16, WG_KIND_F32, WG_KIND_F64, WG_KIND_BF16};
+    char what[200];
+    wg_kind kind = kinds[number % 5];
+    bool half = kind == WG_KIND_F16 || kind == WG_KIND_BF16, biased = number % 3 != 2;
+    wg_window w = drawn_window(draws, number);
+    int64_t groups = half && number % 4 < 2 ? 1 : drawn(draws, 2, 6), each = number % 4 == 1 ? 1 : drawn(draws, 1, number % 4 == 3 ? 40 : 9);
+    int64_t channels = number % 4 == 1 ? 1 : drawn(draws, 1, 6), image[4] = {drawn(draws, 1, 3), groups * channels, 0, 0};
+    if (number % 11 == 10) each = drawn(draws, 257, 300), channels = 2, groups = half ? 1 : 2;
+    if (number % 13 == 12) channels = drawn(draws, 40, 60), groups = 2; /* windows of several depth blocks */
+    if (number % 8 == 5) groups = drawn(draws, 17, 40);                 /* of one channel */
+    image[1] = groups * channels;
+    for (int side = 0; side < 2; side++) image[2 + side] = (w.size[side] - 1) * w.dilation[side] + 1 + drawn(draws, 0, number % 3 ? 9 : 40);
+    int64_t filters[4] = {groups * each, channels, w.size[0], w.size[1]};
+    snprintf(what, sizeof what, "convolution %u: %s, %d groups, [%d, %d, %d, %d] by [%d, %d, %d, %d], step %d %d, dilation %d %d, pad %d %d %d %d",
+             number, wg_kind_name(kind), (int)groups, (int)image[0], (int)image[1], (int)image[2], (int)image[3], (int)filters[0],
+             (int)filters[1], (int)filters[2], (int)filters[3], (int)w.step[0], (int)w.step[1], (int)w.dilation[0], (int)w.dilation[1],
+             (int)w.pad[0], (int)w.pad[1], (int)w.pad[2], (int)w.pad[3]);
+    wg_tape *tape = wg_tape_new_kind(NULL, kind);
+    wg_value x = wg_input(tape, rough(draws, kind, 4, image, number % 5 == 4)),
+             f = wg_input(tape, rough(draws, kind, 4, filters, number % 7 == 3));
+    wg_value b = biased ? wg_input(tape, rough(draws, kind, 1, filters, false)) : (wg_value){0};
+    wg_value y = wg_conv2d_general(x, f, b, &w, groups), loss = wg_sum(wg_mul(y, wg_add(y, 0.25))), wrt[3] = {x, f, b};
+    const wanted in_groups[] = {{"grouped_product", 1}, {"grouped_filters", 1}, {"grouped_images", 1}, {NULL, 0}};
+    const wanted in_none[] = {{"window_product", 2}, {"window_sum", 1}, {NULL, 0}};
+    check(tape, loss, wrt, biased ? 3 : 2, groups > 1 ? in_groups : in_none, what);
+}
+
+static void test_grouped_convolutions(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(79);
+    for (uint32_t number = 0; number < 70; number++) grouped_convolution(&draws, number);
 }
 
 /* A step of 16 filters over many positions: several depth blocks in the filters' gradient. */
@@ -147,19 +191,52 @@ static void test_pools(void **state)
     for (uint32_t number = 0; number < 60; number++) pool(&draws, number);
 }
 
-/* Windows over one another, windows with padding: not side by side, so no kernel of these. */
+/* Windows over one another, windows with padding, places between windows; kinds of two bytes. */
+static void pool_that_overlaps(test_draws *draws, uint32_t number)
+{
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F32, WG_KIND_F16, WG_KIND_BF16};
+    char what[200];
+    wg_kind kind = kinds[number % 5];
+    bool wild = number % 3 == 2, relu = number % 4 == 1, average = number % 2 == 0;
+    wg_window w = drawn_window(draws, number / 2);
+    int64_t image[4] = {drawn(draws, 1, 3), drawn(draws, 1, 9), 0, 0};
+    for (int side = 0; side < 2; side++) {
+        w.size[side] = drawn(draws, 1, 4);
+        image[2 + side] = (w.size[side] - 1) * w.dilation[side] + 1 + drawn(draws, 0, number % 3 ? 9 : 60);
+    }
+    if (w.size[0] * w.size[1] == 1) w.size[0] = 2, image[2] += w.dilation[0];
+    snprintf(what, sizeof what, "pool %u: %s [%d, %d, %d, %d] by %d %d, step %d %d, dilation %d %d, pad %d %d %d %d%s%s", number,
+             wg_kind_name(kind), (int)image[0], (int)image[1], (int)image[2], (int)image[3], (int)w.size[0], (int)w.size[1], (int)w.step[0],
+             (int)w.step[1], (int)w.dilation[0], (int)w.dilation[1], (int)w.pad[0], (int)w.pad[1], (int)w.pad[2], (int)w.pad[3],
+             relu ? ", relu" : "", average ? ", average" : "");
+    wg_tape *tape = wg_tape_new_kind(NULL, kind);
+    wg_value x = wg_input(tape, rough(draws, kind, 4, image, wild)), y = relu ? wg_relu(wg_mul(x, 0.5)) : x;
+    y = average ? wg_avg_pool_general(y, &w) : wg_max_pool_general(y, &w);
+    const wanted stages[] = {{average ? "window_total_gradient" : "window_maximum_gradient", 1}, {average ? "window_total" : "reduce_window", 1}, {NULL, 0}};
+    wg_value weights = wg_input(tape, rough(draws, kind, 4, wg_value_shape(y), wild));
+    check(tape, wg_sum(wg_mul(wg_mul(y, y), weights)), &x, 1, stages, what);
+}
+
 static void test_pools_that_overlap(void **state)
 {
     (void)state;
     test_draws draws = test_draws_new(53);
-    for (uint32_t number = 0; number < 8; number++) {
-        wg_tape *tape = wg_tape_new(NULL);
-        wg_window w = {.size = {3, 3}, .step = {2, 2}, .pad = {number % 2, number % 2, number % 2, number % 2}};
-        if (number >= 4) w.step[0] = w.step[1] = 3, w.dilation[0] = 1 + number % 2;
-        wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 9, 10), true)),
-                 y = wg_max_pool_general(number & 2 ? wg_relu(x) : x, &w);
-        check(tape, wg_sum(wg_mul(y, y)), &x, 1, (const wanted[]){{"window_maximum_gradient", number == 4 || number == 6}, {NULL, 0}},
-              "a pool that overlaps");
+    for (uint32_t number = 0; number < 80; number++) pool_that_overlaps(&draws, number);
+}
+
+/* A relu and the windows over it, that overlap; alone, so that the relu is the windows' own. */
+static void test_rectified_pools_that_overlap(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F16, WG_KIND_F64};
+    test_draws draws = test_draws_new(83);
+    for (uint32_t number = 0; number < 9; number++) {
+        wg_kind kind = kinds[number % 3];
+        wg_tape *tape = wg_tape_new_kind(NULL, kind);
+        wg_window w = {.size = {3, 2 + number % 2}, .step = {2, 1 + number % 2}};
+        wg_value x = wg_input(tape, rough(&draws, kind, 4, TEST_SHAPE(2, 3, 9 + number, 30), number % 2)),
+                 y = wg_max_pool_general(wg_relu(x), &w);
+        check(tape, wg_sum(wg_mul(y, y)), NULL, 0, (const wanted[]){{"window_maximum", 1}, {NULL, 0}}, "a rectified pool that overlaps");
     }
 }
 
@@ -304,9 +381,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_convolutions),
+        cmocka_unit_test(test_grouped_convolutions),
         cmocka_unit_test(test_a_long_depth),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_pools_that_overlap),
+        cmocka_unit_test(test_rectified_pools_that_overlap),
         cmocka_unit_test(test_a_network),
         cmocka_unit_test(test_what_is_read_elsewhere),
         cmocka_unit_test(test_images_in_turn),

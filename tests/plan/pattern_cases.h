@@ -97,6 +97,30 @@ SPELLINGS(WindowProductFilters) {convolution_filters, network_slope};
 MISSES(WindowProductFilters) {convolution_alone, product_slope};
 SPELLINGS(WindowProductImages) {convolution_images, network_biased_slope};
 MISSES(WindowProductImages) {convolution_filters, greatest_slope};
+
+/* Channels in groups. */
+static wg_value groups_of(wg_tape *tape, int64_t groups, bool biased, int slope)
+{
+    wg_window w = {.step = {1, 2}, .pad = {1, 1, 0, 0}};
+    wg_value x = SOURCE(2, 4, 6, 6), f = SOURCE(8, 4 / groups, 3, 3), y = wg_conv2d_general(x, f, biased ? SOURCE(8) : (wg_value){0}, &w, groups);
+    return slope ? slope_of(wg_sum(wg_tanh(y)), slope == OF_IMAGES ? x : f) : y;
+}
+static wg_value in_pairs(wg_tape *tape) { return groups_of(tape, 2, false, OF_NOTHING); }
+static wg_value in_pairs_biased(wg_tape *tape) { return groups_of(tape, 2, true, OF_NOTHING); }
+static wg_value depthwise(wg_tape *tape) { return groups_of(tape, 4, true, OF_NOTHING); }
+static wg_value in_pairs_filters(wg_tape *tape) { return groups_of(tape, 2, true, OF_FILTERS); }
+static wg_value depthwise_filters(wg_tape *tape) { return groups_of(tape, 4, false, OF_FILTERS); }
+static wg_value in_pairs_images(wg_tape *tape) { return groups_of(tape, 2, true, OF_IMAGES); }
+static wg_value depthwise_images(wg_tape *tape) { return groups_of(tape, 4, false, OF_IMAGES); }
+static wg_value in_one(wg_tape *tape) { return groups_of(tape, 1, true, OF_NOTHING); }
+static wg_value in_one_filters(wg_tape *tape) { return groups_of(tape, 1, true, OF_FILTERS); }
+static wg_value in_one_images(wg_tape *tape) { return groups_of(tape, 1, true, OF_IMAGES); }
+SPELLINGS(GroupedWindowProduct) {in_pairs, in_pairs_biased, depthwise, depthwise_filters};
+MISSES(GroupedWindowProduct) {in_one, product_biased};
+SPELLINGS(GroupedWindowProductFilters) {in_pairs_filters, depthwise_filters};
+MISSES(GroupedWindowProductFilters) {in_one_filters, in_pairs};
+SPELLINGS(GroupedWindowProductImages) {in_pairs_images, depthwise_images};
+MISSES(GroupedWindowProductImages) {in_one_images, in_pairs_filters};
 SPELLINGS(ReluReduceWindow) {rectified_greatest, rectified_greatest_overlapping, network_slope};
 MISSES(ReluReduceWindow) {floored_greatest, greatest_of_windows};
 SPELLINGS(ReluReduceWindowGradient) {network_slope, network_biased_slope};
