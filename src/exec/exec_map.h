@@ -108,6 +108,7 @@ typedef struct exec_map_place {
 typedef struct exec_map_read {
     exec_value value;
     exec_walk walk;
+    bool far; /* more than caches keep */
 } exec_map_read;
 
 typedef struct exec_map_stored {
@@ -126,7 +127,6 @@ typedef struct exec_map_list {
     bool streams;   /* some write is streamed */
     bool across;    /* the cells of a block are one line, which all of its lines read */
     uint32_t ahead; /* steps before which a part of the next block's large reads is asked for, while memory would be idle; they follow this one's */
-    bool *far;      /* of reads: large ones */
     int64_t ahead_items; /* such a part; of reads, in items */
     int64_t room_bytes, scratch_at;
     double unit_cost;

@@ -119,8 +119,8 @@ void exec_map_list_asks(exec_map_list *list, int64_t items)
     bool some = false;
     if (list->step_count < ASKING_STEPS) return;
     for (uint32_t r = 0; r < list->read_count; r++) {
-        list->far[r] = reads_far(list, r);
-        some = some || list->far[r];
+        list->reads[r].far = reads_far(list, r);
+        some = some || list->reads[r].far;
     }
     for (uint32_t s = 0; some && s < list->step_count; s++) {
         exec_map_step *step = &list->steps[s];
@@ -147,7 +147,7 @@ static void ask_ahead(const exec_map_work *work, const exec_map_step *step, cons
 {
     const exec_map_list *list = work->list;
     for (uint32_t r = 0; r < list->read_count; r++) {
-        if (!list->far[r]) continue;
+        if (!list->reads[r].far) continue;
         int64_t width = base_kinds[list->registers[r].kind].bytes;
         const char *next = work->at[r] + (block->count + list->ahead_items * step->ahead) * width, *end = next + list->ahead_items * width;
         for (; next < end; next += 64) __builtin_prefetch(next, 0, 2);
@@ -369,13 +369,17 @@ static exec_block_function joined_function(const exec_build *build, const exec_m
     return build->kernels->joined((exec_block)map_blocks[first->op], (exec_block)map_blocks[second->op], right, first->kind);
 }
 
-/* For each instruction the one that is run with it, the nearest before it; NULL without memory. */
-static joined *join_instructions(const exec_build *build, const exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program)
+/* For each instruction the one that is run with it, the nearest before it; none: NULL. False without memory. */
+static bool join_instructions(const exec_build *build, const exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program,
+                              joined **answer)
 {
-    joined *found = base_arena_take(build->arena, (program->instruction_count + 1) * sizeof *found);
-    uint32_t *uses = base_arena_take_zeroed(build->arena, (program->register_count + 1) * sizeof *uses);
-    uint32_t *maker = base_arena_take(build->arena, (program->register_count + 1) * sizeof *maker);
-    if (!found || !uses || !maker) return NULL;
+    const bool none = program->instruction_count < 2 || !build->kernels->joined(EXEC_BLOCK_MUL, EXEC_BLOCK_ADD, false, WG_KIND_F32);
+    *answer = NULL;
+    if (none) return true;
+    joined *found = base_arena_take(build->arena, program->instruction_count * sizeof *found);
+    uint32_t *uses = base_arena_take_zeroed(build->arena, program->register_count * sizeof *uses);
+    uint32_t *maker = base_arena_take(build->arena, program->register_count * sizeof *maker);
+    if (!found || !uses || !maker) return base_fail_memory(build->error);
     for (uint32_t r = 0; r < program->register_count; r++) maker[r] = WG_NONE;
     for (uint32_t w = 0; w < program->write_count; w++) uses[program->writes[w].reg] = 2;
     for (uint32_t i = 0; i < program->instruction_count; i++)
@@ -392,7 +396,8 @@ static joined *join_instructions(const exec_build *build, const exec_map_list *m
         }
         if (found[i].first == WG_NONE) maker[own->target] = i;
     }
-    return found;
+    *answer = found;
+    return true;
 }
 
 static void give_operands(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, const exec_map_instruction *first,
@@ -426,7 +431,7 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
     give_operands(m, choice, &step, first, instruction);
     if (!target->cell) target->home = HOME_ROOM;
-    step.one = target->one = !target->cell && step.scalars == (1u << step.operand_count) - 1;
+    step.one = target->one = program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1;
     step.plain = !target->cell && !step.one && !step.canonical && !(step.cells | step.repeats);
     step.streams = !bits && (first || is_formula(instruction));
     append_step(m, step);
@@ -539,8 +544,7 @@ static bool allocate(const exec_build *build, const exec_map_program *program, e
     m->steps = base_arena_take_zeroed(build->arena, (program->instruction_count + registers + m->read_count + m->write_count) * sizeof *m->steps);
     m->reads = base_arena_take_zeroed(build->arena, (m->read_count + 1) * sizeof *m->reads);
     m->writes = base_arena_take_zeroed(build->arena, (m->write_count + 1) * sizeof *m->writes);
-    m->far = base_arena_take_zeroed(build->arena, (m->read_count + 1) * sizeof *m->far);
-    return m->registers && m->places && m->steps && m->reads && m->writes && m->far;
+    return m->registers && m->places && m->steps && m->reads && m->writes;
 }
 
 /* A strided read whose neighbours stand along another axis than the last is gathered as a transpose, which wants enough of that axis in
@@ -644,7 +648,7 @@ static void take_values(const exec_build *build, const exec_map_program *program
         *own = (exec_map_register){.root = r, .index = r, .cell = program->cells && program->cells[r]};
         if (r < m->read_count) {
             const exec_value *value = &program->reads[r];
-            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides)};
+            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides), false};
             own->kind = value->kind;
             own->home = home_of_read(&m->reads[r], own->cell, choice);
             m->unit_cost += 1;
@@ -682,19 +686,20 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     take_values(build, program, choice, m);
     for (uint32_t r = 0; choice->instructions && !choice->inside && r < m->read_count; r++)
         if (m->registers[r].cell) append_gather(m, choice, r);
-    const joined *together = join_instructions(build, m, choice, program);
-    if (!together) return base_fail_memory(build->error);
+    joined *together;
+    if (!join_instructions(build, m, choice, program, &together)) return false;
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         if (choice->instructions && !choice->instructions[i]) continue;
-        const exec_map_instruction *first = together[i].first == WG_NONE ? NULL : &program->instructions[together[i].first];
-        if (!together[i].gone && !append_instruction(build, m, choice, program, i, first, seen)) return false;
+        const joined *own = together ? &together[i] : &(joined){WG_NONE, false};
+        const exec_map_instruction *first = own->first == WG_NONE ? NULL : &program->instructions[own->first];
+        if (!own->gone && !append_instruction(build, m, choice, program, i, first, seen)) return false;
         m->unit_cost += graph_rows[program->instructions[i].op].cost;
     }
     place_writes(build, m, program, choice);
     uint32_t *busy_until = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *busy_until);
     if (!busy_until) return base_fail_memory(build->error);
     place_rooms(m, busy_until);
-    for (uint32_t s = 0; s + 1 < m->step_count; s++) m->steps[s].piecewise = is_piecewise(m, s);
+    for (uint32_t s = 0; m->streams && s + 1 < m->step_count; s++) m->steps[s].piecewise = is_piecewise(m, s);
     return true;
 }
 
