@@ -27,7 +27,7 @@ static void bind_all(wg_bpl *bpl, const char *text, size_t length, uint32_t salt
 {
     bpl_source *source = bpl_source_new(bpl, "fuzz.bpl", text, length);
     for (uint32_t i = 0; source && i < source->body.count && !bpl_failed(bpl); i++) {
-        const bpl_node *tree = bpl_bind(bpl, source, &source->body.statements[i], (bpl_roles){any_role, &salt});
+        const bpl_node *tree = bpl_bind(bpl, source, &source->body.statements[i], (bpl_roles){any_role, &salt, NULL});
         base_string shown = base_string_new(bpl->allocator);
         demand(tree || bpl_failed(bpl));
         if (tree) bpl_print_tree(&shown, tree);

@@ -80,6 +80,24 @@ bpl_role bind_role_of(binder *b, bpl_symbol symbol)
     return role;
 }
 
+/* The name that a path begins with; NULL: none. */
+static const bpl_node *root_of(const bpl_node *path)
+{
+    while (path->kind == BPL_NODE_FIELD || path->kind == BPL_NODE_AT || path->kind == BPL_NODE_SUBSCRIPT) path = path->children[0];
+    return path->kind == BPL_NODE_NAME ? path : NULL;
+}
+
+bpl_node *bind_settle_path(binder *b, bpl_node *path)
+{
+    const bpl_node *root = path && path->role == BPL_ROLE_HOLDER ? root_of(path) : NULL;
+    if (!root || !b->roles.is_function) return path;
+    if (!BASE_RESERVE(b->session->allocator, b->paths, b->path_capacity, b->path_count + 1)) return bpl_fail_memory(b->session);
+    bool local = b->bodies && b->assumed.count && slot_of(&b->assumed, root->symbol)->role; /* nobody knows before the body runs */
+    if (!local && b->roles.is_function(b->roles.user, path)) path->role = BPL_ROLE_FUNCTION;
+    b->paths[b->path_count++] = path;
+    return path;
+}
+
 /* ---- statements ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Whether it stands in a dfn's body, where predicates and guards do. */
@@ -114,29 +132,31 @@ static const bpl_node *statement_tree(binder *b, const bpl_statement *statement)
     return handler ? bind_node2(b, BPL_NODE_GUARD, BPL_ROLE_SUBJECT, kinds, handler) : NULL;
 }
 
-/* The tree and the names asked since `base`. */
-static bool keep_binding(binder *b, bpl_statement *statement, const bpl_node *tree, uint32_t base)
+/* The tree, and the names and paths asked since `base` and `first_path`. */
+static bool keep_binding(binder *b, bpl_statement *statement, const bpl_node *tree, uint32_t base, uint32_t first_path)
 {
-    uint32_t count = b->asked_count - base;
-    bpl_binding *binding = base_arena_take(&b->source->arena, sizeof *binding + count * (sizeof(bpl_symbol) + 1));
+    uint32_t count = b->asked_count - base, path_count = b->path_count - first_path;
+    bpl_binding *binding = base_arena_take(&b->source->arena, sizeof *binding + path_count * sizeof(bpl_node *) + count * (sizeof(bpl_symbol) + 1));
     if (!binding) return bpl_fail_memory(b->session);
-    bpl_symbol *names = (bpl_symbol *)(binding + 1);
+    const bpl_node **paths = (const bpl_node **)(binding + 1);
+    for (uint32_t i = 0; i < path_count; i++) paths[i] = b->paths[first_path + i];
+    bpl_symbol *names = (bpl_symbol *)(paths + path_count);
     uint8_t *roles = (uint8_t *)(names + count);
     for (uint32_t i = 0; i < count; i++) {
         names[i] = b->asked[base + i].symbol;
         roles[i] = b->asked[base + i].role;
     }
-    *binding = (bpl_binding){tree, statement->bindings, count, names, roles};
+    *binding = (bpl_binding){tree, statement->bindings, count, names, roles, path_count, paths};
     statement->bindings = binding;
     return true;
 }
 
 const bpl_node *bind_statement(binder *b, bpl_statement *statement)
 {
-    uint32_t serial = b->serial, asked = b->asked_count, assigned = b->assigned_count;
+    uint32_t serial = b->serial, asked = b->asked_count, assigned = b->assigned_count, paths = b->path_count;
     b->serial = ++b->serials;
     const bpl_node *tree = statement_tree(b, statement);
-    if (bpl_failed(b->session) || (tree && !keep_binding(b, statement, tree, asked))) tree = NULL;
+    if (bpl_failed(b->session) || (tree && !keep_binding(b, statement, tree, asked, paths))) tree = NULL;
     for (uint32_t i = assigned; tree && i < b->assigned_count; i++)
         if (!assume(b, b->assigned[i].symbol, (bpl_role)b->assigned[i].role)) tree = NULL;
     b->assigned_count = assigned;
@@ -240,6 +260,7 @@ static void close_binder(binder *b)
     const wg_allocator *allocator = b->session->allocator;
     base_free(allocator, b->parts, b->part_capacity * sizeof *b->parts);
     base_free(allocator, b->nodes, b->node_capacity * sizeof *b->nodes);
+    base_free(allocator, b->paths, b->path_capacity * sizeof *b->paths);
     base_free(allocator, b->asked, b->asked_capacity * sizeof *b->asked);
     base_free(allocator, b->assigned, b->assigned_capacity * sizeof *b->assigned);
     base_free(allocator, b->undo, b->undo_capacity * sizeof *b->undo);
@@ -251,6 +272,8 @@ static bool holds(const bpl_binding *binding, bpl_roles roles)
 {
     for (uint32_t i = 0; i < binding->count; i++)
         if (roles.of(roles.user, binding->names[i]) != (bpl_role)binding->roles[i]) return false;
+    for (uint32_t i = 0; i < binding->path_count; i++)
+        if (!roles.is_function || roles.is_function(roles.user, binding->paths[i]) != (binding->paths[i]->role == BPL_ROLE_FUNCTION)) return false;
     return true;
 }
 

@@ -102,9 +102,16 @@ static bool assigned(binder *b, bpl_part *part, bool selects, const bpl_node *mo
     return node;
 }
 
+/* A place in an array, also where a function is. */
+static bool is_place(const bpl_node *node)
+{
+    bool path = node->kind == BPL_NODE_FIELD || node->kind == BPL_NODE_AT || node->kind == BPL_NODE_SUBSCRIPT;
+    return path && bind_is_subject(node->children[0]);
+}
+
 static bool is_target(const bpl_part *part)
 {
-    if (bind_is_subject(part->node)) return true;
+    if (bind_is_subject(part->node) || is_place(part->node)) return true;
     return !part->grouped && (is_name(part->node) || attachment(part->node) <= BPL_ATTACH_SLOPE);
 }
 

@@ -95,9 +95,47 @@ static const bpl_node *superscript(binder *b, const bpl_node *operand, const bpl
     return node;
 }
 
+/* A number of digits alone that no float may hold, as an integer; NULL without an error: another number. */
+static const bpl_node *exact_literal(binder *b, const bpl_node *node)
+{
+    const char *text = b->source->text + node->start, *end = b->source->text + node->end;
+    uint32_t sign = strncmp(text, "¯", strlen("¯")) ? 0 : (uint32_t)strlen("¯");
+    int64_t number = 0;
+    if (node->end - node->start < 16) return NULL;
+    for (text += sign; text < end; text++) {
+        if (*text < '0' || *text > '9' || !base_multiply(number, 10, &number)) return NULL;
+        if (!(sign ? base_subtract(number, *text - '0', &number) : base_add(number, *text - '0', &number))) return NULL;
+    }
+    bpl_value *value = bpl_source_value(b->session, b->source, bpl_integer(b->session, number));
+    bpl_node *literal = value ? bind_node(b, BPL_NODE_LITERAL, BPL_ROLE_SUBJECT, node->start, node->end, NULL, 0) : NULL;
+    if (literal) literal->value = value;
+    return literal;
+}
+
+/* The group under an integer's mark: its numbers are what their digits say, though alone they were floats. */
+static const bpl_node *exact(binder *b, const bpl_node *node)
+{
+    uint32_t base = b->node_count, first = node->kind == BPL_NODE_KEY;
+    if (node->kind == BPL_NODE_LITERAL) {
+        const bpl_node *literal = exact_literal(b, node);
+        return literal || bpl_failed(b->session) ? literal : node;
+    }
+    if (node->kind < BPL_NODE_STRAND || node->kind > BPL_NODE_ROW) return node;
+    bool changed = false;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const bpl_node *child = i < first ? node->children[i] : exact(b, node->children[i]);
+        if (!child || !bind_push_node(b, child)) return NULL;
+        changed |= child != node->children[i];
+    }
+    if (changed) return bind_gather(b, (bpl_node_kind)node->kind, (bpl_role)node->role, node->start, node->end, base);
+    b->node_count = base;
+    return node;
+}
+
 static const bpl_node *mark(binder *b, const bpl_node *operand, const bpl_part *part)
 {
     const bpl_token *token = part_token(b, part);
+    if ((token->row == BPL_MARK_ORDINARY || token->row == BPL_MARK_I64) && !(operand = exact(b, operand))) return NULL;
     bpl_node *node = bind_node1(b, BPL_NODE_MARK, bind_is_subject(operand) ? BPL_ROLE_SUBJECT : BPL_ROLE_FUNCTION, operand);
     if (!node) return NULL;
     node->end = token->end;
@@ -112,7 +150,7 @@ static const bpl_node *subscript(binder *b, const bpl_node *operand, const bpl_p
     if (!node) return NULL;
     node->end = token->end;
     node->value = token->value;
-    return node;
+    return bind_settle_path(b, node);
 }
 
 static const bpl_node *field(binder *b, const bpl_node *operand, const bpl_part *part)
@@ -122,7 +160,7 @@ static const bpl_node *field(binder *b, const bpl_node *operand, const bpl_part 
     if (!node) return NULL;
     node->end = name->end;
     node->symbol = name->symbol;
-    return node;
+    return bind_settle_path(b, node);
 }
 
 /* operand and the items of a list; of .[r⋄s], the cells as one. */
@@ -137,7 +175,7 @@ static const bpl_node *at(binder *b, const bpl_node *operand, const bpl_part *pa
         for (uint32_t i = 0; i < items->count; i++)
             if (!bind_push_node(b, items->children[i])) return NULL;
     }
-    return bind_gather(b, BPL_NODE_AT, role_of_path(operand), operand->start, items->end, base);
+    return bind_settle_path(b, bind_gather(b, BPL_NODE_AT, role_of_path(operand), operand->start, items->end, base));
 }
 
 static const bpl_node *scope(binder *b, const bpl_node *operand, const bpl_part *part)

@@ -54,6 +54,8 @@ typedef struct binder {
     const bpl_node **nodes;
     bpl_asked *asked, *assigned, *undo; /* names this statement asked for; names it assigns; what bodies assumed before */
     uint32_t part_count, part_capacity, node_count, node_capacity;
+    const bpl_node **paths; /* that it asked for */
+    uint32_t path_count, path_capacity;
     uint32_t asked_count, asked_capacity, assigned_count, assigned_capacity, undo_count, undo_capacity;
     bpl_role_map known, assumed;
     uint32_t serial, serials; /* of the statement, and how many there were */
@@ -99,6 +101,8 @@ const bpl_node *bind_assignment(binder *b, uint32_t first, uint32_t arrow, const
 /* bind_dfn.c */
 const bpl_node *bind_dfn(binder *b, uint32_t open);
 bpl_role bind_role_of(binder *b, bpl_symbol symbol);
+/* A path (NULL stays NULL) on an array that holds functions gets the role of what it leads to, a function or none. */
+bpl_node *bind_settle_path(binder *b, bpl_node *path);
 bool bind_note_assigned(binder *b, bpl_symbol symbol, bpl_role role);
 /* The statement's tree under the roles that hold, kept with the names it asked for. */
 const bpl_node *bind_statement(binder *b, bpl_statement *statement);

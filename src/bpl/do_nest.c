@@ -165,7 +165,7 @@ bpl_value *bpl_do_parts_at(bpl_session *session, const bpl_call *call)
         good = marks[spread ? 0 : i] <= limit - total || bpl_fail(session, BPL_LIMIT, "⊂: more than %lld parts", (long long)limit);
         total += good ? marks[spread ? 0 : i] : 0;
     }
-    for (int64_t i = 0; good && i <= extent; i++) {
+    for (int64_t i = 0; good && i <= extent && (good = bpl_goes_on(session, i)); i++) {
         int64_t mark = spread ? (i < extent ? marks[0] : 0) : i < count ? marks[i] : 0;
         if (!mark) continue;
         if (open >= 0) good = add_part(session, &list, open, i);

@@ -347,9 +347,10 @@ static bpl_value *where_counts(bpl_session *session, const bpl_value *value, con
     if (bpl_rank(value) != 1 || (value->keys && value->keys->axes[0].labels)) return places(session, value, counts, total);
     int64_t *numbers = base_allocate(session->allocator, (size_t)(total ? total : 1) * sizeof *numbers), filled = 0;
     if (!numbers) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < volume; i++)
+    bool good = true;
+    for (int64_t i = 0; i < volume && good; good = bpl_goes_on(session, i++))
         for (int64_t k = 0; k < counts[i]; k++) numbers[filled++] = i;
-    bpl_value *result = bpl_integers(session, numbers, total);
+    bpl_value *result = good ? bpl_integers(session, numbers, total) : NULL;
     base_free(session->allocator, numbers, (size_t)(total ? total : 1) * sizeof *numbers);
     return result;
 }

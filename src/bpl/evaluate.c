@@ -7,6 +7,7 @@
 #include "bpl/cells.h"
 #include "bpl/evaluate.h"
 #include "bpl/reader.h"
+#include "bpl/write.h"
 
 #define FEW 8u
 
@@ -86,11 +87,44 @@ bpl_role bpl_role_now(bpl_session *session, bpl_symbol name)
 
 static bpl_role role_asked(void *user, bpl_symbol name) { return bpl_role_now(user, name); }
 
+/* What a path leads to by names and positions that stand there; NULL without an error: nothing that is known before it is evaluated. Owned. */
+static bpl_value *known_at(bpl_session *session, const bpl_node *path)
+{
+    if (path->kind == BPL_NODE_NAME) return bpl_keep(bpl_lookup(session, path->symbol));
+    const bpl_value *place = path->kind == BPL_NODE_SUBSCRIPT ? path->value : NULL;
+    const bpl_node *only = path->kind == BPL_NODE_AT && path->count == 2 ? path->children[1] : NULL;
+    if (only && only->kind == BPL_NODE_LITERAL) place = only->value;
+    if (only && only->kind == BPL_NODE_NAME) place = bpl_lookup(session, only->symbol);
+    bpl_value *array = path->kind == BPL_NODE_FIELD || place ? known_at(session, path->children[0]) : NULL, *found = NULL;
+    if (array && path->kind == BPL_NODE_FIELD) {
+        const char *text = bpl_symbol_text(session, path->symbol);
+        bpl_value *key = bpl_rank(array) == 1 ? bpl_string(session, text, strlen(text)) : NULL;
+        found = key ? bpl_at_key(session, array, key) : NULL;
+        bpl_release(key);
+    } else if (array && bpl_rank(array) == 1 && place->atom && place->type == BPL_NUMBERS) {
+        int64_t position, extent = bpl_tally(array);
+        bool whole = bpl_to_integer(session, place, "a position", &position) && position >= -extent && position < extent;
+        found = whole ? bpl_item(session, array, position < 0 ? position + extent : position) : NULL;
+    }
+    bpl_release(array);
+    return found;
+}
+
+static bool leads_to_function(void *user, const bpl_node *path)
+{
+    bpl_session *session = user;
+    bpl_value *found = known_at(session, path);
+    bool function = found && bpl_is_function(found);
+    bpl_release(found);
+    bpl_error_clear(session);
+    return function;
+}
+
 const bpl_node *bpl_statement_tree(bpl_session *session, bpl_source *source, bpl_statement *statement)
 {
     bpl_binding *newest = statement->bindings;
     if (newest && !newest->count) return newest->tree;
-    return bpl_bind(session, source, statement, (bpl_roles){role_asked, session});
+    return bpl_bind(session, source, statement, (bpl_roles){role_asked, session, leads_to_function});
 }
 
 /* ---- several values -------------------------------------------------------------------------------------------------------------------- */
@@ -502,7 +536,9 @@ static bpl_value *path(bpl_session *session, const bpl_node *node)
     if (bpl_is_function(operand)) return function_of(session, BPL_PATH, 0, node, operand, NULL, NULL);
     bpl_value *value = read_path(session, node, operand);
     bpl_release(operand);
-    return value;
+    if (!value || node->role != BPL_ROLE_FUNCTION || bpl_is_function(value)) return value;
+    bpl_release(value);
+    return bpl_fail(session, BPL_VALUE, "this was a function when the statement was read, and is none now");
 }
 
 bpl_value *bpl_call_path(bpl_session *session, const bpl_call *call)
@@ -707,6 +743,7 @@ bpl_value *bpl_run_source(bpl_session *session, bpl_source *source, bool *shy)
         *shy = is_shy(session, tree, source->tokens, source->body.statements[i].first);
         if (!value && !session->no_result) break;
         bool last = i + 1 == source->body.count, seen = shows && value && !*shy;
+        if (seen) session->at = tree;
         if (seen && ((session->preferences.dissects && !show_tree(session, tree)) || (!last && !bpl_show_line(session, value, false)))) {
             bpl_release(value), value = NULL;
             break;

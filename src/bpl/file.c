@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Files of text. They may be pipes that nobody writes to and devices that never end: waiting is by poll, so that an interrupt is served, and what is
+ * What takes long outside of the language, and yet is stopped by an interrupt. Files of text may be pipes that nobody writes to and devices that never end: waiting is by poll, so that an interrupt is served, and what is
  * no text ends at its first NUL. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -10,6 +10,17 @@
 #include <unistd.h>
 
 #include "bpl/bpl.h"
+
+static void *resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    const bpl_session *session = user;
+    if (new_bytes > old_bytes && session->interrupted) return NULL;
+    return session->allocator->resize(session->allocator->user, block, old_bytes, new_bytes);
+}
+
+wg_allocator bpl_stopping_allocator(bpl_session *session) { return (wg_allocator){resize, session}; }
+
+bool bpl_fail_stopping(bpl_session *session) { return bpl_go_on(session) && bpl_fail_memory(session); }
 
 #define MOST ((size_t)64 << 20)
 #define PART 65536u

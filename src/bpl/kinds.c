@@ -17,6 +17,8 @@ bool bpl_numeric(bpl_session *session, bpl_number *a)
 bool bpl_real(bpl_session *session, bpl_number *a)
 {
     if (!bpl_numeric(session, a)) return false;
+    if (a->class == BPL_CLASS_COMPLEX) *a = bpl_settled(session, *a); /* a part of a complex array may be real */
+    if (!a->array) return false;
     return a->class != BPL_CLASS_COMPLEX || (bpl_fail(session, BPL_DOMAIN, "real numbers are expected, not complex ones"), false);
 }
 

@@ -108,7 +108,7 @@ static bool paint_statements(painter *p)
 {
     bpl_body *body = &p->source->body;
     for (uint32_t i = 0; i < body->count; i++) {
-        const bpl_node *tree = bpl_bind(p->session, p->source, &body->statements[i], (bpl_roles){role_of, p});
+        const bpl_node *tree = bpl_bind(p->session, p->source, &body->statements[i], (bpl_roles){role_of, p, NULL});
         if (!tree || !note_set(p, tree)) return false;
         paint_tree(p, tree);
     }

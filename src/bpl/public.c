@@ -72,17 +72,56 @@ static position position_of(const bpl_source *source, uint32_t start)
     return at;
 }
 
-/* " at name:line:column", the line, and carets below what failed. */
+/* A part of a line as it can be shown: what is no UTF-8, or steers a terminal, is �, a tab a space. Answers its columns. */
+static int64_t put_shown(base_string *out, const char *text, size_t length)
+{
+    size_t start = out->length;
+    for (size_t at = 0, bytes; at < length; at += bytes) {
+        unsigned char c = (unsigned char)text[at];
+        bytes = base_utf8_length(text + at, length - at);
+        if (!bytes || c < 0x20 || c == 0x7F) base_string_puts(out, c == '\t' ? " " : "\uFFFD"), bytes = 1;
+        else base_string_put(out, text + at, bytes);
+    }
+    return out->failed || !out->text ? 0 : bpl_columns(out->text + start, out->length - start);
+}
+
+/* Lines of more bytes than LONG show what stands around the place. */
+#define LONG 200u
+#define BEFORE 80u
+#define BEHIND 120u
+
+static uint32_t character_start(const bpl_source *source, uint32_t at)
+{
+    while (at < source->length && ((unsigned char)source->text[at] & 0xC0) == 0x80) at++;
+    return at;
+}
+
+/* The line, and carets below what failed. */
+static void put_excerpt(base_string *out, const bpl_source *source, const position *at, uint32_t start, uint32_t end)
+{
+    uint32_t first = at->begin, last = at->begin + at->line_length;
+    if (start > last) start = last;
+    if (at->line_length > LONG && start - first > BEFORE) first = character_start(source, start - BEFORE);
+    if (at->line_length > LONG && last - start > BEHIND) last = character_start(source, start + BEHIND);
+    if (end > last) end = last;
+    const char *text = source->text;
+    bool head = first > at->begin;
+    if (head) base_string_puts(out, "…");
+    int64_t before = put_shown(out, text + first, start - first) + head, width = end > start ? put_shown(out, text + start, end - start) : 0;
+    if (end < start) end = start;
+    put_shown(out, text + end, last - end);
+    if (last < at->begin + at->line_length) base_string_puts(out, "…");
+    base_string_puts(out, "\n");
+    bpl_put_times(out, " ", before);
+    bpl_put_times(out, "^", width > 0 ? width : 1);
+}
+
+/* " at name:line:column", and the line. */
 static void put_place(base_string *out, const char *head, const bpl_source *source, uint32_t start, uint32_t end)
 {
     position at = position_of(source, start);
     base_string_printf(out, "\n%s %s:%u:%u\n", head, *source->name ? source->name : "statement", at.line, at.column);
-    base_string_put(out, source->text + at.begin, at.line_length);
-    base_string_puts(out, "\n");
-    bpl_put_times(out, " ", bpl_columns(source->text + at.begin, start > at.begin ? start - at.begin : 0));
-    uint32_t stop = end > at.begin + at.line_length ? at.begin + at.line_length : end;
-    int64_t width = stop > start ? bpl_columns(source->text + start, stop - start) : 1;
-    bpl_put_times(out, "^", width ? width : 1);
+    put_excerpt(out, source, &at, start, end);
 }
 
 static void put_calls(base_string *out, const trace *calls)
@@ -223,7 +262,7 @@ static void run_clear(bpl_session *session)
     struct bpl_runs *runs = session->runs;
     bpl_error_clear(session);
     wg_lazy_error_clear(session->lazy);
-    session->at = NULL, session->no_result = false, session->interrupted = 0;
+    session->at = NULL, session->no_result = false, session->interrupted = false;
     string_clear(&runs->display), string_clear(&runs->report);
     runs->name[0] = 0;
 }
@@ -234,6 +273,12 @@ typedef struct run {
     wg_bpl_outcome *outcome;
 } run;
 
+static const bpl_node *last_tree(const bpl_source *source)
+{
+    const bpl_statement *last = source->body.count ? &source->body.statements[source->body.count - 1] : NULL;
+    return last && last->bindings ? last->bindings->tree : NULL;
+}
+
 /* A run once there is stack enough for it; answers nothing. */
 static bpl_value *run_statements(bpl_session *session, void *data)
 {
@@ -243,6 +288,7 @@ static bpl_value *run_statements(bpl_session *session, void *data)
     bool shy = false;
     bpl_source *source = source_of(session, asked->name ? asked->name : "", asked->text, asked->length);
     bpl_value *value = source ? bpl_run_source(session, source, &shy) : NULL;
+    if (value && !shy) session->at = last_tree(source); /* the place of what fails while it is shown */
     if (value && !shy && bpl_display(session, value, &runs->display) && runs->display.failed) bpl_fail_memory(session);
     bool shown = value && !shy && runs->display.text && !bpl_failed(session);
     bpl_release(value);
@@ -281,6 +327,6 @@ bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, 
 void wg_bpl_interrupt(wg_bpl *bpl)
 {
     if (!bpl) return;
-    bpl->interrupted = 1;
+    bpl->interrupted = true;
     wg_lazy_stop(bpl->lazy);
 }

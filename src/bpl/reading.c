@@ -3,6 +3,7 @@
  * Values as numbers and texts of the host. Everything here computes what is pending. */
 #include <string.h>
 
+#include "bpl/display.h"
 #include "bpl/kinds.h"
 
 bool bpl_is_dense(const wg_view *view)
@@ -82,9 +83,14 @@ static bool whole_at(bpl_session *session, const bpl_value *value, int64_t posit
         *number = real > 0 ? INT64_MAX : INT64_MIN;
         return true;
     }
+    base_string text = base_string_new(session->allocator);
     bool finite = real - real == 0;
-    if (finite && __builtin_rint(real) == real) return bpl_fail(session, BPL_LIMIT, "%s has at most 64 bits, unlike %.15g", what, real), false;
-    return bpl_fail(session, BPL_DOMAIN, "%s must be whole, not %.15g", what, real), false;
+    bpl_put_float(&text, WG_KIND_F64, real, 15);
+    if (text.failed) bpl_fail_memory(session);
+    else if (finite && __builtin_rint(real) == real) bpl_fail(session, BPL_LIMIT, "%s has at most 64 bits, unlike %s", what, text.text);
+    else bpl_fail(session, BPL_DOMAIN, "%s must be whole, not %s", what, text.text);
+    base_string_free(&text);
+    return false;
 }
 
 bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *what, int64_t *number)
@@ -117,7 +123,7 @@ bool bpl_to_integers(bpl_session *session, const bpl_value *value, const char *w
     *numbers = base_allocate(session->allocator, ((size_t)*count + 1) * sizeof **numbers);
     if (!*numbers) return bpl_fail_memory(session), false;
     for (int64_t i = 0; i < *count; i++)
-        if (!whole_at(session, value, i, what, infinite, &(*numbers)[i])) {
+        if (!bpl_goes_on(session, i) || !whole_at(session, value, i, what, infinite, &(*numbers)[i])) {
             bpl_free_integers(session, *numbers, *count);
             return *numbers = NULL, false; /* callers may free what there is in any case */
         }

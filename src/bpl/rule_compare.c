@@ -109,6 +109,8 @@ static bpl_number ordered(bpl_session *session, bpl_number a, bpl_number b, bool
     bool left = a.class == BPL_CLASS_CHARACTER, right = b.class == BPL_CLASS_CHARACTER;
     if (left && right) return truth(or_equal ? wg_array_less_equal(a.array, b.array) : wg_array_less(a.array, b.array));
     if (left || right) return constant(session, a.array, b.array, right);
+    a = bpl_settled(session, a), b = bpl_settled(session, b);
+    if (!a.array || !b.array) return bpl_nothing();
     if (a.class == BPL_CLASS_COMPLEX || b.class == BPL_CLASS_COMPLEX)
         return bpl_fail(session, BPL_DOMAIN, "complex numbers have no order"), bpl_nothing();
     if (!bpl_join_compared(session, &a, &b)) return bpl_nothing();

@@ -194,8 +194,10 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
              *rounds = wg_array_and(whole, small);
     wg_array *correction = wg_array_stop_gradient(wg_array_sub(wg_array_round(value), value)); /* exact; and the slope stays */
     value = wg_array_select(rounds, wg_array_add(value, correction), value);
-    wg_array *endless = wg_array_equal_scalar(wg_array_abs(n.array), (double)__builtin_inf()), *none = wg_array_equal_scalar(k.array, 0);
-    return wg_array_select(wg_array_and(endless, none), wg_array_ones_like(value), value); /* none of infinitely many: one way */
+    /* Of infinitely many: none in one way, some in infinitely many. */
+    wg_array *endless = wg_array_equal_scalar(n.array, (double)__builtin_inf()), *none = wg_array_equal_scalar(k.array, 0);
+    value = wg_array_select(wg_array_and(endless, none), wg_array_ones_like(value), value);
+    return wg_array_select(wg_array_and(endless, wg_array_and(whole_k, wg_array_greater_scalar(k.array, 0))), n.array, value);
 }
 
 static bpl_number no_whole_count(bpl_session *session)

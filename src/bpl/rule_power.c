@@ -48,11 +48,13 @@ bpl_number bpl_rule_logarithm(bpl_session *session, bpl_number a)
     return bpl_numeric(session, &a) ? bpl_settled(session, logarithm(session, a)) : bpl_nothing();
 }
 
-/* By parts: an infinite one harms no other. */
+/* By parts: an infinite one harms no other. By 0 there is no quotient: the base is 1. */
 static bpl_number quotient_by_real(bpl_number a, bpl_number b)
 {
     wg_kind part = bpl_number_kind(a) == WG_KIND_C128 ? WG_KIND_F64 : WG_KIND_F32;
-    wg_array *by = wg_array_convert(b.array, part), *re = wg_array_div(wg_array_real(a.array), by), *im = wg_array_div(wg_array_imag(a.array), by);
+    wg_array *by = wg_array_convert(b.array, part);
+    by = wg_array_select(wg_array_equal_scalar(by, 0), wg_array_full_like(by, (double)__builtin_nan("")), by);
+    wg_array *re = wg_array_div(wg_array_real(a.array), by), *im = wg_array_div(wg_array_imag(a.array), by);
     return bpl_like(a, wg_array_complex(re, im));
 }
 

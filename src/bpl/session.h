@@ -5,7 +5,7 @@
 #define BPL_SESSION_H
 
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "bpl/call.h"
 #include "wengert/bpl.h"
@@ -81,7 +81,7 @@ struct wg_bpl {
     bpl_error error;
     bool shows;             /* the value of every statement of the source that runs is written, the last one's aside */
     bool no_result;         /* the NULL just answered is "no result", no error */
-    volatile sig_atomic_t interrupted;
+    atomic_bool interrupted; /* set by any thread, and by signal handlers */
     /* Symbols: names by number; their values in the session, by number. */
     char **symbol_texts;
     uint32_t symbol_count, symbol_capacity;
@@ -143,6 +143,8 @@ void *bpl_fail_memory(bpl_session *session); /* LIMIT */
 void *bpl_fail_interrupted(bpl_session *session); /* INTERRUPT; it is served */
 /* Serves an interrupt: false and INTERRUPT where one waits. */
 static inline bool bpl_go_on(bpl_session *session) { return !session->interrupted || bpl_fail_interrupted(session); }
+/* The same in a loop over items that makes no values: asked at every 65536th. */
+static inline bool bpl_goes_on(bpl_session *session, int64_t item) { return (item & 0xFFFF) || bpl_go_on(session); }
 bool bpl_failed(const bpl_session *session);
 void bpl_error_clear(bpl_session *session);
 /* public.c: the calls that an error came through: one more, and none. */
@@ -167,6 +169,10 @@ bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node);
 /* bpl_source_new for a text that is run: settings of literals that it begins with (•prefs [..]) hold for the rest of it. execute.c */
 bpl_source *bpl_read_source(bpl_session *session, const char *name, const char *text, size_t length);
 
+/* The session's allocator for one call that takes long and asks for memory now and then: it gives none once an interrupt waits. What failed for want of memory
+ * then: INTERRUPT or LIMIT, false. file.c */
+wg_allocator bpl_stopping_allocator(bpl_session *session);
+bool bpl_fail_stopping(bpl_session *session);
 /* Appends a file's text, that of standard input where path is NULL; file.c. False: IO, LIMIT or INTERRUPT. */
 bool bpl_read_file(bpl_session *session, const char *path, base_string *text);
 

@@ -118,18 +118,19 @@ typedef struct reading {
     base_csv table, texts; /* texts: the same fields as they stand, once they are asked for */
     bool has_texts;
     bpl_csv_dialect dialect;
+    wg_allocator allocator;
 } reading;
 
 static bool csv_failed(bpl_session *session, const wg_error *error)
 {
-    if (error->code == WG_MEMORY) return bpl_fail_memory(session);
+    if (error->code == WG_MEMORY) return bpl_fail_stopping(session);
     return bpl_fail(session, BPL_DOMAIN, "•csv, line %d: %s", (int)error->line, error->message);
 }
 
 static bool ask_texts(reading *r)
 {
     wg_error error = {.code = WG_OK};
-    if (!r->has_texts) r->has_texts = base_csv_read_texts(&r->texts, r->session->allocator, "", r->text, r->length, &error);
+    if (!r->has_texts) r->has_texts = base_csv_read_texts(&r->texts, &r->allocator, "", r->text, r->length, &error);
     return r->has_texts || csv_failed(r->session, &error);
 }
 
@@ -220,7 +221,8 @@ static bpl_value *read_table(reading *r)
 {
     wg_error error = {.code = WG_OK};
     bpl_value *result = NULL;
-    if (!base_csv_read(&r->table, r->session->allocator, "", r->text, r->length, &error)) return csv_failed(r->session, &error), NULL;
+    r->allocator = bpl_stopping_allocator(r->session);
+    if (!base_csv_read(&r->table, &r->allocator, "", r->text, r->length, &error)) return csv_failed(r->session, &error), NULL;
     bool named = check_names(r, r->dialect.text_columns, "text_columns") && check_names(r, r->dialect.numeric_columns, "numeric_columns");
     if (named) result = columns_record(r);
     base_csv_free(&r->table);
@@ -384,7 +386,7 @@ bpl_value *bpl_system_csv_of(bpl_session *session, const bpl_call *call)
     int64_t rows = 0;
     bool done = bpl_csv_dialect_read(session, call->left, true, &w.dialect) && check_columns(session, call->right, &rows) &&
         put_header(&w, call->right);
-    for (int64_t row = 0; done && row < rows; row++) {
+    for (int64_t row = 0; done && row < rows && (done = bpl_go_on(session)); row++) {
         int64_t columns = call->right->items->volume;
         size_t start = text.length;
         for (int64_t i = 0; done && i < columns; i++) {

@@ -7,13 +7,19 @@
 #include "bpl/kinds.h"
 #include "bpl/system.h"
 
+#define PART ((size_t)1 << 24) /* bytes between interrupts */
+
 static bpl_value *digest_text(bpl_session *session, const void *bytes, size_t length)
 {
     base_sha256 hash;
     uint8_t digest[32];
     char text[65];
     base_sha256_start(&hash);
-    base_sha256_add(&hash, bytes, length);
+    for (size_t at = 0, more; at < length; at += more) {
+        more = length - at < PART ? length - at : PART;
+        if (!bpl_go_on(session)) return NULL;
+        base_sha256_add(&hash, (const char *)bytes + at, more);
+    }
     base_sha256_finish(&hash, digest);
     base_sha256_hex(digest, text);
     return bpl_string(session, text, 64);
@@ -32,10 +38,11 @@ static bpl_value *digest_numbers(bpl_session *session, const bpl_value *value)
     for (size_t i = 0; good && i < count; i++) {
         double number, imaginary;
         bpl_parts_of(&view, (int64_t)i, &number, &imaginary);
+        if (!bpl_goes_on(session, (int64_t)i)) break;
         good = imaginary == 0 && number >= 0 && number <= 255 && number == (double)(uint8_t)number;
         bytes[i] = good ? (uint8_t)number : 0;
     }
-    bpl_value *result = good ? digest_text(session, bytes, count) : bpl_fail(session, BPL_DOMAIN, "the bytes of •hash are whole numbers in 0 .. 255");
+    bpl_value *result = bpl_failed(session) ? NULL : good ? digest_text(session, bytes, count) : bpl_fail(session, BPL_DOMAIN, "the bytes of •hash are whole numbers in 0 .. 255");
     base_free(session->allocator, bytes, count + 1);
     return result;
 }

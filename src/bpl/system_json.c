@@ -103,12 +103,13 @@ bpl_value *bpl_system_json(bpl_session *session, const bpl_call *call)
     reader r = {session, fill_of(session, call->left)};
     if (bpl_failed(session)) return NULL;
     if (!bpl_to_text(session, call->right, "what •json reads", &text, &length)) return bpl_release(r.fill), NULL;
-    base_arena arena = base_arena_new(session->allocator);
+    wg_allocator allocator = bpl_stopping_allocator(session);
+    base_arena arena = base_arena_new(&allocator);
     wg_error error = {.code = WG_OK};
     bpl_value *value = NULL;
     const base_json *json = base_json_read(&arena, "", text, length, &error);
     if (json) value = read_json(&r, json);
-    else if (error.code == WG_MEMORY) bpl_fail_memory(session);
+    else if (error.code == WG_MEMORY) bpl_fail_stopping(session);
     else bpl_fail(session, BPL_DOMAIN, "•json, line %d, column %d: %s", (int)error.line, (int)error.column, error.message);
     base_arena_free(&arena);
     base_free(session->allocator, text, length + 1);

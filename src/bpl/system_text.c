@@ -195,19 +195,20 @@ static bpl_value *change_case(bpl_session *session, bpl_value *value, void *data
     int64_t volume = bpl_volume(value), longer = 0;
     bool vector = bpl_rank(value) == 1 && !value->keys; /* where a text may grow */
     utf8proc_int32_t to[LONGEST];
-    for (int64_t i = 0; vector && i < volume; i++) longer += mapped(((const uint32_t *)view.data)[i], option, to) - 1;
+    for (int64_t i = 0; vector && i < volume && bpl_goes_on(session, i); i++) longer += mapped(((const uint32_t *)view.data)[i], option, to) - 1;
+    if (bpl_failed(session)) return NULL;
     size_t bytes = (size_t)(volume + longer) * sizeof(uint32_t);
     uint32_t *codes = base_allocate(session->allocator, bytes);
     if (!codes) return bpl_fail_memory(session);
     int64_t at = 0;
-    for (int64_t i = 0; i < volume; i++) {
+    for (int64_t i = 0; i < volume && bpl_goes_on(session, i); i++) {
         uint32_t code = ((const uint32_t *)view.data)[i];
         int count = mapped(code, option, to);
         if (vector && option == CASE_LOWER && ends_word((const uint32_t *)view.data, volume, i)) to[0] = 0x3C2;
         if (!vector && count > 1) to[0] = (utf8proc_int32_t)code, count = 1;
         for (int k = 0; k < count; k++) codes[at++] = (uint32_t)to[k];
     }
-    bpl_value *result = vector ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &at, codes)
+    bpl_value *result = bpl_failed(session) ? NULL : vector ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &at, codes)
         : bpl_numbers_alike(session, value, BPL_CLASS_CHARACTER, WG_KIND_CHAR, codes);
     base_free(session->allocator, codes, bytes);
     return result;
@@ -266,7 +267,7 @@ bpl_value *bpl_system_literal(bpl_session *session, const bpl_call *call)
     if (!source) return NULL;
     const bpl_node *at = session->at, *tree = NULL;
     if (source->body.count != 1) bpl_fail(session, BPL_DOMAIN, "•literal reads one value");
-    else tree = bpl_bind(session, source, &source->body.statements[0], (bpl_roles){no_roles, NULL});
+    else tree = bpl_bind(session, source, &source->body.statements[0], (bpl_roles){no_roles, NULL, NULL});
     if (tree && is_data(session, tree)) value = bpl_evaluate_value(session, tree);
     session->at = at;
     bpl_source_release(source);

@@ -71,6 +71,8 @@ typedef struct bpl_binding {
     uint32_t count;            /* of names that the binder asked for */
     const bpl_symbol *names;   /* [count] */
     const uint8_t *roles;      /* [count]: bpl_role */
+    uint32_t path_count;       /* of paths on arrays that hold functions */
+    const bpl_node *const *paths; /* [path_count]: those that were functions have that role */
 } bpl_binding;
 
 typedef struct bpl_statement {
@@ -122,10 +124,11 @@ struct bpl_source {
 
 typedef enum bpl_attachment { BPL_ATTACH_INVERSE, BPL_ATTACH_SLOPE } bpl_attachment; /* f⁻←g, f∂←g */
 
-/* What the binder asks: the role of a name now. */
+/* What the binder asks: the role of a name now, and whether a path on an array that holds functions leads to one (NULL: nobody knows). */
 typedef struct bpl_roles {
     bpl_role (*of)(void *user, bpl_symbol name);
     void *user;
+    bool (*is_function)(void *user, const bpl_node *path);
 } bpl_roles;
 
 /* Tokens and statements of a text [length], unbound; names of glyphs behind backquotes are the glyphs (respell.h). NULL and SYNTAX, with the place of the first mistake: invalid UTF-8 (the byte offset), a

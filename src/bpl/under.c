@@ -229,6 +229,7 @@ static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl
  * the form of the parts. */
 static bpl_value *put_back(bpl_session *session, bpl_value *g, bpl_value *y, const selection *s, bpl_value *made)
 {
+    if (!s->selected && !bpl_volume(y) && !bpl_volume(made)) return bpl_keep(y); /* nothing came of nothing */
     bool nests = s->selected && s->selected->type == BPL_ITEMS && bpl_is_simple(y) && bpl_leaf_count(s->selected) == (uint64_t)bpl_volume(y);
     bpl_value *result = !s->selected || nests ? bpl_apply_inverse(session, g, NULL, made) : NULL;
     if (result || !s->selected || (nests && !bpl_forgive(session))) return result;

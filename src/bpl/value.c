@@ -8,9 +8,11 @@
 
 /* ---- heads ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* Loops of the host make values: an interrupt is served here. */
 static bpl_value *head_new(bpl_session *session, bpl_type type)
 {
     bpl_value *value = session->free_values;
+    if (session->interrupted) return bpl_fail_interrupted(session);
     if (value) session->free_values = value->next;
     else if (!(value = base_allocate(session->allocator, sizeof *value))) return bpl_fail_memory(session);
     *value = (bpl_value){.references = 1, .type = (uint8_t)type, .session = session};

@@ -53,8 +53,9 @@ exec_block exec_fold_block(exec_fold fold);
 
 /* ---- lists: steps over one block ---- */
 
-/* Where a register's items are. CELL: in a slot of the cells, which the stage fills; LINE: one line, which every line of the block reads. */
-typedef enum exec_map_home { HOME_NONE, HOME_ROOM, HOME_DENSE, HOME_ONE, HOME_WRITE, HOME_CELL, HOME_LINE } exec_map_home;
+/* Where a register's items are. CELL: in a slot of the cells, which the stage fills; LINE: one line, which every line of the block reads; LINES:
+ * whole lines, evenly apart. */
+typedef enum exec_map_home { HOME_NONE, HOME_ROOM, HOME_DENSE, HOME_ONE, HOME_WRITE, HOME_CELL, HOME_LINE, HOME_LINES } exec_map_home;
 
 typedef struct exec_map_register {
     exec_map_home home;
@@ -80,7 +81,7 @@ typedef struct exec_map_step {
     wg_kind kind;   /* of the result */
     exec_block_function function;
     uint32_t target, operand_count, operands[3], scalars;
-    uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which every line reads the same */
+    uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
     int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
     uint32_t index; /* GATHER: of the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
@@ -97,7 +98,7 @@ typedef struct exec_map_block {
 /* Where a register's items begin, and how many bytes further an item (or cell) is. */
 typedef struct exec_map_place {
     uint32_t buffer; /* EXEC_IN_PIECE: a thread's piece of scratch; EXEC_IN_CELLS: the cells' slots */
-    uint16_t step;
+    uint32_t step;
     uint16_t from;   /* exec_map_from */
     int64_t offset;  /* bytes */
 } exec_map_place;
@@ -138,6 +139,7 @@ typedef struct exec_map_choice {
     bool across;
     bool inside;   /* cells: their reads are gathered already */
     bool narrow;   /* lines so short that cells are repeated for their items */
+    bool apart;    /* lines of larger arrays are read where they stand; cells are numbered as lines are */
     int64_t width; /* items of a whole line, 0: blocks do not begin at lines */
     int64_t slot_bytes; /* of a cell register */
 } exec_map_choice;

@@ -186,7 +186,7 @@ typedef struct exec_planes {
  * comparisons from the last position down, as the derivative records them. A run has EXEC_WINDOW_RUN items at least, or it is of one window
  * and there is room for as many. */
 #define EXEC_WINDOW_RUN 16 /* a multiple of every level's lanes */
-#define EXEC_WINDOW_POSITIONS 16
+#define EXEC_WINDOW_POSITIONS 32
 typedef struct exec_window_row {
     wg_kind kind;
     bool relu, sum;

@@ -209,7 +209,7 @@ typedef struct pieces {
 typedef struct pieces_work {
     exec_run *run;
     const pieces *facts;
-    int64_t base; /* of units */
+    int64_t first, count; /* of the pieces under way */
 } pieces_work;
 
 static void zero_part(void *context, exec_range range, uint32_t thread)
@@ -232,16 +232,16 @@ static void minus_part(void *context, exec_range range, uint32_t thread)
                   (f->common_end - f->common_first) * f->inner);
 }
 
-/* Units: blocks of outer places of pieces. */
+/* Units: blocks of pieces of outer places, these in order: what a thread made of some rows is in its caches. */
 static void piece_part(void *context, exec_range range, uint32_t thread)
 {
     const pieces_work *work = context;
     const pieces *f = work->facts;
     (void)thread;
     int64_t width = base_kinds[f->result.kind].bytes;
-    for (int64_t unit = work->base + range.first; unit < work->base + range.end; unit++) {
-        const piece *own = &f->list[unit / f->blocks / f->outer];
-        int64_t row = unit / f->blocks % f->outer, at = unit % f->blocks * PIECE_ITEMS, items = own->count * f->inner;
+    for (int64_t unit = range.first; unit < range.end; unit++) {
+        const piece *own = &f->list[work->first + unit / f->blocks % work->count];
+        int64_t row = unit / f->blocks / work->count, at = unit % f->blocks * PIECE_ITEMS, items = own->count * f->inner;
         int64_t count = items - at < PIECE_ITEMS ? items - at : PIECE_ITEMS;
         if (count <= 0) continue;
         char *from = own->from.scratch_at < 0 ? exec_items(work->run, &own->from.value) : work->run->scratch + own->from.scratch_at;
@@ -253,15 +253,14 @@ static void piece_part(void *context, exec_range range, uint32_t thread)
 static void run_pieces(exec_run *run, const exec_stage *stage)
 {
     const pieces *f = stage->prepared;
-    pieces_work work = {.run = run, .facts = f};
+    pieces_work work = {run, f, 0, f->apart ? f->count : 1};
     int64_t units = f->outer * f->blocks; /* of one piece */
     if (!f->result.volume) return;
     double cost = (double)f->result.volume / (double)units / (double)(f->apart ? f->count : 1) + 1;
     if (f->fills) exec_run_split(run, f->result.volume, 4096, 0.5, zero_part, &work);
     if (f->common_first < f->common_end) exec_run_split(run, f->outer, 1, (double)f->inner, minus_part, &work);
     for (int64_t i = 0; i < f->count; i++) exec_dense_items(run, &f->list[i].from);
-    if (f->apart) exec_run_split(run, f->count * units, 1, cost, piece_part, &work);
-    for (; !f->apart && work.base < f->count * units; work.base += units) exec_run_split(run, units, 1, cost, piece_part, &work);
+    for (; work.first < f->count; work.first += work.count) exec_run_split(run, work.count * units, 1, cost, piece_part, &work);
     exec_canonical_all(run, f->canonical, &f->result);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A factorisation under
- * way is not interrupted: a stop is served between matrices. */
+ * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A stop is served between
+ * matrices, and between the products of an elimination, which then goes through what is left without them; LAPACK is not interrupted. */
 #include "exec/exec_call.h"
 #include "graph/dense.h"
 
@@ -19,9 +19,12 @@ typedef struct dense_call {
     double unit_cost;
 } dense_call;
 
+#define SERVED (1 << 20) /* a product of so many multiplications asks for a stop first: the clock is dearer than a small one */
+
 /* Of one thread. Products of an elimination are many and small: what they have in common is set once. */
 typedef struct dense_tools {
     const exec_kernels *kernels;
+    exec_pause pause;
     char *workspace;
     exec_product product;
 } dense_tools;
@@ -46,6 +49,7 @@ static void add_product(void *user, wg_kind kind, int64_t rows, int64_t depth, i
     dense_tools *with = user;
     exec_product *product = &with->product;
     (void)kind;
+    if (rows * depth * columns >= SERVED && !with->pause.go_on(with->pause.user)) return;
     set_product(product, rows, depth, columns);
     product->a = a, product->b = b, product->result = c;
     product->a_rows.stride[0] = a_row, product->b_depth.stride[0] = b_row, product->result_rows.stride[0] = c_row;
@@ -88,7 +92,7 @@ static void dense_part(void *context, exec_range range, uint32_t thread)
     dense_work *work = context;
     const dense_call *d = work->facts;
     char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
-    dense_tools with = {work->run->kernels, scratch + d->dense.scratch, added_product(d->dense.call.kind)};
+    dense_tools with = {work->run->kernels, exec_run_pause(work->run, thread), scratch + d->dense.scratch, added_product(d->dense.call.kind)};
     const base_elimination by = {add_product, factor_panel, solve_leaf, &with};
     for (int64_t item = range.first; item < range.end; item++) {
         if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */

@@ -21,6 +21,7 @@
 
 #define LINE_LEAST 32   /* items of a line from which a step runs a line at a time */
 #define LINE_MOST 1024  /* whole ones stand in a block */
+#define LINES_LEAST 128 /* items of lines which are read where they stand; shorter ones are put beside each other */
 
 typedef struct map {
     exec_map_list list;
@@ -44,6 +45,9 @@ static void store(const exec_map_work *work, const exec_map_step *step, int64_t 
         kernels->stream(part, to, items, count * (int64_t)width);
     } else if (is_one(from)) {
         exec_fill(to, items, width, count);
+    } else if (from->home == HOME_LINES) {
+        const exec_map_read *read = &work->list->reads[from->index];
+        exec_walk_gather(kernels, &read->walk, exec_items(work->run, &read->value), first, count, to);
     } else {
         memcpy(to, items, (size_t)count * width);
     }
@@ -56,9 +60,10 @@ static void run_lines(const exec_map_list *list, const exec_map_step *step, char
     int64_t ahead[3], width = block->width;
     for (uint32_t o = 0; o < step->operand_count; o++) {
         const exec_map_register *r = &list->registers[step->operands[o]];
-        bool still = (step->scalars | step->repeats) >> o & 1;
+        bool apart = r->home == HOME_LINES, still = !apart && (step->scalars | step->repeats) >> o & 1;
+        int64_t items = apart ? list->reads[r->index].walk.strides[0] : step->cells >> o & 1 ? 1 : width;
         operands[o] = at[step->operands[o]];
-        ahead[o] = still ? 0 : (step->cells >> o & 1 ? 1 : width) * base_kinds[r->kind].bytes;
+        ahead[o] = still ? 0 : items * base_kinds[r->kind].bytes;
     }
     for (int64_t done = 0; done < block->count; done += width) {
         step->function(target, (const void *const *)operands, step->scalars | step->cells, width);
@@ -216,7 +221,8 @@ static void run_part(void *context, exec_range range, uint32_t thread)
     char *piece = work->run->scratch + m->scratch_at + thread * m->piece_bytes;
     exec_map_work own = {.run = work->run, .list = &m->list, .at = (char **)(piece + m->at_bytes)};
     for (int64_t first = range.first; first < range.end; first += m->block) {
-        exec_map_block block = {.begin = {first}, .count = range.end - first < m->block ? range.end - first : m->block, .width = m->width};
+        exec_map_block block = {.begin = {[EXEC_FROM_ITEM] = first, [EXEC_FROM_CELL] = m->width ? first / m->width : 0},
+                                .count = range.end - first < m->block ? range.end - first : m->block, .width = m->width};
         exec_map_list_run(&own, piece, NULL, &block);
     }
     exec_map_list_done(&own);
@@ -313,6 +319,7 @@ static void give_operand(exec_map_list *m, const exec_map_choice *choice, exec_m
     bool repeated = !step->cell && (root->cell || root->home == HOME_LINE);
     step->operands[o] = reg;
     if (is_one(root)) step->scalars |= 1u << o;
+    else if (root->home == HOME_LINES) step->repeats |= 1u << o;
     else if (repeated && choice->narrow) step->operands[o] = spread(m, reg);
     else if (repeated && (choice->across || root->home == HOME_LINE)) step->repeats |= 1u << o;
     else if (repeated) step->cells |= 1u << o;
@@ -572,7 +579,7 @@ uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams)
         if (base_kinds[list->registers[r].kind].bytes > width) width = base_kinds[list->registers[r].kind].bytes;
     *streams = list->room_count;
     for (uint32_t w = 0; w < list->write_count; w++) *streams += !list->writes[w].past;
-    for (uint32_t r = 0; r < list->read_count; r++) *streams += list->registers[r].home == HOME_DENSE;
+    for (uint32_t r = 0; r < list->read_count; r++) *streams += list->registers[r].home == HOME_DENSE || list->registers[r].home == HOME_LINES;
     return width;
 }
 
@@ -608,7 +615,11 @@ static exec_map_place place_of(const exec_map_list *m, const exec_map_choice *ch
         return place;
     }
     place.from = r->home == HOME_CELL ? EXEC_FROM_SLOT : r->home == HOME_LINE ? EXEC_FROM_COLUMN : r->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM;
-    place.step = r->home == HOME_ONE ? 0 : (uint16_t)bytes;
+    place.step = r->home == HOME_ONE ? 0 : bytes;
+    if (r->home == HOME_LINES) {
+        place.from = EXEC_FROM_CELL;
+        place.step = (uint32_t)(m->reads[r->index].walk.strides[0] * bytes);
+    }
     if (r->home == HOME_CELL) {
         place.buffer = EXEC_IN_CELLS;
         place.offset = r->index * choice->slot_bytes;
@@ -633,11 +644,20 @@ static bool is_line(const exec_walk *walk, int64_t width)
     return width >= LINE_LEAST && walk->rank == 2 && walk->strides[0] == 0 && walk->strides[1] == 1 && walk->shape[1] == width;
 }
 
+/* Lines of `width` items that are side by side, evenly apart. */
+static bool are_lines(const exec_walk *walk, int64_t width)
+{
+    return width >= LINES_LEAST && walk->rank == 2 && walk->strides[1] == 1 && walk->shape[1] == width && walk->strides[0] > 0 &&
+           walk->strides[0] <= INT32_MAX / walk->width;
+}
+
 static exec_map_home home_of_read(const exec_map_read *read, bool cell, const exec_map_choice *choice)
 {
     if (read->walk.one) return HOME_ONE;
     if (read->walk.dense) return HOME_DENSE;
-    return !cell && is_line(&read->walk, choice->width) ? HOME_LINE : HOME_NONE;
+    if (cell || choice->width == 0) return HOME_NONE;
+    if (choice->apart && are_lines(&read->walk, choice->width)) return HOME_LINES;
+    return is_line(&read->walk, choice->width) ? HOME_LINE : HOME_NONE;
 }
 
 static void take_values(const exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *m)
@@ -703,20 +723,23 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     return true;
 }
 
-/* The length of lines of which some read has the same for all (a bias); 0: none. */
-static int64_t repeated_line(const exec_map_program *program)
+/* The length of lines of which some read has the same for all (a bias), else of those that some has apart; 0: none. */
+static int64_t line_of(const exec_map_program *program)
 {
+    int64_t apart = 0;
     for (uint32_t r = 0; r < program->read_count; r++) {
         const exec_value *value = &program->reads[r];
         exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
-        if (walk.rank == 2 && walk.shape[1] <= LINE_MOST && is_line(&walk, walk.shape[1])) return walk.shape[1];
+        if (walk.rank != 2 || walk.shape[1] > LINE_MOST) continue;
+        if (is_line(&walk, walk.shape[1])) return walk.shape[1];
+        if (are_lines(&walk, walk.shape[1])) apart = walk.shape[1];
     }
-    return 0;
+    return apart;
 }
 
 bool exec_map_program_prepare(exec_build *build, const exec_map_program *program, exec_stage *stage)
 {
-    exec_map_choice all = {.width = repeated_line(program)};
+    exec_map_choice all = {.width = line_of(program), .apart = true};
     map *m = base_arena_take_zeroed(build->arena, sizeof *m);
     if (!m) return base_fail_memory(build->error);
     m->volume = program->volume;
@@ -785,6 +808,6 @@ bool exec_map_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     if (from->instruction_count == 0 && from->read_count == 1 && from->write_count == 1) return prepare_copy(build, index, stage);
     exec_map_program program;
     if (!exec_map_program_of(build, index, NULL, &program)) return false;
-    program.volume = program.writes[0].value.volume;
+    program.volume = program.write_count ? program.writes[0].value.volume : 0; /* none: all that it makes is made again where it is read */
     return exec_map_program_prepare(build, &program, stage);
 }

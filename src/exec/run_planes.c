@@ -54,7 +54,8 @@ typedef struct planes_work {
     const planes *facts;
     const char *from, *bank;
     char *result, *packed;
-    bool *wild; /* [group] a weight is no number */
+    bool *wild;   /* [group] a weight is no number */
+    bool *filled; /* [thread] its piece has its paddings */
 } planes_work;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -212,18 +213,17 @@ static void stage_planes(const planes_work *work, int64_t image, int64_t group, 
     if (is_half(f)) widen(work, to, piece, f->piece_items);
 }
 
-/* Paddings: the items inside change. */
-static void fill_pieces(const planes_work *work, int64_t pieces)
+/* Paddings, once a run: the items inside change. What steps read of planes beyond their last items is not used. */
+static void fill_piece(const planes_work *work, char *piece)
 {
     const planes *f = work->facts;
-    char item[sizeof(double)];
-    base_number_store(f->w.kind, item, 0, base_number_from_double(f->w.kind, f->w.fill));
-    for (int64_t i = 0; i < pieces; i++) {
-        char *piece = piece_of(work, (uint32_t)i);
-        memset(piece, 0, (size_t)f->piece_bytes);
-        char *images = is_half(f) ? piece + f->raw_at : f->slope ? piece + f->images_at : piece;
-        if (!f->back || f->slope) exec_fill(images, item, (size_t)width_of(f), f->slope ? f->images.channel_items : f->piece_items);
-    }
+    int64_t width = exec_windows_width(&f->w), count = f->slope ? f->images.channel_items : f->piece_items;
+    char item[sizeof(double)], *images = is_half(f) ? piece + f->raw_at : f->slope ? piece + f->images_at : piece;
+    base_number_store(f->w.kind, item, 0, base_number_from_double(f->w.kind, f->back && !f->slope ? 0 : f->w.fill));
+    exec_fill(images, item, (size_t)width_of(f), count);
+    if (f->slope) memset(piece, 0, (size_t)(f->piece_items * width));
+    memset(piece + f->piece_items * width, 0, (size_t)(EXEC_PLANE_SLACK * width));
+    if (f->slope) memset(piece + f->images_at + count * width, 0, (size_t)(EXEC_PLANE_SLACK * width));
 }
 
 /* ---- results ---- */
@@ -358,6 +358,8 @@ static void planes_part(void *context, exec_range units, uint32_t thread)
     const planes *f = work->facts;
     char *piece = piece_of(work, thread);
     int64_t plane = f->area[0] * f->area[1], staged = -1;
+    if (!work->filled[thread]) fill_piece(work, piece);
+    work->filled[thread] = true;
     for (int64_t unit = units.first; unit < units.end && !atomic_load_explicit(work->run->stop, memory_order_relaxed); unit++) {
         int64_t of = unit / f->parts, image = of / f->w.groups, group = of % f->w.groups, row = unit % f->parts * f->part_rows;
         int64_t rows = least(f->rows - row, f->part_rows), first = of * f->rows + row;
@@ -384,7 +386,8 @@ static void run_planes(exec_run *run, const exec_stage *stage)
     if (units == 0 || f->rows == 0) return;
     if (f->steps) exec_run_split(run, f->w.groups * f->steps, 16, (double)f->rows, pack_steps, &work);
     find_wild(&work);
-    fill_pieces(&work, least(run->threads, units));
+    work.filled = work.wild + f->w.groups;
+    memset(work.filled, 0, run->threads * sizeof *work.filled);
     exec_run_split(run, units, 1, f->unit_cost, planes_part, &work);
 }
 
@@ -515,7 +518,7 @@ static void lay_room(planes *f, exec_build *build)
     f->lines_at = room_after(f->slope_at, f->slope ? (places + EXEC_WINDOW_RUN) * width : 0);
     f->piece_bytes = room_after(f->lines_at, f->slope ? f->staged * EXEC_WINDOW_RUN * width : 0);
     f->packed_at = exec_scratch_take(build, f->w.groups * f->steps * f->rows * width);
-    f->wild_at = exec_scratch_take(build, f->w.groups);
+    f->wild_at = exec_scratch_take(build, f->w.groups + build->threads);
     f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->w.images * f->w.groups * f->parts, 1));
 }
 

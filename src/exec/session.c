@@ -343,7 +343,35 @@ static inline void place_results(wg_session *session, const wg_run_memory *memor
     }
 }
 
-static inline void copy_results(wg_session *session, const wg_run_memory *memory)
+typedef struct result_copy {
+    const wg_session *session;
+    const exec_walk *walk;
+    wg_kind kind;
+    const char *from;
+    char *to;
+} result_copy;
+
+static void copy_result(void *context, exec_range range, uint32_t thread)
+{
+    const result_copy *copy = context;
+    const exec_kernels *kernels = copy->session->kernels;
+    char *to = copy->to + range.first * copy->walk->width;
+    (void)thread;
+    exec_walk_gather(kernels, copy->walk, copy->from, range.first, range.end - range.first, to);
+    kernels->canonical_nan(copy->kind, to, range.end - range.first);
+}
+
+#define COPY_WHOLE 4096 /* items that are copied at once */
+
+/* Shared out, and stopped where a stop comes: false then. */
+static bool copy_large(wg_session *session, exec_run *run, const exec_value *value, const exec_walk *walk, const char *from, char *to, wg_error *error)
+{
+    result_copy copy = {session, walk, value->kind, from, to};
+    exec_run_split(run, value->volume, 1024, 1, copy_result, &copy);
+    return !atomic_load_explicit(&session->stop, memory_order_relaxed) || base_fail(error, WG_CANCELLED, "the run was stopped");
+}
+
+static inline bool copy_results(wg_session *session, exec_run *run, const wg_run_memory *memory, wg_error *error)
 {
     for (uint32_t i = 0; i < session->plan->entry.keep_count; i++) {
         const exec_result *result = &session->laid.results[i];
@@ -351,9 +379,14 @@ static inline void copy_results(wg_session *session, const wg_run_memory *memory
         if (result->placed || !memory->results[i] || !value->volume) continue;
         exec_walk walk = exec_walk_of(value->kind, value->rank, value->shape, value->strides);
         char *from = session->laid.bases[value->buffer] + value->offset * walk.width;
+        if (value->volume > COPY_WHOLE) {
+            if (!copy_large(session, run, value, &walk, from, memory->results[i], error)) return false;
+            continue;
+        }
         exec_walk_gather(session->kernels, &walk, from, 0, value->volume, memory->results[i]);
         session->kernels->canonical_nan(value->kind, memory->results[i], value->volume);
     }
+    return true;
 }
 
 /* The arena takes its places back. */
@@ -403,7 +436,7 @@ static bool run_session(wg_session *session, const wg_run_options *options, cons
         const exec_packed *packed = NULL;
         good = (!session->prepared || exec_prepared_begin(session, options ? options->parameters : NULL, &packed, &inner)) &&
                (at ? exec_sources_begin_at(session, memory->inputs, &inner) : exec_sources_begin(session, options, &inner)) && run_stages(session, &run, packed, &inner);
-        if (good && memory) copy_results(session, memory);
+        if (good && memory) good = copy_results(session, &run, memory, &inner);
         good = exec_sources_end(session, good, memory == NULL, &inner);
         if (!good) undo_changes(&run);
         if (memory) unplace_results(session);
@@ -431,8 +464,7 @@ static bool run_step(wg_session *session, exec_run *run, void *const *inputs, vo
     const wg_run_memory memory = {.size = sizeof memory, .results = &place, .inputs = inputs};
     place_results(session, &memory);
     bool good = exec_sources_begin_at(session, inputs, error) && run_stages(session, run, NULL, error);
-    if (good) copy_results(session, &memory);
-    return good;
+    return good && copy_results(session, run, &memory, error);
 }
 
 static bool check_loop(const wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)

@@ -7,10 +7,17 @@
 #include "graph/binding.h"
 #include "plan/passes.h"
 
+/* Nodes and stages that are fetched before their turn: of large plans they come from memory. */
+#define AHEAD 64
+#define NEXT 8
+
 typedef struct layering {
     const wg_plan *plan;
     plan_layout *layout;
     base_arena memory;      /* dropped when the layout is made */
+    uint32_t *numbers;      /* of the buffers that stages read, then of those they write: so that the passes over stages read these alone */
+    uint32_t *at;           /* [2 stages + 1] where those begin that a stage reads, then those that it writes */
+    bool again;             /* some stage runs again */
     uint32_t *root;         /* [buffer] the buffer whose block it lies in: its own, or that which it took over in place */
     uint32_t *block_of;     /* [buffer] */
     plan_block *blocks;
@@ -159,6 +166,15 @@ static bool map_failed(const wg_plan *plan, const plan_layout *layout, plan_read
     return false;
 }
 
+static void fetch_sources(const wg_plan *plan, const plan_stage *stage)
+{
+    for (uint32_t r = 0; r < stage->read_count; r++) {
+        const wg_node *node = graph_node(plan->graph, stage->reads[r].node), *source = graph_node(plan->graph, stage->reads[r].source);
+        __builtin_prefetch(node);
+        if (source != node) __builtin_prefetch(source);
+    }
+}
+
 static bool make_maps(layering *l, wg_error *error)
 {
     const wg_plan *plan = l->plan;
@@ -170,6 +186,8 @@ static bool make_maps(layering *l, wg_error *error)
     if (!maps || !layout->maps) return base_fail_memory(error);
     for (uint32_t s = 0; s < plan->stage_count; s++) {
         layout->maps[s] = maps;
+        if (s + AHEAD < plan->stage_count) __builtin_prefetch(plan->stages[s + AHEAD].reads);
+        if (s + NEXT < plan->stage_count) fetch_sources(plan, &plan->stages[s + NEXT]);
         for (uint32_t r = 0; r < plan->stages[s].read_count; r++)
             if (!map_of_read(plan, layout, plan->stages[s].reads[r], maps++))
                 return map_failed(plan, layout, plan->stages[s].reads[r], error);
@@ -200,6 +218,7 @@ static bool make_buffers(layering *l, wg_error *error)
     if (!layout->buffers || !layout->buffer_of) return base_fail_memory(error);
     for (uint32_t i = 0; i < plan->count; i++) {
         layout->buffer_of[i] = WG_NONE;
+        if (i + AHEAD < plan->count && plan->storage[i + AHEAD] == PLAN_STORED) __builtin_prefetch(plan_node(plan, i + AHEAD));
         if (plan->storage[i] != PLAN_STORED) continue;
         const wg_node *node = plan_node(plan, i);
         plan_buffer buffer = {
@@ -214,25 +233,43 @@ static bool make_buffers(layering *l, wg_error *error)
     return true;
 }
 
-static plan_buffer *buffer_at(const layering *l, uint32_t node)
+static uint32_t number_of(const layering *l, uint32_t node) { return l->layout->buffer_of[l->plan->index[node]]; }
+static plan_buffer *buffer_at(const layering *l, uint32_t node) { return &l->layout->buffers[number_of(l, node)]; }
+
+/* The ranges of `numbers` that a stage reads and writes. */
+static const uint32_t *reads_of(const layering *l, uint32_t s) { return l->numbers + l->at[2 * s]; }
+static const uint32_t *writes_of(const layering *l, uint32_t s) { return l->numbers + l->at[2 * s + 1]; }
+static const uint32_t *end_of(const layering *l, uint32_t s) { return l->numbers + l->at[2 * s + 2]; }
+static bool runs_again(const layering *l, uint32_t s) { return l->again && l->plan->stages[s].again; }
+
+static bool number_stages(layering *l)
 {
-    return &l->layout->buffers[l->layout->buffer_of[l->plan->index[node]]];
+    const wg_plan *plan = l->plan;
+    size_t total = 0, count = 0;
+    for (uint32_t s = 0; s < plan->stage_count; s++) total += (size_t)plan->stages[s].read_count + plan->stages[s].write_count;
+    l->numbers = base_arena_take(&l->memory, (total + 1) * sizeof *l->numbers);
+    l->at = base_arena_take(&l->memory, (2 * (size_t)plan->stage_count + 1) * sizeof *l->at);
+    if (!l->numbers || !l->at) return false;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_stage *stage = &plan->stages[s];
+        l->again |= stage->again;
+        l->at[2 * s] = (uint32_t)count;
+        for (uint32_t r = 0; r < stage->read_count; r++) l->numbers[count++] = number_of(l, stage->reads[r].source);
+        l->at[2 * s + 1] = (uint32_t)count;
+        for (uint32_t w = 0; w < stage->write_count; w++) l->numbers[count++] = number_of(l, stage->writes[w].node);
+    }
+    l->at[2 * plan->stage_count] = (uint32_t)count;
+    return true;
 }
 
 static void find_lifetimes(layering *l)
 {
-    const wg_plan *plan = l->plan;
-    for (uint32_t s = 0; s < plan->stage_count; s++) {
-        const plan_stage *stage = &plan->stages[s];
-        for (uint32_t w = 0; w < stage->write_count; w++) {
-            plan_buffer *buffer = buffer_at(l, stage->writes[w].node);
-            if (!stage->again) buffer->first = s;
-            if (buffer->last < s) buffer->last = s;
-        }
-        for (uint32_t r = 0; r < stage->read_count; r++) {
-            plan_buffer *buffer = buffer_at(l, stage->reads[r].source);
-            if (buffer->last < s) buffer->last = s;
-        }
+    plan_buffer *buffers = l->layout->buffers;
+    for (uint32_t s = 0; s < l->plan->stage_count; s++) {
+        for (const uint32_t *w = writes_of(l, s); w < end_of(l, s); w++)
+            if (!runs_again(l, s)) buffers[*w].first = s;
+        for (const uint32_t *k = reads_of(l, s); k < end_of(l, s); k++)
+            if (buffers[*k].last < s) buffers[*k].last = s;
     }
 }
 
@@ -247,17 +284,19 @@ static uint32_t last_use(const plan_stage *stage, uint16_t reg)
     return 0;
 }
 
-/* May a value computed by `instruction` go over what `source` holds? Every read of it walks its items in order, and none comes after the
- * instruction. */
+/* May a value computed by `instruction` go over what `source` holds? Every read of it walks all its items in order (a part of them that is
+ * widened would be overrun by what is written), and none comes after the instruction. */
 static bool reads_allow(const layering *l, uint32_t s, uint32_t source, uint32_t instruction)
 {
     const plan_stage *stage = &l->plan->stages[s];
     for (uint32_t r = 0; r < stage->read_count; r++) {
         if (stage->reads[r].source != source) continue;
         if (stage->reads[r].cell || r >= stage->read_count - stage->factor_count) return false;
-        uint32_t index = l->plan->index[stage->reads[r].node];
-        if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
         if (last_use(stage, (uint16_t)r) > instruction) return false;
+        if (stage->reads[r].node == source) continue; /* what was computed is read as it lies */
+        uint32_t index = l->plan->index[stage->reads[r].node];
+        if (l->layout->volumes[index] != l->layout->volumes[l->plan->index[source]]) return false;
+        if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
     }
     return true;
 }
@@ -274,11 +313,11 @@ static void reuse_at(layering *l, uint32_t s, plan_write write, bool *taken)
     const plan_stage *stage = &l->plan->stages[s];
     uint32_t instruction = instruction_of(stage, write.reg);
     plan_buffer *own = buffer_at(l, write.node);
-    if (l->lives[l->layout->buffer_of[l->plan->index[write.node]]] > 1) return; /* what it would take over is needed again */
+    if (l->lives[number_of(l, write.node)] > 1) return; /* what it would take over is needed again */
     /* Earlier passes read their items again. */
     if (instruction != WG_NONE && (stage->instructions[instruction].cell || stage->instructions[instruction].pass < stage->last_pass)) return;
     for (uint32_t r = 0; r < stage->read_count && instruction != WG_NONE; r++) {
-        uint32_t number = l->layout->buffer_of[l->plan->index[stage->reads[r].source]];
+        uint32_t number = reads_of(l, s)[r];
         const plan_buffer *old = &l->layout->buffers[number];
         if (old->place != PLAN_PLACE_ARENA || old->last != s || old->bytes != own->bytes || taken[number]) continue;
         if (!reads_allow(l, s, stage->reads[r].source, instruction)) continue;
@@ -292,7 +331,7 @@ static void reuse_at(layering *l, uint32_t s, plan_write write, bool *taken)
 static void reuse_update(layering *l, uint32_t s, bool *taken)
 {
     const plan_stage *stage = &l->plan->stages[s];
-    uint32_t number = l->layout->buffer_of[l->plan->index[stage->reads[0].source]];
+    uint32_t number = reads_of(l, s)[0];
     plan_buffer *own = buffer_at(l, stage->writes[0].node);
     if (own->place != PLAN_PLACE_ARENA || l->layout->buffers[number].place != PLAN_PLACE_ARENA || taken[number]) return;
     taken[number] = true;
@@ -302,14 +341,12 @@ static void reuse_update(layering *l, uint32_t s, bool *taken)
 /* How often each buffer is computed, and room for where it stands each time but the first. */
 static bool count_lives(layering *l)
 {
-    const wg_plan *plan = l->plan;
     uint32_t moves = 0;
     l->lives = base_arena_take_zeroed(&l->memory, ((size_t)l->layout->buffer_count + 1) * sizeof *l->lives);
     if (!l->lives) return false;
-    for (uint32_t s = 0; s < plan->stage_count; s++) {
-        const plan_stage *stage = &plan->stages[s];
-        for (uint32_t w = 0; w < stage->write_count; w++) l->lives[l->layout->buffer_of[plan->index[stage->writes[w].node]]]++;
-        moves += stage->again ? stage->write_count : 0;
+    for (uint32_t s = 0; s < l->plan->stage_count; s++) {
+        for (const uint32_t *w = writes_of(l, s); w < end_of(l, s); w++) l->lives[*w]++;
+        moves += runs_again(l, s) ? (uint32_t)(end_of(l, s) - writes_of(l, s)) : 0;
     }
     l->layout->moves = base_arena_take(&l->layout->memory, ((size_t)moves + 1) * sizeof *l->layout->moves);
     return l->layout->moves != NULL;
@@ -359,12 +396,11 @@ static bool make_blocks(layering *l)
     l->blocks = base_arena_take(&l->memory, (room + l->plan->stage_count) * sizeof *l->blocks);
     if (!l->block_of || !l->home || !l->used || !l->blocks) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
-        const plan_stage *stage = &l->plan->stages[s];
-        for (uint32_t r = 0; r < stage->read_count; r++) l->used[layout->buffer_of[l->plan->index[stage->reads[r].source]]] = s;
-        for (uint32_t w = 0; w < stage->write_count; w++) {
-            uint32_t number = layout->buffer_of[l->plan->index[stage->writes[w].node]];
+        for (const uint32_t *r = reads_of(l, s); r < writes_of(l, s); r++) l->used[*r] = s;
+        for (const uint32_t *w = writes_of(l, s); w < end_of(l, s); w++) {
+            uint32_t number = *w;
             const plan_buffer *buffer = &layout->buffers[number];
-            if (stage->again) {
+            if (runs_again(l, s)) {
                 if (buffer->bytes) add_life(l, s, number);
             } else if (l->block_of[number] = l->home[number] = WG_NONE, buffer->bytes && buffer->place == PLAN_PLACE_ARENA) {
                 if (buffer->alias == WG_NONE) add_block(l, number);
@@ -446,11 +482,9 @@ static void place_all(layering *l)
 /* What one stage needs by itself: its arena reads and its writes, in place counted once, and its scratch. */
 static int64_t stage_bytes(const layering *l, uint32_t s, uint32_t *seen)
 {
-    const plan_stage *stage = &l->plan->stages[s];
     int64_t bytes = lines(l->layout->scratch[s]);
-    for (uint32_t k = 0; k < stage->read_count + stage->write_count; k++) {
-        uint32_t node = k < stage->read_count ? stage->reads[k].source : stage->writes[k - stage->read_count].node;
-        uint32_t number = l->layout->buffer_of[l->plan->index[node]];
+    for (const uint32_t *k = reads_of(l, s); k < end_of(l, s); k++) {
+        uint32_t number = *k;
         if (l->layout->buffers[number].place != PLAN_PLACE_ARENA || l->block_of[number] == WG_NONE || seen[l->block_of[number]] == s + 1)
             continue;
         seen[l->block_of[number]] = s + 1;
@@ -488,6 +522,7 @@ bool plan_layout_make(const wg_plan *plan, const wg_binding *bindings, uint32_t 
     *layout = (plan_layout){.allocator = plan->allocator, .memory = base_arena_new(plan->allocator)};
     layering l = {.plan = plan, .layout = layout, .memory = base_arena_new(plan->allocator)};
     bool good = bind_shapes(&l, bindings, binding_count, error) && make_maps(&l, error) && make_buffers(&l, error);
+    if (good && !number_stages(&l)) good = base_fail_memory(error);
     if (good) {
         find_lifetimes(&l);
         good = make_arena(&l, error);

@@ -120,7 +120,7 @@ static bool fold(plan_matcher *m, const plan_step *step, uint32_t node)
 }
 
 /* Positions of a window whose gradient is looked for. */
-#define FOLD_GRADIENT_MOST 17
+#define FOLD_GRADIENT_MOST 33
 
 static bool is_row(const plan_matcher *m, uint32_t node, wg_op op)
 {

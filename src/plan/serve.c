@@ -5,7 +5,7 @@
 
 #include "plan/passes.h"
 
-#define SERVED_POSITIONS 16 /* of a window whose gradient one kernel passes back */
+#define SERVED_POSITIONS 32 /* of a window whose gradient one kernel passes back */
 
 typedef struct asking {
     const wg_plan *plan;

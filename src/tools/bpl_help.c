@@ -58,6 +58,43 @@ static bool print_system(bpl_console *console, const char *word)
     return false;
 }
 
+static const struct sign {
+    const char *spellings, *title;
+} signs[] = {
+#define SIGN(spellings, title) {spellings, title},
+#include "bpl/signs.def"
+};
+
+#define SIGNS (sizeof signs / sizeof *signs)
+
+static size_t first_spelling(const struct sign *sign) { return strcspn(sign->spellings, " "); }
+
+/* Whether a word is one of its spellings, or all of them. */
+static bool is_spelled(const char *word, const struct sign *sign)
+{
+    size_t length = strlen(word);
+    for (const char *at = sign->spellings; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strcspn(at, " ") == length && !memcmp(at, word, length)) return true;
+    }
+    return !strcmp(word, sign->spellings);
+}
+
+static bool print_sign(bpl_console *console, const char *word)
+{
+    bpl_respelling spelling;
+    for (uint32_t i = 0; *word && bpl_respelling_at(i, &spelling); i++)
+        if (is_called(word, spelling.character, spelling.name)) word = spelling.character;
+    for (size_t i = 0; i < SIGNS; i++) {
+        char first[16];
+        if (!is_spelled(word, &signs[i])) continue;
+        snprintf(first, sizeof first, "%.*s", (int)first_spelling(&signs[i]), signs[i].spellings);
+        bpl_console_print(console, "%s   sign\n  %s\n", signs[i].spellings, signs[i].title);
+        return print_examples(console, first), true;
+    }
+    return false;
+}
+
 static bool print_one(bpl_console *console, const char *word)
 {
     for (uint32_t i = 0; i < BPL_GLYPH_COUNT; i++)
@@ -69,7 +106,7 @@ static bool print_one(bpl_console *console, const char *word)
         bpl_console_print(console, "%s   mark\n  %s\n", bpl_marks[i].text, bpl_marks[i].title);
         return print_examples(console, bpl_marks[i].text), true;
     }
-    return print_system(console, word);
+    return print_sign(console, word) || print_system(console, word);
 }
 
 static void print_all(bpl_console *console)
@@ -80,6 +117,8 @@ static void print_all(bpl_console *console)
     for (uint32_t i = 0; i < BPL_OPERATOR_COUNT; i++) bpl_console_print(console, " %s", bpl_operators[i].glyph);
     bpl_console_print(console, "\nMarks:");
     for (uint32_t i = 0; i < BPL_MARK_COUNT; i++) bpl_console_print(console, " %s", bpl_marks[i].text);
+    bpl_console_print(console, "\nSigns:");
+    for (size_t i = 0; i < SIGNS; i++) bpl_console_print(console, " %.*s", (int)first_spelling(&signs[i]), signs[i].spellings);
     bpl_console_print(console, "\nSystem names:");
     for (uint32_t i = 0; i < BPL_SYSTEM_COUNT; i++) bpl_console_print(console, " •%s", bpl_systems[i].name);
     bpl_console_print(console, "\n]help X tells of one. A backquote and letters are a glyph by its name: `iota is ⍳; Tab completes names and puts the glyph.\n");

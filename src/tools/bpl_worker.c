@@ -162,6 +162,18 @@ static void put_pair(base_string *out, const char *key, const char *text, size_t
     base_json_put_string(out, text, length);
 }
 
+/* The report of an outcome, whose first line says kind and message: here those that are told, as a deadline interrupts. */
+static void put_report(base_string *out, const char *kind, const char *message, const wg_bpl_outcome *outcome)
+{
+    const char *place = strchr(outcome->report, '\n');
+    base_string report = base_string_new(tool_allocator());
+    bool told = !strcmp(kind, outcome->kind);
+    if (!told) base_string_printf(&report, "%s ERROR: %s%s", kind, message, place ? place : "");
+    if (told) put_pair(out, "report", outcome->report, strlen(outcome->report));
+    else put_pair(out, "report", report.text ? report.text : "", report.length);
+    base_string_free(&report);
+}
+
 static void put_error(base_string *out, const char *kind, const char *message, const wg_bpl_outcome *outcome)
 {
     base_string_puts(out, ", \"error\": {\"kind\": ");
@@ -169,7 +181,7 @@ static void put_error(base_string *out, const char *kind, const char *message, c
     put_pair(out, "message", message, strlen(message));
     if (outcome) {
         base_string_printf(out, ", \"line\": %u, \"column\": %u", (unsigned)outcome->line, (unsigned)outcome->column);
-        put_pair(out, "report", outcome->report, strlen(outcome->report));
+        put_report(out, kind, message, outcome);
     }
     base_string_puts(out, "}");
 }

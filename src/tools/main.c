@@ -372,6 +372,7 @@ int main(int count, char **arguments)
     const char *name = arguments[1];
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return help(count - 2, arguments + 2);
     if (!strcmp(name, "--version")) arguments[1] = "version";
+    if (!strcmp(name, "repl")) arguments[1] = "bpl"; /* its other name */
     warn_environment();
     int taken;
     if (count == 3 && (!strcmp(arguments[2], "--help") || !strcmp(arguments[2], "-h")) && print_family(name, stdout)) return tool_finish(NULL);

@@ -101,16 +101,18 @@ def contracted(expression, there, here):
 
 
 def divisors(expression, there, here):
-    """Divisors of floats that have none in common are what rounding leaves of them: their last bits decide."""
+    """Divisors of floats that have none in common, and their multiples, are what rounding leaves of them: their last bits decide."""
     if not re.search("[∨∧]", expression) or there.startswith("ERROR") or PARTED.sub("#", there) != PARTED.sub("#", here): return False
     pairs = [(numbers(a), numbers(b)) for a, b in zip(PARTED.findall(there), PARTED.findall(here))]
-    return all(agree_parts(a, b, 1e-6) or max(map(abs, a + b)) < 1e-6 for a, b in pairs)
+    least = 1e-3 if "ₕ" in expression else 1e-6
+    return all(agree_parts(a, b, 1e-6) or max(map(abs, a + b)) < least or max(map(abs, a)) > 1 / least < max(map(abs, b)) for a, b in pairs)
 
 
 def of_nothing(expression, there, here):
     """What fails on prototypes has an empty result, and empties have the kinds of results; there some functions fail under ⍤, and some keep their argument's kind."""
     empty = re.compile(r"⍬|(\d+ )*0( \d+)*⍴")
     if "⍤" in expression and there in ("ERROR DOMAIN", "ERROR INDEX"): return empty.match(here)
+    if empty.match(here) and ('["' in there or (empty.match(there) and re.search("[⍤⊗]", expression))): return True
     return empty.match(there) and "⊂" in there and same_but_kinds(there, here)
 
 

@@ -67,7 +67,7 @@ static void bound(names *n, const char *text, size_t length, base_string *out)
     uint32_t count = source ? source->body.count : 0;
     if (count > 1) base_string_puts(out, "(do ");
     for (uint32_t i = 0; done && i < count; i++) {
-        const bpl_node *tree = bpl_bind(n->session, source, &source->body.statements[i], (bpl_roles){role_of, n});
+        const bpl_node *tree = bpl_bind(n->session, source, &source->body.statements[i], (bpl_roles){role_of, n, NULL});
         if (i) base_string_puts(out, " ");
         if (tree) bpl_print_tree(out, tree), learn(n, tree);
         else done = false;

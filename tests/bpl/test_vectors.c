@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The cases of core.tsv, generated.tsv, respelled.tsv, layout.tsv (whole-array functions), kinds.tsv (pervasive functions), modifiers.tsv and system.tsv (system names), measured,
- * each in a session of its own: the value matches what is expected, in kinds, shape,
+ * The cases of core.tsv, generated.tsv, respelled.tsv, layout.tsv (whole-array functions), kinds.tsv (pervasive functions), modifiers.tsv, system.tsv
+ * (system names) and judged.tsv (what random expressions showed), measured, each in a session of its own: the value matches what is expected, in kinds, shape,
  * nesting, keys and fill too; or the error is of the kind that is told. Counted by feature. open.tsv lists the cases that do not hold yet: one
  * that holds must be taken off the list, one that stops holding fails. WENGERT_REWRITE=1 writes the list anew; WENGERT_SHOW=1 prints what is
  * wrong with each open case, WENGERT_SHOW=text with those alone whose expression holds the text. */
@@ -274,7 +274,7 @@ static void run_case(tally *t, bpl_session *other, const case_line *line, const 
 static void test_cases(void **state)
 {
     (void)state;
-    static const char *const files[] = {"core.tsv", "generated.tsv", "respelled.tsv", "layout.tsv", "kinds.tsv", "modifiers.tsv", "system.tsv"};
+    static const char *const files[] = {"core.tsv", "generated.tsv", "respelled.tsv", "layout.tsv", "kinds.tsv", "modifiers.tsv", "system.tsv", "judged.tsv"};
     static tally t;
     bpl_world w;
     bpl_world_open(&w);

@@ -281,6 +281,38 @@ static void test_sums_of_pieces(void **state)
     assert_true(stages > 40);
 }
 
+/* ---- lines of wider arrays ---- */
+
+/* Gates of a recurrent step read lines of one array, some of them as they are, or several at once. */
+static void test_lines_of_wider_arrays(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F64, WG_KIND_F32, WG_KIND_F16, WG_KIND_I32};
+    static const int64_t widths[] = {128, 256, 130, 1000, 200, 127, 1025};
+    uint32_t stages = 0;
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        maker m = maker_of(seed, kinds[seed % 5]);
+        bool floats = base_kind_is_float(m.kind);
+        int64_t width = widths[below(&m, 7)], parts = 2 + below(&m, 3), rows = 1 + below(&m, 60), wide = parts * width + below(&m, 3);
+        m.rank = 2;
+        memcpy(m.shape, (int64_t[]){rows, width}, 2 * sizeof *m.shape);
+        wg_value all = fresh(&m, 2, (int64_t[]){rows, wide});
+        for (int64_t i = 0; i < parts; i++) {
+            wg_value part = add(&m, wg_narrow(all, 1, i * width + (wide - parts * width) / 2, width));
+            if (!below(&m, 5)) root(&m, wg_stop_gradient(part));
+            if (!below(&m, 6)) root(&m, wg_bitcast(part, m.kind == WG_KIND_F32 ? WG_KIND_I32 : m.kind));
+        }
+        for (uint32_t i = 0; i < 6; i++) {
+            wg_value a = m.items[below(&m, m.item_count)], b = below(&m, 3) ? m.items[below(&m, m.item_count)] : operand(&m);
+            add(&m, floats && !below(&m, 3) ? wg_tanh(a) : below(&m, 2) ? wg_sub(a, b) : wg_mul(b, wg_add(a, a)));
+        }
+        root(&m, m.items[m.item_count - 1]);
+        if (!below(&m, 4)) root(&m, m.items[m.item_count - 2]);
+        stages += hold(&m, seed, seed % 9 ? WG_POSTURE_FORWARD : WG_POSTURE_RETAIN, PLAN_STAGE_MAP);
+    }
+    assert_true(stages > 40);
+}
+
 /* ---- lengths that change ---- */
 
 /* x [n, 6], w [6, 70]: tanh(x w + b), x' of it, and both halves of a padded back. */
@@ -333,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_over_products), cmocka_unit_test(test_rows_through_reshapes),
                                        cmocka_unit_test(test_sums_of_products),
-                                       cmocka_unit_test(test_sums_of_pieces), cmocka_unit_test(test_named_lengths)};
+                                       cmocka_unit_test(test_sums_of_pieces), cmocka_unit_test(test_lines_of_wider_arrays),
+                                       cmocka_unit_test(test_named_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,7 +201,7 @@ static void pool_that_overlaps(test_draws *draws, uint32_t number)
     wg_window w = drawn_window(draws, number / 2);
     int64_t image[4] = {drawn(draws, 1, 3), drawn(draws, 1, 9), 0, 0};
     for (int side = 0; side < 2; side++) {
-        w.size[side] = drawn(draws, 1, 4);
+        w.size[side] = drawn(draws, 1, 5);
         image[2 + side] = (w.size[side] - 1) * w.dilation[side] + 1 + drawn(draws, 0, number % 3 ? 9 : 60);
     }
     if (w.size[0] * w.size[1] == 1) w.size[0] = 2, image[2] += w.dilation[0];

@@ -67,7 +67,7 @@ static wg_value windows_of(wg_tape *tape, windows w)
     if (w.convolved) y = wg_conv2d(x, f, w.biased ? SOURCE(3) : none, 1, 1);
     if (w.rectified) y = wg_maximum(y, wg_fill_like(y, w.floor));
     if (w.pool == GREATEST) y = wg_max_pool(y, w.overlapping ? 3 : 2, 2);
-    if (w.pool == MEAN) y = wg_avg_pool(y, 2, 2);
+    if (w.pool == MEAN) y = wg_avg_pool(y, w.overlapping ? 3 : 2, 2);
     return w.slope ? slope_of(wg_sum(wg_tanh(y)), w.slope == OF_IMAGES ? x : f) : y;
 }
 #define WINDOWS(name, ...) static wg_value name(wg_tape *tape) { return windows_of(tape, (windows){__VA_ARGS__}); }
@@ -80,6 +80,7 @@ WINDOWS(floored_greatest, .rectified = true, .floor = 0.5, .pool = GREATEST)
 WINDOWS(greatest_slope, .pool = GREATEST, .slope = OF_IMAGES)
 WINDOWS(greatest_slope_overlapping, .pool = GREATEST, .overlapping = true, .slope = OF_IMAGES)
 WINDOWS(mean_slope, .pool = MEAN, .slope = OF_IMAGES)
+WINDOWS(mean_slope_overlapping, .pool = MEAN, .overlapping = true, .slope = OF_IMAGES)
 WINDOWS(rectified_greatest_slope, .rectified = true, .pool = GREATEST, .slope = OF_IMAGES)
 WINDOWS(network_slope, .convolved = true, .rectified = true, .pool = GREATEST, .slope = OF_FILTERS)
 WINDOWS(network_biased_slope, .convolved = true, .biased = true, .rectified = true, .pool = GREATEST, .slope = OF_IMAGES)
@@ -127,9 +128,14 @@ SPELLINGS(ReluReduceWindowGradient) {network_slope, network_biased_slope};
 MISSES(ReluReduceWindowGradient) {rectified_greatest_slope, floored_network_slope};
 SPELLINGS(ReduceWindowGradient) {greatest_slope, greatest_slope_overlapping, rectified_greatest_slope};
 MISSES(ReduceWindowGradient) {mean_slope, greatest_of_windows};
-SPELLINGS(WindowTotal) {mean_of_windows, mean_slope};
+static wg_value mean_padded(wg_tape *tape)
+{
+    const wg_window w = {.size = {3, 3}, .step = {2, 2}, .pad = {1, 1, 1, 1}};
+    return wg_avg_pool_general(SOURCE(2, 2, 6, 6), &w);
+}
+SPELLINGS(WindowTotal) {mean_of_windows, mean_slope, mean_slope_overlapping, mean_padded};
 MISSES(WindowTotal) {greatest_of_windows};
-SPELLINGS(WindowTotalGradient) {mean_slope};
+SPELLINGS(WindowTotalGradient) {mean_slope, mean_slope_overlapping};
 MISSES(WindowTotalGradient) {greatest_slope, mean_of_windows};
 
 static wg_value batch_norm(wg_tape *tape) { return wg_batch_norm(SOURCE(4, 3), SOURCE(3), SOURCE(3), 1e-5, NULL, NULL); }

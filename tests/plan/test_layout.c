@@ -223,6 +223,20 @@ static void in_place(void **state)
     wg_plan_release(&plan);
 }
 
+/* A part of a value that takes as many bytes once widened is not written over the value: its later items would be gone before they are read. */
+static void widened_part(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, test_tensor_sin(WG_KIND_I32, 1, TEST_SHAPE(8), 9, 0, 0));
+    wg_value twice = wg_reshape(wg_broadcast_along(x, 1, 2), 1, ((wg_size[]){wg_number(16)}));
+    wg_value part = wg_convert(wg_narrow(twice, 0, 0, 8), WG_KIND_I64), root = wg_reverse(part, 0);
+    wg_plan *plan = plan_root(seal(tape), root.position, false);
+    assert_int_equal(storage_of(plan, part), PLAN_STORED);
+    assert_int_equal(plan->layout.buffers[plan->layout.buffer_of[plan->index[part.position]]].alias, WG_NONE);
+    wg_plan_release(&plan);
+}
+
 /* ---- carries ---- */
 
 /* A carried result is a result even where it is no root. */
@@ -580,6 +594,7 @@ int main(void)
         cmocka_unit_test(computed_twice),
         cmocka_unit_test(retained),
         cmocka_unit_test(in_place),
+        cmocka_unit_test(widened_part),
         cmocka_unit_test(carries),
         cmocka_unit_test(arena_is_tight),
         cmocka_unit_test(refill),

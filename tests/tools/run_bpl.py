@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import select
 import signal
 import struct
@@ -49,6 +50,8 @@ def test_expressions():
     answers(["-e"], "", 2, "-e needs TEXT")
     answers(["--nonsense"], "", 2, "--nonsense")
     answers(["--format", "hanzi"], "", 2, "glyphs or names")
+    other = subprocess.run([COMMAND, "repl", "-e", "1+1"], stdout=subprocess.PIPE, text=True, check=False)
+    report.check(other.stdout == "2\n", f"repl is another name: {other}")
 
 
 def test_scripts():
@@ -65,6 +68,24 @@ def test_scripts():
     answers(["bytes.bpl"], "", 1, "byte 4 is no UTF-8")
     pathlib.Path("empty.bpl").write_text("", encoding="utf-8")
     answers(["empty.bpl"], "")
+
+
+def test_reports():
+    """What a report shows of a source: the columns of a terminal, the surroundings of a place in a long line, and no bytes that steer a terminal."""
+    done = answers(["-e", "\"字字\" ÷'a'"], "", 1, "DOMAIN")
+    report.check(done.stderr.splitlines()[-1] == " " * 7 + "^" * 4, f"carets below wide characters: {done.stderr}")
+    done = answers(["-e", "1+" * 300 + "÷'a'+(" + "1+" * 300 + "1)"], "", 1, "expression:1:601")
+    lines = done.stderr.splitlines()
+    report.check(len(lines[2]) < 250 and lines[2][0] == lines[2][-1] == "…" and lines[2][lines[3].index("^")] == "÷", f"a long line: {lines[1:]}")
+    done = answers([], "", 1, "SYNTAX", stdin="a\x1b[2J )")
+    report.check("\x1b" not in done.stderr, f"a report steers the terminal: {done.stderr!r}")
+    answers(["-e", "∞⍴1"], "", 1, "must be whole, not ∞")
+    pathlib.Path("zeros.bpl").write_bytes(b"1+2\n\0\0")
+    answers(["zeros.bpl"], "", 1, "byte 4 is a NUL")
+    answers(["/dev/zero"], "", 1, "byte 0 is a NUL")
+    answers(["-e", "•load \"/dev/zero\""], "", 1, "IO ERROR: /dev/zero is no text")
+    answers(["-e", "["*10000 + "]"*10000], "", 1, "LIMIT ERROR: brackets nest deeper")
+    answers(["-e", "1e10⍴1"], "", 1, "LIMIT ERROR: an array has at most 1000000000 items")
 
 
 def test_spellings():
@@ -88,6 +109,7 @@ def test_worker():
     error = got[1]["error"]
     report.check(got[1]["output"] == "3\n" and error["kind"] == "DOMAIN" and (error["line"], error["column"]) == (1, 9), f"worker: {got[1]}")
     report.check([answer["error"]["kind"] for answer in got[2:6]] == ["TIMEOUT", "REQUEST", "REQUEST", "REQUEST"], f"worker: {got[2:6]}")
+    report.check(got[2]["error"]["report"].startswith("TIMEOUT ERROR: stopped by the deadline\n --> "), f"worker: {got[2]}")
     report.check(got[6]["display"] == "2", f"the session goes on: {got[6]}")
     talk = subprocess.Popen([COMMAND, "bpl", "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     talk.stdin.write('{"id": 1, "code": "{∇⍵}1"}\n')
@@ -323,15 +345,33 @@ def test_commands():
     report.check([answer["error"]["kind"] for answer in got[1:]] == ["COMMAND", "TIMEOUT", "TIMEOUT"], f"worker: {got[1:]}")
 
 
+def first_texts(table, macro):
+    """The first text of each row of a table of the language."""
+    lines = (ROOT / "src" / "bpl" / f"{table}.def").read_text(encoding="utf-8").splitlines()
+    found = [re.search(r'"((?:[^"\\]|\\.)*)"', line) for line in lines if line.startswith(macro + "(")]
+    return [re.sub(r"\\(.)", r"\1", one.group(1)) for one in found]
+
+
+def test_all_help():
+    """]help of everything, in a script: each is called something, and has an example that runs."""
+    words = [*first_texts("glyphs", "GLYPH"), *first_texts("operators", "OPERATOR"), *first_texts("marks", "MARK"), *("•" + name for name in first_texts("system", "SYSTEM"))]
+    words += [spelling for signs in first_texts("signs", "SIGN") for spelling in signs.split(" ")] + first_texts("spellings", "SPELLING")
+    done = answers([], ran(stdin="".join(f"]help {word}\n" for word in words)).stdout, stdin="".join(f"]help {word}\n" for word in words))
+    report.check(" ERROR: " not in done.stdout, f"an example fails: {done.stdout}")
+    without = {signs.split(" ")[0] for signs in first_texts("signs", "SIGN")} | set(words[:words.index("←")])
+    without -= set(first_texts("examples", "EXAMPLE"))
+    report.check(not without, f"]help has no example of {without}")
+    answers(["-e", "]help `iota"], ran("-e", "]help ⍳").stdout)
+    answers(["-e", "]help"], ran("-e", "]help ").stdout)
+
+
 def test_help():
     terminal = Terminal()
     terminal.types("]help\n", "]help X")
     terminal.types("]help nonsense\n", "nothing is called nonsense")
     start = len(terminal.seen)
-    for line in (ROOT / "src" / "bpl" / "examples.def").read_text(encoding="utf-8").splitlines():
-        if line.startswith("EXAMPLE("):
-            glyph = line.split('"')[1].replace("\\\\", "\\")
-            terminal.types(f"]help {glyph}\n", f"{glyph}   ")
+    for glyph in dict.fromkeys(first_texts("examples", "EXAMPLE")):
+        terminal.types(f"]help {glyph}\n", f"\n{glyph}")
     terminal.types("1+2\n", "\r\n3\r\n")
     for line in terminal.seen[start:].splitlines():
         report.check(" ERROR: " not in line, f"an example of ]help fails: {line}")
