@@ -299,7 +299,7 @@ typedef struct exec_reduction {
  * order. */
 typedef struct exec_scan {
     exec_fold fold;
-    wg_kind kind;
+    wg_kind kind, from; /* from: of the items, which sums of i32 along a line widen (i16, u8, bool); else the same */
     bool across, reverse;
     bool canonical; /* not across, f32 and f64: NaNs become the one NaN */
     int64_t extent, inner;

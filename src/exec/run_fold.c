@@ -243,13 +243,14 @@ bool exec_call_Scan(exec_call *call)
     scan *s = exec_call_take(call, sizeof *s);
     if (!s) return false;
     exec_axis axis = exec_axis_of(&call->operands[0], call->attributes[GRAPH_ATTRIBUTE(Scan, axis)]);
-    wg_kind kind = call->operands[0].kind;
+    wg_kind kind = call->result.kind;
     s->items = exec_dense_of(call->build, &call->operands[0]);
     s->result = call->result;
     s->canonical = call->canonical;
     s->lines = axis.outer * axis.inner;
     s->call = (exec_scan){.fold = (exec_fold)call->attributes[GRAPH_ATTRIBUTE(Scan, op)],
                           .kind = kind,
+                          .from = call->operands[0].kind,
                           .across = !axis.last,
                           .reverse = call->attributes[GRAPH_ATTRIBUTE(Scan, reverse)] != 0,
                           .extent = axis.extent,
