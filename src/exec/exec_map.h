@@ -76,14 +76,13 @@ typedef struct exec_map_step {
     bool cell;      /* works on cells */
     bool one;       /* makes one item for all of the block */
     bool plain;     /* one call of `function` over the items of the block, nothing besides: most steps */
-    bool streams;   /* told to, its function sees to it that results go past the caches, where they hold no NaN but the one */
     bool piecewise; /* the next step streams its results */
     wg_kind kind;   /* of the result */
     exec_block_function function;
     uint32_t target, operand_count, operands[3], scalars;
     uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
     int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
-    uint32_t index; /* GATHER: of the read; STORE: of the write; FOLD: of the instruction */
+    uint32_t index; /* BLOCK: exec_block, of joined ones EXEC_BLOCK_FORMULAS; GATHER: of the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
 
 /* Where a block begins: its items, its cells, these in their slots, and the column of a whole line. */

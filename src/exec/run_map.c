@@ -269,13 +269,6 @@ exec_block_function exec_map_function(const exec_kernels *kernels, const exec_ma
     return kernels->block(block, instruction->kind);
 }
 
-static bool is_formula(const exec_map_instruction *instruction)
-{
-    uint16_t block = map_blocks[instruction->op];
-    return block >= EXEC_BLOCK_FORMULAS && block < EXEC_BLOCK_ROUTINES &&
-           (instruction->result_kind == WG_KIND_F32 || instruction->result_kind == WG_KIND_F64);
-}
-
 static void append_step(exec_map_list *m, exec_map_step step)
 {
     for (uint32_t o = 0; o < step.operand_count; o++) m->registers[m->registers[step.operands[o]].root].last_use = m->step_count;
@@ -312,7 +305,7 @@ static uint32_t spread(exec_map_list *m, uint32_t reg)
 }
 
 /* Makes a register the next operand of a step on items or cells. */
-static void give_operand(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, uint32_t o, uint32_t reg)
+static inline void give_operand(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, uint32_t o, uint32_t reg)
 {
     append_gather(m, choice, m->registers[reg].root);
     const exec_map_register *root = &m->registers[m->registers[reg].root];
@@ -407,13 +400,18 @@ static bool join_instructions(const exec_build *build, const exec_map_list *m, c
     return true;
 }
 
-static void give_operands(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, const exec_map_instruction *first,
+static inline void give_operands(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, const exec_map_instruction *first,
                           const exec_map_instruction *own)
 {
     step->operand_count = 0;
-    for (uint32_t o = 0; first && o < first->operand_count; o++) give_operand(m, choice, step, step->operand_count++, first->operands[o]);
+    if (!first) {
+        for (uint32_t o = 0; o < own->operand_count; o++) give_operand(m, choice, step, o, own->operands[o]);
+        step->operand_count = own->operand_count;
+        return;
+    }
+    for (uint32_t o = 0; o < first->operand_count; o++) give_operand(m, choice, step, step->operand_count++, first->operands[o]);
     for (uint32_t o = 0; o < own->operand_count; o++)
-        if (!first || own->operands[o] != first->target) give_operand(m, choice, step, step->operand_count++, own->operands[o]);
+        if (own->operands[o] != first->target) give_operand(m, choice, step, step->operand_count++, own->operands[o]);
 }
 
 static bool append_instruction(const exec_build *build, exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program,
@@ -440,7 +438,7 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     if (!target->cell) target->home = HOME_ROOM;
     step.one = target->one = program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1;
     step.plain = !target->cell && !step.one && !step.canonical && !(step.cells | step.repeats);
-    step.streams = !bits && (first || is_formula(instruction));
+    step.index = first ? EXEC_BLOCK_FORMULAS : bits ? 0 : map_blocks[instruction->op];
     append_step(m, step);
     return true;
 }
@@ -483,8 +481,10 @@ static bool is_streamed(const exec_build *build, const exec_map_list *m, const e
 /* The results of an elementary function, and of joined steps, go past the caches as they are made, where nothing else reads them. */
 static bool streams_itself(exec_map_list *m, exec_map_stored *write, uint32_t root)
 {
-    uint32_t step = write->streamed ? defining_step(m, root) : WG_NONE;
-    if (step == WG_NONE || !m->steps[step].streams || !m->steps[step].plain || m->registers[root].last_use > step) return false;
+    uint32_t step = defining_step(m, root);
+    if (step == WG_NONE || !m->steps[step].plain || m->registers[root].last_use > step) return false;
+    bool told = m->steps[step].index >= EXEC_BLOCK_FORMULAS && m->steps[step].index < EXEC_BLOCK_ROUTINES;
+    if (!told || (m->steps[step].kind != WG_KIND_F32 && m->steps[step].kind != WG_KIND_F64)) return false;
     m->steps[step].scalars |= EXEC_BLOCK_PAST;
     write->streamed = write->canonical = false;
     write->past = true;
@@ -501,7 +501,7 @@ static void place_writes(const exec_build *build, exec_map_list *m, const exec_m
         append_gather(m, choice, root);
         m->writes[w].streamed = is_streamed(build, m, &m->writes[w], root);
         m->streams = m->streams || m->writes[w].streamed;
-        streams_itself(m, &m->writes[w], root);
+        if (m->writes[w].streamed) streams_itself(m, &m->writes[w], root);
         bool whole = m->registers[root].home == HOME_ROOM && !m->registers[root].one && !m->writes[w].streamed;
         uint32_t step = whole ? defining_step(m, root) : WG_NONE;
         bool through = step != WG_NONE && may_write_through(build, m, step, &m->writes[w]);
@@ -710,9 +710,8 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     if (!join_instructions(build, m, choice, program, &together)) return false;
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         if (choice->instructions && !choice->instructions[i]) continue;
-        const joined *own = together ? &together[i] : &(joined){WG_NONE, false};
-        const exec_map_instruction *first = own->first == WG_NONE ? NULL : &program->instructions[own->first];
-        if (!own->gone && !append_instruction(build, m, choice, program, i, first, seen)) return false;
+        const exec_map_instruction *first = together && together[i].first != WG_NONE ? &program->instructions[together[i].first] : NULL;
+        if (!(together && together[i].gone) && !append_instruction(build, m, choice, program, i, first, seen)) return false;
         m->unit_cost += graph_rows[program->instructions[i].op].cost;
     }
     place_writes(build, m, program, choice);
