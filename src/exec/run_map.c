@@ -195,8 +195,8 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
             if (step->ahead == 0) ask_for_results(work, block);
             ask_ahead(work, step, block);
         }
-        if (step->piecewise) run_streamed(work, step, block), s++;
-        else if (step->plain) run_block(step, work->at, block->count);
+        if (step->plain) run_block(step, work->at, block->count);
+        else if (step->piecewise) run_streamed(work, step, block), s++;
         else run_step(work, step, block);
     }
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
@@ -436,7 +436,7 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
     give_operands(m, choice, &step, first, instruction);
     if (!target->cell) target->home = HOME_ROOM;
-    step.one = target->one = program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1;
+    if (step.scalars && program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1) step.one = target->one = true;
     step.plain = !target->cell && !step.one && !step.canonical && !(step.cells | step.repeats);
     step.index = first ? EXEC_BLOCK_FORMULAS : bits ? 0 : map_blocks[instruction->op];
     append_step(m, step);
@@ -718,7 +718,11 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     uint32_t *busy_until = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *busy_until);
     if (!busy_until) return base_fail_memory(build->error);
     place_rooms(m, busy_until);
-    for (uint32_t s = 0; m->streams && s + 1 < m->step_count; s++) m->steps[s].piecewise = is_piecewise(m, s);
+    for (uint32_t s = 0; m->streams && s + 1 < m->step_count; s++)
+        if (is_piecewise(m, s)) {
+            m->steps[s].piecewise = true;
+            m->steps[s].plain = false;
+        }
     return true;
 }
 
