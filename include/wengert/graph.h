@@ -262,6 +262,7 @@ typedef struct wg_entry_options {
     wg_posture posture;
     wg_numerics numerics;
     bool strict_feeds; /* an unfed input is an error */
+    bool one_nan_fed;  /* every input is fed, with no NaN but the canonical one: what only moves items need not look. No part of a text */
 } wg_entry_options;
 
 /* An entry over the network as it is sealed now. The keep-set is roots, observes, carried results, first occurrence kept; that order is the order of

@@ -4,99 +4,67 @@
  * any other function is called once a group. */
 #include <string.h>
 
+#include "base/tensor.h"
+#include "bpl/codes.h"
 #include "bpl/fold.h"
 #include "bpl/whole.h"
 
 /* The groups of equal keys. */
 typedef struct groups {
     int64_t count, length;
-    int64_t *group_of;  /* [length]: of each key its group */
-    int64_t *starts;    /* [length + 1]: how many members group i - 1 has; then where it begins */
+    bpl_codes codes;    /* of the keys */
+    uint32_t *group_of; /* [span]: 1 + the group of a code; 0: it has none */
+    int64_t *starts;    /* [count + 1]: how many members group i - 1 has; then where it begins */
     int64_t *positions; /* [length], group by group */
 } groups;
 
 static void groups_free(bpl_session *session, groups *g)
 {
-    size_t bytes = (size_t)(g->length + 1) * sizeof(int64_t);
-    if (g->group_of) base_free(session->allocator, g->group_of, bytes);
-    if (g->starts) base_free(session->allocator, g->starts, bytes);
-    if (g->positions) base_free(session->allocator, g->positions, bytes);
+    if (g->group_of) base_free(session->allocator, g->group_of, (size_t)(g->codes.span + 1) * sizeof *g->group_of);
+    if (g->starts) base_free(session->allocator, g->starts, (size_t)(g->count + 1) * sizeof *g->starts);
+    if (g->positions) base_free(session->allocator, g->positions, (size_t)(g->length + 1) * sizeof *g->positions);
+    bpl_codes_free(&g->codes);
 }
 
-/* Numbers the groups by first occurrence: first[i] is a position of an equal key, that of the first one. */
-static void number_groups(groups *g, const int64_t *first)
+/* Codes of the keys: their own, or the first position of each. */
+static bool find_codes(bpl_session *session, bpl_value *keys, groups *g)
 {
-    for (int64_t i = 0; i < g->length; i++) g->group_of[i] = first[i] == i ? g->count++ : g->group_of[first[i]];
-}
-
-/* A table serves keys that lie so close. */
-#define CLOSE ((int64_t)1 << 22)
-
-/* Four chains, so that comparisons do not wait for each other. */
-static void range_of(const int64_t *at, int64_t count, int64_t *low, int64_t *high)
-{
-    int64_t least[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, most[4] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
-    for (int64_t i = 0; i < count; i += 4)
-        for (int64_t j = 0; j < 4; j++) {
-            int64_t key = at[i + j < count ? i + j : i];
-            least[j] = key < least[j] ? key : least[j];
-            most[j] = key > most[j] ? key : most[j];
-        }
-    for (int j = 0; j < 4; j++) {
-        *low = least[j] < *low ? least[j] : *low;
-        *high = most[j] > *high ? most[j] : *high;
-    }
-}
-
-/* Whole numbers (or characters) of a small range, by a table of it. False (perhaps without an error): they are none. */
-static bool number_close_keys(bpl_session *session, const bpl_value *keys, groups *g)
-{
-    if (!bpl_is_simple(keys) || bpl_rank(keys) != 1 || keys->class == BPL_CLASS_FLOAT || keys->class == BPL_CLASS_COMPLEX ||
-        wg_array_is_carried(keys->array)) return false;
-    wg_view view;
-    wg_scope_open(session->lazy);
-    wg_array *wide = wg_array_convert(keys->type == BPL_CHARACTERS ? wg_array_bitcast(keys->array, WG_KIND_U32) : keys->array, WG_KIND_I64);
-    bool good = (wide && wg_array_read(wide, &view)) || (bpl_fail_lazy(session), false);
-    const int64_t *at = good ? view.data : NULL;
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    if (good) range_of(at, g->length, &low, &high);
-    good = good && g->length && (uint64_t)high - (uint64_t)low < (uint64_t)CLOSE && (!view.strides || view.strides[0] == 1);
-    size_t bytes = good ? (size_t)(high - low + 1) * sizeof(int64_t) : 0;
-    int64_t *table = good ? base_allocate_zeroed(session->allocator, bytes) : NULL;
-    for (int64_t i = 0; i < g->length && table; i++) {
-        int64_t *group = &table[at[i] - low];
-        if (!*group) *group = ++g->count;
-        g->group_of[i] = *group - 1;
-        g->starts[*group]++;
-    }
-    if (table) base_free(session->allocator, table, bytes);
-    wg_scope_close(session->lazy);
-    return table != NULL;
-}
-
-/* Any keys, by the first position of each. */
-static bool number_keys(bpl_session *session, bpl_value *keys, groups *g)
-{
-    bpl_value *firsts = bpl_dyad(session, BPL_GLYPH_IOTA, keys, keys);
-    wg_view view;
-    bool good = firsts && bpl_read(session, firsts, &view);
-    if (good) number_groups(g, view.data);
+    if (bpl_codes_of(session, keys, &g->codes)) return true;
+    bpl_value *firsts = bpl_failed(session) ? NULL : bpl_dyad(session, BPL_GLYPH_IOTA, keys, keys);
+    bool good = firsts && bpl_codes_of_places(session, firsts->array, &g->codes);
     bpl_release(firsts);
     return good;
 }
 
-/* Keys of the groups' numbers, and the positions of each group. */
+/* Numbers groups by first occurrence, and how many members each has. */
+static bool number_groups(bpl_session *session, groups *g, uint32_t *counts)
+{
+    int64_t distinct = bpl_codes_count(&g->codes, counts);
+    g->group_of = base_allocate_zeroed(session->allocator, (size_t)(g->codes.span + 1) * sizeof *g->group_of);
+    g->starts = base_allocate(session->allocator, (size_t)(distinct + 1) * sizeof *g->starts);
+    if (!g->group_of || !g->starts) {
+        g->count = distinct;
+        return bpl_fail_memory(session), false;
+    }
+    g->starts[0] = 0;
+    if (distinct) BPL_EACH_CODE(&g->codes, {
+        if (g->group_of[code]) continue;
+        g->group_of[code] = (uint32_t)++g->count;
+        g->starts[g->count] = counts[code];
+        if (g->count == distinct) break;
+    })
+    return true;
+}
+
 static bool groups_of(bpl_session *session, bpl_value *keys, groups *g)
 {
     g->length = bpl_tally(keys);
-    size_t bytes = (size_t)(g->length + 1) * sizeof(int64_t);
-    g->group_of = base_allocate(session->allocator, bytes);
-    g->starts = base_allocate_zeroed(session->allocator, bytes);
-    if (!g->group_of || !g->starts) return bpl_fail_memory(session), false;
-    if (number_close_keys(session, keys, g)) return true;
-    if (bpl_failed(session) || !number_keys(session, keys, g)) return false;
-    for (int64_t i = 0; i < g->length; i++) g->starts[g->group_of[i] + 1]++;
-    return true;
+    if (!find_codes(session, keys, g)) return false;
+    size_t bytes = (size_t)(g->codes.span + 1) * sizeof(uint32_t);
+    uint32_t *counts = base_allocate_zeroed(session->allocator, bytes);
+    bool good = counts ? number_groups(session, g, counts) : (bpl_fail_memory(session), false);
+    if (counts) base_free(session->allocator, counts, bytes);
+    return good;
 }
 
 /* From how many members a group has to where it begins, and its positions. */
@@ -104,7 +72,7 @@ static bool place_groups(bpl_session *session, groups *g)
 {
     if (!(g->positions = base_allocate(session->allocator, (size_t)(g->length + 1) * sizeof(int64_t)))) return bpl_fail_memory(session), false;
     for (int64_t i = 0; i < g->count; i++) g->starts[i + 1] += g->starts[i];
-    for (int64_t i = 0; i < g->length; i++) g->positions[g->starts[g->group_of[i]]++] = i;
+    BPL_EACH_CODE(&g->codes, { g->positions[g->starts[g->group_of[code] - 1]++] = i; })
     for (int64_t i = g->count; i > 0; i--) g->starts[i] = g->starts[i - 1];
     g->starts[0] = 0;
     return true;
@@ -133,24 +101,41 @@ static group_row row_of(const bpl_value *function)
     return fold && is_primitive(f->left->function->left, BPL_GLYPH_PLUS) ? GROUP_SUMS : GROUP_CALLS;
 }
 
-/* Items that nothing carries are added up where they are, in their order, as the row does it. */
+/* Items that nothing carries are added up where they are, in their order, as the row does it: a sum a code, then in the order of groups. */
+#define SUM_UP(T, S) BPL_EACH_CODE(&g->codes, { ((S *)sums)[code] += (S)((const T *)view.data)[i * stride]; })
 static bpl_value *sums_here(bpl_session *session, const groups *g, bpl_value *values, bool floats)
 {
-    size_t bytes = (size_t)g->count * sizeof(int64_t);
+    size_t bytes = (size_t)g->codes.span * sizeof(int64_t);
     wg_view view;
     wg_scope_open(session->lazy);
-    wg_array *weights = wg_array_convert(values->array, floats ? WG_KIND_F64 : WG_KIND_I64);
-    bool good = (weights && wg_array_read(weights, &view)) || (bpl_fail_lazy(session), false);
-    void *sums = good ? base_allocate_zeroed(session->allocator, bytes) : NULL;
-    if (good && !sums) bpl_fail_memory(session);
-    int64_t stride = sums && view.strides ? view.strides[0] : 1;
-    for (int64_t i = 0; sums && floats && i < g->length; i++) ((double *)sums)[g->group_of[i]] += ((const double *)view.data)[i * stride];
-    for (int64_t i = 0; sums && !floats && i < g->length; i++) ((uint64_t *)sums)[g->group_of[i]] += ((const uint64_t *)view.data)[i * stride];
+    wg_array *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
+    bool good = (weights && wg_array_read_stored(weights, &view)) || (bpl_fail_lazy(session), false);
+    uint64_t *sums = good ? base_allocate_zeroed(session->allocator, bytes) : NULL;
+    int64_t *result = good ? base_allocate(session->allocator, (size_t)g->count * sizeof *result) : NULL, stride = good && view.strides ? view.strides[0] : 1;
+    if (good && !(sums && result)) bpl_fail_memory(session);
+    else if (good && floats) SUM_UP(double, double)
+    else if (good && view.kind == WG_KIND_I16) SUM_UP(int16_t, uint64_t)
+    else if (good && view.kind == WG_KIND_I32) SUM_UP(int32_t, uint64_t)
+    else if (good) SUM_UP(int64_t, uint64_t)
+    for (int64_t code = 0; sums && result && code < g->codes.span; code++)
+        if (g->group_of[code]) memcpy(&result[g->group_of[code] - 1], &sums[code], sizeof *result);
     wg_scope_close(session->lazy);
-    if (!sums) return NULL;
-    bpl_value *result = bpl_numbers(session, floats ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, floats ? WG_KIND_F64 : WG_KIND_I64, 1, &g->count, sums);
-    base_free(session->allocator, sums, bytes);
-    return result;
+    bpl_value *value = sums && result ? bpl_numbers(session, floats ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, floats ? WG_KIND_F64 : WG_KIND_I64, 1, &g->count, result)
+                                      : NULL;
+    if (sums) base_free(session->allocator, sums, bytes);
+    if (result) base_free(session->allocator, result, (size_t)g->count * sizeof *result);
+    return value;
+}
+#undef SUM_UP
+
+/* The number of each key's group, an array of the open scope. */
+static wg_array *numbers_of(bpl_session *session, const groups *g)
+{
+    wg_tensor *tensor = base_tensor_new(session->allocator, WG_KIND_I64, 1, &g->length, NULL);
+    int64_t *numbers = tensor ? wg_tensor_data(tensor) : NULL;
+    if (!tensor) return bpl_fail_memory(session), NULL;
+    BPL_EACH_CODE(&g->codes, { numbers[i] = (int64_t)g->group_of[code] - 1; })
+    return wg_array_of(session->lazy, tensor);
 }
 
 /* NULL without an error: calls it is. */
@@ -164,8 +149,7 @@ static bpl_value *by_row(bpl_session *session, const bpl_value *function, const 
     bool floats = values->class == BPL_CLASS_FLOAT;
     if (!wg_array_is_carried(values->array) && (!floats || bpl_kind(values) == WG_KIND_F64)) return sums_here(session, g, values, floats);
     wg_scope_open(session->lazy);
-    wg_array *numbers = wg_array_from(session->lazy, WG_KIND_I64, 1, &g->length, g->group_of),
-        *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
+    wg_array *numbers = numbers_of(session, g), *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
     return bpl_leave(session, numbers && weights ? wg_array_bincount(numbers, weights, g->count) : NULL,
                      floats ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, false);
 }

@@ -3,43 +3,72 @@
  * Major cells as members of sets: unique, duplicates, groups, classify; union, intersection, without. A unit is the vector of it. */
 #include <string.h>
 
+#include "base/tensor.h"
+#include "bpl/codes.h"
 #include "bpl/whole.h"
 
-/* Cells of a stored array where a mask holds, without a branch an item: up to the last one held, so that what is written and not kept has a place. */
-static void copy_held(const uint8_t *held, int64_t count, const void *from, size_t bytes, void *to)
+/* How many flags are set: eight bytes at a time, whose sum is the highest of their product. */
+static int64_t count_held(const uint8_t *held, int64_t count)
 {
-#define COPY(type) \
-    for (int64_t i = 0, at = 0; i < count; at += held[i++]) ((type *)to)[at] = ((const type *)from)[i];
-    if (bytes == 8) {
-        COPY(int64_t)
+    int64_t sum = 0, i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, held + i, sizeof eight);
+        sum += (int64_t)(eight * 0x0101010101010101 >> 56);
+    }
+    for (; i < count; i++) sum += held[i];
+    return sum;
+}
+
+/* Cells of a stored array where a mask holds, without a branch an item: up to the last one held, so that what is written and not kept has a place.
+ * Narrow integers become what they stand for. */
+#define COPY(from_type, to_type)                                                                                                          \
+    {                                                                                                                                     \
+        const from_type *from = view->data;                                                                                               \
+        to_type *next = to;                                                                                                               \
+        for (int64_t i = 0; i < count; i++) {                                                                                             \
+            *next = from[i];                                                                                                              \
+            next += held[i];                                                                                                              \
+        }                                                                                                                                 \
+    }
+static void copy_held(const uint8_t *held, int64_t count, const wg_view *view, wg_kind kind, int64_t width, void *to)
+{
+    size_t bytes = wg_kind_bytes(view->kind) * (size_t)width;
+    if (view->kind != kind) {
+        for (int64_t i = 0; i < count && width > 1; i++)
+            for (int64_t j = 0; j < width && held[i]; j++, to = (int64_t *)to + 1)
+                *(int64_t *)to = view->kind == WG_KIND_I16 ? ((const int16_t *)view->data)[i * width + j] : ((const int32_t *)view->data)[i * width + j];
+        if (width == 1 && view->kind == WG_KIND_I16) COPY(int16_t, int64_t)
+        else if (width == 1) COPY(int32_t, int64_t)
+    } else if (bytes == 8) {
+        COPY(int64_t, int64_t)
     } else if (bytes == 4) {
-        COPY(int32_t)
+        COPY(int32_t, int32_t)
     } else if (bytes == 1) {
-        COPY(uint8_t)
+        COPY(uint8_t, uint8_t)
     } else {
         for (int64_t i = 0, at = 0; i < count; i++)
-            if (held[i]) memcpy((char *)to + (size_t)at++ * bytes, (const char *)from + (size_t)i * bytes, bytes);
+            if (held[i]) memcpy((char *)to + (size_t)at++ * bytes, (const char *)view->data + (size_t)i * bytes, bytes);
     }
-#undef COPY
 }
+#undef COPY
 
 /* The same where the array is stored and nothing carries either; NULL without an error: the row serves. */
 static bpl_value *held_at_hand(bpl_session *session, bpl_value *value, wg_array *mask)
 {
     wg_view items, held;
-    int64_t shape[WG_MAX_RANK + 1], extent = bpl_shape(value)[0], count = 0, width = 1;
+    int64_t shape[WG_MAX_RANK + 1], extent = bpl_shape(value)[0], width = 1;
     if (wg_array_is_pending(value->array) || wg_array_is_carried(value->array) || wg_array_is_carried(mask) || !extent) return NULL;
     if (wg_array_kind(mask) != WG_KIND_BOOL || wg_array_volume(mask) != extent) return NULL;
-    if (!wg_array_read(mask, &held)) return bpl_fail_lazy(session);
-    if (!bpl_read(session, value, &items)) return NULL;
+    if (!wg_array_read(mask, &held) || !wg_array_read_stored(value->array, &items)) return bpl_fail_lazy(session);
+    if (items.strides && !bpl_read(session, value, &items)) return NULL;
     const uint8_t *flags = held.data;
-    for (int64_t i = 0; i < extent; i++) count += flags[i];
-    shape[0] = count;
+    shape[0] = count_held(flags, extent);
     while (extent && !flags[extent - 1]) extent--;
     for (uint32_t axis = 1; axis < items.rank; axis++) width *= shape[axis] = items.shape[axis];
-    wg_tensor *tensor = wg_tensor_new(session->context, items.kind, items.rank, shape, NULL, NULL);
+    wg_tensor *tensor = base_tensor_new(session->allocator, bpl_kind(value), items.rank, shape, NULL);
     if (!tensor) return bpl_fail_memory(session);
-    copy_held(flags, extent, items.data, wg_kind_bytes(items.kind) * (size_t)width, wg_tensor_data(tensor));
+    copy_held(flags, extent, &items, bpl_kind(value), width, wg_tensor_data(tensor));
     wg_scope_open(session->lazy);
     return bpl_scope_result(session, wg_array_of(session->lazy, tensor), value->class);
 }
@@ -105,10 +134,32 @@ static bpl_value *distinct_at(bpl_session *session, bpl_value *value, int64_t *p
     return bpl_numbers(session, value->class, WG_KIND_I64, 1, &count, positions);
 }
 
+/* Ordinary integers that lie close: their codes as they come. NULL without an error: they do not. */
+static bpl_value *distinct_codes(bpl_session *session, const bpl_value *value)
+{
+    bpl_codes codes;
+    if (value->class != BPL_CLASS_ORDINARY || value->keys || !bpl_codes_of(session, value, &codes)) return NULL;
+    int64_t distinct = 0, *numbers = base_allocate(session->allocator, ((size_t)codes.span + 1) * sizeof *numbers);
+    uint8_t *met = base_allocate_zeroed(session->allocator, (size_t)codes.span);
+    if (numbers && met) BPL_EACH_CODE(&codes, {
+        numbers[distinct] = codes.low + (int64_t)code;
+        distinct += !met[code];
+        met[code] = 1;
+        if (distinct == codes.span) break;
+    })
+    else bpl_fail_memory(session);
+    bpl_value *result = numbers && met ? bpl_integers(session, numbers, distinct) : NULL;
+    if (numbers) base_free(session->allocator, numbers, ((size_t)codes.span + 1) * sizeof *numbers);
+    if (met) base_free(session->allocator, met, (size_t)codes.span);
+    bpl_codes_free(&codes);
+    return result;
+}
+
 bpl_value *bpl_do_unique(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
     if (!value) return NULL;
+    if ((result = distinct_codes(session, value)) || bpl_failed(session)) return bpl_release(value), result;
     wg_scope_open(session->lazy);
     wg_array *keys = bpl_direct_keys(session, value), *first = NULL;
     wg_view view;
@@ -194,36 +245,24 @@ bpl_value *bpl_do_classify(bpl_session *session, const bpl_call *call)
 
 /* ---- groups ---- */
 
-/* Groups as they fill: a number for each, by the first position of its members, and where its next position goes. */
-typedef struct filling {
-    uint32_t *numbers; /* [count]: members first, then numbers */
-    int64_t **next;    /* [groups] */
-    int64_t count, groups;
-} filling;
-
-/* Counts members, and makes room for each group's positions. */
-static bpl_items *groups_new(bpl_session *session, const int64_t *first, filling *f)
+/* Makes room for each group's positions, in the order of their first ones: next [span] is where the next position with a code goes. */
+static bpl_items *groups_new(bpl_session *session, const bpl_codes *codes, const uint32_t *counts, int64_t groups, int64_t **next)
 {
-    for (int64_t i = 0; i < f->count; i++) {
-        f->numbers[first[i]]++;
-        f->groups += first[i] == i;
-    }
-    bpl_items *items = bpl_items_new(session, 1, &f->groups);
-    f->next = items ? base_allocate(session->allocator, ((size_t)f->groups + 1) * sizeof *f->next) : NULL;
-    bool good = f->next || (items && bpl_fail_memory(session));
+    bpl_items *items = bpl_items_new(session, 1, &groups);
     int64_t made = 0;
-    for (int64_t i = 0; good && i < f->count; i++) {
-        if (first[i] != i) continue;
-        int64_t members = f->numbers[i];
-        wg_tensor *tensor = wg_tensor_new(session->context, WG_KIND_I64, 1, &members, NULL, NULL);
+    bool good = items != NULL;
+    if (good && groups) BPL_EACH_CODE(codes, {
+        if (next[code]) continue;
+        int64_t members = counts[code];
+        wg_tensor *tensor = base_tensor_new(session->allocator, WG_KIND_I64, 1, &members, NULL);
         if (!(good = tensor || bpl_fail_memory(session))) break;
-        f->next[made] = wg_tensor_data(tensor);
-        f->numbers[i] = (uint32_t)made;
+        next[code] = wg_tensor_data(tensor);
         wg_scope_open(session->lazy);
         good = (items->at[made++] = bpl_scope_result(session, wg_array_of(session->lazy, tensor), BPL_CLASS_ORDINARY)) != NULL;
-    }
-    if (good && !f->groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
-    if (good) return items;
+        if (!good || made == groups) break;
+    })
+    if (good && !groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
+    if (good || !items) return items;
     bpl_items_free(session, items);
     return NULL;
 }
@@ -240,13 +279,17 @@ static bool label_groups(bpl_session *session, bpl_items *items, const bpl_axis 
     return true;
 }
 
-static bpl_value *group_places(bpl_session *session, const bpl_value *value, const int64_t *first, int64_t count)
+static bpl_value *group_places(bpl_session *session, const bpl_value *value, const bpl_codes *codes)
 {
-    filling f = {.count = count, .numbers = base_allocate_zeroed(session->allocator, ((size_t)count + 1) * sizeof(uint32_t))};
-    bpl_items *items = f.numbers ? groups_new(session, first, &f) : bpl_fail_memory(session);
-    for (int64_t i = 0; items && i < count; i++) *f.next[f.numbers[first[i]]]++ = i;
-    if (f.next) base_free(session->allocator, f.next, ((size_t)f.groups + 1) * sizeof *f.next);
-    if (f.numbers) base_free(session->allocator, f.numbers, ((size_t)count + 1) * sizeof *f.numbers);
+    size_t spans = (size_t)codes->span + 1;
+    uint32_t *counts = base_allocate_zeroed(session->allocator, spans * sizeof *counts);
+    int64_t **next = base_allocate_zeroed(session->allocator, spans * sizeof *next);
+    bpl_items *items = NULL;
+    if (counts && next) items = groups_new(session, codes, counts, bpl_codes_count(codes, counts), next);
+    else bpl_fail_memory(session);
+    if (items) BPL_EACH_CODE(codes, { *next[code]++ = i; })
+    if (next) base_free(session->allocator, next, spans * sizeof *next);
+    if (counts) base_free(session->allocator, counts, spans * sizeof *counts);
     if (items && !label_groups(session, items, bpl_axis_of(value, 0))) bpl_items_free(session, items), items = NULL;
     return items ? bpl_of_items(session, items) : NULL;
 }
@@ -254,12 +297,13 @@ static bpl_value *group_places(bpl_session *session, const bpl_value *value, con
 bpl_value *bpl_do_groups(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = bpl_as_vector(session, call->right), *result = NULL;
-    wg_view view;
+    bpl_codes codes;
     if (!value) return NULL;
     wg_scope_open(session->lazy);
-    wg_array *places = bpl_first_places(session, value);
-    if (places && wg_array_read(places, &view)) result = group_places(session, value, view.data, bpl_tally(value));
-    else if (!bpl_failed(session)) bpl_fail_lazy(session);
+    bool coded = bpl_codes_of(session, value, &codes) ||
+                 (!bpl_failed(session) && bpl_codes_of_places(session, bpl_first_places(session, value), &codes));
+    if (coded) result = group_places(session, value, &codes);
+    bpl_codes_free(&codes);
     wg_scope_close(session->lazy);
     bpl_release(value);
     return result;

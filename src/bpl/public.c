@@ -262,7 +262,7 @@ static void run_clear(bpl_session *session)
     struct bpl_runs *runs = session->runs;
     bpl_error_clear(session);
     wg_lazy_error_clear(session->lazy);
-    session->at = NULL, session->no_result = false, session->interrupted = 0;
+    session->at = NULL, session->no_result = false, session->interrupted = false;
     string_clear(&runs->display), string_clear(&runs->report);
     runs->name[0] = 0;
 }
@@ -327,6 +327,6 @@ bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, 
 void wg_bpl_interrupt(wg_bpl *bpl)
 {
     if (!bpl) return;
-    bpl->interrupted = 1;
+    bpl->interrupted = true;
     wg_lazy_stop(bpl->lazy);
 }

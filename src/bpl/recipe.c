@@ -245,20 +245,38 @@ static void group_axes(bpl_group *group, const bpl_value *value, uint32_t first,
     }
 }
 
+/* Whether all of some items lie in [0, extent): neither they nor what is left to the last position is negative, as many at once as make a vector. */
+#define ALL_INSIDE(T, U)                                                                                                                  \
+    {                                                                                                                                     \
+        enum { CHAINS = 16 / sizeof(T) };                                                                                                 \
+        const T *items = view->data;                                                                                                      \
+        const U greatest = (U)~(U)0 / 2, last = (uint64_t)extent - 1 < greatest ? (U)(extent - 1) : greatest;                             \
+        U outside[CHAINS] = {0}, all = 0;                                                                                                 \
+        int64_t i = 0;                                                                                                                    \
+        for (; i + CHAINS <= count; i += CHAINS)                                                                                          \
+            for (int chain = 0; chain < CHAINS; chain++)                                                                                  \
+                outside[chain] = (U)(outside[chain] | (U)items[i + chain] | (U)(last - (U)items[i + chain]));                             \
+        for (; i < count; i++) all = (U)(all | (U)items[i] | (U)(last - (U)items[i]));                                                    \
+        for (int chain = 0; chain < CHAINS; chain++) all = (U)(all | outside[chain]);                                                     \
+        return count == 0 || (extent > 0 && all <= greatest);                                                                             \
+    }
+static bool all_inside(const wg_view *view, int64_t count, int64_t extent)
+{
+    if (view->kind == WG_KIND_I16) ALL_INSIDE(int16_t, uint16_t)
+    if (view->kind == WG_KIND_I32) ALL_INSIDE(int32_t, uint32_t)
+    ALL_INSIDE(int64_t, uint64_t)
+}
+#undef ALL_INSIDE
+
 /* Positions that are i64 and all count from the beginning are taken where they are: *at stays NULL of others. False: an error. */
 static bool plain_positions(bpl_session *session, const bpl_value *positions, int64_t extent, const int64_t **at)
 {
     wg_view view;
     if (positions->type != BPL_NUMBERS || bpl_kind(positions) != WG_KIND_I64) return true;
+    bool dense = wg_array_read_stored(positions->array, &view) && !view.strides;
+    if (dense && !all_inside(&view, bpl_volume(positions), extent)) return true;
     if (!bpl_read(session, positions, &view)) return false;
-    const int64_t *items = view.data, count = bpl_volume(positions);
-    int64_t outside = 0; /* negative: one is before the first or behind the last */
-    for (int64_t i = 0; i < count;) {
-        int64_t end = count - i < 4096 ? count : i + 4096;
-        for (; i < end; i++) outside |= items[i] | (int64_t)((uint64_t)extent - 1 - (uint64_t)items[i]);
-        if (outside < 0) return true;
-    }
-    *at = items;
+    if (dense || all_inside(&view, bpl_volume(positions), extent)) *at = view.data;
     return true;
 }
 

@@ -75,7 +75,7 @@ void *bpl_fail_memory(bpl_session *session)
 
 void *bpl_fail_interrupted(bpl_session *session)
 {
-    session->interrupted = 0;
+    session->interrupted = false;
     return bpl_fail(session, BPL_INTERRUPT, "stopped");
 }
 

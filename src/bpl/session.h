@@ -5,7 +5,7 @@
 #define BPL_SESSION_H
 
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "bpl/call.h"
 #include "wengert/bpl.h"
@@ -81,7 +81,7 @@ struct wg_bpl {
     bpl_error error;
     bool shows;             /* the value of every statement of the source that runs is written, the last one's aside */
     bool no_result;         /* the NULL just answered is "no result", no error */
-    volatile sig_atomic_t interrupted;
+    atomic_bool interrupted; /* set by any thread, and by signal handlers */
     /* Symbols: names by number; their values in the session, by number. */
     char **symbol_texts;
     uint32_t symbol_count, symbol_capacity;

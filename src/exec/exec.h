@@ -172,6 +172,7 @@ struct exec_run {
     double stage_done;  /* of the stage under way, as far as told */
     double *times;      /* seconds each stage took; NULL: not asked for */
     int64_t told_at;    /* nanoseconds: the last call of progress */
+    double told;        /* the share it told: a stage's cost is an estimate, what is told never falls */
     const exec_stage **changed; /* [donation count] stages that have begun to write into carried values, in order */
     uint32_t changed_count;
     bool floats_are_set; /* whoever runs the stages has set the library's rounding (base_floats_set) */

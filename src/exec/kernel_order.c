@@ -393,11 +393,16 @@ static bool sort_close(const exec_ordering *o, int64_t from, int64_t to, void *w
     return true;
 }
 
+static bool grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places);
+
 bool exec_order_counted(const exec_ordering *o, void *workspace)
 {
     uint64_t least, span;
-    if (!sorts_in_place(o) || !lie_close(o, 0, &least, &span) || !counts_pay(o, span)) return false;
-    sort_counted(o, 0, 0, least, span, workspace);
+    bool grades = o->positions && !o->result;
+    if (!(sorts_in_place(o) || grades) || !lie_close(o, 0, &least, &span)) return false;
+    if (grades ? span > 2 * (uint64_t)o->extent : !counts_pay(o, span)) return false;
+    if (grades) grade_counted(o, 0, 0, least, span, workspace);
+    else sort_counted(o, 0, 0, least, span, workspace);
     return true;
 }
 

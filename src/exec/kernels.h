@@ -6,6 +6,7 @@
  *   matrix products, convolutions         exec_product           kernel_products.inc, kernel_product.inc (one float type)
  *   products with quantised weights       exec_quant             kernel_quant.inc
  *   elementwise operations                exec_block             kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc
+ *   two operations in one pass            exec_kernels.joined    kernel_joined.inc
  *   conversions of kind                   exec_kernels.convert   kernel_convert.c; f16 and bf16 in kernel_blocks.inc
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
  *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
@@ -213,7 +214,9 @@ typedef enum exec_block {
 
 /* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item
  * for all i. The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in
- * the first cache. */
+ * the first cache. EXEC_BLOCK_PAST among the scalars, for f32 and f64: the result had better go past the caches, which elementary functions
+ * and joined ones then see to, with the one NaN for all; exec_kernels.stream without bytes ends it. */
+#define EXEC_BLOCK_PAST 8u
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 
 /* What every level answers for a routine; NULL where the kind is no float. */
@@ -296,7 +299,7 @@ typedef struct exec_reduction {
  * order. */
 typedef struct exec_scan {
     exec_fold fold;
-    wg_kind kind;
+    wg_kind kind, from; /* from: of the items, which sums of i32 along a line widen (i16, u8, bool); else the same */
     bool across, reverse;
     bool canonical; /* not across, f32 and f64: NaNs become the one NaN */
     int64_t extent, inner;

@@ -19,12 +19,15 @@ typedef struct dense_call {
     double unit_cost;
 } dense_call;
 
+#define PART (INT64_C(1) << 28) /* multiplications between two looks for a stop, in lines of so many at least */
+#define PART_ROWS 240
 #define SERVED (1 << 20) /* a product of so many multiplications asks for a stop first: the clock is dearer than a small one */
 
 /* Of one thread. Products of an elimination are many and small: what they have in common is set once. */
 typedef struct dense_tools {
     const exec_kernels *kernels;
     exec_pause pause;
+    bool stopped; /* what is left is gone through without its work */
     char *workspace;
     exec_product product;
 } dense_tools;
@@ -49,23 +52,30 @@ static void add_product(void *user, wg_kind kind, int64_t rows, int64_t depth, i
     dense_tools *with = user;
     exec_product *product = &with->product;
     (void)kind;
-    if (rows * depth * columns >= SERVED && !with->pause.go_on(with->pause.user)) return;
     set_product(product, rows, depth, columns);
     product->a = a, product->b = b, product->result = c;
     product->a_rows.stride[0] = a_row, product->b_depth.stride[0] = b_row, product->result_rows.stride[0] = c_row;
-    with->kernels->product(product, (exec_range){0, 1}, (exec_range){0, rows}, (exec_range){0, columns}, with->workspace);
+    int64_t line = depth * columns, each = line * rows <= PART ? rows : PART / line < PART_ROWS ? PART_ROWS : PART / line / PART_ROWS * PART_ROWS;
+    for (int64_t first = 0; first < rows; first += each) {
+        exec_range part = {first, rows - first < each ? rows : first + each};
+        if (line * rows >= SERVED) with->stopped = !with->pause.go_on(with->pause.user);
+        if (with->stopped) return;
+        with->kernels->product(product, (exec_range){0, 1}, part, (exec_range){0, columns}, with->workspace);
+    }
 }
 
 static void factor_panel(void *user, wg_kind kind, void *lines, int64_t count, int64_t width, int *pivots)
 {
-    const dense_tools *with = user;
-    with->kernels->factor_panel(kind, lines, count, width, pivots);
+    dense_tools *with = user;
+    if (count * width * width >= SERVED / 16) with->stopped = !with->pause.go_on(with->pause.user);
+    if (!with->stopped) with->kernels->factor_panel(kind, lines, count, width, pivots);
+    for (int64_t j = 0; with->stopped && j < width; j++) pivots[j] = (int)j; /* each is exchanged with itself */
 }
 
 static void solve_leaf(void *user, wg_kind kind, bool upper, const void *triangle, int64_t row, int64_t size, void *b, int64_t b_row, int64_t columns)
 {
     const dense_tools *with = user;
-    with->kernels->solve_leaf(kind, upper, triangle, row, size, b, b_row, columns);
+    if (!with->stopped) with->kernels->solve_leaf(kind, upper, triangle, row, size, b, b_row, columns);
 }
 
 /* Bytes for any product inside of an elimination. */
@@ -92,7 +102,7 @@ static void dense_part(void *context, exec_range range, uint32_t thread)
     dense_work *work = context;
     const dense_call *d = work->facts;
     char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
-    dense_tools with = {work->run->kernels, exec_run_pause(work->run, thread), scratch + d->dense.scratch, added_product(d->dense.call.kind)};
+    dense_tools with = {work->run->kernels, exec_run_pause(work->run, thread), false, scratch + d->dense.scratch, added_product(d->dense.call.kind)};
     const base_elimination by = {add_product, factor_panel, solve_leaf, &with};
     for (int64_t item = range.first; item < range.end; item++) {
         if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */

@@ -64,7 +64,7 @@ int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grai
 
 bool exec_must_be_canonical(const exec_build *build, uint32_t node)
 {
-    return build->plan->seen[build->plan->index[node]];
+    return build->plan->canonical[build->plan->index[node]];
 }
 
 bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
@@ -211,7 +211,8 @@ static void serve(exec_run *run, double extra)
     run->told_at = time;
     if (extra > run->stage_done) run->stage_done = extra;
     double share = run->total > 0 ? (run->done + run->stage_done) / run->total : 0;
-    if (!run->progress(run->progress_user, share < 1 ? share : 1)) atomic_store(run->stop, true);
+    if (share > run->told) run->told = share < 1 ? share : 1;
+    if (!run->progress(run->progress_user, run->told)) atomic_store(run->stop, true);
 }
 
 void exec_run_stage_done(exec_run *run, const exec_stage *stage)

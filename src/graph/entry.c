@@ -99,7 +99,8 @@ static bool entry_make(const wg_graph *graph, uint32_t prefix, base_arena *arena
                            .carry_count = options->carry_count,
                            .posture = options->posture,
                            .numerics = options->numerics,
-                           .strict_feeds = options->strict_feeds};
+                           .strict_feeds = options->strict_feeds,
+                           .one_nan_fed = options->one_nan_fed};
     if (options->name && !(entry->name = base_arena_string(arena, options->name, strlen(options->name)))) return base_fail_memory(error);
     bool *seen = base_allocate_zeroed(graph->allocator, prefix);
     bool good = seen && copy_lists(arena, options, entry, seen);

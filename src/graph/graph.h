@@ -82,7 +82,7 @@ typedef struct graph_entry {
     const uint32_t *carries; /* pairs result, input */
     wg_posture posture;
     wg_numerics numerics;
-    bool strict_feeds;
+    bool strict_feeds, one_nan_fed;
 } graph_entry;
 
 struct wg_tape {

@@ -60,7 +60,7 @@ void *wg_array_writable(wg_array *array)
 {
     if (!array || array->state != LAZY_STORED || array->handles != 1 || array->uses || !array->as.stored.tensor) return NULL;
     if (!base_tensor_is_sole(array->as.stored.tensor)) return NULL;
-    return !array->bits || lazy_stay_wide(array) ? array->as.stored.tensor->data : NULL;
+    return lazy_stay_wide(array) ? array->as.stored.tensor->data : NULL;
 }
 
 /* ---- making ---- */

@@ -64,7 +64,8 @@ struct wg_array {
     uint32_t uses;       /* pending nodes and levels that hold it */
     uint16_t op;         /* PENDING */
     uint8_t state, kind, rank;
-    uint8_t bits;        /* STORED, of i64: items lie in [-2^bits, 2^bits) and are stored in lazy_narrow_kind(bits); 0: they are stored as i64 */
+    uint8_t bits;        /* STORED, of i64: items lie in [-2^bits, 2^bits) and are stored in lazy_narrow_kind(bits); 0: they are stored as i64.
+                            Of floats and complex numbers: 1, their NaNs are the one; 0: perhaps they are not */
     bool heavy;          /* computing it again costs more than storing it: something other than elementwise and layout rows is below */
     bool seen;           /* a read computed it without storing it */
     bool met;            /* the last walk was not the first that met it */
@@ -288,9 +289,14 @@ static inline wg_kind lazy_narrow_kind(uint32_t bits)
 {
     return bits <= 15 ? WG_KIND_I16 : bits <= 31 ? WG_KIND_I32 : WG_KIND_I64;
 }
+/* The kind in which a STORED array is stored. */
+static inline wg_kind lazy_stored_kind(const wg_array *array)
+{
+    return array->kind == WG_KIND_I64 && array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind;
+}
 static inline uint64_t lazy_stored_bytes(const wg_array *array)
 {
-    return (uint64_t)array->volume * base_kinds[array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind].bytes;
+    return (uint64_t)array->volume * base_kinds[lazy_stored_kind(array)].bytes;
 }
 /* Whether a root may be stored narrow: by its kind and size. */
 bool lazy_may_narrow(const wg_array *root);
@@ -333,7 +339,7 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
 /* A run over the leaves of the walk, in three steps: everything is made ready (results [root_count] are owned tensors, and stay where they
  * are to the end), it runs, on any thread, it ends. told: a failure becomes the context's error. */
 bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
-/* In how many bits a root's result is stored, 0: as it is. */
+/* What is known of a root's result (wg_array.bits). */
 uint32_t lazy_program_bits(const lazy_program *program, uint32_t root);
 void lazy_program_go(wg_lazy *lazy);
 bool lazy_program_end(wg_lazy *lazy, bool told);

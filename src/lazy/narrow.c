@@ -77,6 +77,10 @@ bool lazy_stay_wide(wg_array *array)
 {
     wg_view view;
     wg_error before = array->lazy->error;
+    if (lazy_stored_kind(array) == (wg_kind)array->kind) {
+        array->bits = 0;
+        return true;
+    }
     if (!lazy_widen(array, &view) || !base_tensor_is_sole(array->as.stored.wide)) {
         array->lazy->error = before;
         return false;
@@ -193,6 +197,7 @@ static uint32_t needed(const wg_array *array, const uint8_t *bits, uint32_t wide
 
 uint32_t lazy_bits_known(const wg_array *array)
 {
+    if (array->kind != WG_KIND_I64) return UNKNOWN;
     return array->bits ? array->bits : lazy_is_spread_literal(array) ? bits_of_literal(array) : UNKNOWN;
 }
 

@@ -34,7 +34,7 @@ struct lazy_program {
     void **result_places;           /* [root_count] of the run under way, in order of the entry's results */
     void **places;                  /* [leaf_count] of the run under way, in order of the plan's inputs */
     uint32_t *result_of;            /* [root_count] which of the entry's results a root is: rewrites may make two roots one node */
-    uint8_t *result_bits;           /* [root_count] in how many bits a root is stored; 0: as it is */
+    uint8_t *result_bits;           /* [root_count] wg_array.bits of the results */
     uint32_t *input_of;             /* [leaf_count] which of the plan's inputs a leaf is, WG_NONE: none reads it */
     wg_binding *bindings;           /* [binding_count] of the numbers that are not pinned, with names in `names` */
     uint32_t binding_count;
@@ -238,7 +238,7 @@ static bool record_nodes(builder *b, lazy_program *program)
         if (b->narrow) b->bits[i] = lazy_bits_known(array);
         if (array->state == LAZY_STORED) {
             sizes_of(b, lazy_shape(array), array->rank, shape);
-            b->values[i] = wg_input_required(b->tape, array->bits ? lazy_narrow_kind(array->bits) : (wg_kind)array->kind, array->rank, shape);
+            b->values[i] = wg_input_required(b->tape, lazy_stored_kind(array), array->rank, shape);
             program->leaves[leaf++] = wg_symbol_of(b->values[i]);
         } else {
             b->values[i] = array->state == LAZY_LITERAL ? literal_value(b, array) : call_value(b, array);
@@ -335,10 +335,18 @@ static void find_results(lazy_program *program, const wg_symbol *symbols)
     }
 }
 
+static bool one_nan_fed(const wg_lazy *lazy)
+{
+    bool one = true;
+    for (uint32_t i = 0; i < lazy->leaf_count; i++) one = one && (lazy->leaves[i]->bits || !base_kind_has_nan((wg_kind)lazy->leaves[i]->kind));
+    return one;
+}
+
 /* A root as it is stored. */
 static wg_value root_value(builder *b, lazy_program *program, uint32_t root, const wg_array *array)
 {
     wg_value value = b->values[array->index];
+    program->result_bits[root] = base_kind_has_nan((wg_kind)array->kind);
     if (!b->narrow || array->kind != WG_KIND_I64) return value;
     program->result_bits[root] = (uint8_t)lazy_narrow_result(array, b->bits[array->index], value);
     return in_kind(b, array, program->result_bits[root] ? lazy_narrow_kind(program->result_bits[root]) : WG_KIND_I64);
@@ -351,7 +359,7 @@ static wg_plan *plan_of(builder *b, lazy_program *program, const uint32_t *roots
     for (uint32_t i = 0; i < program->root_count; i++) symbols[i] = wg_symbol_of(root_value(b, program, i, b->lazy->order[roots[i]]));
     program->network = wg_tape_seal(&b->tape, error);
     bool good = program->network && rewrite(b->lazy, program, symbols, error);
-    wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count};
+    wg_entry_options options = {.size = sizeof options, .roots = symbols, .root_count = program->root_count, .one_nan_fed = one_nan_fed(b->lazy)};
     program->entry = good ? wg_entry_new(program->network, &options, error) : NULL;
     if (program->entry) find_results(program, symbols);
     LAZY_ITEMS_END(b->lazy, few, symbols, program->root_count);
@@ -376,7 +384,7 @@ static bool find_inputs(wg_lazy *lazy, lazy_program *program)
 static void find_narrow(builder *b, const uint32_t *roots, uint32_t count)
 {
     const wg_lazy *lazy = b->lazy;
-    for (uint32_t i = 0; i < lazy->leaf_count; i++) b->narrow = b->narrow || lazy->leaves[i]->bits;
+    for (uint32_t i = 0; i < lazy->leaf_count; i++) b->narrow = b->narrow || lazy_stored_kind(lazy->leaves[i]) != (wg_kind)lazy->leaves[i]->kind;
     b->count_bits = 63;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bits = lazy_narrow_key(lazy, lazy->order[roots[i]]);
@@ -572,7 +580,7 @@ static bool make_results(wg_lazy *lazy, const lazy_program *program, const uint3
         uint32_t first = program->result_of[i] == made ? i : 0;
         while (program->result_of[first] != program->result_of[i]) first++;
         made += first == i;
-        wg_kind kind = program->result_bits[i] ? lazy_narrow_kind(program->result_bits[i]) : (wg_kind)root->kind;
+        wg_kind kind = root->kind == WG_KIND_I64 && program->result_bits[i] ? lazy_narrow_kind(program->result_bits[i]) : (wg_kind)root->kind;
         results[i] = first < i ? wg_tensor_retain(results[first]) : lazy_tensor_take(lazy, kind, root->rank, lazy_shape(root), error);
         if (results[i]) continue;
         while (i > 0) wg_tensor_release(results[--i]);

@@ -379,7 +379,7 @@ static inline wg_array *computed(wg_array *array, const wg_view *view)
 bool (wg_array_read)(wg_array *array, wg_view *view)
 {
     wg_array *plain = computed(array, view);
-    if (plain && plain->bits) return lazy_widen(plain, view);
+    if (plain && plain->bits && plain->kind == WG_KIND_I64) return lazy_widen(plain, view);
     if (plain) *view = lazy_view(plain);
     return plain != NULL;
 }
@@ -397,7 +397,7 @@ wg_tensor *wg_array_tensor(wg_array *array)
     if (!(wg_array_read)(array, &view)) return NULL;
     wg_array *plain = readable(array->lazy, array);
     if (plain->state == LAZY_STORED && plain->as.stored.tensor)
-        return wg_tensor_retain(plain->bits ? plain->as.stored.wide : plain->as.stored.tensor);
+        return wg_tensor_retain(plain->as.stored.wide ? plain->as.stored.wide : plain->as.stored.tensor);
     wg_error error = {.code = WG_OK};
     wg_tensor *tensor = wg_tensor_copy(array->lazy->context, &view, &error);
     if (!tensor) lazy_fail_with(array->lazy, &error, array);

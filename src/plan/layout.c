@@ -292,10 +292,11 @@ static bool reads_allow(const layering *l, uint32_t s, uint32_t source, uint32_t
     for (uint32_t r = 0; r < stage->read_count; r++) {
         if (stage->reads[r].source != source) continue;
         if (stage->reads[r].cell || r >= stage->read_count - stage->factor_count) return false;
+        if (last_use(stage, (uint16_t)r) > instruction) return false;
+        if (stage->reads[r].node == source) continue; /* what was computed is read as it lies */
         uint32_t index = l->plan->index[stage->reads[r].node];
         if (l->layout->volumes[index] != l->layout->volumes[l->plan->index[source]]) return false;
         if (!plan_view_is_contiguous(plan_node(l->plan, index)->rank, l->layout->shapes[index], &l->layout->maps[s][r])) return false;
-        if (last_use(stage, (uint16_t)r) > instruction) return false;
     }
     return true;
 }

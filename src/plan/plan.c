@@ -64,6 +64,38 @@ static bool find_seen(wg_plan *plan, wg_error *error)
     return true;
 }
 
+/* Whether the NaNs of a row's result are those of inputs, whose own are the one. moved [closure count] is known of the operands. */
+static bool only_moves(const wg_plan *plan, const wg_node *node, const bool *moved)
+{
+    if (node->op == WG_OP_Input) return true;
+    if (graph_rows[node->op].order != GRAPH_ORDER_LAYOUT && node->op != WG_OP_Select && node->op != WG_OP_StopGradient) return false;
+    if (node->op == WG_OP_Pad) return false;
+    if (node->op == WG_OP_Gather && graph_attribute(plan->graph, node, GRAPH_ATTRIBUTE(Gather, outside)) == GRAPH_OUTSIDE_FILL) return false;
+    const uint32_t *operands = graph_operands(plan->graph, node);
+    bool some = false; /* what is unpacked of blocks is computed */
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+        if (!base_kind_has_nan((wg_kind)graph_node(plan->graph, operands[i])->kind)) continue;
+        if (!moved[plan->index[operands[i]]]) return false;
+        some = true;
+    }
+    return some;
+}
+
+static bool find_canonical(wg_plan *plan, wg_error *error)
+{
+    plan->canonical = plan->seen;
+    if (!plan->entry.one_nan_fed) return true;
+    plan->canonical = base_arena_take_zeroed(&plan->memory, (size_t)plan->count + 1);
+    bool *moved = base_allocate_zeroed(plan->allocator, (size_t)plan->count + 1);
+    for (uint32_t i = 0; moved && plan->canonical && i < plan->count; i++) {
+        moved[i] = only_moves(plan, plan_node(plan, i), moved);
+        plan->canonical[i] = plan->seen[i] && !moved[i];
+    }
+    bool good = moved && plan->canonical;
+    base_free(plan->allocator, moved, (size_t)plan->count + 1);
+    return good || base_fail_memory(error);
+}
+
 /* ---- passes ---- */
 
 static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t binding_count, int64_t budget, wg_error *error)
@@ -71,7 +103,7 @@ static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t bindi
     plan_work work = {.memory = base_arena_new(plan->allocator)};
     bool good = plan_closure_make(plan, &work, error) && plan_catalogue_match(plan, &work, error) &&
                 plan_elect_counted(plan, &work, error) && plan_licence_make(plan, &work, error) && plan_stages_make(plan, &work, error) &&
-                find_seen(plan, error) && plan_layout_make(plan, bindings, binding_count, &plan->layout, error) &&
+                find_seen(plan, error) && find_canonical(plan, error) && plan_layout_make(plan, bindings, binding_count, &plan->layout, error) &&
                 (!budget || plan_remat_make(plan, bindings, binding_count, budget, error));
     if (good && binding_count) { /* the accounting again, in the volumes of the binding */
         plan->licence = (plan_licence){0};

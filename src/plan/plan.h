@@ -192,6 +192,7 @@ struct wg_plan {
     uint32_t *index;          /* [prefix] node to closure index, WG_NONE when not scheduled */
     uint8_t *storage;         /* [closure count] plan_storage */
     bool *seen;               /* [closure count] its items are read as they stand: after a run, or their bits by a row */
+    bool *canonical;          /* [closure count] seen, and perhaps with a NaN that is not the one */
     bool *lasts;              /* [closure count] stored to the end of a run: declared, or (retain) read by a derivative term */
     plan_match *matches;      /* candidates in root order */
     uint32_t match_count;

@@ -250,13 +250,32 @@ static bool is_worth_turning(const grouping *g, uint32_t index)
     return products >= TURNING_READERS;
 }
 
+/* Narrow integers as i32 for running sums alone: the scan widens them as it goes. */
+static bool adds_up_narrow(const grouping *g, uint32_t index)
+{
+    const plan_work *work = g->work;
+    const wg_node *node = plan_node(g->plan, index);
+    if (node->op != WG_OP_Convert || node->kind != WG_KIND_I32 || g->plan->lasts[index]) return false;
+    uint32_t below = plan_operand_index(g->plan, index, 0);
+    wg_kind kind = (wg_kind)plan_node(g->plan, below)->kind;
+    if ((kind != WG_KIND_I16 && kind != WG_KIND_U8 && kind != WG_KIND_BOOL) || g->units->role[below] == PLAN_ROLE_VIRTUAL) return false;
+    for (uint32_t r = work->reader_begin[index]; r < work->reader_begin[index + 1]; r++) {
+        const wg_node *reader = plan_node(g->plan, work->readers[r]);
+        const wg_graph *graph = g->plan->graph;
+        if (reader->op != WG_OP_Scan || graph_attribute(graph, reader, GRAPH_ATTRIBUTE(Scan, op)) != GRAPH_FOLDING_SUM ||
+            graph_attribute(graph, reader, GRAPH_ATTRIBUTE(Scan, axis)) + 1 != (int64_t)reader->rank ||
+            graph_attribute(graph, reader, GRAPH_ATTRIBUTE(Scan, reverse))) return false;
+    }
+    return work->reader_begin[index] < work->reader_begin[index + 1];
+}
+
 /* Decides whether a layout row stays virtual. */
 static void settle_layout(grouping *g, uint32_t i)
 {
     plan_units *units = g->units;
     const wg_node *node = plan_node(g->plan, i);
     uint32_t below = plan_operand_index(g->plan, i, 0);
-    bool contiguous = keeps_order(node) && units->contiguous[below];
+    bool contiguous = (keeps_order(node) || adds_up_narrow(g, i)) && units->contiguous[below];
     g->depth[i] = (uint8_t)(g->depth[below] + 1);
     bool stays = !g->plan->lasts[i] && g->depth[i] <= PLAN_VIEW_DEPTH && (node->op != WG_OP_Reshape || contiguous || has_map(g, i)) &&
                  (contiguous || (!is_demanded_contiguous(g, i) && !is_worth_turning(g, i)));
@@ -297,7 +316,7 @@ static void settle(grouping *g)
         units->contiguous[i] = node->rank == 0 || !plan_is_fill(g->plan->graph, node);
         units->source[i] = i;
         units->unit[i] = WG_NONE;
-        if (is_widened_by_products(g, i, false)) units->role[i] = PLAN_ROLE_VIRTUAL;
+        if (is_widened_by_products(g, i, false) || adds_up_narrow(g, i)) units->role[i] = PLAN_ROLE_VIRTUAL;
         if (units->role[i] == PLAN_ROLE_VIRTUAL) settle_layout(g, i);
     }
 }

@@ -144,10 +144,11 @@ static bool check_read_levels(verifying *v, const plan_stage *stage)
     return true;
 }
 
-/* What its reader converts is read by products alone. */
+/* What its reader converts is read by products and running sums alone. */
 static bool check_read_kinds(verifying *v, const plan_stage *stage)
 {
-    bool call = stage->kind == PLAN_STAGE_CALL && facts(v, v->plan->index[stage->nodes[0]])->op == WG_OP_MatMul;
+    uint32_t op = stage->kind == PLAN_STAGE_CALL ? facts(v, v->plan->index[stage->nodes[0]])->op : WG_OP_COUNT;
+    bool call = op == WG_OP_MatMul || op == WG_OP_Scan;
     for (uint32_t r = 0; r < stage->read_count; r++) {
         uint32_t node = stage->reads[r].node;
         bool factor = call || (stage->kind == PLAN_STAGE_PRODUCT && r >= stage->read_count - stage->factor_count);

@@ -199,7 +199,7 @@ static void check_scan(exec_fold fold, wg_kind kind, bool across, bool reverse, 
         scan_one(fold, wide, across, x, extent, y);
         for (int64_t i = 0; i < extent; i++) store(kind, expected, from + (reverse ? extent - 1 - i : i) * inner, y[i]);
     }
-    exec_scan s = {.fold = fold, .kind = kind, .across = across, .reverse = reverse, .extent = extent, .inner = inner, .items = items,
+    exec_scan s = {.fold = fold, .kind = kind, .from = kind, .across = across, .reverse = reverse, .extent = extent, .inner = inner, .items = items,
             .result = result};
     FOR_EACH_LEVEL(kernels) {
         int64_t cut = random_below(lines + 1);
@@ -249,7 +249,7 @@ static void test_integers(void **state)
         exec_reduction r = {.fold = fold, .kind = kind, .accumulate = kind, .result_kind = kind, .across = true, .extent = extent,
                 .inner = inner,
                             .outer_stride = extent * inner, .extent_stride = inner, .items = items, .result = result};
-        exec_scan s = {.fold = fold, .kind = kind, .across = true, .extent = extent, .inner = inner, .items = items, .result = scanned};
+        exec_scan s = {.fold = fold, .kind = kind, .from = kind, .across = true, .extent = extent, .inner = inner, .items = items, .result = scanned};
         FOR_EACH_LEVEL(kernels) {
             kernels->reduce(&r, (exec_range){0, inner});
             kernels->scan(&s, (exec_range){0, inner});

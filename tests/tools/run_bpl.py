@@ -331,11 +331,12 @@ def test_interrupts():
         terminal.types("\x03", "INTERRUPT" if waits != "]load pipe" else "stopped")
     terminal.types("x×7\n", "21")
     terminal.ends()
-    done = subprocess.Popen([COMMAND, "bpl", "-e", "{∇⍵}1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(0.5)
-    done.send_signal(signal.SIGINT)
-    done.communicate(timeout=60)
-    report.check(done.returncode == 130, f"an interrupted text ends with {done.returncode}")
+    for text in ("{∇⍵}1", "{⌹⍵}⍣1e9⊢¿600 600⍴0", "≢(¿1e7⍴9)⊂¿1e7⍴9", "⎕←1e8⍴1.5"):
+        done = subprocess.Popen([COMMAND, "bpl", "-e", text], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        done.send_signal(signal.SIGINT)
+        done.communicate(timeout=60)
+        report.check(done.returncode == 130, f"{text}, interrupted, ends with {done.returncode}")
 
 
 def test_commands():
