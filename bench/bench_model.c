@@ -20,6 +20,7 @@
 #include "wengert/wengert.h"
 
 #define RATE 0.01 /* of a step */
+#define ALIGNMENT 64
 
 enum { SAMPLED = 100, STEPS_CHECKED = 3 };
 
@@ -50,7 +51,7 @@ static double now(void)
 
 /* ---- files ---- */
 
-/* The bytes of a file, owned and ended by NUL; NULL when there is none. */
+/* The bytes of a file, owned and ended by NUL, aligned as the library's own arrays are; NULL when there is none. */
 static char *bytes_of(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");
@@ -58,7 +59,7 @@ static char *bytes_of(const char *path, size_t *length)
     fseek(file, 0, SEEK_END);
     *length = (size_t)ftell(file);
     rewind(file);
-    char *bytes = malloc(*length + 1);
+    char *bytes = aligned_alloc(ALIGNMENT, (*length / ALIGNMENT + 1) * ALIGNMENT);
     if (bytes && fread(bytes, 1, *length, file) != *length) {
         free(bytes);
         bytes = NULL;

@@ -7,6 +7,11 @@
 
 #define NO_STEP UINT16_MAX
 
+const float *const base_tables[BASE_TABLE_COUNT] = {
+#define FORMULA_TABLE(name, ...) base_table_##name,
+#include "base/formula_tables.def"
+};
+
 const base_formula_facts base_formulas[BASE_FORMULA_COUNT] = {
 #define FORMULA(ENUM, name, arity) {#name, arity},
 #define FORMULA_WIDENED(ENUM, name, arity, body) {#name, arity},
@@ -134,6 +139,7 @@ static uint64_t bits_of_f32(double x)
 #define IXOR(x, y) STEP2(U, IXOR, x, y)
 #define ISHL(x, count) STEP(U, ISHL, (x).step, 0, 0, count)
 #define ISHR(x, count) STEP(U, ISHR, (x).step, 0, 0, count)
+#define LOOKUP(table, index) STEP(F, LOOKUP, (index).step, 0, 0, BASE_TABLE_##table)
 #define WIDE(x) ((record_float_f64){record(recording, BASE_OPERATION_WIDEN, WG_KIND_F64, (x).step, 0, 0, 0)})
 #define ROUNDED(wide) ((record_float_f32){record(recording, BASE_OPERATION_NARROW, WG_KIND_F32, (wide).step, 0, 0, 0)})
 #define ROUNDED1(body, x) ROUNDED(record_##body##_f64(recording, WIDE(x)))

@@ -43,7 +43,7 @@ typedef struct base_formula_step {
     uint8_t operation; /* base_operation */
     uint8_t kind;      /* wg_kind */
     uint16_t a, b, c;
-    uint64_t constant; /* bits of a constant, number of an input or a repair routine, count of a shift; else 0 */
+    uint64_t constant; /* bits of a constant, number of an input, a table or a repair routine, count of a shift; else 0 */
 } base_formula_step;
 
 typedef struct base_formula_program {
@@ -74,5 +74,16 @@ double base_repair_cos(double x);
 double base_repair_tan(double x);
 double base_repair_inverse(double x);
 double base_repair_root(double x);
+
+/* The tables of LOOKUP; those of the texts are seen by the compiler, which keeps them in registers. */
+typedef enum base_table {
+#define FORMULA_TABLE(name, ...) BASE_TABLE_##name,
+#include "base/formula_tables.def"
+    BASE_TABLE_COUNT
+} base_table;
+#define BASE_TABLE_ITEMS 16
+extern const float *const base_tables[BASE_TABLE_COUNT];
+#define FORMULA_TABLE(name, ...) __attribute__((unused)) static const float base_table_##name[BASE_TABLE_ITEMS] = {__VA_ARGS__};
+#include "base/formula_tables.def"
 
 #endif

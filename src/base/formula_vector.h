@@ -13,6 +13,8 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "base/fma.h"
@@ -270,6 +272,25 @@ VECTOR_FUNCTION VECTOR(float_f32)
     return VECTOR(repair_lanes_f32)(mask, routine, x, y);
 }
 
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(lookup_f32)(const float *table, VECTOR(unsigned_f32) index)
+{
+#if VECTOR_BIT_MASKS
+    return (VECTOR(float_f32))_mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(table));
+#elif FORMULA_WIDTH == 32 && defined(__AVX2__)
+    __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index);
+    __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), (__m256i)index);
+    return (VECTOR(float_f32))_mm256_blendv_ps(low, high, (__m256)(index << 28)); /* by bit 3 */
+#elif FORMULA_WIDTH == 16 && defined(__aarch64__)
+    const uint8_t *bytes = (const uint8_t *)table;
+    const uint8x16x4_t all = {{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+    return (VECTOR(float_f32))vqtbl4q_u8(all, (uint8x16_t)((index & (BASE_TABLE_ITEMS - 1)) * 0x04040404 + 0x03020100));
+#else
+    VECTOR(float_f32) found;
+    for (unsigned i = 0; i < FORMULA_WIDTH / sizeof(float); i++) found[i] = table[index[i] % BASE_TABLE_ITEMS];
+    return found;
+#endif
+}
+
 #if VECTOR_BIT_MASKS
 VECTOR_FUNCTION VECTOR(float_f64) VECTOR(scale_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
 {
@@ -381,6 +402,7 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(whole_f32)(VECTOR(half_f32) low, VECTOR
 #define IXOR(a, b) ((a) ^ (b))
 #define ISHL(a, count) ((a) << (count))
 #define ISHR(a, count) ((a) >> (count))
+#define LOOKUP(table, index) NAME(lookup)(base_table_##table, index)
 #define REPAIR(mask, name, x, y) NAME(repair)(mask, base_repair_##name, x, y)
 
 #define FORMULA_PREFIX VECTOR_PREFIX_OF(FORMULA_WIDTH)

@@ -61,6 +61,7 @@ typedef struct exec_map_register {
     exec_map_home home;
     wg_kind kind;
     bool cell;
+    bool one;          /* a room of which the first item stands for all */
     uint32_t index;    /* of the room, read, write or slot */
     uint32_t root;     /* the register whose items these are (StopGradient, Bitcast), else itself */
     uint32_t last_use; /* step */
@@ -73,13 +74,15 @@ typedef struct exec_map_step {
     exec_map_action action;
     bool canonical; /* a Bitcast reads the result's bits */
     bool cell;      /* works on cells */
+    bool one;       /* makes one item for all of the block */
     bool plain;     /* one call of `function` over the items of the block, nothing besides: most steps */
+    bool piecewise; /* the next step streams its results */
     wg_kind kind;   /* of the result */
     exec_block_function function;
     uint32_t target, operand_count, operands[3], scalars;
     uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
     int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
-    uint32_t index; /* GATHER: of the read; STORE: of the write; FOLD: of the instruction */
+    uint32_t index; /* BLOCK: exec_block, of joined ones EXEC_BLOCK_FORMULAS; GATHER: of the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
 
 /* Where a block begins: its items, its cells, these in their slots, and the column of a whole line. */
@@ -105,11 +108,12 @@ typedef struct exec_map_place {
 typedef struct exec_map_read {
     exec_value value;
     exec_walk walk;
+    bool far; /* more than caches keep */
 } exec_map_read;
 
 typedef struct exec_map_stored {
     exec_value value;
-    bool canonical, cell, stored, streamed; /* stored: by this list; streamed: past the caches, from a room */
+    bool canonical, cell, stored, streamed, past; /* stored: by this list; streamed: past the caches, from a room; past: by their step */
 } exec_map_stored;
 
 typedef struct exec_map_list {
@@ -123,6 +127,7 @@ typedef struct exec_map_list {
     bool streams;   /* some write is streamed */
     bool across;    /* the cells of a block are one line, which all of its lines read */
     uint32_t ahead; /* steps before which a part of the next block's large reads is asked for, while memory would be idle; they follow this one's */
+    int64_t ahead_items; /* such a part; of reads, in items */
     int64_t room_bytes, scratch_at;
     double unit_cost;
 } exec_map_list;
@@ -158,8 +163,8 @@ static inline void exec_map_list_done(const exec_map_work *work)
 {
     if (work->list->streams) work->run->kernels->stream(WG_KIND_BOOL, NULL, NULL, 0);
 }
-/* The blocks of a thread follow each other: reads of more than caches keep are asked for ahead. */
-void exec_map_list_asks(exec_map_list *list);
+/* The blocks of a thread follow each other, of so many items: reads of more than caches keep are asked for ahead. */
+void exec_map_list_asks(exec_map_list *list, int64_t items);
 /* Items of a block in which its reads are transposed well; 0: none is. */
 int64_t exec_map_transpose_items(const exec_map_list *list, uint32_t width, uint32_t streams);
 /* Items of a block in which so many streams of such a width stay in the first cache. */

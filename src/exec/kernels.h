@@ -6,6 +6,7 @@
  *   matrix products, convolutions         exec_product           kernel_products.inc, kernel_product.inc (one float type)
  *   products with quantised weights       exec_quant             kernel_quant.inc
  *   elementwise operations                exec_block             kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc
+ *   two operations in one pass            exec_kernels.joined    kernel_joined.inc
  *   conversions of kind                   exec_kernels.convert   kernel_convert.c; f16 and bf16 in kernel_blocks.inc
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
  *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
@@ -167,7 +168,7 @@ typedef struct exec_gathering {
  * readable EXEC_PLANE_SLACK items further. */
 typedef struct exec_chain {
     int32_t first, steps; /* at most EXEC_DEPTH_BLOCK */
-    enum { EXEC_CHAIN_BLOCK, EXEC_CHAIN_PRODUCT, EXEC_CHAIN_LINE } end; /* what ends with it */
+    enum { EXEC_CHAIN_BLOCK, EXEC_CHAIN_PRODUCT, EXEC_CHAIN_LINE } end; /* what ends with it; after the last chain the result does */
 } exec_chain;
 typedef struct exec_planes {
     wg_kind kind, rounded;
@@ -213,7 +214,9 @@ typedef enum exec_block {
 
 /* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item
  * for all i. The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in
- * the first cache. */
+ * the first cache. EXEC_BLOCK_PAST among the scalars, for f32 and f64: the result had better go past the caches, which elementary functions
+ * and joined ones then see to, with the one NaN for all; exec_kernels.stream without bytes ends it. */
+#define EXEC_BLOCK_PAST 8u
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 
 /* What every level answers for a routine; NULL where the kind is no float. */

@@ -380,7 +380,7 @@ static bool prepare_panels(preparing *p, exec_stage *stage)
     if (c->lines > c->outer) c->lines = c->outer;
     if (c->lines < 1) c->lines = 1;
     p->choice.slot_bytes = up(c->lines * 16);
-    exec_map_list_asks(c->lists);
+    exec_map_list_asks(c->lists, c->lines * c->extent);
     lay_piece(p, 1, c->lines * c->extent, p->slots * p->choice.slot_bytes);
     c->pieces_at = exec_scratch_take(p->build, c->piece_bytes * exec_scratch_pieces(p->build, c->outer, c->lines));
     stage->run = run_panels;

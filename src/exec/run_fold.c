@@ -9,6 +9,7 @@
 #include "exec/kernel_complex.h"
 
 #define FOLD_COLUMNS 64 /* of lines that are folded across rows: whole cache lines, and vectors */
+#define FOLD_WIDE 512    /* the same, where there are many */
 #define CHUNKS_REPAY 16 /* chunks in an output that is shared between threads */
 
 typedef struct fold {
@@ -110,7 +111,7 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
                                .inner = axis.inner,
                                .outer_stride = axis.extent * axis.inner,
                                .extent_stride = axis.inner};
-    f->together = axis.last || axis.inner == 0 ? 1 : axis.inner < 4 * FOLD_COLUMNS ? axis.inner : FOLD_COLUMNS;
+    f->together = axis.last || axis.inner == 0 ? 1 : axis.inner < 4 * FOLD_COLUMNS ? axis.inner : axis.inner < 8 * FOLD_WIDE ? FOLD_COLUMNS : FOLD_WIDE;
     f->output_cost = (double)axis.extent + 1;
     f->partials_at = -1;
     int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;

@@ -12,7 +12,8 @@
 /* A list of fewer steps reads memory all the time: the processor sees that it does, and what is asked for besides makes it wait (exp of 1e7
  * items 2.9 ms with, 1.9 without, on a Zen 5). */
 #define ASKING_STEPS 3
-#define BLOCK_BYTES 24576 /* of everything that a block touches: most of the smallest first cache */
+#define BLOCK_BYTES 32768 /* of everything that a block touches: the smallest first cache, which results past the caches do not enter */
+#define STREAM_PIECE 256 /* items: their lines leave while the next ones are computed */
 #define BLOCK_LEAST 256
 #define BLOCK_MOST 4096
 #define TRANSPOSE_LINES 32
@@ -29,6 +30,8 @@ typedef struct map {
 
 /* ---- running ---- */
 
+static bool is_one(const exec_map_register *r) { return r->home == HOME_ONE || r->one; }
+
 static void store(const exec_map_work *work, const exec_map_step *step, int64_t first, int64_t count)
 {
     const exec_map_stored *write = &work->list->writes[step->index];
@@ -40,7 +43,7 @@ static void store(const exec_map_work *work, const exec_map_step *step, int64_t 
         wg_kind part = write->canonical ? base_kind_part(step->kind) : WG_KIND_BOOL;
         if (part == WG_KIND_F16 || part == WG_KIND_BF16) exec_canonical_items(kernels, part, items, count);
         kernels->stream(part, to, items, count * (int64_t)width);
-    } else if (from->home == HOME_ONE) {
+    } else if (is_one(from)) {
         exec_fill(to, items, width, count);
     } else if (from->home == HOME_LINES) {
         const exec_map_read *read = &work->list->reads[from->index];
@@ -72,7 +75,7 @@ static void run_lines(const exec_map_list *list, const exec_map_step *step, char
 static void run_spread(const exec_map_work *work, const exec_map_step *step, char *const *at, const exec_map_block *block)
 {
     const exec_map_register *from = &work->list->registers[step->operands[0]];
-    bool line = from->home == HOME_LINE || (from->cell && work->list->across), one = from->home == HOME_ONE;
+    bool line = from->home == HOME_LINE || (from->cell && work->list->across), one = is_one(from);
     int64_t lines = block->width ? block->count / block->width : 0;
     exec_copying copy = {.item_bytes = base_kinds[step->kind].bytes, .rank = 2, .shape = {lines, block->width},
                          .to_stride = {block->width, 1}, .from_stride = {!line && !one, line && !one},
@@ -91,7 +94,7 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
     const exec_map_list *list = work->list;
     const exec_kernels *kernels = work->run->kernels;
     char *const *at = work->at;
-    int64_t first = block->begin[step->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM], count = step->cell ? block->cell_count : block->count;
+    int64_t first = block->begin[step->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM], count = step->one ? 1 : step->cell ? block->cell_count : block->count;
     switch (step->action) {
     case MAP_GATHER: {
         const exec_map_read *read = &list->reads[step->index];
@@ -116,15 +119,19 @@ static bool reads_far(const exec_map_list *list, uint32_t r)
     return own->home == HOME_DENSE && !own->cell && value->volume * (int64_t)base_kinds[value->kind].bytes >= EXEC_FAR_BYTES;
 }
 
-void exec_map_list_asks(exec_map_list *list)
+void exec_map_list_asks(exec_map_list *list, int64_t items)
 {
     bool some = false;
     if (list->step_count < ASKING_STEPS) return;
-    for (uint32_t r = 0; r < list->read_count; r++) some = some || reads_far(list, r);
+    for (uint32_t r = 0; r < list->read_count; r++) {
+        list->reads[r].far = reads_far(list, r);
+        some = some || list->reads[r].far;
+    }
     for (uint32_t s = 0; some && s < list->step_count; s++) {
         exec_map_step *step = &list->steps[s];
-        if (!step->cell && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
+        if (!step->cell && !step->one && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
     }
+    if (list->ahead) list->ahead_items = (items / list->ahead + 15) / 16 * 16;
 }
 
 /* Where a block's results go straight to what is too large for the caches: asked for before its first step, else its last ones wait. */
@@ -134,7 +141,7 @@ static void ask_for_results(const exec_map_work *work, const exec_map_block *blo
     for (uint32_t w = 0; w < list->write_count; w++) {
         const exec_map_stored *write = &list->writes[w];
         int64_t width = base_kinds[write->value.kind].bytes, bytes = block->count * width;
-        if (!write->stored || write->streamed || write->cell || write->value.volume * width < EXEC_FAR_BYTES) continue;
+        if (!write->stored || write->streamed || write->past || write->cell || write->value.volume * width < EXEC_FAR_BYTES) continue;
         const char *to = exec_items(work->run, &write->value) + block->begin[EXEC_FROM_ITEM] * width;
         for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(to + at, 1, 2);
     }
@@ -145,11 +152,28 @@ static void ask_ahead(const exec_map_work *work, const exec_map_step *step, cons
 {
     const exec_map_list *list = work->list;
     for (uint32_t r = 0; r < list->read_count; r++) {
-        if (!reads_far(list, r)) continue;
-        int64_t bytes = block->count * (int64_t)base_kinds[list->registers[r].kind].bytes;
-        int64_t share = (bytes / (int64_t)list->ahead + 63) / 64 * 64;
-        const char *next = work->at[r] + bytes + share * step->ahead;
-        for (int64_t at = 0; at < share; at += 64) __builtin_prefetch(next + at, 0, 2);
+        if (!list->reads[r].far) continue;
+        int64_t width = base_kinds[list->registers[r].kind].bytes;
+        const char *next = work->at[r] + (block->count + list->ahead_items * step->ahead) * width, *end = next + list->ahead_items * width;
+        for (; next < end; next += 64) __builtin_prefetch(next, 0, 2);
+    }
+}
+
+/* A step whose results go past the caches, and their way there, a piece at a time: the processor computes while it writes. */
+static void run_streamed(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
+{
+    const exec_map_stored *write = &work->list->writes[step[1].index];
+    const void *operands[3] = {work->at[step->operands[0]], work->at[step->operands[1]], work->at[step->operands[2]]};
+    int64_t width = base_kinds[write->value.kind].bytes, ahead[3] = {0};
+    char *room = work->at[step->target], *to = exec_items(work->run, &write->value) + block->begin[EXEC_FROM_ITEM] * width;
+    wg_kind part = write->canonical ? step->kind : WG_KIND_BOOL;
+    for (uint32_t o = 0; o < step->operand_count; o++)
+        if (!(step->scalars >> o & 1)) ahead[o] = STREAM_PIECE * base_kinds[work->list->registers[step->operands[o]].kind].bytes;
+    for (int64_t done = 0; done < block->count; done += STREAM_PIECE, to += STREAM_PIECE * width) {
+        int64_t count = block->count - done < STREAM_PIECE ? block->count - done : STREAM_PIECE;
+        step->function(room, operands, step->scalars, count);
+        work->run->kernels->stream(part, to, room, count * width);
+        for (uint32_t o = 0; o < step->operand_count; o++) operands[o] = (const char *)operands[o] + ahead[o];
     }
 }
 
@@ -172,6 +196,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
             ask_ahead(work, step, block);
         }
         if (step->plain) run_block(step, work->at, block->count);
+        else if (step->piecewise) run_streamed(work, step, block), s++;
         else run_step(work, step, block);
     }
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
@@ -280,13 +305,13 @@ static uint32_t spread(exec_map_list *m, uint32_t reg)
 }
 
 /* Makes a register the next operand of a step on items or cells. */
-static void give_operand(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, uint32_t o, uint32_t reg)
+static inline void give_operand(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, uint32_t o, uint32_t reg)
 {
     append_gather(m, choice, m->registers[reg].root);
     const exec_map_register *root = &m->registers[m->registers[reg].root];
     bool repeated = !step->cell && (root->cell || root->home == HOME_LINE);
     step->operands[o] = reg;
-    if (root->home == HOME_ONE) step->scalars |= 1u << o;
+    if (is_one(root)) step->scalars |= 1u << o;
     else if (root->home == HOME_LINES) step->repeats |= 1u << o;
     else if (repeated && choice->narrow) step->operands[o] = spread(m, reg);
     else if (repeated && (choice->across || root->home == HOME_LINE)) step->repeats |= 1u << o;
@@ -315,7 +340,7 @@ static void append_fold(const exec_build *build, exec_map_list *m, const exec_ma
     append_gather(m, choice, m->registers[reg].root);
     const exec_map_register *root = &m->registers[m->registers[reg].root];
     if (choice->across && root->home == HOME_DENSE && !root->cell) return; /* the stage folds it where it is */
-    if (root->home == HOME_ONE || root->home == HOME_LINE || root->cell) reg = spread(m, reg);
+    if (is_one(root) || root->home == HOME_LINE || root->cell) reg = spread(m, reg);
     step.operands[0] = reg;
     if (choice->across && own->accumulate != own->kind) {
         step.operands[0] = add_register(m, own->accumulate);
@@ -325,8 +350,72 @@ static void append_fold(const exec_build *build, exec_map_list *m, const exec_ma
     append_step(m, step);
 }
 
+/* Two instructions in one pass: second reads what first makes, as nobody else does. */
+typedef struct joined {
+    uint32_t first; /* WG_NONE: alone */
+    bool gone;      /* is the first one of such */
+} joined;
+
+static bool joins(const exec_map_choice *choice, const exec_map_list *m, const exec_map_instruction *instruction, uint32_t i)
+{
+    if (instruction->fold || instruction->kind != instruction->result_kind || m->registers[instruction->target].cell) return false;
+    return (instruction->kind == WG_KIND_F32 || instruction->kind == WG_KIND_F64) && map_blocks[instruction->op] <= EXEC_BLOCK_NEG &&
+           (!choice->instructions || choice->instructions[i]);
+}
+
+static exec_block_function joined_function(const exec_build *build, const exec_map_instruction *first, const exec_map_instruction *second)
+{
+    bool right = second->operand_count == 2 && second->operands[1] == first->target;
+    return build->kernels->joined((exec_block)map_blocks[first->op], (exec_block)map_blocks[second->op], right, first->kind);
+}
+
+/* For each instruction the one that is run with it, the nearest before it; none: NULL. False without memory. */
+static bool join_instructions(const exec_build *build, const exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program,
+                              joined **answer)
+{
+    const bool none = program->instruction_count < 2 || !build->kernels->joined(EXEC_BLOCK_MUL, EXEC_BLOCK_ADD, false, WG_KIND_F32);
+    *answer = NULL;
+    if (none) return true;
+    joined *found = base_arena_take(build->arena, program->instruction_count * sizeof *found);
+    uint32_t *uses = base_arena_take_zeroed(build->arena, program->register_count * sizeof *uses);
+    uint32_t *maker = base_arena_take(build->arena, program->register_count * sizeof *maker);
+    if (!found || !uses || !maker) return base_fail_memory(build->error);
+    for (uint32_t r = 0; r < program->register_count; r++) maker[r] = WG_NONE;
+    for (uint32_t w = 0; w < program->write_count; w++) uses[program->writes[w].reg] = 2;
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        for (uint32_t o = 0; o < program->instructions[i].operand_count; o++) uses[program->instructions[i].operands[o]]++;
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        const exec_map_instruction *own = &program->instructions[i];
+        found[i] = (joined){WG_NONE, false};
+        if (!joins(choice, m, own, i)) continue;
+        for (uint32_t o = own->operand_count; o-- > 0 && found[i].first == WG_NONE;) {
+            uint32_t first = maker[own->operands[o]];
+            if (first == WG_NONE || uses[own->operands[o]] != 1 || !joined_function(build, &program->instructions[first], own)) continue;
+            found[i].first = first;
+            found[first].gone = true;
+        }
+        if (found[i].first == WG_NONE) maker[own->target] = i;
+    }
+    *answer = found;
+    return true;
+}
+
+static inline void give_operands(exec_map_list *m, const exec_map_choice *choice, exec_map_step *step, const exec_map_instruction *first,
+                          const exec_map_instruction *own)
+{
+    step->operand_count = 0;
+    if (!first) {
+        for (uint32_t o = 0; o < own->operand_count; o++) give_operand(m, choice, step, o, own->operands[o]);
+        step->operand_count = own->operand_count;
+        return;
+    }
+    for (uint32_t o = 0; o < first->operand_count; o++) give_operand(m, choice, step, step->operand_count++, first->operands[o]);
+    for (uint32_t o = 0; o < own->operand_count; o++)
+        if (own->operands[o] != first->target) give_operand(m, choice, step, step->operand_count++, own->operands[o]);
+}
+
 static bool append_instruction(const exec_build *build, exec_map_list *m, const exec_map_choice *choice, const exec_map_program *program,
-                               uint32_t i, const bool *seen)
+                               uint32_t i, const exec_map_instruction *first, const bool *seen)
 {
     const exec_map_instruction *instruction = &program->instructions[i];
     exec_map_register *target = &m->registers[instruction->target];
@@ -336,19 +425,20 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
         target->root = m->registers[instruction->operands[0]].root;
         return true;
     }
-    exec_map_step step = {.action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .cell = target->cell,
-                          .operand_count = instruction->operand_count};
+    exec_map_step step = {.action = MAP_BLOCK, .target = instruction->target, .kind = instruction->result_kind, .cell = target->cell};
     /* Bits become floats: a copy of their own, for the NaNs among them become the one NaN. */
     bool bits = same_items(instruction->op);
     exec_map_instruction copy = {.op = WG_OP_Convert, .kind = instruction->result_kind, .result_kind = instruction->result_kind};
-    step.function = exec_map_function(build->kernels, bits ? &copy : instruction);
+    step.function = first ? joined_function(build, first, instruction) : exec_map_function(build->kernels, bits ? &copy : instruction);
     if (!step.function)
         return base_fail(build->error, WG_INTERNAL, "no kernel of %s for %s", graph_rows[instruction->op].text,
                          base_kinds[instruction->kind].name);
     step.canonical = base_kind_has_nan(instruction->result_kind) && (bits || seen[instruction->target]);
-    for (uint32_t o = 0; o < step.operand_count; o++) give_operand(m, choice, &step, o, instruction->operands[o]);
+    give_operands(m, choice, &step, first, instruction);
     if (!target->cell) target->home = HOME_ROOM;
-    step.plain = !target->cell && !step.canonical && !(step.cells | step.repeats);
+    if (step.scalars && program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1) step.one = target->one = true;
+    step.plain = !target->cell && !step.one && !step.canonical && !(step.cells | step.repeats);
+    step.index = first ? EXEC_BLOCK_FORMULAS : bits ? 0 : map_blocks[instruction->op];
     append_step(m, step);
     return true;
 }
@@ -384,8 +474,21 @@ static uint32_t defining_step(const exec_map_list *m, uint32_t reg)
 static bool is_streamed(const exec_build *build, const exec_map_list *m, const exec_map_stored *write, uint32_t root)
 {
     const exec_value *value = &write->value;
-    if (write->cell || m->registers[root].home != HOME_ROOM || value->buffer == WG_NONE) return false;
+    if (write->cell || m->registers[root].home != HOME_ROOM || m->registers[root].one || value->buffer == WG_NONE) return false;
     return value->volume * base_kinds[value->kind].bytes >= EXEC_STREAM_BYTES && build->layout->buffers[value->buffer].alias == WG_NONE;
+}
+
+/* The results of an elementary function, and of joined steps, go past the caches as they are made, where nothing else reads them. */
+static bool streams_itself(exec_map_list *m, exec_map_stored *write, uint32_t root)
+{
+    uint32_t step = defining_step(m, root);
+    if (step == WG_NONE || !m->steps[step].plain || m->registers[root].last_use > step) return false;
+    bool told = m->steps[step].index >= EXEC_BLOCK_FORMULAS && m->steps[step].index < EXEC_BLOCK_ROUTINES;
+    if (!told || (m->steps[step].kind != WG_KIND_F32 && m->steps[step].kind != WG_KIND_F64)) return false;
+    m->steps[step].scalars |= EXEC_BLOCK_PAST;
+    write->streamed = write->canonical = false;
+    write->past = true;
+    return true;
 }
 
 /* Writes of what was read come first: a destination may lie over a read that another write copies. */
@@ -398,7 +501,9 @@ static void place_writes(const exec_build *build, exec_map_list *m, const exec_m
         append_gather(m, choice, root);
         m->writes[w].streamed = is_streamed(build, m, &m->writes[w], root);
         m->streams = m->streams || m->writes[w].streamed;
-        uint32_t step = m->registers[root].home == HOME_ROOM && !m->writes[w].streamed ? defining_step(m, root) : WG_NONE;
+        if (m->writes[w].streamed) streams_itself(m, &m->writes[w], root);
+        bool whole = m->registers[root].home == HOME_ROOM && !m->registers[root].one && !m->writes[w].streamed;
+        uint32_t step = whole ? defining_step(m, root) : WG_NONE;
         bool through = step != WG_NONE && may_write_through(build, m, step, &m->writes[w]);
         if (through && m->steps[step].action == MAP_GATHER)
             through = !overlaps(build, &m->reads[m->steps[step].index].value, &m->writes[w].value);
@@ -427,6 +532,7 @@ static void place_rooms(exec_map_list *m, uint32_t *busy_until)
     for (uint32_t r = 0; r < m->register_count; r++) {
         const exec_map_register *root = &m->registers[m->registers[r].root];
         m->registers[r].home = root->home;
+        m->registers[r].one = root->one;
         m->registers[r].index = root->index;
     }
 }
@@ -471,7 +577,8 @@ uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams)
     uint32_t width = 1;
     for (uint32_t r = 0; r < list->register_count; r++)
         if (base_kinds[list->registers[r].kind].bytes > width) width = base_kinds[list->registers[r].kind].bytes;
-    *streams = list->room_count + list->write_count;
+    *streams = list->room_count;
+    for (uint32_t w = 0; w < list->write_count; w++) *streams += !list->writes[w].past;
     for (uint32_t r = 0; r < list->read_count; r++) *streams += list->registers[r].home == HOME_DENSE || list->registers[r].home == HOME_LINES;
     return width;
 }
@@ -561,7 +668,7 @@ static void take_values(const exec_build *build, const exec_map_program *program
         *own = (exec_map_register){.root = r, .index = r, .cell = program->cells && program->cells[r]};
         if (r < m->read_count) {
             const exec_value *value = &program->reads[r];
-            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides)};
+            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides), false};
             own->kind = value->kind;
             own->home = home_of_read(&m->reads[r], own->cell, choice);
             m->unit_cost += 1;
@@ -577,10 +684,18 @@ static void take_values(const exec_build *build, const exec_map_program *program
     for (uint32_t w = 0; w < m->write_count; w++) {
         const exec_value *value = &program->writes[w].value;
         m->writes[w] = (exec_map_stored){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind),
-                                         program->cells && program->cells[program->writes[w].reg], false, false};
+                                         program->cells && program->cells[program->writes[w].reg], false, false, false};
         m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
+}
+
+/* Whether the next step does nothing but stream what this one makes, which nobody else reads. */
+static bool is_piecewise(const exec_map_list *m, uint32_t s)
+{
+    const exec_map_step *step = &m->steps[s], *next = step + 1;
+    return step->plain && (step->kind == WG_KIND_F32 || step->kind == WG_KIND_F64) && next->action == MAP_STORE &&
+           next->target == step->target && m->writes[next->index].streamed && m->registers[step->target].last_use == s + 1;
 }
 
 bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *m)
@@ -591,15 +706,23 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
     take_values(build, program, choice, m);
     for (uint32_t r = 0; choice->instructions && !choice->inside && r < m->read_count; r++)
         if (m->registers[r].cell) append_gather(m, choice, r);
+    joined *together;
+    if (!join_instructions(build, m, choice, program, &together)) return false;
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         if (choice->instructions && !choice->instructions[i]) continue;
-        if (!append_instruction(build, m, choice, program, i, seen)) return false;
+        const exec_map_instruction *first = together && together[i].first != WG_NONE ? &program->instructions[together[i].first] : NULL;
+        if (!(together && together[i].gone) && !append_instruction(build, m, choice, program, i, first, seen)) return false;
         m->unit_cost += graph_rows[program->instructions[i].op].cost;
     }
     place_writes(build, m, program, choice);
     uint32_t *busy_until = base_arena_take_zeroed(build->arena, (m->register_count + 1) * sizeof *busy_until);
     if (!busy_until) return base_fail_memory(build->error);
     place_rooms(m, busy_until);
+    for (uint32_t s = 0; m->streams && s + 1 < m->step_count; s++)
+        if (is_piecewise(m, s)) {
+            m->steps[s].piecewise = true;
+            m->steps[s].plain = false;
+        }
     return true;
 }
 
@@ -626,7 +749,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     m->width = all.width;
     if (!exec_map_list_prepare(build, program, &all, &m->list)) return false;
     choose_block(m);
-    exec_map_list_asks(&m->list);
+    exec_map_list_asks(&m->list, m->block);
     exec_map_list_place(&m->list, &all, m->block);
     m->at_bytes = m->list.room_count * m->list.room_bytes;
     int64_t pointers = (int64_t)(m->list.register_count * sizeof(char *));

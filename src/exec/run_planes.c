@@ -424,7 +424,8 @@ static void lay_back(planes *f, phase *p)
         }
 }
 
-/* Taps in the order of the matrix of windows: one chain, in blocks. */
+/* Taps in the order of the matrix of windows: one chain, in blocks. It is all of the result, and rounded as that: nothing ends it (a sum that
+ * is rounded to -0 would be lost where it is added to a line's +0). */
 static void lay_forward(planes *f, phase *p)
 {
     int64_t taps = f->w.size[0] * f->w.size[1];
@@ -433,7 +434,7 @@ static void lay_forward(planes *f, phase *p)
         f->step[k] = k / taps * f->to.channel_items + f->tap[k % taps];
         f->weight[k] = k * f->w.bank_stride[1];
     }
-    add_chains(f, p, 0, 0, EXEC_CHAIN_LINE);
+    add_chains(f, p, 0, 0, EXEC_CHAIN_BLOCK);
 }
 
 /* Where the windows' places find their items. */

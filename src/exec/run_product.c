@@ -499,8 +499,9 @@ static bool take_list(exec_build *build, const exec_map_program *program, produc
     p->follows = columns < ROW_LEAST || exec_map_transpose_items(list, width, streams) > 0;
     if (p->follows) return true;
     p->lines = columns < ROWS_ITEMS ? ROWS_ITEMS / columns : 1;
-    exec_map_list_asks(list);
-    exec_map_list_place(list, &all, columns > EXEC_PACK_COLUMNS ? EXEC_PACK_COLUMNS : p->lines * columns);
+    int64_t items = columns > EXEC_PACK_COLUMNS ? EXEC_PACK_COLUMNS : p->lines * columns;
+    exec_map_list_asks(list, items);
+    exec_map_list_place(list, &all, items);
     list->places[reg] = (exec_map_place){.buffer = EXEC_IN_CELLS}; /* what is handed to the finish */
     p->call.finish = finish_rectangle;
     return true;

@@ -11,6 +11,7 @@
 #include <histedit.h>
 #include <limits.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,11 +294,18 @@ static int read_character(bpl_editor *e, wchar_t *key)
     }
 }
 
+/* Whether the next key is there already: of a text that is pasted only the end is painted, or each key would cost as much as the whole text. */
+static bool key_waits(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) > 0;
+}
+
 static int read_key(EditLine *line, wchar_t *key)
 {
     bpl_editor *e = editor_of(line);
     if (e->waiting) return *key = e->waiting, e->waiting = 0, 1;
-    paint(e, true);
+    if (!key_waits()) paint(e, true);
     int count = read_character(e, key);
     if (count <= 0 || !ends_glyph(e, *key)) return count;
     e->waiting = *key == L'`' ? 0 : *key; /* a backquote behind the name belongs to it */

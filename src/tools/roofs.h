@@ -50,15 +50,29 @@ static inline double roofs_operations(size_t item)
 /* Streams at once: one alone does not fill the road from memory. */
 enum { ROOFS_STREAMS = 4 };
 
-#define ROOFS_READ_ALL(name)                                                     \
-    ROOFS_WIDEST static double name(const roofs_f64 *items, size_t count)          \
-    {                                                                            \
-        roofs_f64 sums[ROOFS_STREAMS] = {{0}};                                     \
-        size_t part = count / ROOFS_STREAMS;                                      \
-        for (size_t i = 0; i < part; i++)                                         \
-            for (size_t s = 0; s < ROOFS_STREAMS; s++) sums[s] += items[s * part + i]; \
-        sums[0] += sums[1] + sums[2] + sums[3];                                   \
-        return sums[0][0];                                                       \
+/* Two halves in turns of 4 KiB, a call for each: what reads memory fastest of what was tried (one loop over four streams of single lines has half
+ * of it on a Zen 5). */
+enum { ROOFS_TURN = 4096 / ROOFS_BYTES };
+
+#define ROOFS_READ_ALL(name)                                                                            \
+    ROOFS_WIDEST static void name##_turn(roofs_f64 *sums, const roofs_f64 *items)                         \
+    {                                                                                                   \
+        roofs_f64 a = sums[0], b = sums[1], c = sums[2], d = sums[3];                                     \
+        for (size_t i = 0; i < ROOFS_TURN; i += 4) {                                                      \
+            a += items[i];                                                                               \
+            b += items[i + 1];                                                                           \
+            c += items[i + 2];                                                                           \
+            d += items[i + 3];                                                                           \
+        }                                                                                               \
+        sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;                                               \
+    }                                                                                                   \
+    static double name(const roofs_f64 *items, size_t count)                                             \
+    {                                                                                                   \
+        roofs_f64 sums[2][4] = {{{0}}};                                                                   \
+        size_t half = count / 2 / ROOFS_TURN * ROOFS_TURN;                                                \
+        for (size_t i = 0; i < half; i += ROOFS_TURN)                                                     \
+            for (size_t s = 0; s < 2; s++) name##_turn(sums[s], items + s * half + i);                    \
+        return sums[0][0][0] + sums[0][1][0] + sums[1][2][0] + sums[1][3][0];                             \
     }
 
 #endif

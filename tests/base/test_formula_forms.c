@@ -446,6 +446,7 @@ static uint64_t run_step(const base_formula_step *step, uint64_t a, uint64_t b, 
     case BASE_OPERATION_WIDEN: return bits_of(value_of(a, false));
     case BASE_OPERATION_NARROW: return bits_of_value(double_of(a), false);
     case BASE_OPERATION_SCALE: return bits_of_value(scale_of(x, y, wide), wide);
+    case BASE_OPERATION_LOOKUP: return bits_of_value(base_tables[step->constant][a % BASE_TABLE_ITEMS], false);
     case BASE_OPERATION_REPAIR: return a ? bits_of_value(base_repairs[step->constant](y), wide) : c;
     default: return bits_of_value(float_step(step, wide, x, y, value_of(c, wide)), wide);
     }

@@ -221,6 +221,52 @@ static void test_operations(void **state)
         }
 }
 
+/* One pass of two operations is the one pass after the other, over its operands too; past the caches NaNs are the one NaN. */
+static void check_joined(exec_block first, exec_block second, bool right, wg_kind kind, int64_t count, uint32_t scalars)
+{
+    int64_t width = (int64_t)wg_kind_bytes(kind), bytes = count * width;
+    void *operands[3], *between = room(bytes), *expected = room(bytes), *result = room(bytes);
+    for (uint32_t o = 0; o < 3; o++) {
+        operands[o] = room(scalars >> o & 1 ? width : bytes);
+        fill_random(kind, operands[o], scalars >> o & 1 ? 1 : count, true);
+    }
+    const exec_kernels *base = exec_kernels_at(0);
+    uint32_t last = second == EXEC_BLOCK_NEG ? 0 : (scalars >> 2 & 1) << !right;
+    base->block(first, kind)(between, (const void *const *)operands, scalars & 3, count);
+    base->block(second, kind)(expected, right ? (const void *const[]){operands[2], between} : (const void *const[]){between, operands[2]}, last, count);
+    FOR_EACH_LEVEL(kernels) {
+        exec_block_function function = kernels->joined(first, second, right, kind);
+        if (!function) continue;
+        function(result, (const void *const *)operands, scalars, count);
+        EXPECT_SAME(kind, result, expected, count, "joined");
+        function(result, (const void *const *)operands, scalars | EXEC_BLOCK_PAST, count);
+        EXPECT_SAME(kind, result, expected, count, "joined, past the caches");
+        if (scalars & 1) continue;
+        memcpy(result, operands[0], (size_t)bytes);
+        function(result, (const void *const[]){result, operands[1], operands[2]}, scalars, count);
+        EXPECT_SAME(kind, result, expected, count, "joined, in place");
+    }
+    for (uint32_t o = 0; o < 3; o++) free(operands[o]);
+    free(between);
+    free(expected);
+    free(result);
+}
+
+static void test_joined(void **state)
+{
+    (void)state;
+    static const exec_block seconds[] = {EXEC_BLOCK_ADD, EXEC_BLOCK_SUB, EXEC_BLOCK_SUB, EXEC_BLOCK_MUL, EXEC_BLOCK_NEG};
+    static const exec_block firsts[] = {EXEC_BLOCK_ADD, EXEC_BLOCK_SUB, EXEC_BLOCK_MUL};
+    static const int64_t counts[] = {0, 1, 7, 15, 16, 33, 1037};
+    for (int first = 0; first < 3; first++)
+        for (int second = 0; second < 5; second++)
+            for (int trial = 0; trial < 28; trial++) {
+                wg_kind kind = trial % 2 ? WG_KIND_F32 : WG_KIND_F64;
+                check_joined(firsts[first], seconds[second], second == 2, kind, counts[trial % 7], (uint32_t)random_below(second == 4 ? 4 : 8));
+            }
+    assert_null(exec_kernels_at(exec_kernels_count() - 1)->joined(EXEC_BLOCK_DIV, EXEC_BLOCK_ADD, false, WG_KIND_F32));
+}
+
 /* An elementary function's lanes are the scalar one, whatever the block's length and the operands' modes. */
 #define CHECK_ITEM_1(name, S, i) base_##name##_##S(x_##S[i % x_step])
 #define CHECK_ITEM_2(name, S, i) base_##name##_##S(x_##S[i % x_step], y_##S[i % y_step])
@@ -355,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_joined),
         cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_convert),
         cmocka_unit_test(test_canonical_nan),

@@ -65,8 +65,11 @@ static void test_large_results(void **state)
     wg_tensor *items = items_of(WG_KIND_F32, 2, (int64_t[]){rows, columns});
     ((uint32_t *)wg_tensor_data(items))[rows * columns / 2] = 0xffc01234;
     wg_value x = wg_input(tape, items), line = (wg_reshape)(x, 1, (wg_size[]){wg_number(rows * columns)});
-    expect_equivalence(tape, (wg_symbol[]){wg_symbol_of(wg_neg(x)), wg_symbol_of((wg_permute)(x, (const uint32_t[]){1, 0})),
-                                           wg_symbol_of(wg_scan(line, "max", 0, true))}, 3);
+    wg_value roots[] = {wg_neg(x), (wg_permute)(x, (const uint32_t[]){1, 0}), wg_scan(line, "max", 0, true), wg_scan(line, "sum", 0, false),
+                        wg_exp(x), wg_sub(wg_mul(x, x), x), wg_sum(line), wg_reduce(line, "min", 0)};
+    wg_symbol symbols[sizeof roots / sizeof *roots];
+    for (uint32_t i = 0; i < sizeof roots / sizeof *roots; i++) symbols[i] = wg_symbol_of(roots[i]);
+    expect_equivalence(tape, symbols, sizeof roots / sizeof *roots);
 }
 
 int main(void)

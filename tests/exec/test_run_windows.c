@@ -113,6 +113,21 @@ static void test_convolutions(void **state)
     for (uint32_t number = 0; number < 60; number++) convolution(&draws, number);
 }
 
+/* A sum that is rounded to -0 stays that, with and without a bias of -0. */
+static void sums_that_are_rounded_to_nothing(void **state)
+{
+    (void)state;
+    static const wanted stages[] = {{"grouped_product", 1}, {NULL, 0}};
+    for (int biased = 0; biased < 2; biased++) {
+        wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F16);
+        wg_value x = wg_input(tape, test_tensor_fill(WG_KIND_F16, 4, TEST_SHAPE(1, 4, 5, 40), 0x1p-24));
+        wg_value f = wg_input(tape, test_tensor_fill(WG_KIND_F16, 4, TEST_SHAPE(6, 2, 3, 2), -1e-3));
+        wg_value b = biased ? wg_input(tape, test_tensor_fill(WG_KIND_F16, 1, TEST_SHAPE(6), -0.0)) : WG_ABSENT;
+        wg_window w = {.step = {1, 1}};
+        check(tape, wg_conv2d_general(x, f, b, &w, 2), NULL, 0, stages, "sums of -0");
+    }
+}
+
 /* Channels in groups, one channel a group among them; kinds of two bytes in groups and in none. The filters' gradient and the images' have
  * weights and gradients that are no numbers too, which a padding of zeros must not meet. */
 static void grouped_convolution(test_draws *draws, uint32_t number)
@@ -380,6 +395,7 @@ static void test_images_out_of_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_that_are_rounded_to_nothing),
         cmocka_unit_test(test_convolutions),
         cmocka_unit_test(test_grouped_convolutions),
         cmocka_unit_test(test_a_long_depth),

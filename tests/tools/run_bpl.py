@@ -298,6 +298,18 @@ def test_lines():
     terminal.ends()
 
 
+def test_paste():
+    """What is pasted is painted once it is there, not anew behind each of its keys."""
+    if not has_libedit():
+        return
+    terminal = Terminal(TERM="xterm")
+    terminal.settles()
+    before = len(terminal.seen)
+    terminal.types("+/" + "1 " * 600 + "\n", "\r\n600\r\n", 60)
+    report.check(len(terminal.seen) - before < 200_000, f"{len(terminal.seen) - before} characters are written for a paste of 1200")
+    terminal.ends()
+
+
 def test_no_colours():
     for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}):
         terminal = Terminal(**environment)
