@@ -51,8 +51,8 @@ function(wengert_room room)
         endforeach()
     endif()
     add_library(room_${room} STATIC ${sources})
-    # No function of a caller's is called from these but its allocator, so that nothing unwinds through them; with -g the debugger has its own tables.
-    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(base|interp|compose|grad|plan|text)$")
+    # Nothing unwinds through these: what they call of a caller's returns. With -g the debugger has its own tables.
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(base|graph|interp|compose|batch|grad|plan|text|nn)$")
         target_compile_options(room_${room} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
     target_include_directories(room_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
