@@ -34,6 +34,8 @@ typedef struct wg_lazy_options {
     bool retrace;          /* compiled functions are traced again at every call and compared */
     bool explain;          /* events are kept (WENGERT_EXPLAIN=1 also asks for it, where the context is the default one) */
     uint32_t cached_plans; /* 0: 256 */
+    bool (*goes_on)(void *user); /* NULL, or asked before and during a read, on the thread of its run: false stops it as wg_lazy_stop does */
+    void *goes_on_user;
 } wg_lazy_options;
 
 /* NULL and an error without memory or with options of another size. Options NULL: the defaults. */

@@ -246,6 +246,9 @@ wg_array *bpl_draw_key(bpl_session *session)
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------------------------------------ */
 
+/* An interrupt that comes while nothing is read stops the read that is next. */
+static bool not_interrupted(void *session) { return !((const bpl_session *)session)->interrupted; }
+
 wg_bpl *wg_bpl_new(const wg_bpl_options *options, wg_error *error)
 {
     if (options && options->size != sizeof *options) {
@@ -258,7 +261,8 @@ wg_bpl *wg_bpl_new(const wg_bpl_options *options, wg_error *error)
     if (!session) return base_fail_memory(error), NULL;
     if (options) session->options = *options;
     session->allocator = allocator;
-    session->lazy = wg_lazy_new(&(wg_lazy_options){.size = sizeof(wg_lazy_options), .context = context, .kind = WG_KIND_F64}, error);
+    session->lazy = wg_lazy_new(&(wg_lazy_options){.size = sizeof(wg_lazy_options), .context = context, .kind = WG_KIND_F64,
+                                                   .goes_on = not_interrupted, .goes_on_user = session}, error);
     if (!session->lazy) return base_free(allocator, session, sizeof *session), NULL;
     session->context = wg_lazy_context(session->lazy);
     session->preferences = (bpl_preferences){.mathish = true, .digits = 10, .limit = 1000000000, .shown = 1000, .edges = 3,

@@ -513,10 +513,15 @@ static bool bind(wg_lazy *lazy, lazy_program *program, lazy_session *session, wg
 }
 
 /* A stop is asked for, not handed to a session: nobody else knows how long one lives. */
-static bool goes_on(void *user, double share)
+static inline bool goes_on(const wg_lazy *lazy)
+{
+    return !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) && (!lazy->options.goes_on || lazy->options.goes_on(lazy->options.goes_on_user));
+}
+
+static bool run_goes_on(void *user, double share)
 {
     (void)share;
-    return !atomic_load_explicit(&((wg_lazy *)user)->stopped, memory_order_relaxed);
+    return goes_on(user);
 }
 
 /* The session bound to these numbers; else a new one, or the one that was used the longest ago, bound to them. */
@@ -530,7 +535,7 @@ static inline __attribute__((always_inline)) lazy_session *session_of(wg_lazy *l
         if (!program->sessions[i].session || program->sessions[i].used < chosen->used) chosen = &program->sessions[i];
     if (!chosen->session) {
         if (bytes && !chosen->numbers && !(chosen->numbers = base_allocate(lazy->allocator, bytes))) return base_fail_memory(error), NULL;
-        wg_session_options options = {.size = sizeof options, .arena_lent = true, .progress = goes_on, .progress_user = lazy};
+        wg_session_options options = {.size = sizeof options, .arena_lent = true, .progress = run_goes_on, .progress_user = lazy};
         if (!(chosen->session = wg_session_new(program->plan, &options, error))) return NULL;
         if (bytes) memcpy(chosen->numbers, program->numbers, bytes);
         if (!bytes || !memcmp(program->numbers, lazy->numbers, bytes)) return chosen;
@@ -671,7 +676,8 @@ bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *lo
         if (item != WG_NONE) program->places[item] = loop->items, ahead[item] = loop->ahead;
         wg_run_memory memory = {.size = sizeof memory, .results = &results, .arena = lazy->arena, .inputs = program->places};
         wg_run_loop runs = {.size = sizeof runs, .times = loop->times, .input = state, .ahead = ahead, .result_bytes = result_bytes, .places = loop->places};
-        good = wg_session_run_loop(session->session, &memory, &runs, &run->error);
+        good = goes_on(lazy) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
+        good = good && wg_session_run_loop(session->session, &memory, &runs, &run->error);
     }
     LAZY_ITEMS_END(lazy, few, ahead, program->leaf_count + 1);
     return good || fail_run(lazy, &run->error);
@@ -681,7 +687,7 @@ void lazy_program_go(wg_lazy *lazy)
 {
     lazy_running *run = &lazy->run;
     double before = lazy->explain ? seconds_now() : 0;
-    run->good = !atomic_load_explicit(&lazy->stopped, memory_order_relaxed) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
+    run->good = goes_on(lazy) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
     run->good = run->good && wg_session_run_into(run->session, run->fed ? &run->options : NULL, &run->memory, &run->error);
     run->seconds = lazy->explain ? seconds_now() - before : 0;
 }

@@ -829,6 +829,29 @@ static void *stop_soon(void *user)
     return NULL;
 }
 
+static bool asked_to_go_on(void *user) { return atomic_load((atomic_bool *)user); }
+
+/* What was asked for before a read began is not forgotten by it. */
+static void a_caller_says_whether_reads_go_on(void **state)
+{
+    (void)state;
+    world w;
+    atomic_bool goes = false;
+    world_open(&w, &(wg_lazy_options){.size = sizeof(wg_lazy_options), .goes_on = asked_to_go_on, .goes_on_user = &goes}, 1);
+    wg_array *x = waves(&w, 1, TEST_SHAPE(5), 0), *value = neg(x);
+    wg_view view;
+    assert_false((wg_array_read)(value, &view));
+    world_failed(&w, WG_CANCELLED);
+    wg_iteration steps = {.next = value, .state = x, .times = 3};
+    assert_null((wg_array_iterate)(&steps));
+    world_failed(&w, WG_CANCELLED);
+    atomic_store(&goes, true);
+    assert_true((wg_array_read)(value, &view));
+    wg_array_release(value);
+    wg_array_release(x);
+    world_close(&w);
+}
+
 static void another_thread_stops_a_read(void **state)
 {
     (void)state;
@@ -913,7 +936,7 @@ int main(void)
         cmocka_unit_test(a_run_goes_on_beside_the_calls),
         cmocka_unit_test(a_run_may_be_left_alone),
         cmocka_unit_test(a_child_goes_on_alone),
-        cmocka_unit_test(another_thread_stops_a_read),
+        cmocka_unit_test(another_thread_stops_a_read), cmocka_unit_test(a_caller_says_whether_reads_go_on),
         cmocka_unit_test(one_item_is_converted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
