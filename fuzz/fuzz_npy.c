@@ -17,7 +17,7 @@ static void check_written(const wg_allocator *allocator, const wg_tensor *tensor
         demand(again || error.code == WG_MEMORY);
         if (again) {
             demand(again->kind == tensor->kind && again->rank == tensor->rank && again->bytes == tensor->bytes);
-            demand(!memcmp(again->shape, tensor->shape, sizeof tensor->shape) && !memcmp(again->data, tensor->data, tensor->bytes));
+            demand(!memcmp(again->shape, tensor->shape, tensor->rank * sizeof *tensor->shape) && !memcmp(again->data, tensor->data, tensor->bytes));
         }
         wg_tensor_release(again);
     } else demand(error.code == WG_MEMORY);
