@@ -105,10 +105,11 @@ uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index)
 plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t unit, uint32_t member, uint32_t operand)
 {
     uint32_t value = plan_unit_real(plan, units, plan_operand_index(plan, member, operand));
-    if (!plan_in_program(units, member)) return (plan_operand){value, false};
     const plan_form *form = &units->forms[unit];
+    bool of_one_shape = form->axis == PLAN_AXIS_NONE && units->reshaped[unit] == WG_NONE;
+    if (of_one_shape || !plan_in_program(units, member)) return (plan_operand){value, false};
     if (form->axis == PLAN_AXIS_NONE) {
-        if (units->role[value] != PLAN_ROLE_VIRTUAL || units->reshaped[unit] == WG_NONE) return (plan_operand){value, false};
+        if (units->role[value] != PLAN_ROLE_VIRTUAL) return (plan_operand){value, false};
         uint32_t own = unshaped(plan, units, value);
         bool computed = units->unit[own] == unit && (plan_in_program(units, own) || units->role[own] == PLAN_ROLE_PRODUCT);
         return (plan_operand){computed ? own : value, false};
