@@ -149,7 +149,12 @@ int32_t plan_spread_axis(const wg_plan *plan, uint32_t index);
 int32_t plan_fold_axis(const wg_plan *plan, uint32_t index);
 
 /* The node itself, or what a chain of virtual StopGradients hands through. */
-uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index);
+static inline uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index)
+{
+    while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient)
+        index = plan_operand_index(plan, index, 0);
+    return index;
+}
 /* members.c: what is stored, what is computed in more than one unit. False without memory. */
 bool plan_members_settle(const wg_plan *plan, plan_work *work, plan_units *units);
 /* programs.c: plan->stages (in unit order) and storage; producer [count]: the stage that stores a node, WG_NONE. */

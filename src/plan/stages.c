@@ -52,13 +52,6 @@ typedef struct grouping {
     uint32_t group_count;
 } grouping;
 
-uint32_t plan_unit_real(const wg_plan *plan, const plan_units *units, uint32_t index)
-{
-    while (units->role[index] == PLAN_ROLE_VIRTUAL && plan_node(plan, index)->op == WG_OP_StopGradient)
-        index = plan_operand_index(plan, index, 0);
-    return index;
-}
-
 /* What a chain of rows that leave items where they are and in their order begins with. */
 static uint32_t unshaped(const wg_plan *plan, const plan_units *units, uint32_t index)
 {
@@ -105,11 +98,10 @@ uint32_t plan_instruction_count(const wg_plan *plan, uint32_t index)
 plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uint32_t unit, uint32_t member, uint32_t operand)
 {
     uint32_t value = plan_unit_real(plan, units, plan_operand_index(plan, member, operand));
+    if (!plan_in_program(units, member)) return (plan_operand){value, false};
     const plan_form *form = &units->forms[unit];
-    bool of_one_shape = form->axis == PLAN_AXIS_NONE && units->reshaped[unit] == WG_NONE;
-    if (of_one_shape || !plan_in_program(units, member)) return (plan_operand){value, false};
     if (form->axis == PLAN_AXIS_NONE) {
-        if (units->role[value] != PLAN_ROLE_VIRTUAL) return (plan_operand){value, false};
+        if (units->reshaped[unit] == WG_NONE || units->role[value] != PLAN_ROLE_VIRTUAL) return (plan_operand){value, false};
         uint32_t own = unshaped(plan, units, value);
         bool computed = units->unit[own] == unit && (plan_in_program(units, own) || units->role[own] == PLAN_ROLE_PRODUCT);
         return (plan_operand){computed ? own : value, false};
