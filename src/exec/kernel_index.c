@@ -70,8 +70,10 @@ static bool all_inside(const exec_indexing *x, int64_t first, int64_t count)
         const P *positions = (const P *)x->positions + batch * x->each;                                                                   \
         const int64_t ahead = end - stop < GATHER_AHEAD ? end - stop : GATHER_AHEAD;                                                      \
         int64_t i = piece;                                                                                                                \
-        for (int64_t k = piece; far && k < stop; k++)                                                                                     \
-            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)positions[k + ahead] * sizeof(T)));                            \
+        for (; far && i < stop; i++) {                                                                                                    \
+            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)positions[i + ahead] * sizeof(T)));                            \
+            to[i] = from[positions[i]];                                                                                                   \
+        }                                                                                                                                 \
         for (; sizeof(T) >= 4 && i + 8 <= stop; i += 8)                                                                                   \
             _Pragma("GCC unroll 8") for (int j = 0; j < 8; j++) to[i + j] = from[positions[i + j]];                                       \
         for (; i < stop; i++) to[i] = from[positions[i]];                                                                                 \
