@@ -5,8 +5,6 @@
 Each row is computed by all on the same numbers first and compared by sums. Then random data are drawn, and the programs take turns: the least time of
 many calls, medians of ROUNDS (default 3). One worker of ours serves all rows of a float width; basedpl times in a fresh one. THREADS (default "1 2"),
 BENCH_LOCK as in compare.py. Rows: what | ours | basedpl | numpy | best peer by ours | goal | met or MISSED, up to 5%."""
-import contextlib
-import fcntl
 import json
 import os
 import pathlib
@@ -15,6 +13,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+from turns import locked
 
 MARGIN = 1.05
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
@@ -155,13 +155,6 @@ class Bench:
     def theirs(self):
         return Worker(self.basedpl)
 
-    @contextlib.contextmanager
-    def locked(self):
-        with open(os.environ.get("BENCH_LOCK", os.devnull), "w") as file:
-            if "BENCH_LOCK" in os.environ:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-
     def basedpl_seconds(self, worker, width, code):
         answer = worker.ask(timing={"setup": DRAWN, "prefs": prefs(width), "cases": [code] * 3, "threads": self.threads})
         return min(case["seconds"] for case in answer["costs"])
@@ -206,7 +199,7 @@ def arrays(bench, what, rows, width):
     ours.ask(code="\n".join([prefs(width), DRAWN]))
     for code, peer in rows:
         found = [[], [], []]
-        with bench.locked():
+        with locked():
             for _ in range(ROUNDS):
                 found[0].append(own_seconds(ours, code))
                 found[1].append(bench.basedpl_seconds(theirs, width, code))
@@ -221,7 +214,7 @@ def calls(bench):
     ours.ask(code=DRAWN)
     for what, code, less, count, goal in CALLS:
         found = [[], []]
-        with bench.locked():
+        with locked():
             for _ in range(ROUNDS):
                 both = (lambda one: own_seconds(ours, one), lambda one: bench.basedpl_seconds(theirs, 64, one))
                 for times, of in zip(found, both):
@@ -229,7 +222,7 @@ def calls(bench):
         print_row(what, *(statistics.median(times) for times in found), None, goal)
     theirs.ask(code=DRAWN)
     lines = "\n".join(["t←a+g"] * 1000)
-    with bench.locked():
+    with locked():
         found = [least(lambda: worker.ask(code=lines)) / 1000 for worker in (ours, theirs)]
     print_row("a statement from text: t←a+g", *found, None, 750e-9)
     ours.end(), theirs.end()
@@ -254,7 +247,7 @@ def memory(worker):
 
 
 def start(bench):
-    with bench.locked():
+    with locked():
         own, theirs = started([bench.wengert, "bpl", "-e", "1+2"]), started([bench.basedpl, "-e", "1+2"])
     print_row("start, 1+2 and end", own, theirs, None, 15e-3)
     own, theirs = memory(bench.ours()), memory(bench.theirs())

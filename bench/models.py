@@ -7,8 +7,6 @@ processor and on two. llama.cpp rounds the left sides of quantised products to 8
 compared (the other figure stands beside it). The programs take turns; the medians stand in the table. Where PEERS has no llama.cpp, ours stands alone.
 
 From the environment: ROUNDS (default 3); THREADS (default "1 2"); BENCH_LOCK, a file that is locked while a row is timed."""
-import contextlib
-import fcntl
 import json
 import os
 import pathlib
@@ -18,19 +16,12 @@ import sys
 import tempfile
 
 from start import make
+from turns import locked
 
 KINDS = {"f32": 0.90, "f16": 0.90, "q8_0": 0.90, "q4_0": 0.75} # of read bandwidth
 PROMPT, GENERATE, BATCH = 512, 64, 8
 TESTS = f"prompt of {PROMPT}", "one by one", f"{BATCH} side by side"
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-@contextlib.contextmanager
-def locked():
-    with open(os.environ.get("BENCH_LOCK", os.devnull), "w") as file:
-        if "BENCH_LOCK" in os.environ:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def run(command, threads):

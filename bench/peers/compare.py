@@ -10,8 +10,6 @@ and the medians stand in the table. All have one setting of the allocator. A goa
 
 From the environment: ROUNDS (default 5); THREADS (default "1 2"); STATISTIC=least on a machine that others use too (default median); BENCH_LOCK, a file that is locked
 while a row is timed."""
-import contextlib
-import fcntl
 import os
 import pathlib
 import statistics
@@ -20,9 +18,12 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
 import inputs
 import tables
 from adbench_inputs import arrays
+from turns import locked
 
 MARGIN = 1.05
 SECONDS = "0.05"
@@ -66,13 +67,6 @@ class Bench:
     def how(self):
         return f"turn about, {'the least' if self.least else 'medians'} of {self.rounds}"
 
-    @contextlib.contextmanager
-    def locked(self):
-        with open(os.environ.get("BENCH_LOCK", os.devnull), "w") as file:
-            if "BENCH_LOCK" in os.environ:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-
     def environment(self, threads, tuned):
         found = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
         found.update({name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "WENGERT_THREADS")})
@@ -92,7 +86,7 @@ class Bench:
     def roof(self, name, threads):
         """Operations or bytes a second of this machine now."""
         if not self.roofs:
-            with self.locked():
+            with locked():
                 lines = subprocess.run([self.build / "bench" / "bench_roofs", "--plain", "0.1"], check=True, capture_output=True, text=True).stdout.split("\n")
             self.roofs = {key: float(value) for key, value in (line.split() for line in lines if line)}
         return self.roofs[f"{name}.{threads}"]
@@ -119,7 +113,7 @@ def measure(bench, named, row, tolerance, programs):
     have = [program for program in programs if program.ask(f"row {row}") == "ready"]
     agree(row, {program.name: program.numbers("check") for program in have}, tolerance, named)
     times = {program.name: [] for program in have}
-    with bench.locked():
+    with locked():
         for _ in range(bench.rounds):
             for program in have:
                 times[program.name].append(program.numbers(f"time {SECONDS}")[0])
