@@ -5,8 +5,6 @@
 #include "base/block.h"
 #include "exec/kernel_each_level.h"
 
-static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
-
 exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t columns)
 {
     exec_quant product = {.kind = kind, .rows = rows, .depth = depth, .columns = columns};
@@ -26,7 +24,7 @@ exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t colu
     return product;
 }
 
-int64_t exec_quant_pack_floats(int64_t rows, int64_t depth) { return rows == 1 ? 0 : up_to(rows, EXEC_QUANT_TILE) * depth; }
+int64_t exec_quant_pack_floats(int64_t rows, int64_t depth) { return rows == 1 ? 0 : exec_up_to(rows, EXEC_QUANT_TILE) * depth; }
 
 void exec_quant_pack(const exec_quant *product, exec_range tiles, float *packed)
 {

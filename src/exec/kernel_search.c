@@ -14,8 +14,6 @@ static bool is_narrow(wg_kind kind) { return base_kinds[kind].bytes <= 4; }
 
 static exec_ordering line_of(wg_kind kind, const void *items) { return (exec_ordering){.kind = kind, .inner = 1, .items = items}; }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* ---- how many lie below ------------------------------------------------------------------------------------ */
 
 size_t exec_bins_bytes(wg_kind kind, int64_t length) { return (size_t)length * 2 * (is_narrow(kind) ? 4 : 8); }
@@ -27,7 +25,7 @@ size_t exec_bins_bytes(wg_kind kind, int64_t length) { return (size_t)length * 2
         exec_ordering line = line_of(kind, list);                                                                                         \
         bool ascends = true;                                                                                                              \
         for (int64_t first = 0; first < length; first += EXEC_PAUSE_ITEMS) {                                                              \
-            int64_t end = first + least(length - first, EXEC_PAUSE_ITEMS);                                                                \
+            int64_t end = first + exec_smaller(length - first, EXEC_PAUSE_ITEMS);                                                                \
             if (exec_stops(pause, first, EXEC_PAUSE_ITEMS)) return;                                                                       \
             load(&line, 0, first, end - first, keys + first);                                                                             \
             for (int64_t i = first ? first : 1; i < end; i++) ascends &= keys[i - 1] <= keys[i];                                          \
@@ -68,7 +66,7 @@ SEARCH(search_to_64, uint64_t, <=)
         bool floats = base_kind_is_float(kind);                                                                                           \
         void (*search)(const KEY *, int64_t, const KEY *, int64_t, int64_t *) = or_equal ? to : below;                                    \
         for (int64_t at = items.first; at < items.end; at += BATCH) {                                                                     \
-            int64_t count = least(items.end - at, BATCH), start = 0, left = length, ends[2];                                              \
+            int64_t count = exec_smaller(items.end - at, BATCH), start = 0, left = length, ends[2];                                              \
             load(&line, 0, at, count, wanted);                                                                                            \
             bool ascends = count == BATCH;                                                                                                \
             for (int64_t i = 1; i < count; i++) ascends &= wanted[i - 1] <= wanted[i];                                                    \
@@ -106,7 +104,7 @@ static void scan(const exec_places *p, const void *wanted, int64_t *result, int6
     for (int64_t i = 0; i < count; i++) result[at + i] = p->length;
     for (int64_t first = 0; first < p->length; first += SCANNED) {
         if (exec_stops(pause, first, SCANNED)) return;
-        int64_t many = least(p->length - first, SCANNED);
+        int64_t many = exec_smaller(p->length - first, SCANNED);
         load_keys_64(&list, 0, first, many, keys);
         for (int64_t i = 0; i < count; i++) {
             if (result[at + i] < p->length || key_is_nan(p->kind, asked[i])) continue;
@@ -153,7 +151,7 @@ static uint64_t next_slot(uint64_t at, uint64_t capacity) { return at + 1 == cap
         exec_ordering line = line_of(p->kind, source);                                                                                    \
         uint64_t keys[BATCH], places[BATCH];                                                                                              \
         for (int64_t from = first; from < (end); from += BATCH) {                                                                         \
-            int64_t count = least((end) - from, BATCH);                                                                                   \
+            int64_t count = exec_smaller((end) - from, BATCH);                                                                                   \
             load_keys_64(&line, 0, from, count, keys);                                                                                    \
             for (int64_t i = 0; i < count; i++) {                                                                                         \
                 places[i] = slot_of(keys[i], capacity);                                                                                   \
@@ -192,7 +190,7 @@ void exec_places_list(const exec_places *p, void *workspace, const exec_pause *p
     memset(workspace, 0xff, bytes);
     for (int64_t first = 0; first < p->length; first += EXEC_PAUSE_ITEMS) {
         if (exec_stops(pause, first, EXEC_PAUSE_ITEMS)) return;
-        int64_t end = first + least(p->length - first, EXEC_PAUSE_ITEMS);
+        int64_t end = first + exec_smaller(p->length - first, EXEC_PAUSE_ITEMS);
         if (is_packed(p)) fill_packed(p, workspace, first, end);
         else fill_wide(p, workspace, first, end);
     }
@@ -221,7 +219,7 @@ void exec_first_index(const exec_places *p, const void *workspace, const void *w
                       const exec_pause *pause)
 {
     if (takes_scan(p))
-        for (int64_t at = items.first; at < items.end; at += BATCH) scan(p, wanted, result, at, least(items.end - at, BATCH), pause);
+        for (int64_t at = items.first; at < items.end; at += BATCH) scan(p, wanted, result, at, exec_smaller(items.end - at, BATCH), pause);
     else if (is_packed(p)) find_packed(p, workspace, wanted, result, items);
     else find_wide(p, workspace, wanted, result, items);
 }

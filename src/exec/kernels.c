@@ -138,9 +138,6 @@ exec_product exec_product_turned(const exec_product *product)
     return turned;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
-
 bool exec_product_reads_b(const exec_product *product, int64_t rows)
 {
     bool plain = product->b_columns.rank == 1 && product->b_depth.rank == 1 && product->b_columns.stride[0] == 1;
@@ -156,11 +153,11 @@ int64_t exec_product_sum_bytes(const exec_product *product)
 
 exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t depth)
 {
-    int64_t block = least(depth, EXEC_DEPTH_BLOCK), packed_rows = least(rows, EXEC_PACK_ROWS);
-    exec_product_room room = {.sheet_row = up_to(least(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS)};
+    int64_t block = exec_smaller(depth, EXEC_DEPTH_BLOCK), packed_rows = exec_smaller(rows, EXEC_PACK_ROWS);
+    exec_product_room room = {.sheet_row = exec_up_to(exec_smaller(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS)};
     if (room.sheet_row % 1024 == 0) room.sheet_row += EXEC_TILE_COLUMNS; /* a tile's rows 4 KiB apart share a set of the first cache */
-    room.columns_at = up_to((packed_rows + EXEC_TILE_ROWS) * block, BASE_ALIGNMENT);
-    room.sheet_at = room.columns_at + up_to(EXEC_TILE_COLUMNS * block, BASE_ALIGNMENT);
+    room.columns_at = exec_up_to((packed_rows + EXEC_TILE_ROWS) * block, BASE_ALIGNMENT);
+    room.sheet_at = room.columns_at + exec_up_to(EXEC_TILE_COLUMNS * block, BASE_ALIGNMENT);
     room.end = room.sheet_at + packed_rows * room.sheet_row;
     return room;
 }

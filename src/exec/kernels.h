@@ -44,6 +44,10 @@
 #define EXEC_HAVE_V3 0
 #endif
 
+static inline int64_t exec_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+/* The least multiple that holds a count. */
+static inline int64_t exec_up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
+
 /* Outputs [first, end). */
 typedef struct exec_range {
     int64_t first, end;

@@ -11,16 +11,6 @@
 #define CHUNK_ROWS (6 * EXEC_GATHER_ROWS)
 #define MULTIPLY_COST 0.02 /* item copies of one multiply-add */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t up_to(int64_t count, int64_t multiple)
-{
-    return (count + multiple - 1) / multiple * multiple;
-}
-
 static const char *matrix_items(exec_run *run, const exec_dense *dense, int64_t offset)
 {
     return exec_dense_items(run, dense) + offset * (int64_t)base_kinds[dense->value.kind].bytes;
@@ -84,8 +74,8 @@ static void gather_chunk(const gathered_work *work, exec_gathering *g, int64_t r
 static void pack_block(const gathered_work *work, int64_t k, int64_t column, char *packed)
 {
     const gathered *f = work->facts;
-    int64_t step[EXEC_DEPTH_BLOCK], line[EXEC_TILE_COLUMNS], depth = least(f->depth - k, EXEC_DEPTH_BLOCK),
-            columns = least(f->columns - column, EXEC_TILE_COLUMNS);
+    int64_t step[EXEC_DEPTH_BLOCK], line[EXEC_TILE_COLUMNS], depth = exec_smaller(f->depth - k, EXEC_DEPTH_BLOCK),
+            columns = exec_smaller(f->columns - column, EXEC_TILE_COLUMNS);
     if (f->b_depth.rank > 1 || f->b_columns.rank > 1) {
         exec_side_offsets(&f->b_depth, k, depth, step);
         exec_side_offsets(&f->b_columns, column, columns, line);
@@ -104,7 +94,7 @@ static void pack_part(void *context, exec_range panels, uint32_t thread)
     const gathered_work *work = context;
     const gathered *f = work->facts;
     (void)thread;
-    int64_t end = least(panels.end * EXEC_TILE_COLUMNS, f->columns);
+    int64_t end = exec_smaller(panels.end * EXEC_TILE_COLUMNS, f->columns);
     for (int64_t column = panels.first * EXEC_TILE_COLUMNS; column < end; column += EXEC_TILE_COLUMNS)
         for (int64_t k = 0; k < f->depth; k += EXEC_DEPTH_BLOCK)
             pack_block(work, k, column, work->scratch + f->packed_at +
@@ -116,7 +106,7 @@ static void aim_at_panel(const gathered_work *work, int64_t k, exec_gathering *g
 {
     const gathered *f = work->facts;
     int64_t width = base_kinds[f->kind].bytes;
-    g->columns = least(f->columns - column, EXEC_TILE_COLUMNS);
+    g->columns = exec_smaller(f->columns - column, EXEC_TILE_COLUMNS);
     if (f->in_place) {
         g->b = work->b + (k * f->b_depth.stride[0] + column) * width;
         g->b_row = f->b_depth.stride[0];
@@ -136,16 +126,16 @@ static void gather_part(void *context, exec_range units, uint32_t thread)
     int64_t step[EXEC_DEPTH_BLOCK];
     char *packed = work->scratch + f->packed_at + (f->whole ? 0 : thread * f->packed_bytes);
     for (int64_t unit = units.first; unit < units.end; unit++) {
-        exec_range rows = {unit * f->unit, least((unit + 1) * f->unit, f->rows)};
+        exec_range rows = {unit * f->unit, exec_smaller((unit + 1) * f->unit, f->rows)};
         for (int64_t k = 0; k == 0 || k < f->depth; k += EXEC_DEPTH_BLOCK) {
             if (atomic_load_explicit(work->run->stop, memory_order_relaxed)) return;
-            exec_gathering g = {.kind = f->kind, .depth = least(f->depth - k, EXEC_DEPTH_BLOCK), .apart = HALF, .a = work->a,
+            exec_gathering g = {.kind = f->kind, .depth = exec_smaller(f->depth - k, EXEC_DEPTH_BLOCK), .apart = HALF, .a = work->a,
                                 .step = step, .first = k == 0};
             exec_side_offsets(&f->a_depth, k, g.depth, step);
             for (int64_t column = 0; column < f->columns; column += EXEC_TILE_COLUMNS) {
                 aim_at_panel(work, k, &g, column, packed);
                 for (int64_t row = rows.first; row < rows.end; row += CHUNK_ROWS)
-                    gather_chunk(work, &g, row, least(rows.end - row, CHUNK_ROWS));
+                    gather_chunk(work, &g, row, exec_smaller(rows.end - row, CHUNK_ROWS));
             }
         }
     }
@@ -216,7 +206,7 @@ static void gather_images(void *context, exec_range images, uint32_t thread)
         exec_gathering g = {.kind = f->kind, .rows = f->area, .apart = HALF, .a = gather_image(all, image, thread), .row = work.row,
                             .to = work.to};
         for (int64_t k = 0; k == 0 || k < f->depth; k += EXEC_DEPTH_BLOCK) {
-            g.depth = least(f->depth - k, EXEC_DEPTH_BLOCK);
+            g.depth = exec_smaller(f->depth - k, EXEC_DEPTH_BLOCK);
             g.first = k == 0;
             g.step = work.step + k;
             for (int64_t column = 0; column < f->columns; column += EXEC_TILE_COLUMNS) {
@@ -236,7 +226,7 @@ static void fill_pieces(const gathered_work *work)
     if (!f->padded) return;
     base_number_store(f->kind, item, 0, base_number_from_double(f->kind, f->padding.fill));
     exec_fill(work->scratch + f->image_at, item, base_kinds[f->kind].bytes,
-              f->image_bytes / base_kinds[f->kind].bytes * least(work->run->threads, f->by_image.images));
+              f->image_bytes / base_kinds[f->kind].bytes * exec_smaller(work->run->threads, f->by_image.images));
 }
 
 static void *begin_gather(exec_run *run, const exec_stage *stage)
@@ -263,7 +253,7 @@ static void *begin_gather(exec_run *run, const exec_stage *stage)
 static int64_t unit_rows(int64_t rows, int64_t depth, uint32_t threads)
 {
     if (depth <= 4 * rows) return CHUNK_ROWS;
-    return up_to((rows + threads - 1) / threads, EXEC_GATHER_ROWS / 3);
+    return exec_up_to((rows + threads - 1) / threads, EXEC_GATHER_ROWS / 3);
 }
 
 static gathered *gathered_of(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias)
@@ -280,7 +270,7 @@ static gathered *gathered_of(exec_call *call, const exec_matrix *a, const exec_m
     if (!bias) return f;
     f->bias = *bias;
     f->has_bias = true;
-    f->bias_at = exec_scratch_take(call->build, up_to(f->columns, EXEC_TILE_COLUMNS) * base_kinds[f->kind].bytes);
+    f->bias_at = exec_scratch_take(call->build, exec_up_to(f->columns, EXEC_TILE_COLUMNS) * base_kinds[f->kind].bytes);
     return f;
 }
 
@@ -293,13 +283,13 @@ bool exec_gather_images_prepare(exec_call *call, const exec_matrix *a, const exe
     int64_t width = base_kinds[f->kind].bytes;
     f->area = f->rows / images;
     f->whole = !f->in_place;
-    if (f->whole) f->packed_at = exec_scratch_take(build, up_to(f->columns, EXEC_TILE_COLUMNS) * f->depth * width);
+    if (f->whole) f->packed_at = exec_scratch_take(build, exec_up_to(f->columns, EXEC_TILE_COLUMNS) * f->depth * width);
     f->work_at = exec_scratch_take(build, sizeof(gathered_work));
     f->tables_at = exec_scratch_take(build, (2 * f->area + f->depth) * (int64_t)sizeof(int64_t));
     if (padding) {
         f->padded = true;
         f->padding = *padding;
-        f->image_bytes = up_to(padding->shape[1] * padding->shape[2] * padding->shape[3] * width, BASE_ALIGNMENT);
+        f->image_bytes = exec_up_to(padding->shape[1] * padding->shape[2] * padding->shape[3] * width, BASE_ALIGNMENT);
         f->image_at = exec_scratch_take(build, f->image_bytes * exec_scratch_pieces(build, images, 1));
     }
     f->by_image = (exec_images){begin_gather, gather_images, images,
@@ -319,7 +309,7 @@ bool exec_gather_prepare(exec_call *call, const exec_matrix *a, const exec_matri
     int64_t width = base_kinds[f->kind].bytes;
     f->whole = !f->in_place && f->units > 1 && f->depth <= 4 * f->rows;
     f->packed_bytes = f->in_place ? 0 : EXEC_DEPTH_BLOCK * EXEC_TILE_COLUMNS * width;
-    f->packed_at = exec_scratch_take(call->build, f->whole ? up_to(f->columns, EXEC_TILE_COLUMNS) * f->depth * width
+    f->packed_at = exec_scratch_take(call->build, f->whole ? exec_up_to(f->columns, EXEC_TILE_COLUMNS) * f->depth * width
                                                            : f->packed_bytes * exec_scratch_pieces(call->build, f->units, 1));
     call->stage->run = run_gathered;
     call->stage->cost = (double)f->units * f->unit_cost;
@@ -397,7 +387,7 @@ static void pack_groups(void *context, exec_range panels, uint32_t thread)
         int64_t at = i / f->pair * f->depth * EXEC_TILE_COLUMNS + i % f->pair * HALF;
         char *packed = work->scratch + f->packed_at + at * width;
         for (int64_t k = 0; k < f->depth; k += EXEC_DEPTH_BLOCK) {
-            int64_t depth = least(f->depth - k, EXEC_DEPTH_BLOCK);
+            int64_t depth = exec_smaller(f->depth - k, EXEC_DEPTH_BLOCK);
             exec_side_offsets(&f->b_depth, k, depth, step);
             for (int64_t j = 0; j < HALF; j++) {
                 int64_t column, channel = p.channel + j;
@@ -434,7 +424,7 @@ static void sum_panel(const window_sum_work *work, exec_gathering *g, int64_t bl
     g->apart = whole ? second - first : HALF;
     g->result = whole ? lines + first * width : sheet;
     for (int64_t k = 0; k < f->depth; k += EXEC_DEPTH_BLOCK) {
-        g->depth = least(f->depth - k, EXEC_DEPTH_BLOCK);
+        g->depth = exec_smaller(f->depth - k, EXEC_DEPTH_BLOCK);
         if (!whole) {
             exec_side_offsets(&f->a_depth, k, g->depth, step);
             g->step = step;
@@ -457,7 +447,7 @@ static void sum_lines(const window_sum_work *work, int64_t unit, int64_t line, i
     int64_t width = base_kinds[f->kind].bytes, row_items = f->wide * f->room, line_items = f->size[0] * row_items;
     int64_t step[EXEC_DEPTH_BLOCK];
     exec_gathering g = {.kind = f->kind, .a = work->a, .rows = count * f->across, .step = step};
-    exec_side_offsets(&f->a_depth, 0, least(f->depth, EXEC_DEPTH_BLOCK), step); /* all there is, mostly */
+    exec_side_offsets(&f->a_depth, 0, exec_smaller(f->depth, EXEC_DEPTH_BLOCK), step); /* all there is, mostly */
     int64_t *rows = (int64_t *)(piece + f->tables_at), *to = rows + g.rows, *beside = to + g.rows;
     exec_side_offsets(&f->a_rows, (unit / f->blocks * f->down + line) * f->across, g.rows, rows);
     for (int64_t i = 0; i < g.rows; i++) {
@@ -485,8 +475,8 @@ static void window_sum_part(void *context, exec_range units, uint32_t thread)
         int64_t channel = unit % f->blocks * f->room;
         memset(piece + f->image_at, 0, (size_t)(area * f->room * width));
         for (int64_t line = 0; line < f->down && !atomic_load_explicit(work->run->stop, memory_order_relaxed); line += f->together)
-            sum_lines(work, unit, line, least(f->down - line, f->together), piece);
-        out.shape[0] = least(f->channels - channel, f->room);
+            sum_lines(work, unit, line, exec_smaller(f->down - line, f->together), piece);
+        out.shape[0] = exec_smaller(f->channels - channel, f->room);
         out.result = exec_items(work->run, &f->result) + (unit / f->blocks * f->channels + channel) * area * width;
         work->run->kernels->copy(&out, (exec_range){0, out.shape[0]});
         exec_canonical(work->run, f->canonical, f->kind, out.result, out.shape[0] * area);
@@ -524,7 +514,7 @@ static int64_t lines_together(int64_t across, int64_t down)
     double best_share = 0;
     for (int64_t lines = 1; lines <= 6 && lines <= down && lines * across <= CHUNK_ROWS; lines++) {
         if (lines * across < 2 * EXEC_GATHER_ROWS / 3 && lines < down) continue;
-        double share = (double)(lines * across) / (double)up_to(lines * across, EXEC_GATHER_ROWS / 3);
+        double share = (double)(lines * across) / (double)exec_up_to(lines * across, EXEC_GATHER_ROWS / 3);
         if (share <= best_share + 0.02) continue;
         best = lines;
         best_share = share;
@@ -536,10 +526,10 @@ static int64_t lines_together(int64_t across, int64_t down)
 static void lay_room(window_sum *f, exec_build *build)
 {
     int64_t width = base_kinds[f->kind].bytes, line_items = f->size[0] * f->wide * f->room, rows = f->together * f->across;
-    f->lines_at = up_to(f->high * f->wide * f->room * width, BASE_ALIGNMENT);
-    f->sheet_at = up_to(f->lines_at + f->together * line_items * width, BASE_ALIGNMENT);
-    f->tables_at = up_to(f->sheet_at + (f->depth > EXEC_DEPTH_BLOCK ? rows * EXEC_TILE_COLUMNS * width : 0), BASE_ALIGNMENT);
-    f->piece_bytes = up_to(f->tables_at + 3 * rows * (int64_t)sizeof(int64_t), BASE_ALIGNMENT);
+    f->lines_at = exec_up_to(f->high * f->wide * f->room * width, BASE_ALIGNMENT);
+    f->sheet_at = exec_up_to(f->lines_at + f->together * line_items * width, BASE_ALIGNMENT);
+    f->tables_at = exec_up_to(f->sheet_at + (f->depth > EXEC_DEPTH_BLOCK ? rows * EXEC_TILE_COLUMNS * width : 0), BASE_ALIGNMENT);
+    f->piece_bytes = exec_up_to(f->tables_at + 3 * rows * (int64_t)sizeof(int64_t), BASE_ALIGNMENT);
     f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->images * f->blocks, 1));
     f->packed_at = exec_scratch_take(build, f->blocks * panels_of(f) * f->depth * EXEC_TILE_COLUMNS * width);
 }
@@ -554,7 +544,7 @@ bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_m
                       .a_rows = a->rows, .a_depth = a->columns, .b_depth = b->rows, .b_columns = b->columns,
                       .result = call->result, .canonical = call->canonical,
                       .images = image[0], .channels = image[1], .high = image[2], .wide = image[3],
-                      .down = shape->windows[0], .across = shape->windows[1], .room = least(up_to(image[1], HALF), EXEC_TILE_COLUMNS)};
+                      .down = shape->windows[0], .across = shape->windows[1], .room = exec_smaller(exec_up_to(image[1], HALF), EXEC_TILE_COLUMNS)};
     f->blocks = (f->channels + f->room - 1) / f->room;
     for (int side = 0; side < 2; side++) {
         f->size[side] = shape->size[side];

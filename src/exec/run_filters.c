@@ -37,8 +37,6 @@ typedef struct unit {
     int64_t group, groups, filter, each;
 } unit;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
 static int64_t width_of(const filters *f) { return base_kinds[f->w.kind].bytes; }
 static bool is_half(const filters *f) { return f->w.kind != f->w.sums; }
 
@@ -46,10 +44,10 @@ static unit unit_at(const filters *f, int64_t number)
 {
     if (f->along) {
         int64_t groups = f->lanes / f->w.each, group = number * groups;
-        return (unit){group, least(groups, f->w.groups - group), 0, f->w.each};
+        return (unit){group, exec_smaller(groups, f->w.groups - group), 0, f->w.each};
     }
     int64_t filter = number % f->of_group * f->lanes;
-    return (unit){number / f->of_group, 1, filter, least(f->lanes, f->w.each - filter)};
+    return (unit){number / f->of_group, 1, filter, exec_smaller(f->lanes, f->w.each - filter)};
 }
 
 /* Items to where the sums' kind has them. */
@@ -144,12 +142,12 @@ static void filters_part(void *context, exec_range units, uint32_t thread)
         unit u = unit_at(f, number);
         int64_t staged = 0;
         fill_piece(f, piece);
-        exec_gathering g = {.kind = f->w.sums, .rows = f->depth, .columns = up_to(u.groups * u.each, HALF), .b_row = EXEC_TILE_COLUMNS,
+        exec_gathering g = {.kind = f->w.sums, .rows = f->depth, .columns = exec_up_to(u.groups * u.each, HALF), .b_row = EXEC_TILE_COLUMNS,
                             .apart = HALF, .a = piece, .b = piece + f->panel_at, .row = f->row, .to = f->to, .step = step,
                             .result = piece + f->sheet_at, .along = f->along};
         for (int64_t k = 0; k == 0 || k < f->positions; k += EXEC_DEPTH_BLOCK) {
             if (atomic_load_explicit(work->run->stop, memory_order_relaxed)) return;
-            g.depth = least(f->positions - k, EXEC_DEPTH_BLOCK);
+            g.depth = exec_smaller(f->positions - k, EXEC_DEPTH_BLOCK);
             g.first = k == 0;
             for (; g.depth > 0 && staged <= (k + g.depth - 1) / f->area; staged++) stage_image(work, &u, staged, piece);
             if (g.depth > 0) stage_panel(work, &u, k, g.depth, piece);
@@ -187,11 +185,11 @@ static bool lay_rows(filters *f)
 static void lay_room(filters *f, exec_build *build)
 {
     int64_t width = exec_windows_width(&f->w), panel = EXEC_DEPTH_BLOCK * EXEC_TILE_COLUMNS, sheet = f->depth * EXEC_TILE_COLUMNS;
-    f->panel_at = up_to((f->slots * f->image_items + EXEC_TILE_COLUMNS) * width, BASE_ALIGNMENT);
+    f->panel_at = exec_up_to((f->slots * f->image_items + EXEC_TILE_COLUMNS) * width, BASE_ALIGNMENT);
     f->sheet_at = f->panel_at + panel * width;
-    f->raw_at = up_to(f->sheet_at + sheet * width, BASE_ALIGNMENT);
-    f->sheet_halves_at = up_to(f->raw_at + (is_half(f) ? (f->image_items + panel) * 2 : 0), BASE_ALIGNMENT);
-    f->piece_bytes = up_to(f->sheet_halves_at + (is_half(f) ? sheet * 2 : 0), BASE_ALIGNMENT);
+    f->raw_at = exec_up_to(f->sheet_at + sheet * width, BASE_ALIGNMENT);
+    f->sheet_halves_at = exec_up_to(f->raw_at + (is_half(f) ? (f->image_items + panel) * 2 : 0), BASE_ALIGNMENT);
+    f->piece_bytes = exec_up_to(f->sheet_halves_at + (is_half(f) ? sheet * 2 : 0), BASE_ALIGNMENT);
     f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->units, 1));
 }
 
@@ -215,7 +213,7 @@ bool exec_filters_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     f->area = w->windows[0] * w->windows[1];
     f->positions = w->images * f->area;
     f->image_items = w->channels * w->extent[0] * w->extent[1] * (f->along ? EXEC_TILE_COLUMNS : 1);
-    f->slots = f->area ? least(EXEC_DEPTH_BLOCK / f->area + 2, w->images) : 0;
+    f->slots = f->area ? exec_smaller(EXEC_DEPTH_BLOCK / f->area + 2, w->images) : 0;
     f->unit_cost = (double)f->depth * (double)f->positions * (double)f->lanes * MULTIPLY_COST + 1;
     stage->cost = (double)f->units * f->unit_cost;
     if (!lay_rows(f)) return false;

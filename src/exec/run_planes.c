@@ -58,9 +58,7 @@ typedef struct planes_work {
     bool *filled; /* [thread] its piece has its paddings */
 } planes_work;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
 static int64_t in_steps(int64_t count, int64_t step) { return count > 0 ? (count + step - 1) / step : 0; }
 static int64_t width_of(const planes *f) { return base_kinds[f->w.kind].bytes; }
 static bool is_half(const planes *f) { return f->w.kind != f->w.sums; }
@@ -269,7 +267,7 @@ static void run_phase(const planes_work *work, int64_t group, const phase *at, i
     if (lines == 0 || places == 0) return;
     bool direct = !is_half(f) && f->phase_count == 1 && pitch == places;
     for (int64_t r = 0, count; r < rows; r += count) {
-        count = direct ? rows : least(rows - r, SHEET_ROWS);
+        count = direct ? rows : exec_smaller(rows - r, SHEET_ROWS);
         exec_planes call = call_of_phase(work, group, at, row + r, count, piece);
         call.lines = runs_on(f, at) ? 1 : lines;
         call.places = runs_on(f, at) ? (lines - 1) * pitch + places : places;
@@ -326,7 +324,7 @@ static void run_wild(const planes_work *work, int64_t group, const phase *at, in
         one.at[1] = at->at[1] + place[1] * f->apart[1];
         int64_t count = chains_there(f, at, place, chains);
         for (int64_t r = 0; r < rows; r += SHEET_ROWS) {
-            exec_planes call = call_of_phase(work, group, at, row + r, least(rows - r, SHEET_ROWS), piece);
+            exec_planes call = call_of_phase(work, group, at, row + r, exec_smaller(rows - r, SHEET_ROWS), piece);
             call.chain = chains;
             call.chains = count;
             call.x = piece + (place[0] * f->to.wide + place[1]) * exec_windows_width(&f->w);
@@ -362,7 +360,7 @@ static void planes_part(void *context, exec_range units, uint32_t thread)
     work->filled[thread] = true;
     for (int64_t unit = units.first; unit < units.end && !atomic_load_explicit(work->run->stop, memory_order_relaxed); unit++) {
         int64_t of = unit / f->parts, image = of / f->w.groups, group = of % f->w.groups, row = unit % f->parts * f->part_rows;
-        int64_t rows = least(f->rows - row, f->part_rows), first = of * f->rows + row;
+        int64_t rows = exec_smaller(f->rows - row, f->part_rows), first = of * f->rows + row;
         if (of != staged) stage_planes(work, image, group, piece);
         staged = of;
         char *result = work->result + first * plane * width_of(f);
@@ -397,7 +395,7 @@ static void run_planes(exec_run *run, const exec_stage *stage)
 static void add_chains(planes *f, phase *p, int64_t at0, int64_t at1, int end)
 {
     for (int64_t k = 0; k == 0 || k < f->chained; k += EXEC_DEPTH_BLOCK) {
-        int64_t steps = least(f->chained - k, EXEC_DEPTH_BLOCK), i = p->first + p->chains++;
+        int64_t steps = exec_smaller(f->chained - k, EXEC_DEPTH_BLOCK), i = p->first + p->chains++;
         bool whole = k + steps == f->chained;
         f->chains[i] = (exec_chain){(int32_t)(f->steps + k), (int32_t)steps, whole ? (unsigned)end : EXEC_CHAIN_BLOCK};
         f->chain_at[0][i] = at0;
@@ -497,7 +495,7 @@ static bool lay_tables(planes *f)
     return true;
 }
 
-static int64_t room_after(int64_t at, int64_t bytes) { return up_to(at + bytes, BASE_ALIGNMENT); }
+static int64_t room_after(int64_t at, int64_t bytes) { return exec_up_to(at + bytes, BASE_ALIGNMENT); }
 
 /* A thread's piece: planes, their items of two bytes, results beside, chains of one place; of a slope what it looks at. */
 static void lay_room(planes *f, exec_build *build)
@@ -538,8 +536,8 @@ bool exec_planes_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     lay_extents(f);
     if (!lay_tables(f)) return false;
     int64_t units = f->w.images * f->w.groups, wanted = 2 * (int64_t)build->threads;
-    f->parts = build->threads > 1 && units < wanted ? most(1, least(in_steps(f->rows, SHEET_ROWS), in_steps(wanted, units))) : 1;
-    f->part_rows = up_to(in_steps(f->rows, f->parts), SHEET_ROWS);
+    f->parts = build->threads > 1 && units < wanted ? most(1, exec_smaller(in_steps(f->rows, SHEET_ROWS), in_steps(wanted, units))) : 1;
+    f->part_rows = exec_up_to(in_steps(f->rows, f->parts), SHEET_ROWS);
     f->parts = in_steps(f->rows, f->part_rows);
     f->unit_cost = (double)f->part_rows * (double)(most(f->steps, f->w.size[0] * f->w.size[1]) * f->phases->extent[0] * f->phases->extent[1]) * MULTIPLY_COST +
                    (double)f->piece_items / (double)f->parts + 1;

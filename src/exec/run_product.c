@@ -63,7 +63,6 @@ typedef struct product_work {
     exec_range columns;
 } product_work;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t pieces(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
 /* The result's items of a tile, where NaNs must be the one NaN. */
@@ -97,7 +96,7 @@ static void finish_rectangle(void *user, int64_t batch, exec_range rows, exec_ra
     exec_map_work map = {.run = own->work->run, .list = p->list, .at = (char **)(piece + p->pointers_at)};
     int64_t width = columns.end - columns.first, all = p->call.columns, lines = width == all && row_step == all ? p->lines : 1;
     for (int64_t row = rows.first; row < rows.end; row += lines) {
-        int64_t count = least(lines, rows.end - row) * width;
+        int64_t count = exec_smaller(lines, rows.end - row) * width;
         exec_map_block block = {.begin = {[EXEC_FROM_ITEM] = (batch * p->call.rows + row) * all + columns.first,
                                           [EXEC_FROM_COLUMN] = columns.first},
                                 .count = count, .width = width};
@@ -126,8 +125,8 @@ static void product_part(void *context, exec_range range, uint32_t thread)
     int64_t tiles = p->tiles_down * p->tiles_across;
     for (int64_t unit = range.first; unit < range.end; unit++) {
         int64_t down = unit % tiles / p->tiles_across, first = work->columns.first + unit % tiles % p->tiles_across * p->tile_columns;
-        exec_range rows = {down * p->tile_rows, least(work->call.rows, (down + 1) * p->tile_rows)};
-        exec_range columns = {first, least(work->columns.end, first + p->tile_columns)};
+        exec_range rows = {down * p->tile_rows, exec_smaller(work->call.rows, (down + 1) * p->tile_rows)};
+        exec_range columns = {first, exec_smaller(work->columns.end, first + p->tile_columns)};
         if (first < work->columns.end) product_tile(work, work->batch + unit / tiles, rows, columns, thread);
     }
 }
@@ -140,9 +139,9 @@ static void pack_part(void *context, exec_range range, uint32_t thread)
     int64_t panels = pieces(work->columns.end - work->columns.first, EXEC_TILE_COLUMNS), count;
     for (int64_t unit = range.first; unit < range.end; unit += count) {
         int64_t k = unit / panels * EXEC_DEPTH_BLOCK, first = unit % panels;
-        count = least(range.end - unit, panels - first);
+        count = exec_smaller(range.end - unit, panels - first);
         exec_range columns = {work->columns.first + first * EXEC_TILE_COLUMNS,
-                              least(work->columns.end, work->columns.first + (first + count) * EXEC_TILE_COLUMNS)};
+                              exec_smaller(work->columns.end, work->columns.first + (first + count) * EXEC_TILE_COLUMNS)};
         work->run->kernels->product_pack(&work->call, work->batch, columns, (exec_range){k, k + 1}, (void *)work->call.b_packed);
     }
 }
@@ -156,7 +155,7 @@ static void run_shared(product_work *work, bool packed)
     if (!packed) call->b_packed = work->run->scratch + p->packed_at;
     for (work->batch = 0; work->batch < call->batches; work->batch++)
         for (int64_t first = 0; first < call->columns; first += p->chunk) {
-            work->columns = (exec_range){first, least(call->columns, first + p->chunk)};
+            work->columns = (exec_range){first, exec_smaller(call->columns, first + p->chunk)};
             int64_t panels = pieces(work->columns.end - first, EXEC_TILE_COLUMNS);
             if (!packed) call->packed_first = first, call->packed_width = panels * EXEC_TILE_COLUMNS;
             if (!packed) exec_run_split(work->run, panels * pieces(call->depth, EXEC_DEPTH_BLOCK), 1,
@@ -246,7 +245,7 @@ static int64_t most_rows(int64_t rows, int64_t piece, int64_t threads)
     int64_t count = pieces(rows, piece), most = 0;
     for (int64_t t = 0; t < threads; t++) {
         int64_t first = count * t / threads, end = count * (t + 1) / threads;
-        int64_t own = least(rows, end * piece) - least(rows, first * piece);
+        int64_t own = exec_smaller(rows, end * piece) - exec_smaller(rows, first * piece);
         if (own > most) most = own;
     }
     return most;
@@ -276,7 +275,7 @@ static void choose_tiles(product *p, int64_t threads, double task)
     p->chunk = 0;
     if (shared) {
         p->chunk = piece_of(columns, pieces(columns, fitting), EXEC_TILE_COLUMNS);
-        columns = least(columns, p->chunk);
+        columns = exec_smaller(columns, p->chunk);
         down = pieces(rows, SHARED_ROWS);
         if (down % threads != 0 && down < 4 * threads) down += threads - down % threads;
     }

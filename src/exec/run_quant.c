@@ -36,7 +36,6 @@ typedef struct quant_work {
     int64_t row_groups, column_groups;
 } quant_work;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t groups_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 /* ---- what is made of x ---- */
@@ -96,8 +95,8 @@ static void group_part(void *context, exec_range range, uint32_t thread)
         int64_t down = unit / work->column_groups * EXEC_QUANT_ROWS, across = unit % work->column_groups * width;
         count = call->rows == 1 ? range.end - unit : 1; /* a row takes all of its columns at once */
         if (across >= call->columns) continue;
-        work->run->kernels->quant(call, (exec_range){down, least(call->rows, down + EXEC_QUANT_ROWS)},
-                                  (exec_range){across, least(call->columns, across + count * width)},
+        work->run->kernels->quant(call, (exec_range){down, exec_smaller(call->rows, down + EXEC_QUANT_ROWS)},
+                                  (exec_range){across, exec_smaller(call->columns, across + count * width)},
                                   work->run->scratch + q->room_at + thread * q->room_bytes);
     }
 }
@@ -106,7 +105,7 @@ static void group_part(void *context, exec_range range, uint32_t thread)
 static void run_group(quant_work *work)
 {
     exec_quant *call = &work->call;
-    int64_t height = least(call->rows, EXEC_QUANT_ROWS), width = height > EXEC_QUANT_TILE ? EXEC_QUANT_COLUMNS : EXEC_QUANT_PANEL;
+    int64_t height = exec_smaller(call->rows, EXEC_QUANT_ROWS), width = height > EXEC_QUANT_TILE ? EXEC_QUANT_COLUMNS : EXEC_QUANT_PANEL;
     if (!work->facts->rounds && call->rows > 1) {
         int64_t tiles = groups_of(call->rows, EXEC_QUANT_TILE);
         exec_run_split(work->run, tiles, 1, (double)(EXEC_QUANT_TILE * call->depth), pack_part, work);
@@ -142,10 +141,10 @@ static void float_part(void *context, exec_range range, uint32_t thread)
     const quant *q = work->facts;
     void *room = work->run->scratch + q->room_at + thread * q->room_bytes;
     for (int64_t unit = range.first; unit < range.end; unit++) {
-        exec_range columns = {unit * FLOAT_COLUMNS, least(work->product.columns, (unit + 1) * FLOAT_COLUMNS)};
+        exec_range columns = {unit * FLOAT_COLUMNS, exec_smaller(work->product.columns, (unit + 1) * FLOAT_COLUMNS)};
         for (int64_t row = 0; row < work->product.rows; row += EXEC_PACK_ROWS)
             work->run->kernels->product(&work->product, (exec_range){0, 1},
-                                        (exec_range){row, least(work->product.rows, row + EXEC_PACK_ROWS)}, columns, room);
+                                        (exec_range){row, exec_smaller(work->product.rows, row + EXEC_PACK_ROWS)}, columns, room);
     }
 }
 
@@ -232,7 +231,7 @@ static void take_rows_of_blocks(exec_call *call, quant *q)
 
 static void take_rows_of_floats(exec_call *call, quant *q)
 {
-    int64_t rows = least(q->call.rows, EXEC_PACK_ROWS), item = base_kinds[q->call.kind].bytes;
+    int64_t rows = exec_smaller(q->call.rows, EXEC_PACK_ROWS), item = base_kinds[q->call.kind].bytes;
     exec_product_room room = exec_product_room_of(rows, FLOAT_COLUMNS, q->call.depth),
                       turned = exec_product_room_of(FLOAT_COLUMNS, rows, q->call.depth);
     q->rows_at = take(call, q->call.rows * q->call.depth, item);
