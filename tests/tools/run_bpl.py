@@ -3,6 +3,7 @@
 """wengert bpl as a person uses it: expressions, scripts, the prompt on a terminal, glyphs by name, ]help, and lines of JSON."""
 import codecs
 import fcntl
+import functools
 import json
 import os
 import pathlib
@@ -136,12 +137,20 @@ class Terminal:
         self.seen += text
         self.rest = self.screen.feed(self.rest + text)
 
+    def listens(self):
+        """Waits until the editor reads keys: the terminal takes control characters for itself before."""
+        end = time.monotonic() + 20
+        while has_libedit() and termios.tcgetattr(self.file)[3] & termios.ICANON and time.monotonic() < end:
+            if select.select([self.file], [], [], 0.01)[0]:
+                self.take(os.read(self.file, 65536))
+
     def settles(self):
         """Reads until nothing comes for a while, behind the prompt at the beginning."""
         while select.select([self.file], [], [], 0.4 if self.screen.column else 5)[0]:
             self.take(os.read(self.file, 65536))
 
     def keys(self, text):
+        self.listens()
         os.write(self.file, text.encode())
         self.settles()
 
@@ -193,6 +202,7 @@ class Terminal:
             pass
 
 
+@functools.cache
 def has_libedit():
     return "libedit" in subprocess.run(["ldd", COMMAND], stdout=subprocess.PIPE, text=True, check=False).stdout
 
@@ -222,9 +232,12 @@ def test_prompt():
     terminal.types("\x03", "INTERRUPT")
     terminal.types("value×100\n", "500")
     if libedit:
+        terminal.listens()
         terminal.types("12\x03", "^C")
         terminal.types("val\t+1\n", "6")
+        terminal.listens()
         terminal.types("`iot\t4\n", "0 1 2 3")
+        terminal.listens()
         terminal.types("\x10\n", "0 1 2 3") # the line before
     terminal.ends()
     saved = pathlib.Path("saved.bpl").read_text(encoding="utf-8")
@@ -290,7 +303,8 @@ def test_lines():
     terminal.shows(0, "      ⍳ 4", [(FUNCTION, "⍳"), (LITERAL, "4")], 9)
     terminal.keys("\x03\"`iota 4\" `plus``each`")
     terminal.shows(0, '      "`iota 4" +¨')
-    terminal.types("\x03`iota\n", "⍳")
+    terminal.types("\x03`iota\n", "\r\n⍳\r\n")
+    terminal.listens()
     terminal.types("\x123 f\n\n", "\r\n5\r\n")
     terminal.keys("f←\x1b[5~")
     terminal.shows(-1, "⍵+1×⍺")
