@@ -48,7 +48,7 @@ typedef struct wg_bpl_outcome {
 /* Runs the statements of a text [length] (name: of the file, for errors; NULL: none). False after an error; names and values that earlier
  * statements set stay. */
 WG_API bool wg_bpl_run(wg_bpl *bpl, const char *name, const char *text, size_t length, wg_bpl_outcome *outcome);
-/* Stops the statement under way with INTERRUPT at its next step. */
+/* Stops the statement under way with INTERRUPT at its next step. A run that begins later is not stopped: ask again then. */
 WG_API void wg_bpl_interrupt(wg_bpl *bpl);
 
 #ifdef __cplusplus
