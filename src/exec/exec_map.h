@@ -77,8 +77,12 @@ typedef struct exec_map_step {
     bool one;       /* makes one item for all of the block */
     bool plain;     /* one call of `function` over the items of the block, nothing besides: most steps */
     bool piecewise; /* the next step streams its results */
+    bool inside;    /* follows in a relay */
+    bool right;     /* of joined ones: the second has what the first makes on its right */
+    uint16_t blocks[2]; /* exec_block: the operation, and the one that is joined to it */
     wg_kind kind;   /* of the result */
     exec_block_function function;
+    struct exec_map_relay *relay; /* that begins here */
     uint32_t target, operand_count, operands[3], scalars;
     uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
     int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
@@ -109,6 +113,7 @@ typedef struct exec_map_read {
     exec_value value;
     exec_walk walk;
     bool far; /* more than caches keep */
+    bool asked; /* by a relay */
 } exec_map_read;
 
 typedef struct exec_map_stored {
@@ -157,6 +162,13 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
 void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int64_t items);
 /* Bytes of the widest kind among the registers; streams: the rooms and dense reads and writes that a block touches. */
 uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams);
+void exec_map_step_run(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block);
+/* What a STORE step does with items of the block from `done` on. */
+void exec_map_store(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block, int64_t done);
+/* Relays of steps (run_relay.c) of a stage of so many items; running one answers how many steps it was. */
+typedef struct exec_map_relay exec_map_relay;
+bool exec_map_relays_prepare(const exec_build *build, int64_t volume, const exec_map_choice *choice, exec_map_list *list);
+uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *first, const exec_map_block *block);
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block);
 /* A thread's last block of a list is done: what it streamed is seen. */
 static inline void exec_map_list_done(const exec_map_work *work)
@@ -165,6 +177,8 @@ static inline void exec_map_list_done(const exec_map_work *work)
 }
 /* The blocks of a thread follow each other, of so many items: reads of more than caches keep are asked for ahead. */
 void exec_map_list_asks(exec_map_list *list, int64_t items);
+/* Whether a read is of more than caches keep, where it stands. */
+bool exec_map_reads_far(const exec_map_list *list, uint32_t reg);
 /* Items of a block in which its reads are transposed well; 0: none is. */
 int64_t exec_map_transpose_items(const exec_map_list *list, uint32_t width, uint32_t streams);
 /* Items of a block in which so many streams of such a width stay in the first cache. */

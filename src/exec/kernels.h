@@ -7,6 +7,7 @@
  *   products with quantised weights       exec_quant             kernel_quant.inc
  *   elementwise operations                exec_block             kernel_blocks.def (the list), kernel_blocks.inc, kernel_block_loops.inc
  *   two operations in one pass            exec_kernels.joined    kernel_joined.inc
+ *   many in one pass                      exec_relay             kernel_relay.inc
  *   conversions of kind                   exec_kernels.convert   kernel_convert.c; f16 and bf16 in kernel_blocks.inc
  *   elementary functions                  exec_block (EXP ...)   kernel_maps.inc (formulas: base/formula_vector.h)
  *   reductions, scans, places of extremes exec_reduction ...     kernel_folds.inc, kernel_fold_type.inc (one float type)
@@ -222,6 +223,30 @@ typedef enum exec_block {
  * and joined ones then see to, with the one NaN for all; exec_kernels.stream without bytes ends it. */
 #define EXEC_BLOCK_PAST 8u
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
+
+/* ---- relays ---------------------------------------------------------------------------------------------------------------- */
+
+/* Operations on f32 that hand what they make to the next in registers, EXEC_RELAY_ITEMS at a time: RELAY(ENUM, name). Of x, which was handed
+ * on, and y, items at the step: FROM is y - x, INTO y / x. What follows a row as _ONE has one y for all. ASK: items
+ * further on are asked for in the caches. NaNs are the one NaN where
+ * STORE_ONE_NAN and STREAM, past the caches and to multiples of 64 bytes, put them. */
+#define EXEC_RELAYS(RELAY)                                                                                                                \
+    RELAY(LOAD, load) RELAY(LOAD_ONE, load_one) RELAY(ASK, ask) RELAY(ADD, add) RELAY(ADD_ONE, add_one) RELAY(SUB, sub)           \
+    RELAY(SUB_ONE, sub_one) RELAY(FROM, from) RELAY(FROM_ONE, from_one) RELAY(MUL, mul) RELAY(MUL_ONE, mul_one) RELAY(DIV, div) RELAY(DIV_ONE, div_one)           \
+    RELAY(INTO, into) RELAY(INTO_ONE, into_one) RELAY(MAXIMUM, maximum) RELAY(MAXIMUM_ONE, maximum_one) RELAY(MINIMUM, minimum)           \
+    RELAY(MINIMUM_ONE, minimum_one) RELAY(SQUARE, square) RELAY(NEG, neg) RELAY(ABS, abs) RELAY(SQRT, sqrt) RELAY(EXP, exp) RELAY(LN, ln) \
+    RELAY(TANH, tanh) RELAY(ERF, erf) RELAY(STORE, store) RELAY(STORE_ONE_NAN, store_one_nan) RELAY(STREAM, stream) RELAY(END, end)
+#define EXEC_RELAY_ROW(ENUM, name) EXEC_RELAY_##ENUM,
+typedef enum exec_relay { EXEC_RELAYS(EXEC_RELAY_ROW) EXEC_RELAY_COUNT } exec_relay;
+#undef EXEC_RELAY_ROW
+#define EXEC_RELAY_ITEMS 128
+typedef void (*exec_relay_function)(void); /* of the level's own type */
+/* The last step's function is END. A group's items are at `items` and as much further as groups lie before it, or for every group there. */
+typedef struct exec_relay_step {
+    exec_relay_function function;
+    const void *items;
+    int64_t groups; /* -1: further, 0: there */
+} exec_relay_step;
 
 /* What every level answers for a routine; NULL where the kind is no float. */
 exec_block_function exec_routine(exec_block routine, wg_kind kind);

@@ -493,6 +493,7 @@ bool exec_cells_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     exec_value space = {.rank = graph_node(build->plan->graph, from->space)->rank};
     space.shape = build->layout->shapes[build->plan->index[from->space]];
     space.volume = build->layout->volumes[build->plan->index[from->space]];
+    p.program.volume = space.volume;
     exec_axis axis = from->axis == PLAN_AXIS_ALL ? (exec_axis){1, space.volume, 1, true} : exec_axis_of(&space, from->axis);
     c->outer = axis.outer;
     c->extent = axis.extent;

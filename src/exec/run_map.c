@@ -32,13 +32,14 @@ typedef struct map {
 
 static bool is_one(const exec_map_register *r) { return r->home == HOME_ONE || r->one; }
 
-static void store(const exec_map_work *work, const exec_map_step *step, int64_t first, int64_t count)
+void exec_map_store(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block, int64_t done)
 {
+    int64_t first = block->begin[step->cell ? EXEC_FROM_CELL : EXEC_FROM_ITEM] + done, count = (step->cell ? block->cell_count : block->count) - done;
     const exec_map_stored *write = &work->list->writes[step->index];
     const exec_map_register *from = &work->list->registers[step->target];
     const exec_kernels *kernels = work->run->kernels;
     size_t width = base_kinds[step->kind].bytes;
-    char *items = work->at[step->target], *to = exec_items(work->run, &write->value) + first * (int64_t)width;
+    char *items = work->at[step->target] + (is_one(from) ? 0 : done * (int64_t)width), *to = exec_items(work->run, &write->value) + first * (int64_t)width;
     if (write->streamed) {
         wg_kind part = write->canonical ? base_kind_part(step->kind) : WG_KIND_BOOL;
         if (part == WG_KIND_F16 || part == WG_KIND_BF16) exec_canonical_items(kernels, part, items, count);
@@ -89,7 +90,7 @@ static inline void run_block(const exec_map_step *step, char *const *at, int64_t
     step->function(at[step->target], operands, step->scalars, count);
 }
 
-static void run_step(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
+void exec_map_step_run(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
 {
     const exec_map_list *list = work->list;
     const exec_kernels *kernels = work->run->kernels;
@@ -106,13 +107,13 @@ static void run_step(const exec_map_work *work, const exec_map_step *step, const
         else run_block(step, at, count);
         if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         break;
-    case MAP_STORE: store(work, step, first, count); break;
+    case MAP_STORE: exec_map_store(work, step, block, 0); break;
     case MAP_SPREAD: run_spread(work, step, at, block); break;
     case MAP_FOLD: work->fold(work->user, step, at, block); break;
     }
 }
 
-static bool reads_far(const exec_map_list *list, uint32_t r)
+bool exec_map_reads_far(const exec_map_list *list, uint32_t r)
 {
     const exec_map_register *own = &list->registers[r];
     const exec_value *value = &list->reads[r].value;
@@ -122,14 +123,16 @@ static bool reads_far(const exec_map_list *list, uint32_t r)
 void exec_map_list_asks(exec_map_list *list, int64_t items)
 {
     bool some = false;
-    if (list->step_count < ASKING_STEPS) return;
+    uint32_t passes = 0;
+    for (uint32_t s = 0; s < list->step_count; s++) passes += !list->steps[s].inside;
+    if (passes < ASKING_STEPS) return;
     for (uint32_t r = 0; r < list->read_count; r++) {
-        list->reads[r].far = reads_far(list, r);
+        list->reads[r].far = exec_map_reads_far(list, r) && !list->reads[r].asked;
         some = some || list->reads[r].far;
     }
     for (uint32_t s = 0; some && s < list->step_count; s++) {
         exec_map_step *step = &list->steps[s];
-        if (!step->cell && !step->one && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
+        if (!step->cell && !step->one && !step->inside && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
     }
     if (list->ahead) list->ahead_items = (items / list->ahead + 15) / 16 * 16;
 }
@@ -196,8 +199,9 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
             ask_ahead(work, step, block);
         }
         if (step->plain) run_block(step, work->at, block->count);
+        else if (step->relay) s += exec_map_relay_run(work, step, block) - 1;
         else if (step->piecewise) run_streamed(work, step, block), s++;
-        else run_step(work, step, block);
+        else exec_map_step_run(work, step, block);
     }
     for (uint32_t w = 0; list->canonical && w < list->write_count; w++) {
         const exec_map_stored *write = &list->writes[w];
@@ -439,6 +443,9 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     if (step.scalars && program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1) step.one = target->one = true;
     step.plain = !target->cell && !step.one && !step.canonical && !(step.cells | step.repeats);
     step.index = first ? EXEC_BLOCK_FORMULAS : bits ? 0 : map_blocks[instruction->op];
+    step.blocks[0] = bits ? EXEC_BLOCK_COUNT : map_blocks[first ? first->op : instruction->op];
+    step.blocks[1] = first ? map_blocks[instruction->op] : EXEC_BLOCK_COUNT;
+    step.right = first && instruction->operand_count == 2 && instruction->operands[1] == first->target;
     append_step(m, step);
     return true;
 }
@@ -470,12 +477,17 @@ static uint32_t defining_step(const exec_map_list *m, uint32_t reg)
     return WG_NONE;
 }
 
-/* A result that no cache would keep until it is read goes past them, unless it lies where a read of the block was. */
+/* A result that no cache would keep until it is read goes past them, unless it lies where a read of the block was. So does half as much which
+ * the plan reads no more, where it and what it is made of are as much: softmax and layer norm of 16 MiB a tenth and a fifth faster. */
 static bool is_streamed(const exec_build *build, const exec_map_list *m, const exec_map_stored *write, uint32_t root)
 {
     const exec_value *value = &write->value;
     if (write->cell || m->registers[root].home != HOME_ROOM || m->registers[root].one || value->buffer == WG_NONE) return false;
-    return value->volume * base_kinds[value->kind].bytes >= EXEC_STREAM_BYTES && build->layout->buffers[value->buffer].alias == WG_NONE;
+    int64_t bytes = value->volume * base_kinds[value->kind].bytes;
+    if (bytes < EXEC_STREAM_BYTES && 2 * bytes >= EXEC_STREAM_BYTES && build->layout->buffers[value->buffer].last == build->plan->stage_count)
+        for (uint32_t r = 0; r < m->read_count; r++)
+            if (m->registers[r].home == HOME_DENSE && !m->registers[r].cell) bytes += m->reads[r].value.volume * base_kinds[m->reads[r].value.kind].bytes;
+    return bytes >= EXEC_STREAM_BYTES && build->layout->buffers[value->buffer].alias == WG_NONE;
 }
 
 /* The results of an elementary function, and of joined steps, go past the caches as they are made, where nothing else reads them. */
@@ -668,7 +680,7 @@ static void take_values(const exec_build *build, const exec_map_program *program
         *own = (exec_map_register){.root = r, .index = r, .cell = program->cells && program->cells[r]};
         if (r < m->read_count) {
             const exec_value *value = &program->reads[r];
-            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides), false};
+            m->reads[r] = (exec_map_read){*value, exec_walk_of(value->kind, value->rank, value->shape, value->strides), false, false};
             own->kind = value->kind;
             own->home = home_of_read(&m->reads[r], own->cell, choice);
             m->unit_cost += 1;
@@ -723,7 +735,7 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
             m->steps[s].piecewise = true;
             m->steps[s].plain = false;
         }
-    return true;
+    return exec_map_relays_prepare(build, program->volume, choice, m);
 }
 
 /* The length of lines of which some read has the same for all (a bias), else of those that some has apart; 0: none. */

@@ -17,7 +17,7 @@ static const space spaces[] = {
     {2, {7, 33}},       {2, {40, 1000}},  {2, {3, 17000}},   {2, {2, 70000}},     {2, {300, 3}}, {2, {4100, 3}},  {2, {9000, 40}},
     {2, {5, 1025}},     {2, {20, 2300}},  {2, {4097, 300}},  {3, {3, 4, 5}},      {3, {2, 4099, 3}}, {3, {2, 9, 1100}}, {3, {40, 6, 64}},
     {2, {3, 0}},        {2, {0, 4}},      {3, {2, 0, 3}},    {2, {70, 1}},        {2, {70000, 1}}, {2, {1, 40}},  {1, {0}},
-    {2, {20000, 2}},    {3, {1, 300, 257}},
+    {2, {20000, 2}},    {3, {1, 300, 257}}, {2, {40, 256}},    {2, {5, 1024}},    {1, {5000}},       {2, {3, 4224}},   {2, {41, 200}},
 };
 #define SPACE_COUNT (sizeof spaces / sizeof *spaces)
 #define MOST 40
@@ -121,8 +121,10 @@ static wg_value unary(maker *m, wg_value a)
 {
     if (m->kind == WG_KIND_BOOL) return wg_not(a);
     if (!base_kind_is_float(m->kind)) return wg_neg(a);
-    switch (below(m, 4)) {
+    switch (below(m, 6)) {
     case 0: return wg_tanh(a);
+    case 4: return wg_ln(a);
+    case 5: return wg_erf(a);
     case 1: return wg_sqrt(wg_abs(a));
     case 2: return wg_stop_gradient(wg_neg(a));
     default: return wg_exp(wg_neg(wg_abs(a)));

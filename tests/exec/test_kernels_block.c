@@ -267,6 +267,55 @@ static void test_joined(void **state)
     assert_null(exec_kernels_at(exec_kernels_count() - 1)->joined(EXEC_BLOCK_DIV, EXEC_BLOCK_ADD, false, WG_KIND_F32));
 }
 
+/* A relay's operation on items that were handed on, y of two ways, is the block operation. */
+static void check_relay(exec_relay operation, exec_block block, bool exchanged, uint32_t arity)
+{
+    enum { COUNT = 3 * EXEC_RELAY_ITEMS };
+    float x[COUNT], y[COUNT], expected[COUNT], result[COUNT] __attribute__((aligned(64)));
+    const exec_relay stores[] = {EXEC_RELAY_STORE, EXEC_RELAY_STORE_ONE_NAN, EXEC_RELAY_STREAM};
+    fill_random(WG_KIND_F32, x, COUNT, true);
+    fill_random(WG_KIND_F32, y, COUNT, true);
+    for (uint32_t one = 0; one < (arity == 2 ? 2 : 1); one++) {
+        const void *operands[2] = {exchanged ? y : x, exchanged ? x : y};
+        exec_kernels_at(0)->block(block, WG_KIND_F32)(expected, operands, one ? 1u << !exchanged : 0, COUNT);
+        FOR_EACH_LEVEL(kernels) {
+            if (!kernels->relay(operation)) continue;
+            for (int i = 0; i < 3; i++) {
+                const exec_relay_step steps[] = {{kernels->relay(EXEC_RELAY_ASK), x, -1}, {kernels->relay(EXEC_RELAY_LOAD), x, -1},
+                                                 {kernels->relay(operation + one), y, one - 1}, {kernels->relay(stores[i]), result, -1},
+                                                 {kernels->relay(EXEC_RELAY_END), NULL, 0}};
+                kernels->relay_run(steps, 3);
+                kernels->stream(WG_KIND_BOOL, NULL, NULL, 0);
+                EXPECT_SAME(WG_KIND_F32, result, expected, COUNT, "relay");
+                for (int at = 0; i > 0 && at < COUNT; at++) {
+                    uint32_t bits;
+                    memcpy(&bits, result + at, sizeof bits);
+                    assert_true(result[at] == result[at] || bits == 0x7fc00000);
+                }
+            }
+        }
+    }
+}
+
+static void test_relays(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 20; trial++) {
+#define CHECK_BOTH(RELAY, EXCHANGED, BLOCK)                         \
+    check_relay(EXEC_RELAY_##RELAY, EXEC_BLOCK_##BLOCK, false, 2); \
+    check_relay(EXEC_RELAY_##EXCHANGED, EXEC_BLOCK_##BLOCK, true, 2);
+        CHECK_BOTH(ADD, ADD, ADD) CHECK_BOTH(SUB, FROM, SUB) CHECK_BOTH(MUL, MUL, MUL) CHECK_BOTH(DIV, INTO, DIV)
+        CHECK_BOTH(MAXIMUM, MAXIMUM, MAXIMUM) CHECK_BOTH(MINIMUM, MINIMUM, MINIMUM)
+        check_relay(EXEC_RELAY_NEG, EXEC_BLOCK_NEG, false, 1);
+        check_relay(EXEC_RELAY_ABS, EXEC_BLOCK_ABS, false, 1);
+        check_relay(EXEC_RELAY_SQRT, EXEC_BLOCK_SQRT, false, 1);
+        check_relay(EXEC_RELAY_EXP, EXEC_BLOCK_EXP, false, 1);
+        check_relay(EXEC_RELAY_LN, EXEC_BLOCK_LN, false, 1);
+        check_relay(EXEC_RELAY_TANH, EXEC_BLOCK_TANH, false, 1);
+        check_relay(EXEC_RELAY_ERF, EXEC_BLOCK_ERF, false, 1);
+    }
+}
+
 /* An elementary function's lanes are the scalar one, whatever the block's length and the operands' modes. */
 #define CHECK_ITEM_1(name, S, i) base_##name##_##S(x_##S[i % x_step])
 #define CHECK_ITEM_2(name, S, i) base_##name##_##S(x_##S[i % x_step], y_##S[i % y_step])
@@ -402,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_relays),
         cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_convert),
         cmocka_unit_test(test_canonical_nan),
