@@ -32,22 +32,28 @@ static void *large_block(size_t bytes, uint64_t limit)
     return block;
 }
 
+/* A block that is large, or becomes so. */
+static __attribute__((noinline)) void *resize_large(uint64_t limit, void *block, size_t old_bytes, size_t new_bytes)
+{
+    void *made = NULL;
+    if (new_bytes && new_bytes < BASE_LARGE_BLOCK) made = realloc(block, new_bytes);
+    else if (new_bytes) made = large_block(new_bytes, limit);
+    if (new_bytes && !made) return NULL;
+    if (block && old_bytes >= BASE_LARGE_BLOCK) base_headroom_large(-(long long)old_bytes);
+    if (new_bytes && new_bytes < BASE_LARGE_BLOCK) return made;
+    if (made && block) memcpy(made, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+    free(block);
+    return made;
+}
+
 /* `user` is no address: it is how many bytes the process may have, 0 where it may have all that the system has. */
 static void *resize_by_malloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
-    bool was_large = old_bytes >= BASE_LARGE_BLOCK;
-    void *made = NULL;
-    if (new_bytes && new_bytes < BASE_LARGE_BLOCK) {
-        if (!base_headroom_take(new_bytes, (uint64_t)(uintptr_t)user)) return NULL;
-        if (!block) return malloc(new_bytes);
-        if (!(made = realloc(block, new_bytes))) return NULL;
-    } else {
-        if (new_bytes && !(made = large_block(new_bytes, (uint64_t)(uintptr_t)user))) return NULL;
-        if (made && block) memcpy(made, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-        free(block);
-    }
-    if (was_large && block) base_headroom_large(-(long long)old_bytes);
-    return made;
+    uint64_t limit = (uint64_t)(uintptr_t)user;
+    if (old_bytes >= BASE_LARGE_BLOCK || new_bytes >= BASE_LARGE_BLOCK) return resize_large(limit, block, old_bytes, new_bytes);
+    if (!new_bytes) return free(block), NULL;
+    if (!base_headroom_take(new_bytes, limit)) return NULL;
+    return block ? realloc(block, new_bytes) : malloc(new_bytes);
 }
 
 /* ---- processors ---- */
