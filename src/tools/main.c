@@ -274,7 +274,7 @@ static int set_threads(const tool_call *call)
 static void warn_environment(void)
 {
     extern char **environ;
-    static const char *const known[] = {"WENGERT_THREADS=", "WENGERT_SIMD=", "WENGERT_EXPLAIN=", "WENGERT_OFFLINE="};
+    static const char *const known[] = {"WENGERT_THREADS=", "WENGERT_SIMD=", "WENGERT_MEMORY=", "WENGERT_EXPLAIN=", "WENGERT_OFFLINE="};
     for (char **variable = environ; *variable; variable++) {
         if (strncmp(*variable, "WENGERT_", 8)) continue;
         bool is_known = false;
