@@ -147,11 +147,15 @@ static void indices_of_anything(void **state)
 static void refused_adapters_leave_nothing(void **state)
 {
     (void)state;
-#define HEADER(name, kind) "{\"__metadata__\":{\"lora_scale\":\"3\"},\"" name "\":{\"dtype\":\"" kind "\",\"shape\":[1,48],\"data_offsets\":[0,192]}}"
+#define HEADER(name, kind) SCALED("3", name, kind)
+#define SCALED(scale, name, kind) "{\"__metadata__\":{\"lora_scale\":\"" scale "\"},\"" name "\":{\"dtype\":\"" kind "\",\"shape\":[1,48],\"data_offsets\":[0,192]}}"
     static const struct { const char *header, *what; } cases[] = {
         {HEADER("model.layers.0.mlp.down_proj.lora_A.weight", "F32"), "asks for [1, "}, {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "without"},
         {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "I32"), "of a type"}, {HEADER("model.norm.lora_A.weight", "F32"), "of no weight"},
-        {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "of no weight"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"}};
+        {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "of no weight"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"},
+        {SCALED("3x", "model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "lora_scale must be a number"},
+        {SCALED("nan", "model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "lora_scale must be a number"},
+        {SCALED("", "model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "lora_scale must be a number"}};
     char path[] = "/tmp/wengert-adapter-XXXXXX", bytes[500] = {0};
     wg_error error = {.code = WG_OK};
     wg_model_identity before, behind;
