@@ -399,7 +399,7 @@ static bool add_adapter(opening *o, const base_safetensors *file, const unsigned
 {
     const char *scale = base_safetensors_metadata(file, "lora_scale");
     double parsed;
-    if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
+    if (scale && (!*scale || base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
         return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
     for (uint32_t i = 0; i < file->count; i++)
         if (!adapter_mark(file->tensors[i].name)) return fail_adapter(o, file, file->tensors[i].name);
