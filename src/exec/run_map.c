@@ -645,6 +645,7 @@ static exec_map_place place_of(const exec_map_list *m, const exec_map_choice *ch
 void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int64_t items)
 {
     uint32_t streams;
+    if (items < 1) items = 1; /* one item that stands for all those of a line, of which there are none */
     list->room_bytes = (items * exec_map_list_width(list, &streams) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     for (uint32_t r = 0; r < list->register_count; r++) list->places[r] = place_of(list, choice, &list->registers[r]);
 }
