@@ -180,6 +180,48 @@ static void refused_adapters_leave_nothing(void **state)
     wg_model_spec_free(&spec);
 }
 
+/* The bytes of a tensor's name in a header, from which on `text` is looked for. */
+static char *behind_name(const base_file *file, const char *name, const char *text)
+{
+    char *at = memmem(file->bytes, file->length, name, strlen(name));
+    assert_non_null(at);
+    at += strlen(name);
+    return text ? memmem(at, file->length - (size_t)(at - (char *)file->bytes), text, strlen(text)) : at;
+}
+
+/* Tensors that share bytes, by the places that a GGUF file and an image tell. */
+static void tensors_that_overlap(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/wengert-overlap-XXXXXX.gguf", image[] = "/tmp/wengert-overlap-XXXXXX.wgm";
+    wg_error error = {.code = WG_OK};
+    base_file file;
+    close(mkstemps(path, 5));
+    close(mkstemps(image, 4));
+    CHECKED(base_file_read(base_allocator(NULL), data_path("gguf/llama-f32.gguf"), SIZE_MAX, &file, &error), error);
+    char *at = behind_name(&file, "blk.0.attn_k.weight", NULL); /* rank, extents, type, then the offset */
+    memset(at + 4 + 8 * at[0] + 4, 0, 8);
+    CHECKED(base_file_write(base_allocator(NULL), path, file.bytes, file.length, &error), error);
+    base_file_close(&file);
+    assert_null(wg_model_spec_open(NULL, path, &error));
+    if (!strstr(error.message, "blk.0.attn_k.weight") || !strstr(error.message, "overlap")) fail_msg("%s", error.message);
+
+    wg_error_clear(&error);
+    wg_model_spec *spec = spec_of("llama/tied");
+    CHECKED(wg_model_compile(spec, image, &error), error);
+    wg_model_spec_free(&spec);
+    CHECKED(base_file_read(base_allocator(NULL), image, SIZE_MAX, &file, &error), error);
+    at = behind_name(&file, "model.norm.weight", "\"offset\": ") + strlen("\"offset\": ");
+    *at = '0';
+    for (at++; *at != ','; at++) *at = ' ';
+    CHECKED(base_file_write(base_allocator(NULL), image, file.bytes, file.length, &error), error);
+    base_file_close(&file);
+    assert_null(wg_model_spec_open(NULL, image, &error));
+    if (!strstr(error.message, "model.norm.weight") || !strstr(error.message, "overlap")) fail_msg("%s", error.message);
+    unlink(path);
+    unlink(image);
+}
+
 static void put_piece(unsigned char **at, const char *text, size_t length, uint32_t score)
 {
     size_t bytes = length + (length < 128 ? 2 : 3) + 5;
@@ -221,6 +263,7 @@ static void pieces_of_anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_refused), cmocka_unit_test(every_configuration_is_refused), cmocka_unit_test(indices_of_anything),
-                                       cmocka_unit_test(refused_adapters_leave_nothing), cmocka_unit_test(pieces_of_anything)};
+                                       cmocka_unit_test(refused_adapters_leave_nothing), cmocka_unit_test(pieces_of_anything),
+                                       cmocka_unit_test(tensors_that_overlap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
