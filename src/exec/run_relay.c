@@ -98,6 +98,7 @@ uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *firs
 /* ---- preparing ---- */
 
 typedef struct relaying {
+    const exec_build *build;
     exec_map_list *list;
     exec_map_relay *relay;
     uint32_t held; /* the root of what is handed on; WG_NONE */
@@ -211,8 +212,8 @@ static void add_result(relaying *r, uint32_t s, uint32_t end)
     if (step->scalars & EXEC_BLOCK_PAST) {
         add_part(r, EXEC_RELAY_STREAM, IN_REGISTER, step->target, AHEAD_LINE);
     } else if (target->home == HOME_WRITE) {
-        exec_map_stored *write = &list->writes[target->index];
-        add_part(r, write->canonical ? EXEC_RELAY_STORE_ONE_NAN : EXEC_RELAY_STORE, IN_REGISTER, step->target, AHEAD_LINE);
+        bool one_nan = exec_must_be_canonical(r->build, list->writes[target->index].value.node); /* steps' functions may see to it themselves */
+        add_part(r, one_nan ? EXEC_RELAY_STORE_ONE_NAN : EXEC_RELAY_STORE, IN_REGISTER, step->target, AHEAD_LINE);
     } else if (s + 1 == end && s + 1 < list->step_count && next->action == MAP_STORE && root_of(list, next->target) == r->held &&
                list->writes[next->index].streamed && target->last_use == s + 1) {
         add_part(r, EXEC_RELAY_STREAM, IN_WRITE, next->index, AHEAD_LINE);
@@ -226,11 +227,11 @@ static void add_result(relaying *r, uint32_t s, uint32_t end)
 }
 
 /* Steps [first, end) as one. */
-static bool make_relay(const exec_build *build, relaying *r, uint32_t first, uint32_t end)
+static bool make_relay(relaying *r, uint32_t first, uint32_t end)
 {
     exec_map_list *list = r->list;
-    exec_map_relay *relay = r->relay = base_arena_take_zeroed(build->arena, sizeof *relay);
-    if (!relay) return base_fail_memory(build->error);
+    exec_map_relay *relay = r->relay = base_arena_take_zeroed(r->build->arena, sizeof *relay);
+    if (!relay) return base_fail_memory(r->build->error);
     *relay = (exec_map_relay){.first = first, .step_count = end - first};
     r->held = WG_NONE;
     for (uint32_t slot = 0; slot < STEPS_MOST; slot++) r->away[slot] = WG_NONE;
@@ -238,8 +239,8 @@ static bool make_relay(const exec_build *build, relaying *r, uint32_t first, uin
         add_step(r, &list->steps[s]);
         add_result(r, s, end);
     }
-    bool saves = relay->step_count > 1;
-    for (uint32_t p = 0; p < relay->part_count; p++) saves = saves || relay->parts[p].operation == EXEC_RELAY_STORE_ONE_NAN;
+    const exec_map_register *made = &list->registers[r->held];
+    bool saves = relay->step_count > 1 || (made->home == HOME_WRITE && list->writes[made->index].canonical);
     for (uint32_t p = 0; !saves && p < relay->part_count; p++)
         if (relay->parts[p].operation == EXEC_RELAY_ASK) list->reads[relay->parts[p].at].asked = false;
     if (!saves) return true;
@@ -256,13 +257,13 @@ static bool make_relay(const exec_build *build, relaying *r, uint32_t first, uin
 
 bool exec_map_relays_prepare(const exec_build *build, int64_t volume, const exec_map_choice *choice, exec_map_list *list)
 {
-    relaying r = {.list = list, .across = choice->across};
+    relaying r = {.build = build, .list = list, .across = choice->across};
     if (volume < ITEMS_LEAST || !build->kernels->relay(EXEC_RELAY_END)) return true;
     for (uint32_t s = 0; s < list->step_count; s++) {
         uint32_t end = s;
         while (end < list->step_count && end - s < STEPS_MOST && can_be_part(&r, &list->steps[end])) end++;
         if (end == s) continue;
-        if (!make_relay(build, &r, s, end)) return false;
+        if (!make_relay(&r, s, end)) return false;
         s = end - 1;
     }
     return true;

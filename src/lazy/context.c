@@ -8,7 +8,9 @@
 #include "base/tensor.h"
 #include "lazy/lazy.h"
 
+/* Each slab has twice the room of the one before, up to a huge page: pages come one by one with less. */
 #define SLAB_BYTES ((size_t)64 << 10)
+#define MOST_SLAB (((size_t)2 << 20) - sizeof(lazy_slab))
 
 /* Nodes stand one behind another from `items` to `used`; each knows its size class. */
 typedef struct lazy_slab {
@@ -46,7 +48,9 @@ static wg_array *carve(wg_lazy *lazy, size_t bytes)
 {
     lazy_slab *slab = lazy->slabs;
     if (!slab || slab->bytes - slab->used < bytes) {
-        size_t room = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
+        size_t room = slab ? 2 * slab->bytes : SLAB_BYTES;
+        if (room > MOST_SLAB) room = MOST_SLAB;
+        if (room < bytes) room = bytes;
         slab = base_allocate(lazy->allocator, sizeof *slab + room);
         if (!slab) return NULL;
         *slab = (lazy_slab){.older = lazy->slabs, .bytes = room};
@@ -121,15 +125,19 @@ static inline void drop_tensor(wg_lazy *lazy, wg_tensor *tensor)
     else wg_tensor_release(tensor);
 }
 
+void lazy_borrowed_release(lazy_borrowed *borrowed)
+{
+    if (atomic_fetch_sub(&borrowed->references, 1) != 1) return;
+    if (borrowed->release) borrowed->release(borrowed->user);
+    base_free(borrowed->allocator, borrowed, sizeof *borrowed);
+}
+
 static void drop_stored(wg_array *array)
 {
     array->lazy->figures.stored_bytes -= lazy_stored_bytes(array);
     drop_tensor(array->lazy, array->as.stored.tensor);
     if (array->as.stored.wide) drop_tensor(array->lazy, array->as.stored.wide);
-    lazy_borrowed *borrowed = array->as.stored.borrowed;
-    if (!borrowed || atomic_fetch_sub(&borrowed->references, 1) != 1) return;
-    if (borrowed->release) borrowed->release(borrowed->user);
-    base_free(borrowed->allocator, borrowed, sizeof *borrowed);
+    if (array->as.stored.borrowed) lazy_borrowed_release(array->as.stored.borrowed);
 }
 
 static void drop_content(wg_array *array)

@@ -68,10 +68,34 @@ bool model_add_tensor(wg_model_spec *spec, const model_tensor *tensor, wg_error 
     return true;
 }
 
+static int by_place(const void *left, const void *right)
+{
+    const model_tensor *a = left, *b = right;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* No byte of a file belongs to two tensors. */
+static bool stand_apart(const opening *o)
+{
+    wg_model_spec *spec = o->spec;
+    const model_tensor *before = NULL;
+    if (spec->tensor_count) qsort(spec->tensors, spec->tensor_count, sizeof *spec->tensors, by_place);
+    for (const model_tensor *own = spec->tensors; own < spec->tensors + spec->tensor_count; own++) {
+        if (!own->bytes) continue;
+        if (before && before->file == own->file && own->offset < before->offset + before->bytes)
+            return base_fail(o->error, WG_FORMAT, "%s: the tensors %s and %s overlap", spec->config.name, before->name, own->name);
+        before = own;
+    }
+    return true;
+}
+
 static bool sort_tensors(const opening *o)
 {
     wg_model_spec *spec = o->spec;
+    bool apart = stand_apart(o);
     if (spec->tensor_count) qsort(spec->tensors, spec->tensor_count, sizeof *spec->tensors, by_name);
+    if (!apart) return false;
     for (uint32_t i = 1; i < spec->tensor_count; i++)
         if (!strcmp(spec->tensors[i - 1].name, spec->tensors[i].name))
             return base_fail(o->error, WG_FORMAT, "%s: the tensor %s is there twice", spec->config.name, spec->tensors[i].name);
@@ -375,7 +399,7 @@ static bool add_adapter(opening *o, const base_safetensors *file, const unsigned
 {
     const char *scale = base_safetensors_metadata(file, "lora_scale");
     double parsed;
-    if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
+    if (scale && (!*scale || base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
         return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
     for (uint32_t i = 0; i < file->count; i++)
         if (!adapter_mark(file->tensors[i].name)) return fail_adapter(o, file, file->tensors[i].name);

@@ -251,9 +251,51 @@ static void test_a_long_column(void **state)
     wg_network_release(&network);
 }
 
+/* Lines without items: what is computed of numbers that stand for all of them has its room all the same. */
+static void test_lines_of_nothing(void **state)
+{
+    (void)state;
+    static const space nothing = {2, {3, 0}};
+    const wg_size sizes[] = {wg_number(3), wg_number(0)};
+    wg_error error = {0};
+    char why[2048] = "";
+    maker m = {.draws = {7}, .tape = wg_tape_new_kind(NULL, WG_KIND_F32), .kind = WG_KIND_F32, .space = &nothing};
+    wg_value x = fresh(&m, 2, nothing.shape), of = fresh(&m, 0, NULL), a = (wg_broadcast)(of, 2, sizes), other = fresh(&m, 0, NULL);
+    wg_value b = (wg_broadcast)(other, 2, sizes), first = wg_div(a, b), second = wg_div(first, a), third = wg_div(second, b);
+    wg_symbol root = wg_symbol_of(wg_sum_along(wg_mul(x, third), 1));
+    wg_network *network = wg_tape_seal(&m.tape, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, &error);
+    if (!entry) fail_msg("%s", error.message);
+    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
+/* What a call made is read by two passes: a result of the first is not written over it, for the second makes that result again. */
+static void test_results_of_early_passes(void **state)
+{
+    (void)state;
+    static const space some = {2, {70, 31}};
+    wg_error error = {0};
+    char why[2048] = "";
+    maker m = {.draws = {11}, .tape = wg_tape_new_kind(NULL, WG_KIND_F32), .kind = WG_KIND_F32, .space = &some};
+    wg_value x = wg_sort(fresh(&m, 2, some.shape), 1, false), y = wg_tanh(x), most = wg_max_along(y, 1);
+    wg_value z = wg_sub(y, wg_broadcast_along(most, 1, wg_number(31)));
+    wg_symbol roots[] = {wg_symbol_of(y), wg_symbol_of(z)};
+    wg_network *network = wg_tape_seal(&m.tape, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = 2}, &error);
+    if (!entry) fail_msg("%s", error.message);
+    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_large_results),
-                                       cmocka_unit_test(test_a_long_column)};
+                                       cmocka_unit_test(test_a_long_column), cmocka_unit_test(test_lines_of_nothing),
+                                       cmocka_unit_test(test_results_of_early_passes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
