@@ -42,7 +42,7 @@ function(wengert_room room)
         # What runs once a program, a plan or a file, or drives kernels that do the work, the oracle and what only it calls: small rather than fast.
         set(small base/scalar.c base/formula.c base/json.c base/npy.c base/safetensors.c graph/describe.c plan/report.c plan/serve.c exec/run_pattern.c
             exec/run_convolution.c exec/run_windows.c exec/run_planes.c exec/run_filters.c exec/windows.c
-            exec/run_sort.c exec/run_dense.c exec/run_complex.c exec/prepared.c plan/verify.c plan/remat.c graph/verify.c)
+            exec/run_sort.c exec/run_dense.c exec/run_complex.c exec/run_relay.c exec/prepared.c plan/verify.c plan/remat.c graph/verify.c)
         list(TRANSFORM small PREPEND "${PROJECT_SOURCE_DIR}/src/")
         foreach(source IN LISTS sources)
             if(room MATCHES "^(text|nn|compose|interp)$" OR source IN_LIST small)

@@ -114,10 +114,10 @@ static exec_relay operation_of(exec_block block, exec_relay *exchanged)
     static const struct { exec_block block; exec_relay operation, exchanged; } known[] = {
         {EXEC_BLOCK_ADD, EXEC_RELAY_ADD, EXEC_RELAY_ADD},          {EXEC_BLOCK_SUB, EXEC_RELAY_SUB, EXEC_RELAY_FROM},
         {EXEC_BLOCK_MUL, EXEC_RELAY_MUL, EXEC_RELAY_MUL},          {EXEC_BLOCK_DIV, EXEC_RELAY_DIV, EXEC_RELAY_INTO},
-        {EXEC_BLOCK_MAXIMUM, EXEC_RELAY_MAXIMUM, EXEC_RELAY_MAXIMUM}, {EXEC_BLOCK_MINIMUM, EXEC_RELAY_MINIMUM, EXEC_RELAY_MINIMUM},
+        {EXEC_BLOCK_MAXIMUM, EXEC_RELAY_MAXIMUM, EXEC_RELAY_MAXIMUM},
         {EXEC_BLOCK_NEG, EXEC_RELAY_NEG, EXEC_RELAY_NEG},          {EXEC_BLOCK_ABS, EXEC_RELAY_ABS, EXEC_RELAY_ABS},
         {EXEC_BLOCK_SQRT, EXEC_RELAY_SQRT, EXEC_RELAY_SQRT},       {EXEC_BLOCK_EXP, EXEC_RELAY_EXP, EXEC_RELAY_EXP},
-        {EXEC_BLOCK_LN, EXEC_RELAY_LN, EXEC_RELAY_LN},             {EXEC_BLOCK_TANH, EXEC_RELAY_TANH, EXEC_RELAY_TANH},
+        {EXEC_BLOCK_TANH, EXEC_RELAY_TANH, EXEC_RELAY_TANH},
         {EXEC_BLOCK_ERF, EXEC_RELAY_ERF, EXEC_RELAY_ERF}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].block == block) return *exchanged = known[i].exchanged, known[i].operation;

@@ -324,12 +324,11 @@ static void test_relays(void **state)
     check_relay(EXEC_RELAY_##RELAY, EXEC_BLOCK_##BLOCK, false, 2); \
     check_relay(EXEC_RELAY_##EXCHANGED, EXEC_BLOCK_##BLOCK, true, 2);
         CHECK_BOTH(ADD, ADD, ADD) CHECK_BOTH(SUB, FROM, SUB) CHECK_BOTH(MUL, MUL, MUL) CHECK_BOTH(DIV, INTO, DIV)
-        CHECK_BOTH(MAXIMUM, MAXIMUM, MAXIMUM) CHECK_BOTH(MINIMUM, MINIMUM, MINIMUM)
+        CHECK_BOTH(MAXIMUM, MAXIMUM, MAXIMUM)
         check_relay(EXEC_RELAY_NEG, EXEC_BLOCK_NEG, false, 1);
         check_relay(EXEC_RELAY_ABS, EXEC_BLOCK_ABS, false, 1);
         check_relay(EXEC_RELAY_SQRT, EXEC_BLOCK_SQRT, false, 1);
         check_relay(EXEC_RELAY_EXP, EXEC_BLOCK_EXP, false, 1);
-        check_relay(EXEC_RELAY_LN, EXEC_BLOCK_LN, false, 1);
         check_relay(EXEC_RELAY_TANH, EXEC_BLOCK_TANH, false, 1);
         check_relay(EXEC_RELAY_ERF, EXEC_BLOCK_ERF, false, 1);
     }
