@@ -177,6 +177,12 @@ static int64_t strip_of(int64_t n, int64_t columns)
     return strip < columns ? strip : columns;
 }
 
+/* What TASK(solved_by_reflections) takes for q rows of p columns and k right-hand sides. */
+static int64_t reflections_of(int64_t q, int64_t p, int64_t k)
+{
+    return 2 * q * padded(p) + p * padded(q) + 2 * p * padded(p) + 2 * p * padded(greatest(p, k)) + q * padded(k);
+}
+
 /* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any
  * shape (of two releases the greater one), and a BLOCK a column more. */
 static bool needs_of(const base_lapack_call *call, needs *need)
@@ -190,7 +196,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
     case BASE_LAPACK_SOLVE_TRIANGLE: need->b = right; return true;
     case BASE_LAPACK_CHOLESKY: return true;
     case BASE_LAPACK_LEAST_SQUARES:
-        need->b = right, need->integers = n;
+        need->b = right, need->integers = n, need->fourth = reflections_of(greatest(m, n), mn, k);
         need->work = 3 * mn + 3 * n + 1 + k + BLOCK * (n + 1 + k);
         return true;
     case BASE_LAPACK_QR_Q:
@@ -283,7 +289,8 @@ bool base_lapack_is_own(base_lapack_task task)
 base_lapack_fault base_lapack_run(const base_lapack_call *call, const base_elimination *by, const void *a, const void *b, void *result, void *scratch)
 {
     room r;
-    if (!base_lapack_is_own(call->task) && !base_lapack_is_here()) return BASE_LAPACK_MISSING;
+    bool may_do = base_lapack_is_own(call->task) || call->task == BASE_LAPACK_LEAST_SQUARES; /* which asks once it needs it */
+    if (!may_do && !base_lapack_is_here()) return BASE_LAPACK_MISSING;
     if (!room_of(call, &r)) return BASE_LAPACK_TOO_LARGE;
     return call->kind == WG_KIND_F64 ? run_f64(call, &r, by, a, b, result, scratch) : run_f32(call, &r, by, a, b, result, scratch);
 }
