@@ -524,10 +524,17 @@ static bool place_row(grouping *g, uint32_t index)
     return set_reads(g, unit, reads, count);
 }
 
-/* What a match reads is read where its root stands. */
-static void push_match(grouping *g, const plan_match *match, uint32_t height)
+/* What a match reads is read where its root stands, and its named results stand with that, above all of their readers. */
+static void place_match(grouping *g, const plan_match *match, uint32_t index)
 {
-    for (uint32_t i = 0; i < match->node_count; i++) push_operands(g, g->plan->index[match->nodes[i]], height, WG_NONE);
+    if (g->plan->closure[index] != match->root) return; /* a result: placed with the root, which is behind it */
+    for (uint32_t r = 0; r < match->result_count; r++) {
+        uint32_t height = g->above[g->plan->index[match->results[r]]].height;
+        if (height > g->above[index].height) g->above[index].height = height;
+    }
+    uint32_t unit = new_group(g, index, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
+    for (uint32_t r = 0; r < match->result_count; r++) g->units->unit[g->plan->index[match->results[r]]] = unit;
+    for (uint32_t i = 0; i < match->node_count; i++) push_operands(g, g->plan->index[match->nodes[i]], g->groups[unit].height, WG_NONE);
 }
 
 static bool place(grouping *g, uint32_t i)
@@ -542,11 +549,7 @@ static bool place(grouping *g, uint32_t i)
     case PLAN_ROLE_PIECES: push_terms(g, i, new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE})); break;
     case PLAN_ROLE_VIRTUAL: hand_down(g, i); break;
     case PLAN_ROLE_COVERED: break;
-    case PLAN_ROLE_PATTERN: {
-        uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
-        push_match(g, &g->plan->matches[units->serving[i]], g->groups[unit].height);
-        break;
-    }
+    case PLAN_ROLE_PATTERN: place_match(g, &g->plan->matches[units->serving[i]], i); break;
     case PLAN_ROLE_COPY:
     case PLAN_ROLE_CALL: {
         uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
