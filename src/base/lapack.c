@@ -22,6 +22,9 @@
 /* LAPACK counts in int; so that what is a few times a side still fits. */
 #define MOST_SIDE (INT_MAX / 64)
 
+/* What hands a matrix to LAPACK, or asks little of many: small rather than fast. */
+#define BESIDE __attribute__((cold, noinline))
+
 /* ---- the library ---- */
 
 typedef struct routines_f32 {
@@ -59,7 +62,7 @@ static bool find(void *handle, const char *name, void *function)
     return found != NULL;
 }
 
-static bool find_all(void *handle, library *to)
+static BESIDE bool find_all(void *handle, library *to)
 {
     bool all = true;
 #define ROUTINE(name, ...) all = find(handle, "LAPACKE_s" #name "_work", &to->f32.name) && all;
@@ -72,7 +75,7 @@ static bool find_all(void *handle, library *to)
 }
 
 /* Distributions choose a BLAS by links of one name: the file behind it says which one it is. */
-static void find_blas(void *handle)
+static BESIDE void find_blas(void *handle)
 {
     void *product = dlsym(handle, "dgemm_");
     Dl_info of;
@@ -185,7 +188,7 @@ static int64_t reflections_of(int64_t q, int64_t p, int64_t k)
 
 /* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any
  * shape (of two releases the greater one), and a BLOCK a column more. */
-static bool needs_of(const base_lapack_call *call, needs *need)
+static BESIDE bool needs_of(const base_lapack_call *call, needs *need)
 {
     int64_t m = call->rows, n = call->columns, k = call->sides, mn = least(m, n), square = mn * mn;
     int64_t right = greatest(m, n) * k;
@@ -225,7 +228,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
 }
 
 /* False: more than LAPACK's sizes hold. */
-static bool room_of(const base_lapack_call *call, room *r)
+static BESIDE bool room_of(const base_lapack_call *call, room *r)
 {
     needs need;
     int64_t width = call->kind == WG_KIND_F64 ? sizeof(double) : sizeof(float);

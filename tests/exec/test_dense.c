@@ -199,6 +199,44 @@ static void test_lesser_of_extents(void **state)
     wg_tape_free(&tape);
 }
 
+/* ---- stops ---- */
+
+static bool goes_on_for(void *user, double share)
+{
+    (void)share;
+    return --*(int *)user > 0;
+}
+
+/* A factorisation by LAPACK that takes long is left where it is, and its session can run again. */
+static void test_factorisation_is_left(void **state)
+{
+    (void)state;
+    enum { SIDE = 640 };
+    if (!test_row_is_here(WG_OP_Cholesky)) skip();
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    test_draws draws = test_draws_new(5);
+    wg_tensor *a = test_tensor_draw(&draws, WG_KIND_F64, 2, TEST_SHAPE(SIDE, SIDE), -1, 1);
+    wg_symbol root = wg_symbol_of(wg_svd_s(wg_input(tape, a)));
+    wg_network *network;
+    wg_entry *entry = entry_of(&tape, &network, &root, 1);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    int calls = 3;
+    wg_session *stopped = wg_session_new(plan, &(wg_session_options){.size = sizeof(wg_session_options), .progress = goes_on_for, .progress_user = &calls}, &error);
+    assert_false(wg_session_run(stopped, NULL, &error));
+    assert_int_equal(error.code, WG_CANCELLED);
+    wg_error_clear(&error);
+    calls = 1 << 20;
+    if (!wg_session_run(stopped, NULL, &error)) fail_msg("%s", error.message);
+    wg_view view;
+    assert_true(wg_session_read(stopped, root, &view, &error));
+    for (int64_t i = 1; i < SIDE; i++) assert_true(((const double *)view.data)[i] <= ((const double *)view.data)[i - 1]);
+    wg_session_free(&stopped);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 /* ---- what a plan says ---- */
 
 static void test_plan_names_host_rows(void **state)
@@ -229,7 +267,7 @@ static void test_plan_names_host_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_failure), cmocka_unit_test(test_elimination), cmocka_unit_test(test_reflections), cmocka_unit_test(test_alone_or_in_a_batch), cmocka_unit_test(test_extents),
+        cmocka_unit_test(test_first_failure), cmocka_unit_test(test_elimination), cmocka_unit_test(test_reflections), cmocka_unit_test(test_factorisation_is_left), cmocka_unit_test(test_alone_or_in_a_batch), cmocka_unit_test(test_extents),
         cmocka_unit_test(test_lesser_of_extents), cmocka_unit_test(test_plan_names_host_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
