@@ -87,6 +87,16 @@ int64_t base_lapack_scratch(const base_lapack_call *call);
  * leave. */
 base_lapack_fault base_lapack_run(const base_lapack_call *call, const base_elimination *by, const void *a, const void *b, void *result, void *scratch);
 
+/* lapack_leaving.c: the same by LAPACK, as a task that takes long, of so many multiplications about: on a thread of its own over copies. go_on is asked every
+ * 10 ms; once it answers false, nobody waits any more, and there is no fault and no result. False: no thread or no memory for it. The caller need not be
+ * between enter and leave. */
+#define BASE_LAPACK_LONG 2e8
+typedef struct base_lapack_sizes {
+    int64_t a, b, result; /* bytes */
+} base_lapack_sizes;
+bool base_lapack_run_leaving(const base_lapack_call *call, const base_lapack_sizes *sizes, bool (*go_on)(void *user), void *user, const void *a, const void *b,
+                             void *result, base_lapack_fault *fault);
+
 /* Around any number of calls of any number of threads: while somebody is between them, OpenBLAS (where that is the BLAS behind) works on
  * the calling thread alone, whose results do not depend on a number of threads. */
 void base_lapack_enter(void);

@@ -3,11 +3,6 @@
  * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A stop is served between
  * matrices, and between the products of an elimination, which then goes through what is left without them. LAPACK cannot be interrupted: what takes
  * it long runs on a thread of its own, over copies, and is left there when it is stopped. */
-#define _POSIX_C_SOURCE 200809L
-#include <pthread.h>
-#include <string.h>
-#include <time.h>
-
 #include "exec/exec_call.h"
 #include "graph/dense.h"
 
@@ -97,99 +92,6 @@ static int64_t product_bytes(const base_lapack_call *call)
     return (int64_t)exec_product_bytes(&product, n, columns);
 }
 
-/* ---- factorisations that can be left ---- */
-
-#define APART 2e8            /* multiplications, about, from which on a factorisation by LAPACK takes some tenths of a second */
-#define LOOK_NANOSECONDS 10000000
-
-/* A call over copies, in one block of the default context's: it may outlive the run and its context. */
-typedef struct apart {
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    bool done, left;         /* left: whoever is last frees it */
-    size_t bytes;
-    base_lapack_call call;
-    base_lapack_fault fault;
-    char *a, *b, *result, *scratch;
-} apart;
-
-static size_t lines_of(int64_t bytes) { return ((size_t)bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT; }
-
-static apart *apart_new(const graph_dense *dense, const char *a, const char *b)
-{
-    size_t head = lines_of(sizeof(apart)), sizes[4] = {lines_of(dense->a_bytes), lines_of(b ? dense->b_bytes : 0), lines_of(dense->result_bytes), lines_of(dense->scratch)};
-    size_t bytes = head + sizes[0] + sizes[1] + sizes[2] + sizes[3];
-    apart *job = base_allocate_aligned(base_allocator(NULL), bytes);
-    if (!job) return NULL;
-    char *at = (char *)job + head;
-    *job = (apart){.bytes = bytes, .call = dense->call, .a = at, .b = b ? at + sizes[0] : NULL, .result = at + sizes[0] + sizes[1],
-                   .scratch = at + sizes[0] + sizes[1] + sizes[2]};
-    memcpy(job->a, a, (size_t)dense->a_bytes);
-    if (b) memcpy(job->b, b, (size_t)dense->b_bytes);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_mutex_init(&job->lock, NULL);
-    pthread_cond_init(&job->ended, &clock);
-    pthread_condattr_destroy(&clock);
-    return job;
-}
-
-static void apart_free(apart *job)
-{
-    pthread_cond_destroy(&job->ended);
-    pthread_mutex_destroy(&job->lock);
-    base_free_aligned(base_allocator(NULL), job, job->bytes);
-}
-
-static void *run_apart(void *data)
-{
-    apart *job = data;
-    base_lapack_enter();
-    job->fault = base_lapack_run(&job->call, NULL, job->a, job->b, job->result, job->scratch);
-    base_lapack_leave();
-    pthread_mutex_lock(&job->lock);
-    bool left = job->left;
-    job->done = true;
-    pthread_cond_signal(&job->ended);
-    pthread_mutex_unlock(&job->lock);
-    if (left) apart_free(job);
-    return NULL;
-}
-
-/* Waits for it; false: it is stopped. */
-static bool wait_for(apart *job, const exec_pause *pause)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    pthread_mutex_lock(&job->lock);
-    while (!job->done && pause->go_on(pause->user)) {
-        until.tv_nsec += LOOK_NANOSECONDS;
-        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-        while (!job->done && !pthread_cond_timedwait(&job->ended, &job->lock, &until));
-    }
-    bool done = job->done;
-    job->left = !done;
-    pthread_mutex_unlock(&job->lock);
-    return done;
-}
-
-/* False: no thread or no memory for it. What is stopped answers no fault and no result. */
-static bool factorised_apart(const graph_dense *dense, int64_t item, const char *a, const char *b, char *result, const exec_pause *pause, base_lapack_fault *fault)
-{
-    pthread_t thread;
-    apart *job = apart_new(dense, a + item * dense->a_bytes, b ? b + item * dense->b_bytes : NULL);
-    if (!job) return false;
-    if (pthread_create(&thread, NULL, run_apart, job)) return apart_free(job), false;
-    pthread_detach(thread);
-    *fault = BASE_LAPACK_DONE;
-    if (!wait_for(job, pause)) return true;
-    *fault = job->fault;
-    if (!*fault) memcpy(result + item * dense->result_bytes, job->result, (size_t)dense->result_bytes);
-    apart_free(job);
-    return true;
-}
-
 typedef struct dense_work {
     exec_run *run;
     const dense_call *facts;
@@ -205,12 +107,12 @@ static void dense_part(void *context, exec_range range, uint32_t thread)
     char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
     dense_tools with = {work->run->kernels, exec_run_pause(work->run, thread), false, scratch + d->dense.scratch, added_product(d->dense.call.kind)};
     base_lapack_task task = d->dense.call.task;
-    bool apart = !base_lapack_is_own(task) && task != BASE_LAPACK_LEAST_SQUARES && d->unit_cost >= APART;
+    bool leaves = !base_lapack_is_own(task) && task != BASE_LAPACK_LEAST_SQUARES && d->unit_cost >= BASE_LAPACK_LONG;
     const base_elimination by = {add_product, factor_panel, solve_leaf, is_stopped, &with};
     for (int64_t item = range.first; item < range.end; item++) {
         if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */
         base_lapack_fault fault;
-        if (!apart || !factorised_apart(&d->dense, item, work->a, work->b, work->result, &with.pause, &fault))
+        if (!leaves || !graph_dense_run_leaving(&d->dense, item, with.pause.go_on, with.pause.user, work->a, work->b, work->result, &fault))
             fault = graph_dense_run(&d->dense, item, &by, work->a, work->b, work->result, scratch);
         if (fault) exec_least(&work->first_fault, item * FAULTS + (int64_t)fault);
     }
