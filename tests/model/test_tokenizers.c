@@ -125,6 +125,21 @@ static void any_bytes_come_back(void **state)
     expected_free(&e);
 }
 
+/* No text is no token, whatever a vocabulary puts before a text. */
+static void nothing_is_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VOCABULARIES; i++) {
+        wg_tokenizer *t = opened(vocabularies[i].file);
+        wg_error error = {.code = WG_OK};
+        int32_t *ids;
+        size_t count;
+        CHECKED(wg_tokenizer_encode(t, "", 0, 0, &ids, &count, &error), error);
+        if (ids || count) fail_msg("%s: %d ids", vocabularies[i].file, (int)count);
+        wg_tokenizer_free(&t);
+    }
+}
+
 static void ids_to_bytes(void **state)
 {
     (void)state;
@@ -224,6 +239,6 @@ static void control_tokens_are_not_made_of_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_vector), cmocka_unit_test(any_bytes_come_back), cmocka_unit_test(ids_to_bytes),
-                                       cmocka_unit_test(a_stream_never_cuts_a_character), cmocka_unit_test(control_tokens_are_not_made_of_text)};
+                                       cmocka_unit_test(a_stream_never_cuts_a_character), cmocka_unit_test(control_tokens_are_not_made_of_text), cmocka_unit_test(nothing_is_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
