@@ -153,6 +153,9 @@ WG_API bool wg_array_double(wg_array *array, double *number);
 WG_API bool wg_array_int64(wg_array *array, int64_t *number);
 /* Computes every pending array that somebody keeps. */
 WG_API bool wg_lazy_flush(wg_lazy *lazy);
+/* Gives back the memory of arrays that were released, which is otherwise kept for later ones: worth its time once memory was missing. A handle that was
+ * released is then an address of nothing. */
+WG_API void wg_lazy_trim(wg_lazy *lazy);
 
 /* ---- functions of arrays ------------------------------------------------------------------------------------------------------------- */
 

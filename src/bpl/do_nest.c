@@ -432,13 +432,30 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value)
     return mix_keys(session, result, value, &plan);
 }
 
-/* ⊃⍠A: the axes of the cells stand at A of the result. */
+/* Where one axis stands among those of the frame, as of cells that have one. */
+static bool place_among(bpl_session *session, bpl_value *mixed, uint32_t frame, bpl_value *axes, uint32_t *place)
+{
+    uint32_t list[WG_MAX_RANK], count;
+    bpl_value *one = bpl_nothing_of(session, mixed, frame + 1, (int64_t[WG_MAX_RANK + 1]){0});
+    bool good = one && bpl_axes_of(session, axes, one, list, &count);
+    bpl_release(one);
+    if (good) *place = list[0];
+    return good;
+}
+
+/* ⊃⍠A: the axes of the cells stand at A of the result; one axis: from there on. */
 static bpl_value *mix_at(bpl_session *session, bpl_value *mixed, uint32_t frame, bpl_value *axes)
 {
     uint32_t list[WG_MAX_RANK], count, rank = bpl_rank(mixed);
     int64_t to[WG_MAX_RANK], place = 0;
     bool used[WG_MAX_RANK] = {0};
-    if (!bpl_axes_of(session, axes, mixed, list, &count)) return NULL;
+    if (rank - frame > 1 && bpl_is_number(axes) && bpl_volume(axes) == 1) {
+        if (!place_among(session, mixed, frame, axes, &list[0])) return NULL;
+        count = rank - frame;
+        for (uint32_t i = 1; i < count; i++) list[i] = list[0] + i;
+    } else if (!bpl_axes_of(session, axes, mixed, list, &count)) {
+        return NULL;
+    }
     if (count != rank - frame) return bpl_fail(session, BPL_LENGTH, "⊃: %u axes for cells of %u", count, rank - frame);
     for (uint32_t i = 0; i < count; i++) to[frame + i] = list[i], used[list[i]] = true;
     for (uint32_t axis = 0; axis < frame; axis++) {

@@ -469,6 +469,42 @@ static void free_nodes(wg_lazy *lazy)
     }
 }
 
+static bool all_free(const lazy_slab *slab)
+{
+    bool free = true;
+    for (size_t at = 0; free && at < slab->used;) {
+        const wg_array *array = (const wg_array *)(slab->items + at);
+        at += class_bytes(array->size_class);
+        free = array->state == LAZY_FREE;
+    }
+    return free;
+}
+
+/* The slabs that hold anything stay; their free nodes are listed anew, those of the newest one first. */
+void wg_lazy_trim(wg_lazy *lazy)
+{
+    if (!lazy) return;
+    lazy_spares_free(lazy);
+    memset(lazy->free, 0, sizeof lazy->free);
+    for (lazy_slab **place = &lazy->slabs; *place;) {
+        lazy_slab *slab = *place;
+        bool gone = all_free(slab);
+        for (size_t at = 0; !gone && at < slab->used;) {
+            wg_array *array = (wg_array *)(slab->items + at);
+            at += class_bytes(array->size_class);
+            if (array->state != LAZY_FREE) continue;
+            array->as.pending.next = lazy->free[array->size_class];
+            lazy->free[array->size_class] = array;
+        }
+        if (!gone) {
+            place = &slab->older;
+            continue;
+        }
+        *place = slab->older;
+        base_free(lazy->allocator, slab, sizeof *slab + slab->bytes);
+    }
+}
+
 #define FREE_LIST(lazy, items, capacity) base_free((lazy)->allocator, (lazy)->items, (lazy)->capacity * sizeof *(lazy)->items)
 
 void wg_lazy_free(wg_lazy **handle)

@@ -274,6 +274,22 @@ static bool read_config_file(opening *o, const char *path)
     return good;
 }
 
+/* What a folder of weights says beside its configuration about tokens that end a text. */
+static bool read_generation_file(opening *o)
+{
+    const char *path = model_path(o->spec, "generation_config.json");
+    base_file bytes;
+    if (!path) return fail_memory(o);
+    if (!exists(path)) return true;
+    if (!base_file_read(o->spec->allocator, path, MOST_JSON, &bytes, o->error)) return false;
+    base_arena scratch = base_arena_new(o->spec->allocator);
+    const base_json *json = base_json_read(&scratch, path, (const char *)bytes.bytes, bytes.length, o->error);
+    bool good = json && model_config_more_ends(&o->spec->config, path, json, o->error);
+    base_arena_free(&scratch);
+    base_file_close(&bytes);
+    return good;
+}
+
 /* Records the least decode cut once: what is missing or has another shape is told now. */
 static bool check_weights(opening *o)
 {
@@ -307,7 +323,7 @@ static bool open_path(opening *o, const char *path)
         spec->directory = keep(o, path);
         const char *config = spec->directory ? model_path(spec, "config.json") : NULL;
         if (!config) return fail_memory(o);
-        return read_config_file(o, config) && read_weights(o) && rename_tensors(o) && check_weights(o);
+        return read_config_file(o, config) && read_generation_file(o) && read_weights(o) && rename_tensors(o) && check_weights(o);
     }
     const char *slash = strrchr(path, '/');
     spec->directory = slash ? base_arena_string(&spec->arena, path, slash > path ? (size_t)(slash - path) : 1) : ".";
@@ -364,7 +380,7 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
     if (!spec || !facts || facts->size != sizeof *facts) return false;
     const model_config *c = &spec->config;
     *facts = (wg_model_facts){sizeof *facts, model_families[c->family].model_type, c->layers, c->width, c->vocabulary, c->heads, c->key_heads,
-                              c->head_width, c->positions, c->begin, c->end};
+                              c->head_width, c->positions, c->begin, c->end, c->ends, c->end_count};
     return true;
 }
 

@@ -111,7 +111,8 @@ plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uin
         uint32_t below = plan_unit_real(plan, units, plan_operand_index(plan, value, 0));
         if (plan_node(plan, below)->shape == form->cell) return (plan_operand){below, true};
     }
-    return (plan_operand){value, plan_node(plan, value)->shape == form->cell};
+    bool on_cells = units->role[member] != PLAN_ROLE_FOLD && plan_node(plan, member)->shape == form->cell;
+    return (plan_operand){value, on_cells}; /* its own lengths may have other names */
 }
 
 /* ---- roles ---- */
@@ -356,10 +357,20 @@ static void hand_down(grouping *g, uint32_t index)
         push(g, below, above->height, above->units[k], same ? above->spread[k] : axis);
 }
 
+/* Lengths may be equal as numbers alone (3 n and 9): units walk one shape, by its name, and what is spread over the other is read as stored. */
+static bool is_of_another_shape(const grouping *g, const wg_node *reader, uint32_t operand)
+{
+    return g->units->role[operand] == PLAN_ROLE_VIRTUAL && plan_node(g->plan, operand)->shape != reader->shape;
+}
+
 static void push_operands(grouping *g, uint32_t index, uint32_t height, uint32_t unit)
 {
     const wg_node *node = plan_node(g->plan, index);
-    for (uint32_t k = 0; k < node->operand_count; k++) push(g, plan_operand_index(g->plan, index, k), height, unit, PLAN_AXIS_NONE);
+    bool map = g->units->role[index] == PLAN_ROLE_MAP;
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+        uint32_t operand = plan_operand_index(g->plan, index, k);
+        push(g, operand, height, map && is_of_another_shape(g, node, operand) ? WG_NONE : unit, PLAN_AXIS_NONE);
+    }
 }
 
 /* Of a product, or of a part of a sum: its terms stand in its unit, what these read above. */
@@ -440,6 +451,7 @@ static bool conforms(const group *unit, const plan_form *form, int32_t spread, u
         return read && spread < PLAN_AXIS_ALL && own->axis == PLAN_AXIS_NONE && form->axis == PLAN_AXIS_NONE;
     }
     if (spread != PLAN_AXIS_NONE && (spread != form->axis || shape != form->cell)) return false;
+    if (form->axis != PLAN_AXIS_NONE && shape != form->space && shape != form->cell) return false;
     if (own->space == form->space) return own->axis == PLAN_AXIS_NONE || own->axis == form->axis;
     return own->axis == PLAN_AXIS_NONE && own->space == form->cell && spread == PLAN_AXIS_NONE;
 }

@@ -104,8 +104,33 @@ static void texts_of_one_run(void **state)
     wg_model_spec_free(&spec);
 }
 
+/* One token, a list of them, one of them twice; too many, or what is none. */
+static void tokens_that_end(void **state)
+{
+    (void)state;
+    static const struct { const char *value; int32_t ends[3]; uint32_t count; } cases[] = {
+        {"2", {2}, 1}, {"[7, 3, 7]", {7, 3}, 2}, {"[]", {0}, 0}, {"null", {0}, 0}, {"-1", {0}, 0}, {"\"x\"", {0}, 9}, {"[1, 2, 3, 4, 5, 6, 7, 8, 9]", {0}, 9}, {"[1, 2.5]", {0}, 9}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        wg_error error = {.code = WG_OK};
+        wg_model_facts facts = {.size = sizeof facts};
+        snprintf(text, sizeof text, "{\"eos_token_id\": %s, %s", cases[i].value, example + 1);
+        wg_model_spec *spec = wg_model_spec_parse(NULL, text, strlen(text), "config.json", &error);
+        assert_int_equal(spec == NULL, cases[i].count == 9);
+        if (!spec) {
+            assert_non_null(strstr(error.message, "config.json: \"eos_token_id\" must be"));
+            continue;
+        }
+        assert_true(wg_model_spec_facts(spec, &facts));
+        assert_int_equal(facts.end_count, cases[i].count);
+        assert_int_equal(facts.end, cases[i].count ? cases[i].ends[0] : -1);
+        assert_memory_equal(facts.ends, cases[i].ends, cases[i].count * sizeof *facts.ends);
+        wg_model_spec_free(&spec);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_worked_example), cmocka_unit_test(texts_of_one_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_worked_example), cmocka_unit_test(texts_of_one_run), cmocka_unit_test(tokens_that_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
