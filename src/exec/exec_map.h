@@ -78,13 +78,14 @@ typedef struct exec_map_step {
     bool plain;     /* one call of `function` over the items of the block, nothing besides: most steps */
     bool piecewise; /* the next step streams its results */
     bool inside;    /* follows in a relay */
+    bool begins;    /* a relay */
     bool right;     /* of joined ones: the second has what the first makes on its right */
-    uint16_t blocks[2]; /* exec_block: the operation, and the one that is joined to it */
+    uint8_t blocks[2]; /* exec_block: the operation, and the one that is joined to it */
+    uint8_t operand_count, scalars;
+    uint8_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
     wg_kind kind;   /* of the result */
     exec_block_function function;
-    struct exec_map_relay *relay; /* that begins here */
-    uint32_t target, operand_count, operands[3], scalars;
-    uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
+    uint32_t target, operands[3];
     int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
     uint32_t index; /* BLOCK: exec_block, of joined ones EXEC_BLOCK_FORMULAS, of other kinds than its operands EXEC_BLOCK_COUNT; GATHER: of
                      * the read; STORE: of the write; FOLD: of the instruction */
@@ -132,6 +133,7 @@ typedef struct exec_map_list {
     bool canonical; /* some write is made so where it stands */
     bool streams;   /* some write is streamed */
     bool across;    /* the cells of a block are one line, which all of its lines read */
+    struct exec_map_relay *relays; /* the last one first */
     uint32_t ahead; /* steps before which a part of the next block's large reads is asked for, while memory would be idle; they follow this one's */
     int64_t ahead_items; /* such a part; of reads, in items */
     int64_t room_bytes, scratch_at;

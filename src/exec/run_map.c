@@ -124,8 +124,8 @@ bool exec_map_reads_far(const exec_map_list *list, uint32_t r)
 void exec_map_list_asks(exec_map_list *list, int64_t items)
 {
     bool some = false;
-    uint32_t passes = 0;
-    for (uint32_t s = 0; s < list->step_count; s++) passes += !list->steps[s].inside;
+    uint32_t passes = list->step_count;
+    for (uint32_t s = 0; list->relays && s < list->step_count; s++) passes -= list->steps[s].inside;
     if (passes < ASKING_STEPS) return;
     for (uint32_t r = 0; r < list->read_count; r++) {
         list->reads[r].far = exec_map_reads_far(list, r) && !list->reads[r].asked;
@@ -200,7 +200,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
             ask_ahead(work, step, block);
         }
         if (step->plain) run_block(step, work->at, block->count);
-        else if (step->relay) s += exec_map_relay_run(work, step, block) - 1;
+        else if (step->begins) s += exec_map_relay_run(work, step, block) - 1;
         else if (step->piecewise) run_streamed(work, step, block), s++;
         else exec_map_step_run(work, step, block);
     }

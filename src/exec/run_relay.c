@@ -24,6 +24,7 @@ typedef struct relay_part {
 #define AHEAD_LINE (-1)
 
 struct exec_map_relay {
+    exec_map_relay *before;
     uint32_t first, step_count, part_count;
     bool lines; /* a line at a time */
     relay_part parts[PARTS_MOST];
@@ -70,7 +71,8 @@ static const void *place_of(const exec_map_work *work, const exec_map_relay *rel
 
 uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *first, const exec_map_block *block)
 {
-    const exec_map_relay *relay = first->relay;
+    const exec_map_relay *relay = work->list->relays;
+    while (work->list->steps + relay->first != first) relay = relay->before;
     const exec_kernels *kernels = work->run->kernels;
     int64_t width = relay->lines ? block->width : block->count, groups = width / EXEC_RELAY_ITEMS;
     if (groups == 0 || (relay->lines && width % EXEC_RELAY_ITEMS != 0)) {
@@ -133,7 +135,8 @@ static bool can_be_part(const relaying *r, const exec_map_step *step)
     if (step->blocks[1] != EXEC_BLOCK_COUNT && operation_of(step->blocks[1], &exchanged) == EXEC_RELAY_COUNT) return false;
     for (uint32_t o = 0; o < step->operand_count; o++)
         if (r->list->registers[step->operands[o]].kind != WG_KIND_F32) return false;
-    return step->scalars >> step->operand_count << step->operand_count == (step->scalars & EXEC_BLOCK_PAST);
+    const uint32_t scalars = step->scalars;
+    return scalars >> step->operand_count << step->operand_count == (scalars & EXEC_BLOCK_PAST);
 }
 
 static void add_part(relaying *r, exec_relay operation, relay_place place, uint32_t at, int64_t ahead)
@@ -232,7 +235,7 @@ static bool make_relay(relaying *r, uint32_t first, uint32_t end)
     exec_map_list *list = r->list;
     exec_map_relay *relay = r->relay = base_arena_take_zeroed(r->build->arena, sizeof *relay);
     if (!relay) return base_fail_memory(r->build->error);
-    *relay = (exec_map_relay){.first = first, .step_count = end - first};
+    *relay = (exec_map_relay){.before = list->relays, .first = first, .step_count = end - first};
     r->held = WG_NONE;
     for (uint32_t slot = 0; slot < STEPS_MOST; slot++) r->away[slot] = WG_NONE;
     for (uint32_t s = first; s < end; s++) {
@@ -250,7 +253,8 @@ static bool make_relay(relaying *r, uint32_t first, uint32_t end)
         const exec_map_register *target = &list->registers[root_of(list, step->target)];
         if (step->action == MAP_BLOCK && target->home == HOME_WRITE) list->writes[target->index].canonical = false;
     }
-    list->steps[first].relay = relay;
+    list->relays = relay;
+    list->steps[first].begins = true;
     list->steps[first].plain = list->steps[first].piecewise = false;
     return true;
 }
