@@ -103,7 +103,10 @@ test-aarch64:
 	tests/run build/aarch64 --under "qemu-aarch64 -L $$([ -e /lib/ld-linux-aarch64.so.1 ] && echo / || echo /usr/aarch64-linux-gnu)" \
 	    --jobs $(JOBS) --timeout 1200
 
-conformance: all
+conformance:
+	@cmake/dependencies.sh test
+	@$(call configure,release)
+	$(call build,build) all
 	tests/run build --conformance --jobs $(JOBS)
 
 exports: all

@@ -40,7 +40,8 @@ function(wengert_room room)
     wengert_kernel_flags(${sources})
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
         # What runs once a program, a plan or a file, or drives kernels that do the work, the oracle and what only it calls: small rather than fast.
-        set(small base/scalar.c base/formula.c base/json.c base/npy.c base/safetensors.c graph/describe.c plan/report.c plan/serve.c exec/run_pattern.c
+        set(small base/scalar.c base/formula.c base/headroom.c base/control_group.c base/lapack_leaving.c base/json.c base/npy.c base/safetensors.c graph/describe.c graph/parameters.c
+            grad/terms_dense.c plan/report.c plan/serve.c exec/attention.c exec/run_pattern.c
             exec/run_convolution.c exec/run_windows.c exec/run_planes.c exec/run_filters.c exec/windows.c
             exec/run_sort.c exec/run_dense.c exec/run_complex.c exec/prepared.c plan/verify.c plan/remat.c graph/verify.c)
         list(TRANSFORM small PREPEND "${PROJECT_SOURCE_DIR}/src/")

@@ -76,6 +76,10 @@ WG_API wg_array *wg_array_of(wg_lazy *lazy, wg_tensor *items);
 WG_API wg_array *wg_array_copy(wg_lazy *lazy, const wg_view *items);
 /* The items of a view where they are, any strides: `release(user)` is called once when no array and no run needs them (also on failure). */
 WG_API wg_array *wg_array_borrow(wg_lazy *lazy, const wg_view *items, void (*release)(void *user), void *user);
+/* Many parts of one array, without copies: the array is computed, and its memory stays while one of the parts lives. Part i is made of the cells
+ * [ends[2i], ends[2i + 1]) of its first axis; ends NULL: it is cell first + i, without that axis. parts [count]: owned by the caller, not by a scope. False
+ * and an error (WG_BOUNDS: a part outside; WG_ARGUMENT): no part is made. */
+WG_API bool wg_array_parts(wg_array *array, const int64_t *ends, int64_t first, int64_t count, wg_array **parts);
 /* Items of a file from a byte offset on, mapped read-only: [shape] row-major in this machine's order. WG_FILE where it cannot be mapped or
  * is too short. */
 WG_API wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind kind, uint32_t rank, const int64_t *shape);
@@ -149,6 +153,9 @@ WG_API bool wg_array_double(wg_array *array, double *number);
 WG_API bool wg_array_int64(wg_array *array, int64_t *number);
 /* Computes every pending array that somebody keeps. */
 WG_API bool wg_lazy_flush(wg_lazy *lazy);
+/* Gives back the memory of arrays that were released, which is otherwise kept for later ones: worth its time once memory was missing. A handle that was
+ * released is then an address of nothing. */
+WG_API void wg_lazy_trim(wg_lazy *lazy);
 
 /* ---- functions of arrays ------------------------------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,8 @@ typedef struct wg_model_facts {
     const char *family;              /* "llama"; borrowed */
     int64_t layers, width, vocabulary, heads, key_heads, head_width, positions; /* positions: the trained length */
     int64_t begin, end;              /* token ids; -1: none */
+    const int32_t *ends;             /* [end_count] all tokens that end a text, `end` the first; borrowed */
+    uint32_t end_count;
 } wg_model_facts;
 WG_API bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts);
 

@@ -109,11 +109,13 @@ typedef struct wg_context_options {
     /* Replaces the pool's threads: calls task(data, i) once for each i < tasks <= threads, on any threads, and returns when all have. NULL: the pool. */
     void (*parallel_for)(void *user, uint32_t tasks, void (*task)(void *data, uint32_t index), void *data);
     void *parallel_for_user;
+    uint64_t memory;        /* bytes that the process may have in memory before malloc is not asked for more (it is seen at every 64 MiB that are
+                               taken); 0: what the system has, but for a reserve. Not of an injected allocator */
 } wg_context_options;
 
 typedef struct wg_context wg_context;
 
-/* A context from options (NULL: defaults, the environment read: WENGERT_THREADS, WENGERT_SIMD). NULL on failure. Freed by wg_context_free
+/* A context from options (NULL: defaults, the environment read: WENGERT_THREADS, WENGERT_SIMD, WENGERT_MEMORY). NULL on failure. Freed by wg_context_free
  * after everything made with it. Where a function takes a context, NULL means the process's default one. */
 WG_API wg_context *wg_context_new(const wg_context_options *options, wg_error *error);
 WG_API void wg_context_free(wg_context *context);

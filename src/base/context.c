@@ -3,7 +3,6 @@
  * Contexts: the default one, and those that a caller makes. */
 #define _GNU_SOURCE /* sched_getaffinity's sets, madvise */
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -12,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/control_group.h"
 #include "base/diagnostic.h"
+#include "base/headroom.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -20,41 +21,42 @@
 
 /* ---- memory ---- */
 
-#define HUGE_PAGE ((size_t)2 << 20)
-
 /* Blocks of one huge page or more stand on its boundary and ask for huge pages: a plan or a tensor is written as soon as it is taken, and a
  * fault for each 4 KiB of it costs more than the writing. */
-static void *large_block(size_t bytes)
+static void *large_block(size_t bytes, uint64_t limit)
 {
     void *block;
-    if (posix_memalign(&block, HUGE_PAGE, bytes)) return NULL;
-    madvise(block, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE); /* advice: no matter if it is not taken */
+    if (bytes > (size_t)PTRDIFF_MAX / 2 || !base_headroom_take(bytes, limit) || posix_memalign(&block, BASE_LARGE_BLOCK, bytes)) return NULL;
+    madvise(block, bytes / BASE_LARGE_BLOCK * BASE_LARGE_BLOCK, MADV_HUGEPAGE); /* advice: no matter if it is not taken */
+    base_headroom_large((long long)bytes);
     return block;
 }
 
-static void *resize_by_malloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
+/* A block that is large, or becomes so. */
+static __attribute__((noinline)) void *resize_large(uint64_t limit, void *block, size_t old_bytes, size_t new_bytes)
 {
-    (void)user;
-    if (new_bytes && new_bytes < HUGE_PAGE) return realloc(block, new_bytes);
-    void *made = new_bytes ? large_block(new_bytes) : NULL;
+    void *made = NULL;
+    if (new_bytes && new_bytes < BASE_LARGE_BLOCK) made = realloc(block, new_bytes);
+    else if (new_bytes) made = large_block(new_bytes, limit);
     if (new_bytes && !made) return NULL;
+    if (block && old_bytes >= BASE_LARGE_BLOCK) base_headroom_large(-(long long)old_bytes);
+    if (new_bytes && new_bytes < BASE_LARGE_BLOCK) return made;
     if (made && block) memcpy(made, block, old_bytes < new_bytes ? old_bytes : new_bytes);
     free(block);
     return made;
 }
 
-/* ---- processors ---- */
-
-/* The start of a small file, NUL-terminated; false where it cannot be read. */
-static bool read_start(const char *path, char *text, size_t bytes)
+/* `user` is no address: it is how many bytes the process may have, 0 where it may have all that the system has. */
+static void *resize_by_malloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    ssize_t got = read(file, text, bytes - 1);
-    close(file);
-    text[got > 0 ? got : 0] = 0;
-    return got > 0;
+    uint64_t limit = (uint64_t)(uintptr_t)user;
+    if (old_bytes >= BASE_LARGE_BLOCK || new_bytes >= BASE_LARGE_BLOCK) return resize_large(limit, block, old_bytes, new_bytes);
+    if (!new_bytes) return free(block), NULL;
+    if (!base_headroom_take(new_bytes, limit)) return NULL;
+    return block ? realloc(block, new_bytes) : malloc(new_bytes);
 }
+
+/* ---- processors ---- */
 
 static uint32_t allowed_by_affinity(void)
 {
@@ -75,61 +77,24 @@ static uint32_t quota_threads(const char *quota_text, const char *period_text)
     return threads < MOST_THREADS ? (uint32_t)threads : MOST_THREADS;
 }
 
-/* The quota of one control group: cpu.max of version 2, or the two files of version 1. */
-static uint32_t group_quota(const char *mount, const char *group)
+/* The quota of one control group, where it is the least: cpu.max of version 2, or the two files of version 1. */
+static void take_quota(void *user, const char *directory, bool second)
 {
-    char path[1024], quota[64], period[64];
-    if (snprintf(path, sizeof path, "%s%s/cpu.max", mount, group) < (int)sizeof path && read_start(path, quota, sizeof quota)) {
-        const char *space = strchr(quota, ' ');
-        return space ? quota_threads(quota, space + 1) : MOST_THREADS;
-    }
-    if (snprintf(path, sizeof path, "%s%s/cpu.cfs_quota_us", mount, group) >= (int)sizeof path) return MOST_THREADS;
-    if (!read_start(path, quota, sizeof quota)) return MOST_THREADS;
-    if (snprintf(path, sizeof path, "%s%s/cpu.cfs_period_us", mount, group) >= (int)sizeof path) return MOST_THREADS;
-    return read_start(path, period, sizeof period) ? quota_threads(quota, period) : MOST_THREADS;
+    uint32_t *least = user, here = MOST_THREADS;
+    char path[1100], quota[64], period[64];
+    snprintf(path, sizeof path, second ? "%s/cpu.max" : "%s/cpu.cfs_quota_us", directory);
+    if (!base_read_start(path, quota, sizeof quota)) return;
+    const char *space = strchr(quota, ' ');
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
+    if (space) here = quota_threads(quota, space + 1);
+    else if (!second && base_read_start(path, period, sizeof period)) here = quota_threads(quota, period);
+    if (here < *least) *least = here;
 }
 
-/* The least quota of a group and the groups above it. Cuts the text of `group`. */
-static uint32_t least_quota(const char *mount, char *group)
-{
-    uint32_t least = MOST_THREADS;
-    for (;;) {
-        uint32_t here = group_quota(mount, group);
-        if (here < least) least = here;
-        char *slash = strrchr(group, '/');
-        if (!slash) return least;
-        *slash = 0;
-    }
-}
-
-/* Whether a list "cpu,cpuacct" has the controller of processor time. */
-static bool lists_cpu(const char *controllers)
-{
-    while (*controllers) {
-        size_t length = strcspn(controllers, ",");
-        if (length == 3 && memcmp(controllers, "cpu", 3) == 0) return true;
-        controllers += length + (controllers[length] == ',');
-    }
-    return false;
-}
-
-/* /proc/self/cgroup holds lines `number:controllers:/group`; version 2 has no controllers in its line. */
 static uint32_t allowed_by_quota(void)
 {
-    char lines[4096];
     uint32_t least = MOST_THREADS;
-    if (!read_start("/proc/self/cgroup", lines, sizeof lines)) return least;
-    for (char *line = lines, *next; *line; line = next) {
-        next = line + strcspn(line, "\n");
-        if (*next) *next++ = 0;
-        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!group) continue;
-        *group++ = 0; /* ends the controllers */
-        bool second = controllers[1] == 0;
-        if (!second && !lists_cpu(controllers + 1)) continue;
-        uint32_t here = least_quota(second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu", group);
-        if (here < least) least = here;
-    }
+    base_control_groups("cpu", take_quota, &least);
     return least;
 }
 
@@ -163,9 +128,11 @@ static bool set_threads(wg_context *context, const char *from, uint64_t threads,
     return true;
 }
 
+static void set_memory(wg_context *context, uint64_t bytes) { context->allocator.user = (void *)(uintptr_t)bytes; }
+
 static void read_environment(wg_context *context, wg_error *error)
 {
-    const char *threads = getenv("WENGERT_THREADS"), *simd = getenv("WENGERT_SIMD");
+    const char *threads = getenv("WENGERT_THREADS"), *simd = getenv("WENGERT_SIMD"), *memory = getenv("WENGERT_MEMORY");
     uint64_t count;
     if (threads && *threads) {
         size_t length = strlen(threads);
@@ -174,6 +141,10 @@ static void read_environment(wg_context *context, wg_error *error)
                        MOST_THREADS);
     }
     if (simd && *simd) set_simd(context, "WENGERT_SIMD", simd, error);
+    if (memory && *memory) {
+        if (base_parse_unsigned(memory, strlen(memory), &count) == strlen(memory)) set_memory(context, count);
+        else base_fail(error, WG_ARGUMENT, "WENGERT_MEMORY is \"%s\", not a whole number of bytes; write one, or unset it", memory);
+    }
 }
 
 static void make_default(void)
@@ -222,6 +193,7 @@ static bool apply(wg_context *context, const wg_context_options *given, wg_error
         return base_fail(error, WG_ARGUMENT, "the size in the context's options is %zu; set it to sizeof(wg_context_options)", given->size);
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     if (options.allocator.resize) context->allocator = options.allocator;
+    else if (options.memory) set_memory(context, options.memory);
     context->hook = options.hook;
     context->hook_user = options.hook_user;
     context->threads = allowed_threads();

@@ -81,6 +81,7 @@ bool base_file_read(const wg_allocator *allocator, const char *path, size_t most
     struct stat facts;
     bool ok = fstat(descriptor, &facts) == 0 || fail(error, "read", path, "check the file");
     size_t expected = ok && S_ISREG(facts.st_mode) ? (size_t)facts.st_size : 0;
+    if (ok && !S_ISREG(facts.st_mode) && most > BASE_FILE_STREAM) most = BASE_FILE_STREAM;
     if (ok && expected > most) ok = too_large(error, path, most);
     ok = ok && read_all(descriptor, path, expected, most, file, error);
     close(descriptor);

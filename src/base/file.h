@@ -15,7 +15,11 @@ typedef struct base_file {
     size_t capacity;
 } base_file;
 
-/* Reads a file, a pipe or a device to its end; refuses more than `most` bytes before reading them. A zero byte follows the last. */
+/* What is no regular file may have no end. */
+#define BASE_FILE_STREAM ((size_t)1 << 32)
+
+/* Reads a file, a pipe or a device to its end; refuses more than `most` bytes before reading them, and of what is no regular file more than
+ * BASE_FILE_STREAM. A zero byte follows the last. */
 bool base_file_read(const wg_allocator *allocator, const char *path, size_t most, base_file *file, wg_error *error);
 /* Maps a regular file for reading. A file that is cut while it is mapped faults the reader, as mappings do. */
 bool base_file_map(const char *path, base_file *file, wg_error *error);

@@ -310,7 +310,7 @@ static bool read_value(reader *in, base_json *value, int depth)
     skip_space(in);
     value->offset = in->at;
     int c = peek(in);
-    if ((c == '{' || c == '[') && depth >= BASE_JSON_DEPTH) return fail(in, in->at, "nested too deeply; the limit is 128 levels");
+    if ((c == '{' || c == '[') && depth >= BASE_JSON_DEPTH) return base_fail(in->error, WG_SIZE, "nested too deeply; the limit is 128 levels");
     if (c == '{') return read_object(in, value, depth);
     if (c == '[') return read_array(in, value, depth);
     if (c == '"') {

@@ -34,7 +34,8 @@ typedef struct base_json {
     uint32_t table_size;
 } base_json;
 
-/* The value of a text, in the arena; it borrows nothing from the text. NULL and WG_SYNTAX with *offset at the fault, or WG_MEMORY. */
+/* The value of a text, in the arena; it borrows nothing from the text. NULL and WG_SYNTAX (WG_SIZE: nested
+ * deeper than the limit) with *offset at the fault, or WG_MEMORY. */
 const base_json *base_json_scan(base_arena *arena, const char *text, size_t length, size_t *offset, wg_error *error);
 /* The same; the error's place is `name` with line and column (in bytes) of the fault. */
 const base_json *base_json_read(base_arena *arena, const char *name, const char *text, size_t length, wg_error *error);

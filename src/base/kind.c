@@ -300,6 +300,7 @@ bool base_number_exact(base_number value, wg_kind from, wg_kind to, base_number 
 {
     integer had, has;
     if (base_kinds[from].class == BASE_CLASS_COMPLEX || base_kinds[to].class == BASE_CLASS_COMPLEX) return false;
+    if (base_kind_is_block(from) || base_kind_is_block(to)) return false; /* they have no single items */
     *same = base_number_convert(value, from, to, false);
     if (base_kind_is_float(from) && base_kind_is_float(to)) return same->d == value.d || value.d != value.d;
     return whole_of(value, from, &had) && whole_of(*same, to, &has) && had.magnitude == has.magnitude &&

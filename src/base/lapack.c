@@ -22,6 +22,9 @@
 /* LAPACK counts in int; so that what is a few times a side still fits. */
 #define MOST_SIDE (INT_MAX / 64)
 
+/* What hands a matrix to LAPACK, or asks little of many: small rather than fast. */
+#define BESIDE __attribute__((cold, noinline))
+
 /* ---- the library ---- */
 
 typedef struct routines_f32 {
@@ -59,7 +62,7 @@ static bool find(void *handle, const char *name, void *function)
     return found != NULL;
 }
 
-static bool find_all(void *handle, library *to)
+static BESIDE bool find_all(void *handle, library *to)
 {
     bool all = true;
 #define ROUTINE(name, ...) all = find(handle, "LAPACKE_s" #name "_work", &to->f32.name) && all;
@@ -72,7 +75,7 @@ static bool find_all(void *handle, library *to)
 }
 
 /* Distributions choose a BLAS by links of one name: the file behind it says which one it is. */
-static void find_blas(void *handle)
+static BESIDE void find_blas(void *handle)
 {
     void *product = dlsym(handle, "dgemm_");
     Dl_info of;
@@ -177,9 +180,15 @@ static int64_t strip_of(int64_t n, int64_t columns)
     return strip < columns ? strip : columns;
 }
 
+/* What TASK(solved_by_reflections) takes for q rows of p columns and k right-hand sides. */
+static int64_t reflections_of(int64_t q, int64_t p, int64_t k)
+{
+    return 2 * q * padded(p) + p * padded(q) + 2 * p * padded(p) + 2 * p * padded(greatest(p, k)) + q * padded(k);
+}
+
 /* Sides are below 2^25, so no product of two overflows. Lengths of work are the least that the routines document for any
  * shape (of two releases the greater one), and a BLOCK a column more. */
-static bool needs_of(const base_lapack_call *call, needs *need)
+static BESIDE bool needs_of(const base_lapack_call *call, needs *need)
 {
     int64_t m = call->rows, n = call->columns, k = call->sides, mn = least(m, n), square = mn * mn;
     int64_t right = greatest(m, n) * k;
@@ -190,7 +199,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
     case BASE_LAPACK_SOLVE_TRIANGLE: need->b = right; return true;
     case BASE_LAPACK_CHOLESKY: return true;
     case BASE_LAPACK_LEAST_SQUARES:
-        need->b = right, need->integers = n;
+        need->b = right, need->integers = n, need->fourth = reflections_of(greatest(m, n), mn, k);
         need->work = 3 * mn + 3 * n + 1 + k + BLOCK * (n + 1 + k);
         return true;
     case BASE_LAPACK_QR_Q:
@@ -219,7 +228,7 @@ static bool needs_of(const base_lapack_call *call, needs *need)
 }
 
 /* False: more than LAPACK's sizes hold. */
-static bool room_of(const base_lapack_call *call, room *r)
+static BESIDE bool room_of(const base_lapack_call *call, room *r)
 {
     needs need;
     int64_t width = call->kind == WG_KIND_F64 ? sizeof(double) : sizeof(float);
@@ -283,7 +292,8 @@ bool base_lapack_is_own(base_lapack_task task)
 base_lapack_fault base_lapack_run(const base_lapack_call *call, const base_elimination *by, const void *a, const void *b, void *result, void *scratch)
 {
     room r;
-    if (!base_lapack_is_own(call->task) && !base_lapack_is_here()) return BASE_LAPACK_MISSING;
+    bool may_do = base_lapack_is_own(call->task) || call->task == BASE_LAPACK_LEAST_SQUARES; /* which asks once it needs it */
+    if (!may_do && !base_lapack_is_here()) return BASE_LAPACK_MISSING;
     if (!room_of(call, &r)) return BASE_LAPACK_TOO_LARGE;
     return call->kind == WG_KIND_F64 ? run_f64(call, &r, by, a, b, result, scratch) : run_f32(call, &r, by, a, b, result, scratch);
 }

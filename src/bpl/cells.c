@@ -196,6 +196,7 @@ static void join_kind(uint8_t *class, wg_kind *kind, const bpl_value *value)
     uint8_t greater = *class > value->class ? *class : value->class;
     wg_kind own = bpl_kind(value);
     if (*class == value->class) *kind = wg_kind_promoted(*kind, own);
+    else if (fixed && (*class == BPL_CLASS_BOOLEAN || value->class == BPL_CLASS_BOOLEAN)) greater = BPL_CLASS_ORDINARY, *kind = WG_KIND_I64;
     else if (greater == BPL_CLASS_FIXED) *kind = *class == BPL_CLASS_FIXED ? *kind : own;
     else if (greater == BPL_CLASS_FLOAT && fixed) *kind = WG_KIND_F64;
     else if (greater == BPL_CLASS_COMPLEX) *kind = wg_kind_promoted(*kind, own);

@@ -115,7 +115,8 @@ static bpl_value *decode(bpl_session *session, bpl_value *bases, bpl_value *valu
     if (count > 1 || !answer || bpl_rank(bases) < 2) return answer;
     /* The bases have a frame of their own. */
     bpl_value *shape = bpl_integers(session, bpl_shape(bases), bpl_rank(bases) - 1), *none = shape ? bpl_boolean(session, false) : NULL;
-    return bpl_dyad_on(session, BPL_GLYPH_PLUS, bpl_dyad_on(session, BPL_GLYPH_RESHAPE, shape, none), answer);
+    bool truths = answer->type == BPL_NUMBERS && answer->class == BPL_CLASS_BOOLEAN; /* which a sum would make integers */
+    return bpl_dyad_on(session, truths ? BPL_GLYPH_OR : BPL_GLYPH_PLUS, bpl_dyad_on(session, BPL_GLYPH_RESHAPE, shape, none), answer);
 }
 
 /* Bare floats are as in an array: they do not give way to narrower ones. */
@@ -276,16 +277,41 @@ static bpl_value *binary_digits(bpl_session *session, const bpl_value *value, co
     return result;
 }
 
+/* The digits of numbers of several kinds: each has its number's. Consumes the digits as ordinary integers [.. digits]. */
+static bpl_value *in_own_kinds(bpl_session *session, const bpl_value *value, bpl_value *digits)
+{
+    bpl_items *items = digits ? bpl_items_new(session, bpl_rank(digits), bpl_shape(digits)) : NULL;
+    int64_t each = items && items->volume ? items->volume / value->items->volume : 1;
+    bool good = items && items->volume;
+    for (int64_t i = 0; good && i < items->volume; i++) {
+        bpl_class class;
+        wg_kind kind;
+        int64_t digit;
+        bpl_value *bit = bpl_item(session, digits, i), *own = NULL;
+        good = bit && bpl_to_integer(session, bit, "⊤: a digit", &digit) && bpl_counting_kind(session, value->items->at[i / each], &class, &kind);
+        if (good) own = bpl_integers_as(session, class, kind, 0, NULL, &digit);
+        good = own && (items->at[i] = bpl_with_atom(session, own, true));
+        bpl_release(own);
+        bpl_release(bit);
+    }
+    if (items && !good) bpl_items_free(session, items);
+    if (digits && !bpl_failed(session) && !good) return digits; /* none */
+    bpl_release(digits);
+    return good ? bpl_collect(session, items) : NULL;
+}
+
 bpl_value *bpl_do_binary(bpl_session *session, const bpl_call *call)
 {
     bpl_value *value = call->right, *result = NULL;
-    bpl_class class;
-    wg_kind kind;
+    bool mixed = value->type == BPL_ITEMS && value->items->volume;
+    bpl_class class = BPL_CLASS_ORDINARY;
+    wg_kind kind = WG_KIND_I64;
     int64_t *numbers, count;
-    if (!numeric(session, "⊤", value) || !bpl_counting_kind(session, value, &class, &kind)) return NULL;
+    if (!numeric(session, "⊤", value) || (!mixed && !bpl_counting_kind(session, value, &class, &kind))) return NULL;
     bpl_value *row = bpl_monad(session, BPL_GLYPH_RAVEL, value);
     if (row && bpl_to_integers(session, row, "⊤: a number", false, &numbers, &count)) {
         result = binary_digits(session, value, numbers, class, kind);
+        if (mixed) result = in_own_kinds(session, value, result);
         bpl_free_integers(session, numbers, count);
     }
     bpl_release(row);

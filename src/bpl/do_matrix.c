@@ -421,7 +421,8 @@ static bpl_value *divide_units(bpl_session *session, bpl_value *left, bpl_value 
     if (right->type == BPL_NUMBERS && right->class != BPL_CLASS_COMPLEX) {
         if (!bpl_to_double(session, right, "⌹: a divisor", &number)) return NULL;
         if (left && !bpl_is_number(left)) return bpl_fail(session, BPL_DOMAIN, "⌹: numbers are expected");
-        bpl_value *none = number == 0 ? bpl_float_of(session, session->preferences.float_kind, 0) : NULL; /* the least solution of 0 x = anything finite */
+        wg_kind kind = right->class == BPL_CLASS_FLOAT ? bpl_kind(right) : session->preferences.float_kind;
+        bpl_value *none = number == 0 ? bpl_float_of(session, kind, 0) : NULL; /* the least solution of 0 x = anything finite */
         if (number == 0) return left ? bpl_dyad_on(session, BPL_GLYPH_TIMES, none, bpl_strong(session, bpl_keep(left))) : none;
         if (number - number != 0) return bpl_float_of(session, session->preferences.float_kind, (double)NAN); /* as of matrices */
     } else if (!bpl_is_number(right)) {

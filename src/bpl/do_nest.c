@@ -35,6 +35,44 @@ static bpl_value *cells_last(bpl_session *session, bpl_value *value, const uint3
 }
 
 #define MANY_CELLS 16
+/* Parts of fewer bytes in the mean are parts of one memory: what each costs by itself is more than it holds. Larger ones are copied, so that none
+ * of them keeps the others' memory. */
+#define SHARED_BYTES 512
+
+/* Whether the items of a vector are to share the memory of the array whose parts they are. */
+static bool shares(const bpl_value *value, int64_t count)
+{
+    if (count <= MANY_CELLS || !bpl_is_simple(value) || value->atom || value->keys || wg_array_is_carried(value->array)) return false;
+    return bpl_volume(value) / count * (int64_t)wg_kind_bytes(bpl_kind(value)) < SHARED_BYTES;
+}
+
+/* Parts [count] of an array's first axis (ends NULL: its cells) as items. Those without items are one value. */
+static bool share_parts(bpl_session *session, bpl_value *value, const int64_t *ends, int64_t count, bpl_value **items)
+{
+    enum { PIECE = 256 };
+    wg_array *parts[PIECE];
+    bpl_value *none = NULL;
+    bool good = true;
+    for (int64_t first = 0; good && first < count; first += PIECE) {
+        int64_t some = 0, kept[2 * PIECE], last = first + PIECE < count ? first + PIECE : count;
+        for (int64_t i = first; ends && good && i < last; i++) {
+            if (ends[2 * i] < ends[2 * i + 1]) kept[2 * some] = ends[2 * i], kept[2 * some++ + 1] = ends[2 * i + 1];
+            else if (!none) good = (none = bpl_pick_range(session, value, 0, 0, 0)) != NULL;
+        }
+        if (!good || !wg_array_parts(value->array, ends ? kept : NULL, first, ends ? some : last - first, parts)) {
+            good = good && bpl_fail_lazy(session);
+            break;
+        }
+        for (int64_t i = first, at = 0; i < last; i++) {
+            bool empty = ends && ends[2 * i] == ends[2 * i + 1];
+            items[i] = empty ? bpl_keep(none) : bpl_of_array(session, parts[at++], (bpl_class)value->class, false, false);
+            if (items[i] && !empty) items[i]->nonnegative = value->nonnegative;
+            good = good && items[i];
+        }
+    }
+    bpl_release(none);
+    return good;
+}
 
 /* Items [the leading axes] of the trailing `inner` axes. */
 static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t inner)
@@ -53,7 +91,9 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     bool good = items != NULL;
     wg_view view; /* many cells of what is pending: it is computed once */
     if (good && items->volume > MANY_CELLS && bpl_is_simple(row) && !wg_array_is_carried(row->array)) good = bpl_read(session, row, &view);
-    for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = bpl_cell(session, row, i)) != NULL;
+    bool shared = good && shares(row, items->volume);
+    if (shared) good = share_parts(session, row, NULL, items->volume, items->at);
+    for (int64_t i = 0; good && !shared && i < items->volume; i++) good = (items->at[i] = bpl_cell(session, row, i)) != NULL;
     if (good && !items->volume) good = (items->prototype = bpl_do_first(session, &(bpl_call){.right = row})) != NULL;
     bpl_release(row);
     if (good) return bpl_carry(session, bpl_collect(session, items), value, NULL, NULL);
@@ -127,8 +167,9 @@ static void free_parts(bpl_session *session, parts *list)
 static bpl_value *cut_parts(bpl_session *session, bpl_value *value, uint32_t axis, parts *list)
 {
     bpl_items *items = bpl_items_new(session, 1, &list->count);
-    bool good = items != NULL;
-    for (int64_t i = 0; good && i < list->count; i++)
+    bool good = items != NULL, shared = good && !axis && shares(value, list->count);
+    if (shared) good = share_parts(session, value, list->ends, list->count, items->at);
+    for (int64_t i = 0; good && !shared && i < list->count; i++)
         good = (items->at[i] = bpl_pick_range(session, value, axis, list->ends[2 * i], list->ends[2 * i + 1] - list->ends[2 * i])) != NULL;
     if (good && !list->count) good = (items->prototype = bpl_pick_range(session, value, axis, 0, 0)) != NULL;
     if (good) return bpl_collect(session, items);
@@ -391,13 +432,30 @@ bpl_value *bpl_mix(bpl_session *session, bpl_value *value)
     return mix_keys(session, result, value, &plan);
 }
 
-/* ⊃⍠A: the axes of the cells stand at A of the result. */
+/* Where one axis stands among those of the frame, as of cells that have one. */
+static bool place_among(bpl_session *session, bpl_value *mixed, uint32_t frame, bpl_value *axes, uint32_t *place)
+{
+    uint32_t list[WG_MAX_RANK], count;
+    bpl_value *one = bpl_nothing_of(session, mixed, frame + 1, (int64_t[WG_MAX_RANK + 1]){0});
+    bool good = one && bpl_axes_of(session, axes, one, list, &count);
+    bpl_release(one);
+    if (good) *place = list[0];
+    return good;
+}
+
+/* ⊃⍠A: the axes of the cells stand at A of the result; one axis: from there on. */
 static bpl_value *mix_at(bpl_session *session, bpl_value *mixed, uint32_t frame, bpl_value *axes)
 {
     uint32_t list[WG_MAX_RANK], count, rank = bpl_rank(mixed);
     int64_t to[WG_MAX_RANK], place = 0;
     bool used[WG_MAX_RANK] = {0};
-    if (!bpl_axes_of(session, axes, mixed, list, &count)) return NULL;
+    if (rank - frame > 1 && bpl_is_number(axes) && bpl_volume(axes) == 1) {
+        if (!place_among(session, mixed, frame, axes, &list[0])) return NULL;
+        count = rank - frame;
+        for (uint32_t i = 1; i < count; i++) list[i] = list[0] + i;
+    } else if (!bpl_axes_of(session, axes, mixed, list, &count)) {
+        return NULL;
+    }
     if (count != rank - frame) return bpl_fail(session, BPL_LENGTH, "⊃: %u axes for cells of %u", count, rank - frame);
     for (uint32_t i = 0; i < count; i++) to[frame + i] = list[i], used[list[i]] = true;
     for (uint32_t axis = 0; axis < frame; axis++) {
@@ -415,7 +473,7 @@ bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
     bpl_value *mixed = bpl_mix(session, call->right);
     uint32_t list[WG_MAX_RANK], count;
     if (!mixed || !call->axes) return mixed;
-    if (call->right->type != BPL_ITEMS) { /* no axes of cells, whose place is an axis of the result or behind them */
+    if (bpl_rank(mixed) == bpl_rank(call->right) || call->right->type != BPL_ITEMS) { /* no axes of cells, whose place is an axis of the result or behind them */
         int64_t ones[WG_MAX_RANK + 1];
         for (uint32_t axis = 0; axis <= bpl_rank(mixed); axis++) ones[axis] = 1;
         bpl_value *shape = bpl_integers(session, ones, bpl_rank(mixed) + 1);
@@ -434,6 +492,7 @@ bpl_value *bpl_do_mix(bpl_session *session, const bpl_call *call)
 /* A position or key on the first axis of a value; -1: the fill. A unit has the positions 0 and -1. */
 static bool position_of(bpl_session *session, const bpl_value *value, const bpl_value *given, int64_t *position)
 {
+    while (given->type == BPL_ITEMS && !given->items->rank) given = given->items->at[0]; /* a key that is enclosed */
     if (given->type == BPL_CHARACTERS) {
         if (!bpl_rank(value)) return bpl_fail(session, BPL_RANK, "⊃: a value without axes has no keys"), false;
         const bpl_axis *axis = bpl_axis_of(value, 0);

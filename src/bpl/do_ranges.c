@@ -262,7 +262,11 @@ bpl_value *bpl_by_items(bpl_session *session, bpl_value *left, bpl_value *right,
 
 static bpl_value *range_each(bpl_session *session, bpl_value *left, bpl_value *right)
 {
-    if (!right->atom || (left && !left->atom)) return bpl_fail(session, BPL_DOMAIN, "↦: a range has two real numbers or two characters as ends");
+    bpl_frames frames;
+    bool nested = !right->atom || (left && !left->atom);
+    if (nested && left && !bpl_frames_pair(session, left, bpl_rank(left), right, bpl_rank(right), &frames)) return NULL; /* lengths are judged first */
+    if (nested && left) bpl_frames_free(session, &frames);
+    if (nested) return bpl_fail(session, BPL_DOMAIN, "↦: a range has two real numbers or two characters as ends");
     return left ? range_between(session, left, right) : one_range(session, right);
 }
 

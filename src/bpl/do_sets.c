@@ -342,7 +342,7 @@ bpl_value *bpl_do_intersection(bpl_session *session, const bpl_call *call) { ret
 bpl_value *bpl_do_union(bpl_session *session, const bpl_call *call)
 {
     bpl_value *added = filter(session, "∪", call->right, call->left, false), *result = NULL;
-    if (added && bpl_rank(added) < bpl_rank(call->left) && !bpl_tally(added))
+    if (added && bpl_rank(added) < bpl_rank(call->left) && !bpl_tally(added) && bpl_tally(call->right))
         bpl_fail(session, BPL_LENGTH, "∪: a value of %u axes is joined to one of %u", bpl_rank(added), bpl_rank(call->left));
     else if (added) result = bpl_dyad(session, BPL_GLYPH_TABLE, call->left, bpl_is_unit(call->right) && bpl_volume(added) ? call->right : added);
     bpl_release(added);

@@ -4,6 +4,7 @@
  * even steps is not even copied. */
 #include <string.h>
 
+#include "bpl/fold.h"
 #include "bpl/kinds.h"
 #include "bpl/whole.h"
 #include "bpl/write.h"
@@ -327,12 +328,12 @@ bpl_value *bpl_field(bpl_session *session, bpl_value *value, bpl_symbol name)
     return session->prototypes ? bpl_fill(session, value) : bpl_fail(session, BPL_INDEX, "there is no key %s", text);
 }
 
-/* The selectors of ⌷: a unit and a string are one, a vector's items are one each. Owned. */
+/* The selectors of ⌷: a unit (of one that is enclosed, its item) and a string are one, a vector's items are one each. Owned. */
 static bool selectors_of(bpl_session *session, bpl_value *left, bpl_value **selectors, uint32_t *count)
 {
     *count = 0;
     if (bpl_is_unit(left) || left->type == BPL_CHARACTERS) {
-        selectors[(*count)++] = bpl_keep(left);
+        selectors[(*count)++] = bpl_is_unit(left) ? bpl_only_item(session, left) : bpl_keep(left);
         return true;
     }
     if (bpl_rank(left) > 1 || bpl_volume(left) > 2 * WG_MAX_RANK) return bpl_fail(session, BPL_INDEX, "too many axis selectors"), false;

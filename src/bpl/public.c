@@ -296,6 +296,7 @@ static bpl_value *run_statements(bpl_session *session, void *data)
     else if (shown) outcome->display = runs->display.text, outcome->display_length = runs->display.length;
     if (source) bpl_source_release(source);
     session->at = NULL;
+    if (!strcmp(session->error.kind, "LIMIT")) bpl_trim(session); /* what was asked for too much is not kept for later */
     return NULL;
 }
 

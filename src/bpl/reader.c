@@ -264,7 +264,7 @@ static bool read_mark_or_joiner(reader *r, bpl_spelling spelling, uint32_t bytes
     if (mark != BPL_MARK_COUNT) return push(r, BPL_TOKEN_MARK, mark, r->at + bytes);
     uint32_t more;
     const char *next = r->text + r->at + bytes;
-    if (!bpl_number_begins(next) && *next != '(' && !bpl_is_letter(bpl_code_point(next, &more)))
+    if (!bpl_number_begins(next) && *next != '(' && *next != '$' && !bpl_is_letter(bpl_code_point(next, &more)))
         return fail(r, r->at, r->at + bytes, "ⱼ and ₑ stand between two parts that they touch: 2ⱼ3, xₑn");
     return push(r, BPL_TOKEN_JOINER, spelling.row, r->at + bytes);
 }

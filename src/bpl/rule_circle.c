@@ -151,6 +151,8 @@ bpl_number bpl_rule_circle(bpl_session *session, bpl_number a, bpl_number b)
     if (bpl_is_integral(b) && !b.weak && a.class >= BPL_CLASS_FLOAT) b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F64);
     else if ((b.weak || bpl_is_integral(b)) && !bpl_join(session, &a, &b)) return bpl_nothing();
     b = bpl_floats(session, b);
+    bool wider = a.class == BPL_CLASS_FLOAT && !a.weak && bpl_number_kind(a) != WG_KIND_F16; /* than halves, which meet half way */
+    if (wider && b.class == BPL_CLASS_FLOAT && bpl_number_kind(b) == WG_KIND_F16) b = bpl_convert(b, BPL_CLASS_FLOAT, WG_KIND_F32);
     if (wg_array_rank(codes.array) == 0) return bpl_settled(session, by_code(session, code, b));
     if (!wg_array_volume(codes.array)) return bpl_like(b, wg_array_add(wg_array_convert(codes.array, bpl_number_kind(b)), b.array));
     return bpl_settled(session, by_codes(session, codes, many, b));

@@ -92,19 +92,24 @@ static wg_array *divisors(bpl_session *session, bpl_number a, bpl_number b)
     return wg_array_convert(wg_array_of(session->lazy, tensor), own);
 }
 
-static bool infinite(bpl_session *session, bpl_number a, bpl_number b)
+/* DOMAIN: infinite numbers, and complex ones that are NaN. */
+static bool has_no_divisor(bpl_session *session, bpl_number a, bpl_number b)
 {
-    wg_array *left = wg_array_is_inf(a.array), *right = wg_array_is_inf(b.array);
-    bool any;
+    bool complex = a.class == BPL_CLASS_COMPLEX, any;
+    wg_array *left = wg_array_is_inf(a.array), *right = wg_array_is_inf(b.array), *found = wg_array_or(left, right);
+    if (!bpl_found(session, found, &any)) return true;
+    if (any) return bpl_fail(session, BPL_DOMAIN, "infinite numbers have no common divisor"), true;
+    if (!complex) return false;
+    left = wg_array_is_nan(a.array), right = wg_array_is_nan(b.array);
     if (!bpl_found(session, wg_array_or(left, right), &any)) return true;
-    if (any) bpl_fail(session, BPL_DOMAIN, "infinite numbers have no common divisor");
+    if (any) bpl_fail(session, BPL_DOMAIN, "complex numbers that are none have no common divisor");
     return any;
 }
 
 static bpl_number common_divisor(bpl_session *session, bpl_number a, bpl_number b)
 {
     if (bpl_is_integral(a)) return bpl_like(a, wg_array_gcd(a.array, b.array));
-    if (infinite(session, a, b)) return bpl_nothing();
+    if (has_no_divisor(session, a, b)) return bpl_nothing();
     if (a.class == BPL_CLASS_FLOAT && !bpl_is_tolerant(session, bpl_number_kind(a))) return bpl_like(a, wg_array_gcd(a.array, b.array));
     return bpl_like(a, divisors(session, a, b));
 }

@@ -197,7 +197,8 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
     /* Of infinitely many: none in one way, some in infinitely many. */
     wg_array *endless = wg_array_equal_scalar(n.array, (double)__builtin_inf()), *none = wg_array_equal_scalar(k.array, 0);
     value = wg_array_select(wg_array_and(endless, none), wg_array_ones_like(value), value);
-    return wg_array_select(wg_array_and(endless, wg_array_and(whole_k, wg_array_greater_scalar(k.array, 0))), n.array, value);
+    value = wg_array_select(wg_array_and(endless, wg_array_and(whole_k, wg_array_greater_scalar(k.array, 0))), n.array, value);
+    return wg_array_select(wg_array_and(endless, wg_array_and(whole_k, wg_array_less_scalar(k.array, 0))), wg_array_zeros_like(value), value);
 }
 
 static bpl_number no_whole_count(bpl_session *session)

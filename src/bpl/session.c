@@ -289,6 +289,21 @@ static void free_symbols(bpl_session *session)
     base_free(session->allocator, session->symbol_table, session->symbol_table_size * sizeof *session->symbol_table);
 }
 
+static void free_heads(bpl_session *session)
+{
+    while (session->free_values) {
+        bpl_value *head = session->free_values;
+        session->free_values = head->next;
+        base_free(session->allocator, head, sizeof *head);
+    }
+}
+
+void bpl_trim(bpl_session *session)
+{
+    free_heads(session);
+    wg_lazy_trim(session->lazy);
+}
+
 void wg_bpl_free(wg_bpl **bpl)
 {
     bpl_session *session = bpl ? *bpl : NULL;
@@ -301,11 +316,7 @@ void wg_bpl_free(wg_bpl **bpl)
     free_symbols(session);
     for (uint32_t row = 0; row < BPL_GLYPH_COUNT; row++) bpl_release(session->primitives[row]);
     wg_generator_free(&session->generator);
-    while (session->free_values) {
-        bpl_value *head = session->free_values;
-        session->free_values = head->next;
-        base_free(session->allocator, head, sizeof *head);
-    }
+    free_heads(session);
     wg_lazy_free(&session->lazy);
     base_free(session->allocator, session, sizeof *session);
 }

@@ -176,6 +176,8 @@ bool bpl_fail_stopping(bpl_session *session);
 /* Appends a file's text, that of standard input where path is NULL; file.c. False: IO, LIMIT or INTERRUPT. */
 bool bpl_read_file(bpl_session *session, const char *path, base_string *text);
 
+/* Gives back what is kept for later values. */
+void bpl_trim(bpl_session *session);
 /* public.c: texts that were run are read again. */
 void bpl_forget_texts(bpl_session *session);
 /* public.c: what a session has beside session.c's, at its beginning and its end. */

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/hash.h"
 #include "base/tensor.h"
+#include "base/text.h"
 #include "bpl/csv_dialect.h"
 #include "bpl/display.h"
 #include "bpl/reader.h"
@@ -37,15 +38,78 @@ static int64_t same_before(text_table *table, const base_csv_column *column, int
     return (int64_t)last - 1;
 }
 
-static bool fill_texts(bpl_session *session, const base_csv_column *column, text_table *table, int64_t rows, bpl_value **items)
+/* New short texts of so many rows share one memory: an array of its own costs each more than its characters. */
+#define SHARED_ROWS 1024
+#define SHORT_TEXT 256
+
+/* The code points of a text; answers the place behind them. */
+static uint32_t *put_points(uint32_t *to, const base_csv_text *text)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        bool looks = i < TRIED_ROWS || table->found > TRIED_ROWS / 8;
-        int64_t before = looks ? same_before(table, column, i) : -1;
-        items[i] = before < 0 ? bpl_string(session, column->texts[i].text, column->texts[i].length) : bpl_keep(items[before]);
-        if (!items[i]) return false;
+    uint32_t bytes;
+    if (base_is_ascii(text->text, text->length)) return base_ascii_to_points(text->text, text->length, to), to + text->length;
+    for (size_t at = 0; at < text->length; at += bytes) *to++ = bpl_code_point(text->text + at, &bytes);
+    return to;
+}
+
+typedef struct text_rows {
+    int64_t first, count;                /* rows of a column */
+    int64_t before[SHARED_ROWS];         /* [count] the row before with the same text, -1: none */
+    int64_t ends[2 * SHARED_ROWS], made; /* the places of the new short ones */
+} text_rows;
+
+static wg_array *short_texts(bpl_session *session, const base_csv_column *column, text_rows *rows)
+{
+    int64_t room = 0, made = 0;
+    for (int64_t i = 0; i < rows->count; i++)
+        if (rows->before[i] < 0 && column->texts[rows->first + i].length < SHORT_TEXT) room += (int64_t)column->texts[rows->first + i].length, made++;
+    rows->made = 0;
+    if (!made) return NULL;
+    wg_tensor *tensor = base_tensor_new(session->allocator, WG_KIND_CHAR, 1, &room, NULL);
+    if (!tensor) return bpl_fail_memory(session);
+    uint32_t *start = tensor->data, *at = start;
+    for (int64_t i = 0; i < rows->count; i++) {
+        const base_csv_text *text = &column->texts[rows->first + i];
+        if (rows->before[i] >= 0 || text->length >= SHORT_TEXT) continue;
+        rows->ends[2 * rows->made] = at - start;
+        at = put_points(at, text);
+        rows->ends[2 * rows->made++ + 1] = at - start;
     }
-    return true;
+    return wg_array_of(session->lazy, tensor);
+}
+
+static bool fill_rows(bpl_session *session, const base_csv_column *column, text_rows *rows, bpl_value **items)
+{
+    wg_array *parts[SHARED_ROWS];
+    wg_scope_open(session->lazy);
+    wg_array *all = short_texts(session, column, rows);
+    bool good = !bpl_failed(session) && (!rows->made || (all && wg_array_parts(all, rows->ends, 0, rows->made, parts)));
+    if (!good && !bpl_failed(session)) bpl_fail_lazy(session);
+    wg_scope_close(session->lazy);
+    for (int64_t i = 0, made = 0; good && i < rows->count; i++) {
+        const base_csv_text *text = &column->texts[rows->first + i];
+        bpl_value **item = &items[rows->first + i];
+        if (rows->before[i] >= 0) *item = bpl_keep(items[rows->before[i]]);
+        else if (text->length < SHORT_TEXT) *item = bpl_of_array(session, parts[made++], BPL_CLASS_CHARACTER, false, false);
+        else *item = bpl_string(session, text->text, text->length);
+        good = *item != NULL;
+        while (!good && made < rows->made) wg_array_release(parts[made++]);
+    }
+    return good;
+}
+
+static bool fill_texts(bpl_session *session, const base_csv_column *column, text_table *table, int64_t count, bpl_value **items)
+{
+    text_rows rows;
+    bool good = true;
+    for (rows.first = 0; good && rows.first < count; rows.first += rows.count) {
+        rows.count = count - rows.first < SHARED_ROWS ? count - rows.first : SHARED_ROWS;
+        for (int64_t i = 0; i < rows.count; i++) {
+            bool looks = rows.first + i < TRIED_ROWS || table->found > TRIED_ROWS / 8;
+            rows.before[i] = looks ? same_before(table, column, rows.first + i) : -1;
+        }
+        good = fill_rows(session, column, &rows, items);
+    }
+    return good;
 }
 
 static bpl_value *text_column(bpl_session *session, const base_csv_column *column, int64_t rows)

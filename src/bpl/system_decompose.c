@@ -168,16 +168,23 @@ static bool unpack_eigen(const double *packed, int64_t n, wg_complex128 *values,
     return real;
 }
 
+static bool goes_on(void *session) { return !((const bpl_session *)session)->interrupted; }
+
 /* packed [n + 2, n], by LAPACK. */
 static bool run_eigen(bpl_session *session, const double *matrix, int64_t n, double *packed)
 {
     base_lapack_call task = {.task = BASE_LAPACK_EIGEN, .kind = WG_KIND_F64, .rows = n, .columns = n};
     if (!base_lapack_is_here()) return bpl_fail(session, BPL_UNSUPPORTED, "•decompose needs LAPACK: install " BASE_LAPACK_PACKAGE);
+    base_lapack_sizes sizes = {n * n * (int64_t)sizeof *matrix, 0, n * (n + 2) * (int64_t)sizeof *matrix};
+    base_lapack_fault fault = BASE_LAPACK_DONE;
+    bool leaves = (double)n * (double)n * (double)n > BASE_LAPACK_LONG;
+    if (leaves && base_lapack_run_leaving(&task, &sizes, goes_on, session, matrix, NULL, packed, &fault))
+        return bpl_go_on(session) && (!fault || bpl_fail(session, BPL_DOMAIN, "•decompose: the matrix %s", base_lapack_fault_text(fault)));
     size_t bytes = (size_t)base_lapack_scratch(&task) + BASE_ALIGNMENT;
     char *scratch = base_allocate(session->allocator, bytes);
     if (!scratch) return bpl_fail_memory(session);
     base_lapack_enter();
-    base_lapack_fault fault = base_lapack_run(&task, NULL, matrix, NULL, packed, scratch + BASE_ALIGNMENT - (uintptr_t)scratch % BASE_ALIGNMENT);
+    fault = base_lapack_run(&task, NULL, matrix, NULL, packed, scratch + BASE_ALIGNMENT - (uintptr_t)scratch % BASE_ALIGNMENT);
     base_lapack_leave();
     base_free(session->allocator, scratch, bytes);
     return fault == BASE_LAPACK_DONE || bpl_fail(session, BPL_DOMAIN, "•decompose: the matrix %s", base_lapack_fault_text(fault));

@@ -110,7 +110,7 @@ bpl_value *bpl_system_json(bpl_session *session, const bpl_call *call)
     const base_json *json = base_json_read(&arena, "", text, length, &error);
     if (json) value = read_json(&r, json);
     else if (error.code == WG_MEMORY) bpl_fail_stopping(session);
-    else bpl_fail(session, BPL_DOMAIN, "•json, line %d, column %d: %s", (int)error.line, (int)error.column, error.message);
+    else bpl_fail(session, error.code == WG_SIZE ? BPL_LIMIT : BPL_DOMAIN, "•json, line %d, column %d: %s", (int)error.line, (int)error.column, error.message);
     base_arena_free(&arena);
     base_free(session->allocator, text, length + 1);
     bpl_release(r.fill);

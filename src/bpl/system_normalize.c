@@ -16,27 +16,57 @@ static const struct form {
 } forms[] = {{"NFC", UTF8PROC_COMPOSE}, {"NFD", UTF8PROC_DECOMPOSE}, {"NFKC", UTF8PROC_COMPOSE | UTF8PROC_COMPAT},
              {"NFKD", UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT}};
 
-/* Code points decomposed, put in order and composed where the form says so. */
+/* A text is brought into its form a piece at a time, so that it can be stopped. */
+#define PIECE ((size_t)1 << 16)
+
+/* Whether nothing in front of a character has a part in what becomes of it: no mark, and no letter of a Hangul syllable. */
+static bool begins(utf8proc_int32_t code)
+{
+    const utf8proc_property_t *property = utf8proc_get_property(code);
+    bool mark = property->category == UTF8PROC_CATEGORY_MN || property->category == UTF8PROC_CATEGORY_MC || property->category == UTF8PROC_CATEGORY_ME;
+    return !mark && !property->combining_class && (code < 0x1100 || code > 0x11ff);
+}
+
+static size_t piece_end(const char *text, size_t length, size_t at)
+{
+    utf8proc_int32_t code;
+    for (size_t end = at + PIECE; end < length; end++) {
+        if (((unsigned char)text[end] & 0xC0) == 0x80) continue;
+        if (utf8proc_iterate((const utf8proc_uint8_t *)text + end, (utf8proc_ssize_t)(length - end), &code) > 0 && begins(code)) return end;
+    }
+    return length;
+}
+
+/* Appends a piece's code points: decomposed, put in order and composed where the form says so. */
+static bool put_piece(bpl_session *session, const char *text, size_t length, utf8proc_option_t options, base_string *out)
+{
+    utf8proc_ssize_t room = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, NULL, 0, options), count = room;
+    size_t bytes = (size_t)(room > 0 ? room + 1 : 1) * sizeof(utf8proc_int32_t);
+    utf8proc_int32_t *codes = room >= 0 ? base_allocate(session->allocator, bytes) : NULL;
+    if (room >= 0 && !codes) return bpl_fail_memory(session);
+    if (codes) count = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, codes, room, options);
+    if (codes && count == room) count = utf8proc_normalize_utf32(codes, count, options);
+    if (count < 0) bpl_fail(session, BPL_DOMAIN, "•normalize: %s", utf8proc_errmsg(count));
+    else base_string_put(out, (const char *)codes, (size_t)count * sizeof *codes);
+    if (codes) base_free(session->allocator, codes, bytes);
+    return count >= 0;
+}
+
 static bpl_value *normalized(bpl_session *session, const bpl_value *value, const struct form *form)
 {
     char *text;
-    size_t length;
+    size_t length, end;
     if (!bpl_to_text(session, value, "the text of •normalize", &text, &length)) return NULL;
-    utf8proc_option_t options = form->options | UTF8PROC_STABLE;
-    utf8proc_ssize_t room = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, NULL, 0, options);
-    size_t bytes = (size_t)(room > 0 ? room + 1 : 1) * sizeof(utf8proc_int32_t);
-    utf8proc_int32_t *codes = room >= 0 ? base_allocate(session->allocator, bytes) : NULL;
-    bpl_value *result = NULL;
-    if (room < 0) bpl_fail(session, BPL_DOMAIN, "•normalize: %s", utf8proc_errmsg(room));
-    else if (!codes) bpl_fail_memory(session);
-    else {
-        utf8proc_ssize_t count = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, codes, room, options);
-        if (count == room) count = utf8proc_normalize_utf32(codes, count, options);
-        int64_t volume = count;
-        if (count < 0) bpl_fail(session, BPL_DOMAIN, "•normalize: %s", utf8proc_errmsg(count));
-        else result = bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &volume, codes);
+    base_string codes = base_string_new(session->allocator);
+    bool good = true;
+    for (size_t at = 0; good && at < length; at = end) {
+        end = piece_end(text, length, at);
+        good = bpl_go_on(session) && put_piece(session, text + at, end - at, form->options | UTF8PROC_STABLE, &codes);
     }
-    if (codes) base_free(session->allocator, codes, bytes);
+    int64_t volume = (int64_t)(codes.length / sizeof(uint32_t));
+    if (good && codes.failed) good = bpl_fail_memory(session);
+    bpl_value *result = good ? bpl_numbers(session, BPL_CLASS_CHARACTER, WG_KIND_CHAR, 1, &volume, codes.text) : NULL;
+    base_string_free(&codes);
     base_free(session->allocator, text, length + 1);
     return result;
 }

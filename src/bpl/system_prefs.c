@@ -114,7 +114,7 @@ static bool set_threads(bpl_session *session, given value)
 static bpl_value *read_fusion(bpl_session *session) { return bpl_boolean(session, false); }
 static bool set_fusion(bpl_session *session, given value)
 {
-    return !value.flag || (bpl_fail(session, BPL_UNSUPPORTED, "reports of fusion are not supported"), false);
+    return !value.flag || (bpl_fail(session, BPL_UNSUPPORTED, "reports of fusion are not supported: •explain tells what was fused, stored and forced"), false);
 }
 
 static bpl_value *read_hanzi_aliases(bpl_session *session) { return bpl_boolean(session, false); }

@@ -232,6 +232,7 @@ static bpl_value *put_back(bpl_session *session, bpl_value *g, bpl_value *y, con
     if (!s->selected && !bpl_volume(y) && !bpl_volume(made)) return bpl_keep(y); /* nothing came of nothing */
     bool nests = s->selected && s->selected->type == BPL_ITEMS && bpl_is_simple(y) && bpl_leaf_count(s->selected) == (uint64_t)bpl_volume(y);
     bpl_value *result = !s->selected || nests ? bpl_apply_inverse(session, g, NULL, made) : NULL;
+    if (!result && !s->selected && !bpl_volume(y) && bpl_forgive(session)) return bpl_keep(y); /* what stood for nothing goes nowhere */
     if (result || !s->selected || (nests && !bpl_forgive(session))) return result;
     return bpl_ids_write(session, y, s->ids, s->count, s->selected, made);
 }

@@ -259,7 +259,7 @@ static bpl_value *of_last(bpl_session *session, bpl_value *y, int64_t position)
     bpl_keys *keys = rank > 1 ? bpl_keys_part(session, part, 0, rank - 1) : NULL;
     bpl_value *dropped = bpl_with_shape(session, part, rank - 1, bpl_shape(part), keys);
     bpl_release(part);
-    return dropped && rank == 1 && bpl_is_simple(dropped) ? bpl_monad_on(session, BPL_GLYPH_TAKE, dropped) : dropped;
+    return dropped && rank == 1 ? bpl_monad_on(session, BPL_GLYPH_TAKE, dropped) : dropped;
 }
 
 static bpl_value *undo_parts(bpl_session *session, bpl_value *fixed, bpl_value *y)

@@ -18,6 +18,8 @@
 #define SHEET_BYTES 786432    /* scores of a block: with the packed keys and values of a long line a good part of the second cache */
 #define MULTIPLY_COST 0.04 /* of one multiply-add, in item copies */
 
+#define GRADIENT_ROWS 32 /* a divisor of a depth block: with those, the weights of its rows are the depth of two products */
+
 /* A covered node, and which axes of the scores its axes are. */
 typedef struct covered {
     bool reached;
@@ -28,8 +30,11 @@ typedef struct covered {
 typedef struct lowering {
     exec_build *build;
     const plan_stage *from;
-    uint32_t index, root, product, rank;
-    covered *nodes;       /* [from->node_count] */
+    uint32_t index, product, rank;
+    uint32_t root, weights; /* the second product, whose left side has the last axis of keys; what the softmax makes */
+    const uint32_t *inside; /* the nodes from the weights down to the first product, ascending */
+    uint32_t inside_count;
+    covered *nodes;       /* [inside_count] */
     exec_attention *a;
     int8_t (*read_axes)[WG_MAX_RANK];
     attention_step *parts[3];
@@ -45,8 +50,8 @@ static const int64_t *attributes_of(const lowering *l, uint32_t node) { return l
 
 static covered *covered_of(const lowering *l, uint32_t node)
 {
-    for (uint32_t i = 0; i < l->from->node_count; i++)
-        if (l->from->nodes[i] == node) return &l->nodes[i];
+    for (uint32_t i = 0; i < l->inside_count; i++)
+        if (l->inside[i] == node) return &l->nodes[i];
     return NULL;
 }
 
@@ -68,12 +73,12 @@ static void axes_below(const lowering *l, uint32_t node, const int8_t *axes, uin
 /* From the weights down, readers before what they read. */
 static void find_axes(lowering *l)
 {
-    covered *top = covered_of(l, operands_of(l, l->root)[0]);
+    covered *top = covered_of(l, l->weights);
     for (int8_t axis = 0; top && axis < WG_MAX_RANK; axis++) top->axes[axis] = axis;
     if (top) top->reached = true;
-    for (uint32_t i = l->from->node_count; i-- > 0;) {
-        uint32_t node = l->from->nodes[i];
-        if (!l->nodes[i].reached || node == l->root || node == l->product) continue;
+    for (uint32_t i = l->inside_count; i-- > 0;) {
+        uint32_t node = l->inside[i];
+        if (!l->nodes[i].reached || node == l->product) continue;
         for (uint32_t k = 0; k < node_of(l, node)->operand_count; k++) {
             covered *below = covered_of(l, operands_of(l, node)[k]);
             if (below) axes_below(l, node, l->nodes[i].axes, operands_of(l, node)[k], below->axes);
@@ -139,9 +144,9 @@ static uint32_t register_of(lowering *l, uint32_t node, uint32_t operand)
 /* All reads first, so that the registers behind them have their numbers. */
 static void make_reads(lowering *l)
 {
-    for (uint32_t i = 0; i < l->from->node_count; i++) {
-        uint32_t node = l->from->nodes[i];
-        if (node == l->root || node == l->product) continue;
+    for (uint32_t i = 0; i < l->inside_count; i++) {
+        uint32_t node = l->inside[i];
+        if (node == l->product) continue;
         for (uint32_t k = 0; k < node_of(l, node)->operand_count; k++)
             if (!covered_of(l, operands_of(l, node)[k])) register_of(l, node, k);
     }
@@ -226,9 +231,8 @@ static bool lower_row(lowering *l, uint32_t node, covered *own)
 
 static bool lower_rows(lowering *l)
 {
-    for (uint32_t i = 0; i < l->from->node_count; i++) {
-        uint32_t node = l->from->nodes[i];
-        if (node == l->root) continue;
+    for (uint32_t i = 0; i < l->inside_count; i++) {
+        uint32_t node = l->inside[i];
         if (node == l->product) {
             l->nodes[i].reg = new_register(l, (attention_register){.kind = (wg_kind)node_of(l, node)->kind, .home = ATTENTION_IN_SCORES,
                                                                    .by_row = true, .by_product = true, .by_batch = true});
@@ -237,7 +241,7 @@ static bool lower_rows(lowering *l)
         }
     }
     exec_attention *a = l->a;
-    a->weights = covered_of(l, operands_of(l, l->root)[0])->reg;
+    a->weights = covered_of(l, l->weights)->reg;
     a->registers[a->weights].home = ATTENTION_IN_WEIGHTS;
     for (int part = 0; part < 3; part++)
         for (uint32_t s = 0; s < l->part_counts[part]; s++) a->steps[a->step_count++] = l->parts[part][s];
@@ -251,9 +255,9 @@ static bool lower_rows(lowering *l)
 /* What the softmax is taken of; WG_NONE: a softmax without a maximum. */
 static uint32_t softmax_of(const lowering *l)
 {
-    for (uint32_t i = 0; i < l->from->node_count; i++) {
-        wg_op op = (wg_op)node_of(l, l->from->nodes[i])->op;
-        if (op == WG_OP_LogSoftmax || op == WG_OP_Reduce) return operands_of(l, l->from->nodes[i])[0];
+    for (uint32_t i = 0; i < l->inside_count; i++) {
+        wg_op op = (wg_op)node_of(l, l->inside[i])->op;
+        if (op == WG_OP_LogSoftmax || op == WG_OP_Reduce) return operands_of(l, l->inside[i])[0];
     }
     return WG_NONE;
 }
@@ -424,41 +428,55 @@ static bool place_rooms(lowering *l, uint32_t *key_rooms)
 
 static int64_t packed_bytes(const exec_product *product, int64_t width) { return width * product->depth * exec_product_sum_bytes(product); }
 
-static bool place(lowering *l)
+/* The most that the products ask for. A block of fewer rows may run as another form of the second one: one row, and the most that do not
+ * turn. */
+static int64_t product_room(const exec_attention *a)
+{
+    exec_product some = a->values;
+    int64_t upright = 2 * a->columns - 1, few[3] = {a->block_rows, 1, upright < 1 ? 1 : upright < a->block_rows ? upright : a->block_rows};
+    size_t room = exec_product_bytes(&a->scores, a->block_rows, a->keys);
+    for (uint32_t i = 0; i < 3; i++) {
+        some.rows = few[i];
+        size_t needs = exec_product_bytes(&some, few[i], a->columns);
+        if (needs > room) room = needs;
+    }
+    const attention_slopes *s = a->slopes;
+    size_t more[3] = {s ? exec_product_bytes(&s->weights, a->block_rows, a->keys) : 0, s ? exec_product_bytes(&s->by_v, a->keys, s->by_v.columns) : 0,
+                      s ? exec_product_bytes(&s->by_k, s->by_k.rows, a->keys) : 0};
+    for (uint32_t i = 0; i < 3; i++)
+        if (more[i] > room) room = more[i];
+    return (int64_t)room;
+}
+
+static bool place(lowering *l, attention_slopes *slopes)
 {
     exec_attention *a = l->a;
     uint32_t key_rooms = 0;
-    int64_t widest = 1, bytes = 0, room;
+    int64_t widest = 1, bytes = 0;
     if (!place_rooms(l, &key_rooms)) return false;
     for (uint32_t r = 0; r < a->register_count; r++)
         if (base_kinds[a->registers[r].kind].bytes > widest) widest = base_kinds[a->registers[r].kind].bytes;
     a->room_bytes = line_up(a->keys * widest);
     a->keys_at = bytes += a->room_count * a->room_bytes;
     a->scores_at = a->weights_at = bytes += key_rooms * a->room_bytes;
-    bytes += line_up(a->block_rows * a->pitch * base_kinds[a->scores.result_kind].bytes);
+    bytes += line_up(a->sheet_rows * a->pitch * base_kinds[a->scores.result_kind].bytes);
     if (a->values.a_kind != a->scores.result_kind) {
         a->weights_at = bytes;
         bytes += line_up(a->block_rows * a->pitch * base_kinds[a->values.a_kind].bytes);
     }
+    if (slopes) slopes->slopes_at = bytes;
+    if (slopes) slopes->packed_at = bytes += line_up(a->sheet_rows * a->pitch * (int64_t)sizeof(float));
+    if (slopes && a->packed) bytes += line_up(packed_bytes(&slopes->weights, a->keys_width));
     a->packed_keys_at = a->packed_values_at = a->product_at = bytes;
     if (a->packed) {
         a->packed_values_at = bytes += line_up(packed_bytes(&a->scores, a->keys_width));
         a->product_at = bytes += line_up(packed_bytes(&a->values, a->values_width));
     }
-    /* A block of fewer rows may run as another form of the product: one row, and the most that do not turn. */
-    exec_product some = a->values;
-    int64_t upright = 2 * a->columns - 1, few[3] = {a->block_rows, 1, upright < 1 ? 1 : upright < a->block_rows ? upright : a->block_rows};
-    room = (int64_t)exec_product_bytes(&a->scores, a->block_rows, a->keys);
-    for (uint32_t i = 0; i < 3; i++) {
-        some.rows = few[i];
-        int64_t needs = (int64_t)exec_product_bytes(&some, few[i], a->columns);
-        if (needs > room) room = needs;
-    }
-    a->at_at = bytes += line_up(room);
+    a->at_at = bytes += line_up(product_room(a));
     a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *) + a->read_count * (int64_t)sizeof(int64_t));
     a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;
-    int64_t units = a->batches * a->row_blocks;
+    int64_t units = a->batches * (slopes ? 1 : a->row_blocks);
     a->pieces = exec_scratch_pieces(l->build, units, 1);
     a->scratch_at = exec_scratch_take(l->build, a->piece_bytes * a->pieces);
     int64_t batches = a->mask.form == ATTENTION_OPEN ? 0 : a->mask.by_batch ? a->batches : 1;
@@ -494,12 +512,19 @@ static wg_kind accumulation(const lowering *l, uint32_t node, wg_kind kind)
 
 static void choose_blocks(exec_attention *a, uint32_t threads, int64_t item)
 {
+    if (a->slopes) {
+        a->block_rows = a->rows < 1 ? 1 : exec_smaller(a->rows, GRADIENT_ROWS);
+        a->sheet_rows = a->rows < 1 ? 1 : exec_smaller(a->rows, EXEC_DEPTH_BLOCK);
+        a->row_blocks = (a->rows + a->block_rows - 1) / a->block_rows;
+        return;
+    }
     int64_t most = SHEET_BYTES / (a->pitch * item), wanted = a->rows > 6 * BLOCK_ROWS ? BLOCK_ROWS : FEW_BLOCK_ROWS;
     a->block_rows = most < 1 ? 1 : most < wanted ? most : wanted;
     if (a->block_rows > EXEC_TILE_ROWS) a->block_rows -= a->block_rows % EXEC_TILE_ROWS;
     while (a->block_rows > 16 && a->batches * (a->rows / a->block_rows) < 4 * (int64_t)threads) a->block_rows /= 2;
     if (a->block_rows > a->rows) a->block_rows = a->rows > 0 ? a->rows : 1;
     a->row_blocks = (a->rows + a->block_rows - 1) / a->block_rows;
+    a->sheet_rows = a->block_rows;
 }
 
 static int64_t panels_of(int64_t columns) { return (columns + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS * EXEC_TILE_COLUMNS; }
@@ -544,9 +569,9 @@ static bool make_products(lowering *l, exec_call *call)
 static bool take_room(lowering *l)
 {
     uint32_t operands = 0;
-    for (uint32_t i = 0; i < l->from->node_count; i++) operands += node_of(l, l->from->nodes[i])->operand_count;
+    for (uint32_t i = 0; i < l->inside_count; i++) operands += node_of(l, l->inside[i])->operand_count;
     base_arena *arena = l->build->arena;
-    size_t nodes = l->from->node_count, steps = nodes + operands;
+    size_t nodes = l->inside_count, steps = nodes + operands;
     l->a = base_arena_take_zeroed(arena, sizeof *l->a);
     l->nodes = base_arena_take_zeroed(arena, nodes * sizeof *l->nodes);
     l->read_axes = base_arena_take_zeroed(arena, operands * sizeof *l->read_axes);
@@ -564,38 +589,196 @@ static void run_nothing(exec_run *run, const exec_stage *stage)
     (void)run, (void)stage;
 }
 
-bool exec_attention_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+/* The parts that an attention and its gradient share. */
+static bool lower(lowering *l, attention_slopes *slopes, exec_call *call)
 {
-    lowering l = {.build = build, .from = &build->plan->stages[index], .index = index, .product = WG_NONE};
-    if (!take_room(&l)) return base_fail_memory(build->error);
-    l.root = l.from->nodes[l.from->node_count - 1];
-    for (uint32_t i = 0; l.product == WG_NONE; i++)
-        if (node_of(&l, l.from->nodes[i])->op == WG_OP_MatMul) l.product = l.from->nodes[i];
-    l.rank = node_of(&l, l.product)->rank;
-    exec_attention *a = l.a;
-    a->result = exec_value_of_node(build, l.root);
-    a->canonical = exec_must_be_canonical(build, l.root);
-    const int64_t *shape = build->layout->shapes[build->plan->index[l.product]];
+    exec_attention *a = l->a;
+    a->slopes = slopes;
+    a->result = call->result;
+    a->canonical = exec_must_be_canonical(l->build, l->root);
+    const int64_t *shape = l->build->layout->shapes[l->build->plan->index[l->product]];
+    l->rank = node_of(l, l->product)->rank;
     a->batches = 1;
-    for (uint32_t axis = 0; axis + 2 < l.rank; axis++) a->batches *= shape[axis];
-    a->row_axis = l.rank - 2;
-    a->rows = shape[l.rank - 2];
-    a->keys = shape[l.rank - 1];
+    for (uint32_t axis = 0; axis + 2 < l->rank; axis++) a->batches *= shape[axis];
+    a->row_axis = l->rank - 2;
+    a->rows = shape[l->rank - 2];
+    a->keys = shape[l->rank - 1];
     a->columns = a->result.shape[a->result.rank - 1];
-    stage->run = run_nothing;
-    if (a->result.volume == 0) return true;
-    exec_call call = {.build = build, .stage = stage, .node = l.root, .result = a->result};
-    if (!make_products(&l, &call)) return false;
-    find_axes(&l);
-    make_reads(&l);
-    if (!lower_rows(&l)) return false;
-    find_mask(&l);
-    find_softmax(&l);
-    if (!place(&l)) return false;
+    if (!make_products(l, call)) return false;
+    find_axes(l);
+    make_reads(l);
+    if (!lower_rows(l)) return false;
+    find_mask(l);
+    find_softmax(l);
     a->unit_cost += (double)a->block_rows * (double)a->keys * (double)(a->step_count + 8);
     a->mask_cost = (double)a->block_rows * (double)a->keys * (double)(a->mask_steps + a->block_steps + 1);
+    return true;
+}
+
+/* The first product inside. */
+static void find_product(lowering *l)
+{
+    l->product = WG_NONE;
+    for (uint32_t i = 0; l->product == WG_NONE && i < l->inside_count; i++)
+        if (node_of(l, l->inside[i])->op == WG_OP_MatMul) l->product = l->inside[i];
+}
+
+bool exec_attention_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    const plan_stage *from = &build->plan->stages[index];
+    lowering l = {.build = build, .from = from, .index = index, .inside = from->nodes, .inside_count = from->node_count - 1};
+    if (!take_room(&l)) return base_fail_memory(build->error);
+    l.root = from->nodes[from->node_count - 1];
+    l.weights = operands_of(&l, l.root)[0];
+    find_product(&l);
+    exec_call call = {.build = build, .stage = stage, .node = l.root, .result = exec_value_of_node(build, l.root)};
+    stage->run = run_nothing;
+    if (call.result.volume == 0) return true;
+    if (!lower(&l, NULL, &call) || !place(&l, NULL)) return false;
     stage->run = exec_attention_run;
+    stage->prepared = l.a;
+    stage->cost = l.a->unit_cost * (double)(l.a->batches * l.a->row_blocks);
+    return true;
+}
+
+/* ---- its gradient ---- */
+
+/* What the stage's nodes are to each other: its writes are the slopes by v, by q and by k. */
+typedef struct gradient_nodes {
+    uint32_t by_v, by_q, by_k, of_scores, of_weights; /* products, and the slopes of scores */
+} gradient_nodes;
+
+static gradient_nodes nodes_of(lowering *l)
+{
+    const plan_stage *from = l->from;
+    gradient_nodes n = {.by_v = from->writes[0].node, .by_q = from->writes[1].node, .by_k = from->writes[2].node, .of_weights = WG_NONE};
+    n.of_scores = operands_of(l, n.by_q)[0];
+    l->root = n.by_q;
+    l->weights = operands_of(l, operands_of(l, n.by_v)[0])[0];
+    for (uint32_t i = 0; i < from->node_count; i++) {
+        uint32_t node = from->nodes[i];
+        bool product = node_of(l, node)->op == WG_OP_MatMul && node != n.by_v && node != n.by_q && node != n.by_k;
+        if (product && node > l->weights) n.of_weights = node;
+    }
+    return n;
+}
+
+/* From the weights down: readers stand behind what they read. */
+static bool find_inside(lowering *l)
+{
+    const plan_stage *from = l->from;
+    uint32_t *inside = base_arena_take(l->build->arena, from->node_count * sizeof *inside), count = 0;
+    bool *reached = base_arena_take_zeroed(l->build->arena, from->node_count);
+    if (!inside || !reached) return false;
+    for (uint32_t i = from->node_count; i-- > 0;) {
+        reached[i] = reached[i] || from->nodes[i] == l->weights;
+        for (uint32_t k = 0; reached[i] && k < node_of(l, from->nodes[i])->operand_count; k++)
+            for (uint32_t below = 0; below < i; below++)
+                reached[below] = reached[below] || from->nodes[below] == operands_of(l, from->nodes[i])[k];
+    }
+    for (uint32_t i = 0; i < from->node_count; i++)
+        if (reached[i]) inside[count++] = from->nodes[i];
+    l->inside = inside;
+    l->inside_count = count;
+    return true;
+}
+
+static exec_value value_outside(const lowering *l, uint32_t node)
+{
+    uint32_t at = 0;
+    while (l->from->reads[at].node != node) at++;
+    return exec_value_of_read(l->build, l->index, at);
+}
+
+/* A side of whose rows (or columns) a part can be read: of one stride, gathered where it has more. */
+static bool take_evenly(lowering *l, exec_call *call, attention_slopes *s, uint32_t which, uint32_t node, bool by_rows, exec_matrix *matrix)
+{
+    exec_value value = value_outside(l, node);
+    exec_dense *dense = &s->sides[which];
+    if (!exec_matrix_of(call, &value, dense, matrix)) return false;
+    if ((by_rows ? matrix->rows.rank : matrix->columns.rank) != 1) {
+        int64_t strides[WG_MAX_RANK], stride = 1;
+        *dense = exec_dense_of(l->build, &value);
+        for (uint32_t axis = value.rank; axis-- > 0; stride *= value.shape[axis]) strides[axis] = stride;
+        exec_factored view = exec_factored_of(value.rank, value.shape, strides, 0);
+        if (!exec_matrix_of_view(&view, dense, matrix)) return base_fail(l->build->error, WG_INTERNAL, "attention cannot follow its operand");
+    }
+    s->offsets[which] = matrix->offset;
+    return true;
+}
+
+/* The number by which slopes are multiplied, and whether hidden keys have none. */
+static void find_tail(const lowering *l, uint32_t of_scores, attention_slopes *s)
+{
+    uint32_t node = of_scores;
+    if (node_of(l, node)->op == WG_OP_Mul) {
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t operand = operands_of(l, node)[k];
+            while (node_of(l, operand)->op == WG_OP_Broadcast || node_of(l, operand)->op == WG_OP_BroadcastAlong) {
+                bool read = false;
+                for (uint32_t r = 0; r < l->from->read_count; r++) read = read || l->from->reads[r].node == operand;
+                if (read) break;
+                operand = operands_of(l, operand)[0];
+            }
+            wg_op op = (wg_op)node_of(l, operand)->op;
+            bool constant = op == WG_OP_Leaf || op == WG_OP_Broadcast || op == WG_OP_BroadcastAlong;
+            if (constant && !s->scaled) s->factor = value_outside(l, operand), s->scaled = true, node = operands_of(l, node)[1 - k];
+        }
+    }
+    s->chooses = node_of(l, node)->op == WG_OP_Select;
+}
+
+static bool make_slopes(lowering *l, exec_call *call, const gradient_nodes *n, attention_slopes *s)
+{
+    exec_attention *a = l->a;
+    exec_matrix g, v, q;
+    if (!take_evenly(l, call, s, 0, operands_of(l, n->of_weights)[0], true, &g) || !take_evenly(l, call, s, 1, operands_of(l, n->of_weights)[1], false, &v) ||
+        !take_evenly(l, call, s, 2, operands_of(l, n->by_k)[0], false, &q))
+        return false;
+    s->of_v = exec_value_of_node(l->build, n->by_v);
+    s->of_k = exec_value_of_node(l->build, n->by_k);
+    s->canonical_v = exec_must_be_canonical(l->build, n->by_v);
+    s->canonical_k = exec_must_be_canonical(l->build, n->by_k);
+    int64_t columns = s->of_v.shape[s->of_v.rank - 1], width = s->of_k.shape[s->of_k.rank - 2];
+    exec_side plain = exec_side_plain(a->batches, 0), down = exec_side_plain(a->sheet_rows, a->pitch), along = exec_side_plain(a->keys, 1);
+    exec_product any = {.a_kind = WG_KIND_F32, .b_kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32,
+                        .batches = a->batches, .result_column = 1};
+    s->weights = s->by_v = s->by_k = any;
+    s->weights.rows = a->rows, s->weights.depth = columns, s->weights.columns = a->keys;
+    s->weights.a_batch = g.batch, s->weights.a_rows = g.rows, s->weights.a_depth = g.columns;
+    s->weights.b_batch = v.batch, s->weights.b_depth = v.rows, s->weights.b_columns = v.columns;
+    s->weights.result_batch = plain, s->weights.result_rows = exec_side_plain(a->rows, a->pitch);
+    s->by_v.rows = a->keys, s->by_v.depth = a->sheet_rows, s->by_v.columns = columns;
+    s->by_v.a_batch = plain, s->by_v.a_rows = along, s->by_v.a_depth = down;
+    s->by_v.b_batch = g.batch, s->by_v.b_depth = g.rows, s->by_v.b_columns = g.columns;
+    s->by_v.result_batch = exec_side_plain(a->batches, a->keys * columns), s->by_v.result_rows = exec_side_plain(a->keys, columns);
+    s->by_k.rows = width, s->by_k.depth = a->sheet_rows, s->by_k.columns = a->keys;
+    s->by_k.a_batch = q.batch, s->by_k.a_rows = q.rows, s->by_k.a_depth = q.columns;
+    s->by_k.b_batch = plain, s->by_k.b_depth = down, s->by_k.b_columns = along;
+    s->by_k.result_batch = exec_side_plain(a->batches, width * a->keys), s->by_k.result_rows = exec_side_plain(width, a->keys);
+    s->by_v.adds = s->by_k.adds = s->by_v.turned = s->by_k.turned = true; /* as they stand, a block of rows after the other */
+    a->packed = a->packed && packed_bytes(&s->weights, a->keys_width) <= PACKED_BYTES && !exec_product_turns(&s->weights);
+    return true;
+}
+
+bool exec_attention_gradient_prepare(exec_build *build, uint32_t index, exec_stage *stage)
+{
+    lowering l = {.build = build, .from = &build->plan->stages[index], .index = index};
+    gradient_nodes n = nodes_of(&l);
+    attention_slopes *slopes = base_arena_take_zeroed(build->arena, sizeof *slopes);
+    if (!slopes || !find_inside(&l) || !take_room(&l)) return base_fail_memory(build->error);
+    find_product(&l);
+    exec_call call = {.build = build, .stage = stage, .node = l.root, .result = exec_value_of_node(build, l.root)};
+    stage->run = run_nothing;
+    if (!call.result.volume && !exec_value_of_node(build, n.by_v).volume && !exec_value_of_node(build, n.by_k).volume) return true;
+    if (!lower(&l, slopes, &call) || !make_slopes(&l, &call, &n, slopes)) return false;
+    find_tail(&l, n.of_scores, slopes);
+    exec_attention *a = l.a;
+    a->kept[0] = a->kept[1] = WG_NONE; /* what is carried is looked over with the rest */
+    if (!place(&l, slopes)) return false;
+    a->unit_cost = 2.5 * a->unit_cost * (double)a->row_blocks;
+    stage->run = exec_attention_gradient_run;
     stage->prepared = a;
-    stage->cost = a->unit_cost * (double)(a->batches * a->row_blocks);
+    stage->cost = a->unit_cost * (double)a->batches;
     return true;
 }

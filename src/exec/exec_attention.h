@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * An Attention match as it is prepared (attention.c) and run (run_attention.c). */
+ * An Attention match, or an AttentionGradient, as it is prepared (attention.c) and run (run_attention.c). */
 #ifndef EXEC_EXEC_ATTENTION_H
 #define EXEC_EXEC_ATTENTION_H
 
@@ -77,10 +77,23 @@ typedef struct attention_softmax {
     uint32_t first_step, of, lowest, least;
 } attention_softmax;
 
+/* What a gradient has besides: w the weights, g what comes to the result, and of each row of scores its slopes, which stand in a sheet beside
+ * that of the weights. Then `values` of the attention are the slopes by q: those of the scores times what stands at their right. */
+typedef struct attention_slopes {
+    exec_dense sides[3]; /* g, v turned, q turned */
+    int64_t offsets[3];
+    exec_product weights, by_v, by_k; /* g (v turned), (w turned) g, (q turned) slopes: without pointers */
+    exec_value of_v, of_k;
+    bool canonical_v, canonical_k;
+    bool scaled, chooses; /* slopes are multiplied by a number, and are +0 at keys that the mask hides */
+    exec_value factor;
+    int64_t slopes_at, packed_at; /* of a thread's piece: the sheet, v packed */
+} attention_slopes;
+
 typedef struct exec_attention {
     int64_t batches, rows, keys, columns; /* scores [batches, rows, keys], result [batches, rows, columns] */
     uint32_t row_axis;                    /* of the scores */
-    int64_t block_rows, row_blocks;
+    int64_t block_rows, row_blocks, sheet_rows; /* rows of scores that stand in the sheet at once */
     exec_dense sides[3]; /* q, k transposed, v */
     int64_t offsets[3];
     exec_product scores, values; /* without pointers */
@@ -104,9 +117,12 @@ typedef struct exec_attention {
     int64_t scratch_at, piece_bytes, room_bytes, pitch, keys_at, scores_at, weights_at, packed_keys_at, packed_values_at, product_at, at_at, known_at, seen_at, rows_at, pieces;
     uint32_t room_count, read_base;
     double unit_cost, mask_cost;
+    const attention_slopes *slopes; /* of a gradient; NULL */
 } exec_attention;
 
 void exec_attention_run(exec_run *run, const exec_stage *stage);
+void exec_attention_gradient_run(exec_run *run, const exec_stage *stage);
+bool exec_attention_gradient_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 bool exec_attention_prepare(exec_build *build, uint32_t index, exec_stage *stage);
 
 #endif

@@ -82,7 +82,8 @@ typedef struct exec_map_step {
     uint32_t target, operand_count, operands[3], scalars;
     uint32_t cells, repeats; /* operands (bits) of which a line has one item; of which lines do not follow each other */
     int32_t ahead;  /* which part of the next block is asked for before it, -1: none */
-    uint32_t index; /* BLOCK: exec_block, of joined ones EXEC_BLOCK_FORMULAS; GATHER: of the read; STORE: of the write; FOLD: of the instruction */
+    uint32_t index; /* BLOCK: exec_block, of joined ones EXEC_BLOCK_FORMULAS, of other kinds than its operands EXEC_BLOCK_COUNT; GATHER: of
+                     * the read; STORE: of the write; FOLD: of the instruction */
 } exec_map_step;
 
 /* Where a block begins: its items, its cells, these in their slots, and the column of a whole line. */

@@ -33,7 +33,8 @@ static
 #define SORT exec_sort_digits_64
 #include "exec/kernel_radix.inc"
 
-static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && o->extent <= UINT32_MAX; }
+static bool is_packed(const exec_ordering *o) { return o->extent <= UINT32_MAX; } /* positions have 32 bits */
+static bool is_narrow(const exec_ordering *o) { return base_kinds[o->kind].bytes <= 4 && is_packed(o); }
 
 /* ---- values: only keys are moved -------------------------------------------------------------------------- */
 
@@ -165,26 +166,81 @@ static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_
     if (o->result != NULL) memcpy((char *)o->result + (size_t)at * bytes, (const char *)o->items + (size_t)source * bytes, bytes);
 }
 
-static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
+/* Lines that are longer than a position of 32 bits. */
+static void grade_pairs(const exec_ordering *o, int64_t from, int64_t to, placed *pairs)
 {
-    uint64_t *packed = workspace; /* a 32-bit key above a 32-bit position: no two are equal */
-    placed *pairs = workspace;
-    if (is_narrow(o)) {
-        for (int64_t i = 0; i < o->extent; i++) {
-            if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
-            packed[i] = turned(o, key_of(o->kind, o->items, from + i * o->inner)) << 32 | (uint64_t)i;
-        }
-        if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, packed + o->extent, o->pause)) return;
-        for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++)
-            store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
-        return;
-    }
     for (int64_t i = 0; i < o->extent; i++) {
         if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
         pairs[i] = (placed){turned(o, key_of(o->kind, o->items, from + i * o->inner)), i};
     }
     if (!sort_placed(pairs, o->extent, pairs + o->extent, o->pause)) return;
     for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++) store_place(o, from, to, i, pairs[i].position);
+}
+
+#define KEY_BATCH 512
+static int64_t key_batch(const exec_ordering *o, int64_t from, int64_t first, uint64_t *keys)
+{
+    int64_t count = o->extent - first < KEY_BATCH ? o->extent - first : KEY_BATCH;
+    bool neighbours = o->inner == 1 && base_kinds[o->kind].bytes == 8;
+    if (neighbours) o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + (from + first) * 8, keys, count);
+    else load_keys_64(o, from, first, count, keys);
+    return count;
+}
+
+/* Keys that agree in what stands above their positions: by what does not, of which there are at most 32 bits. */
+static bool grade_equals(const exec_ordering *o, int64_t from, uint64_t least, uint64_t *packed, int64_t count, uint64_t *spare)
+{
+    uint64_t odd = 0, first = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t position = packed[i] & UINT32_MAX, low = (turned(o, key_of(o->kind, o->items, from + (int64_t)position * o->inner)) - least) << 32;
+        if (i == 0) first = low;
+        odd |= low ^ first;
+        packed[i] = low | position;
+    }
+    return odd == 0 || o->kernels->sort_keys(sizeof *packed, packed, count, spare, o->pause);
+}
+
+/* A line by 32 bits of its keys above the least one, `shift` from below, with positions of 32 bits under them: no two are equal, and one sort
+ * of words does. */
+static void grade_packed(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint32_t shift, uint64_t *packed)
+{
+    uint64_t keys[KEY_BATCH], *spare = packed + o->extent;
+    for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
+        int64_t count = key_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) packed[first + i] = (keys[i] - least) >> shift << 32 | (uint64_t)(first + i);
+    }
+    if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, spare, o->pause)) return;
+    for (int64_t i = 0, end; shift && i < o->wanted; i = end) {
+        for (end = i + 1; end < o->extent && packed[end] >> 32 == packed[i] >> 32;) end++;
+        if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
+        if (end - i > 1 && !grade_equals(o, from, least, packed + i, end - i, spare)) return;
+    }
+    for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++)
+        store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
+}
+
+static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
+{
+    uint64_t keys[KEY_BATCH], least = UINT64_MAX, greatest = 0;
+    if (is_narrow(o)) {
+        grade_packed(o, from, to, 0, 0, workspace);
+        return;
+    }
+    if (!is_packed(o)) {
+        grade_pairs(o, from, to, workspace);
+        return;
+    }
+    for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
+        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
+        int64_t count = key_batch(o, from, first, keys);
+        for (int64_t i = 0; i < count; i++) {
+            least = keys[i] < least ? keys[i] : least;
+            greatest = keys[i] > greatest ? keys[i] : greatest;
+        }
+    }
+    int bits = 64 - __builtin_clzll((greatest - least) | 1);
+    grade_packed(o, from, to, least, bits > 32 ? (uint32_t)bits - 32 : 0, workspace);
 }
 
 /* Few of many: candidates before the last one kept so far are collected, and sorted down to `wanted` when room runs out. A later item
@@ -219,25 +275,15 @@ size_t exec_order_bytes(const exec_ordering *o)
     if (takes_few(o)) return (size_t)FEW(o->wanted) * 2 * sizeof(placed);
     if (sorts_in_place(o)) return (size_t)o->extent * base_kinds[o->kind].bytes;
     bool values = o->positions == NULL;
-    size_t entry = values ? (is_narrow(o) ? 4 : 8) : is_narrow(o) ? 8 : sizeof(placed);
+    size_t entry = values ? (is_narrow(o) ? 4 : 8) : is_packed(o) ? 8 : sizeof(placed);
     return (size_t)o->extent * 2 * entry;
 }
 
 /* ---- integers that lie close together: counted, or as narrower keys ------------------------------------------------------------------- */
 
 #define CLOSE_ITEMS 4096 /* of a line for which it gains */
-#define CLOSE_BATCH 512
 #define CLOSE_PIECE 8192 /* whose range is looked for at once: twice in the cache */
 #define MOST_COUNTS ((uint64_t)1 << 22)
-
-static int64_t close_batch(const exec_ordering *o, int64_t from, int64_t first, uint64_t *keys)
-{
-    int64_t count = o->extent - first < CLOSE_BATCH ? o->extent - first : CLOSE_BATCH;
-    bool neighbours = o->inner == 1 && base_kinds[o->kind].bytes == 8;
-    if (neighbours) o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + (from + first) * 8, keys, count);
-    else load_keys_64(o, from, first, count, keys);
-    return count;
-}
 
 /* An integer with these bits turned over is its key, and back. */
 static uint64_t key_turn(const exec_ordering *o)
@@ -248,7 +294,7 @@ static uint64_t key_turn(const exec_ordering *o)
 /* The least and the greatest key of a piece of a line: neighbours by the folds' vectors, others by their keys. */
 static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64_t count, uint64_t *low, uint64_t *high)
 {
-    uint64_t keys[CLOSE_BATCH];
+    uint64_t keys[KEY_BATCH];
     if (o->inner == 1) {
         int64_t end;
         exec_reduction fold = {.kind = o->kind, .accumulate = o->kind, .result_kind = o->kind, .extent = count, .inner = 1, .outer_stride = count,
@@ -262,8 +308,8 @@ static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64
         }
         return;
     }
-    for (int64_t end = first + count; first < end; first += CLOSE_BATCH) {
-        int64_t some = close_batch(o, from, first, keys);
+    for (int64_t end = first + count; first < end; first += KEY_BATCH) {
+        int64_t some = key_batch(o, from, first, keys);
         for (int64_t i = 0; i < some && i < end - first; i++) {
             *low = keys[i] < *low ? keys[i] : *low;
             *high = keys[i] > *high ? keys[i] : *high;
@@ -311,15 +357,15 @@ static bool lie_close(const exec_ordering *o, int64_t from, uint64_t *least, uin
 /* False where it is to stop. */
 static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uint64_t span, uint32_t *counts)
 {
-    uint64_t keys[CLOSE_BATCH];
+    uint64_t keys[KEY_BATCH];
     memset(counts, 0, span * sizeof *counts);
     if (o->inner == 1) {
         EACH_KEY({ counts[key]++; })
         return true;
     }
-    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+    for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
-        int64_t count = close_batch(o, from, first, keys);
+        int64_t count = key_batch(o, from, first, keys);
         for (int64_t i = 0; i < count; i++) counts[keys[i] - least]++;
     }
     return true;
@@ -371,10 +417,10 @@ static bool counts_pay(const exec_ordering *o, uint64_t span)
 /* Keys of 64 bits above the least one, as keys of 32. */
 static void sort_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint32_t *narrow)
 {
-    uint64_t keys[CLOSE_BATCH];
-    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+    uint64_t keys[KEY_BATCH];
+    for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
-        int64_t count = close_batch(o, from, first, keys);
+        int64_t count = key_batch(o, from, first, keys);
         for (int64_t i = 0; i < count; i++) narrow[first + i] = (uint32_t)(keys[i] - least);
     }
     if (!o->kernels->sort_keys(sizeof *narrow, narrow, o->extent, narrow + o->extent, o->pause)) return;
@@ -409,7 +455,7 @@ bool exec_order_counted(const exec_ordering *o, void *workspace)
 /* The counts become places, which their items take in turn. */
 static bool grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places)
 {
-    uint64_t keys[CLOSE_BATCH];
+    uint64_t keys[KEY_BATCH];
     uint32_t next = 0;
     if (!count_keys(o, from, least, span, places)) return false;
     for (uint64_t key = 0; key < span; key++) {
@@ -421,25 +467,12 @@ static bool grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint
         EACH_KEY({ o->positions[to + places[key]++] = at; })
         return true;
     }
-    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
+    for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
-        int64_t count = close_batch(o, from, first, keys);
+        int64_t count = key_batch(o, from, first, keys);
         for (int64_t i = 0; i < count; i++) o->positions[to + places[keys[i] - least]++ * o->inner] = first + i;
     }
     return true;
-}
-
-/* As narrow ones in grade_line: keys above positions. */
-static void grade_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t *packed)
-{
-    uint64_t keys[CLOSE_BATCH];
-    for (int64_t first = 0; first < o->extent; first += CLOSE_BATCH) {
-        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
-        int64_t count = close_batch(o, from, first, keys);
-        for (int64_t i = 0; i < count; i++) packed[first + i] = (keys[i] - least) << 32 | (uint64_t)(first + i);
-    }
-    if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, packed + o->extent, o->pause)) return;
-    for (int64_t i = 0; i < o->extent; i++) o->positions[to + i * o->inner] = (int64_t)(packed[i] & UINT32_MAX);
 }
 
 static bool grade_close(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
@@ -447,7 +480,7 @@ static bool grade_close(const exec_ordering *o, int64_t from, int64_t to, void *
     uint64_t least, span;
     if (o->result || !lie_close(o, from, &least, &span)) return false;
     if (span <= 2 * (uint64_t)o->extent) grade_counted(o, from, to, least, span, workspace);
-    else if (!is_narrow(o)) grade_narrowed(o, from, to, least, workspace);
+    else if (!is_narrow(o)) grade_packed(o, from, to, least, 0, workspace);
     else return false;
     return true;
 }

@@ -219,7 +219,7 @@ typedef enum exec_block {
 /* result[i] = operation(operands[0][i], operands[1][i] ...) for i < count, everything contiguous. Bit o of scalars: operand o is one item
  * for all i. The result may be one of the operands if their items are equally wide. Meant for blocks of a few thousand items that stay in
  * the first cache. EXEC_BLOCK_PAST among the scalars, for f32 and f64: the result had better go past the caches, which elementary functions
- * and joined ones then see to, with the one NaN for all; exec_kernels.stream without bytes ends it. */
+ * and joined ones then see to; exec_kernels.stream without bytes ends it. */
 #define EXEC_BLOCK_PAST 8u
 typedef void (*exec_block_function)(void *result, const void *const *operands, uint32_t scalars, int64_t count);
 

@@ -9,7 +9,11 @@
  *   - maxima and sums: -inf and +0 add nothing; keys are left out at the front in multiples of the canonical order's blocks and subtrees;
  *   - the second product: fma(0, v, s) is s where v is finite, which is looked at; zeros' signs are made up for by the +0 added last;
  *   - an added mask: x - inf is -inf where x is a number below +inf, which bounds on |q| and |k| prove.
- * Where one does not hold, the block computes with all keys. */
+ * Where one does not hold, the block computes with all keys.
+ *
+ * The gradient makes the weights again, by the same steps of the same items. A batch is one unit: as many of its rows as are a depth block stand
+ * in the sheet of weights and in that of slopes beside it, made a few rows at a time; what those rows add to the slopes by k and v is then one
+ * depth block of the products that make them. Hidden keys are left out where all that their zeros meet is finite. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -39,6 +43,7 @@ typedef struct lines {
     int64_t *offsets;   /* [read_count] of the batch, in items */
     known *known;
     int64_t batch, first_row, first_key, keys;
+    int64_t sheet_row; /* the first in the sheet */
 } lines;
 
 static int64_t width_of(wg_kind kind) { return base_kinds[kind].bytes; }
@@ -102,8 +107,8 @@ static void point_at_row(const lines *l, int64_t row)
         case ATTENTION_IN_ROOM: l->at[r] = room; break;
         case ATTENTION_IN_KEYS: l->at[r] = l->piece + a->keys_at + reg->room * a->room_bytes + l->first_key * width_of(reg->kind); break;
         case ATTENTION_IN_PLACE: break; /* with the reads */
-        case ATTENTION_IN_SCORES: l->at[r] = l->piece + a->scores_at + (row - l->first_row) * a->pitch * width_of(reg->kind); break;
-        case ATTENTION_IN_WEIGHTS: l->at[r] = l->piece + a->weights_at + (row - l->first_row) * a->pitch * width_of(reg->kind); break;
+        case ATTENTION_IN_SCORES: l->at[r] = l->piece + a->scores_at + (row - l->sheet_row) * a->pitch * width_of(reg->kind); break;
+        case ATTENTION_IN_WEIGHTS: l->at[r] = l->piece + a->weights_at + (row - l->sheet_row) * a->pitch * width_of(reg->kind); break;
         }
         if (reg->position) set_position(l, reg, row, l->at[r]);
     }
@@ -258,7 +263,7 @@ static void seen_part(void *context, exec_range range, uint32_t thread)
     for (int64_t unit = range.first; unit < range.end; unit++) {
         int64_t block = unit % work->a->row_blocks;
         l.batch = unit / work->a->row_blocks;
-        l.first_row = block * work->a->block_rows;
+        l.first_row = l.sheet_row = block * work->a->block_rows;
         attention_row *each = work->rows + l.batch * work->a->rows + l.first_row;
         work->seen[unit] = aligned(work->a, seen_by(&l, rows_of(work->a, block), each));
     }
@@ -415,38 +420,64 @@ static void ask_for(const exec_product *product, int64_t batch, const exec_side 
     for (; from < end; from += 64) __builtin_prefetch(from, 0, 2);
 }
 
-static void attend(attention_work *work, lines *l, int64_t count, const attention_row *rows)
+/* What is known is of another batch. */
+static void begin_batch(const attention_work *work, const lines *l)
+{
+    known *k = l->known;
+    if (k->batch == l->batch) return;
+    *k = (known){.batch = l->batch, .positions = true, .largest_key = -1, .finite = -1, .packed = k->packed, .keys_at = k->keys_at,
+                 .values_at = k->values_at, .offsets_of = k->offsets_of};
+    if (work->a->packed) pack(work, l);
+}
+
+/* The weights of rows, by the keys under way. */
+static void make_weights(const attention_work *work, lines *l, int64_t count, const attention_row *rows)
 {
     const exec_attention *a = work->a;
-    void *room = l->piece + a->product_at;
-    exec_product scores = work->scores, values = work->values;
-    int64_t item = width_of(scores.result_kind);
-    if (a->rows == 1) {
-        exec_range keys = {l->first_key, l->first_key + l->keys};
-        ask_for(&values, l->batch, &values.b_depth, a->columns, keys);
-        ask_for(&scores, l->batch + 1, &scores.b_columns, scores.depth, keys);
-    }
+    exec_product scores = work->scores;
     if (a->packed) {
         scores.b_packed = l->piece + a->packed_keys_at;
         scores.packed_width = a->keys_width;
+    }
+    scores.result = l->piece + a->scores_at - (l->sheet_row * a->pitch + l->first_key) * width_of(scores.result_kind);
+    work->run->kernels->product(&scores, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + count},
+                                (exec_range){l->first_key, l->first_key + l->keys}, l->piece + a->product_at);
+    if (l->keys > 0) weigh(l, count, rows);
+}
+
+/* The second product: lines `from`, one a row, by the keys under way. */
+static void multiply_lines(const attention_work *work, const lines *l, int64_t count, const char *from)
+{
+    const exec_attention *a = work->a;
+    exec_product values = work->values;
+    if (a->packed) {
         values.b_packed = l->piece + a->packed_values_at + l->first_key * a->values_width * exec_product_sum_bytes(&values);
         values.packed_width = a->values_width;
         values.packed_depth = a->keys - l->first_key;
     }
-    scores.result = l->piece + a->scores_at - (l->first_row * a->pitch + l->first_key) * item;
-    work->run->kernels->product(&scores, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + count},
-                                (exec_range){l->first_key, l->first_key + l->keys}, room);
-    if (l->keys > 0) weigh(l, count, rows);
     int64_t width = width_of(values.b_kind), at;
     exec_side_offsets(&values.b_depth, l->first_key, 1, &at);
-    values.a = l->piece + a->weights_at;
+    values.a = from;
     values.b = (const char *)values.b + at * width;
     values.rows = count;
     values.depth = l->keys;
     values.result = (char *)values.result + l->first_row * a->columns * width_of(values.result_kind);
-    work->run->kernels->product(&values, (exec_range){l->batch, l->batch + 1}, (exec_range){0, count}, (exec_range){0, a->columns}, room);
+    work->run->kernels->product(&values, (exec_range){l->batch, l->batch + 1}, (exec_range){0, count}, (exec_range){0, a->columns},
+                                l->piece + a->product_at);
     char *result = (char *)values.result + l->batch * a->rows * a->columns * width_of(values.result_kind);
     exec_canonical(work->run, a->canonical, values.result_kind, result, count * a->columns);
+}
+
+static void attend(attention_work *work, lines *l, int64_t count, const attention_row *rows)
+{
+    const exec_attention *a = work->a;
+    if (a->rows == 1) {
+        exec_range keys = {l->first_key, l->first_key + l->keys};
+        ask_for(&work->values, l->batch, &work->values.b_depth, a->columns, keys);
+        ask_for(&work->scores, l->batch + 1, &work->scores.b_columns, work->scores.depth, keys);
+    }
+    make_weights(work, l, count, rows);
+    multiply_lines(work, l, count, l->piece + a->weights_at);
 }
 
 static void attend_part(void *context, exec_range range, uint32_t thread)
@@ -454,18 +485,13 @@ static void attend_part(void *context, exec_range range, uint32_t thread)
     attention_work *work = context;
     const exec_attention *a = work->a;
     lines l = lines_of(work->run, a, thread);
-    known *k = l.known;
     for (int64_t unit = range.first; unit < range.end; unit++) {
         int64_t block = unit % a->row_blocks, count = rows_of(a, block);
         l.batch = unit / a->row_blocks;
-        l.first_row = block * a->block_rows;
+        l.first_row = l.sheet_row = block * a->block_rows;
         l.first_key = 0;
         l.keys = a->keys;
-        if (k->batch != l.batch) {
-            *k = (known){.batch = l.batch, .positions = true, .largest_key = -1, .finite = -1, .packed = k->packed, .keys_at = k->keys_at,
-                         .values_at = k->values_at, .offsets_of = k->offsets_of};
-            if (a->packed) pack(work, &l);
-        }
+        begin_batch(work, &l);
         const attention_row *rows = NULL;
         if (a->mask.form != ATTENTION_OPEN) {
             point_at_row(&l, l.first_row);
@@ -480,9 +506,8 @@ static void attend_part(void *context, exec_range range, uint32_t thread)
     }
 }
 
-void exec_attention_run(exec_run *run, const exec_stage *stage)
+static attention_work work_of(exec_run *run, const exec_attention *a)
 {
-    const exec_attention *a = stage->prepared;
     attention_work work = {.run = run, .a = a, .scores = a->scores, .values = a->values};
     work.seen = (exec_range *)(void *)(run->scratch + a->seen_at);
     work.rows = (attention_row *)(void *)(run->scratch + a->rows_at);
@@ -492,9 +517,175 @@ void exec_attention_run(exec_run *run, const exec_stage *stage)
     work.values.result = exec_items(run, &a->result);
     for (int64_t piece = 0; piece < a->pieces; piece++)
         *(known *)(void *)(run->scratch + a->scratch_at + piece * a->piece_bytes + a->known_at) = (known){.batch = -1, .offsets_of = -1};
+    return work;
+}
+
+static void find_seen(attention_work *work)
+{
+    const exec_attention *a = work->a;
+    if (a->mask.form != ATTENTION_OPEN)
+        exec_run_split(work->run, (a->mask.by_batch ? a->batches : 1) * a->row_blocks, 1, a->mask_cost, seen_part, work);
+}
+
+void exec_attention_run(exec_run *run, const exec_stage *stage)
+{
+    const exec_attention *a = stage->prepared;
+    attention_work work = work_of(run, a);
     if (a->mask.form == ATTENTION_ADDED) look_over(&work, 0);
     if (a->mask.form != ATTENTION_OPEN) look_over(&work, 1);
-    if (a->mask.form != ATTENTION_OPEN)
-        exec_run_split(run, (a->mask.by_batch ? a->batches : 1) * a->row_blocks, 1, a->mask_cost, seen_part, &work);
+    find_seen(&work);
     exec_run_split(run, a->batches * a->row_blocks, 1, a->unit_cost, attend_part, &work);
+}
+
+/* ---- the gradient ---- */
+
+typedef struct gradient_work {
+    attention_work attention;
+    exec_product weights, by_v, by_k;
+    float factor;
+} gradient_work;
+
+static double largest_of(const attention_work *work, const void *items, const exec_side *batches, int64_t batch, const exec_side *lines, int64_t count,
+                         const exec_side *inner, int64_t items_of_line)
+{
+    int64_t at;
+    exec_side_offsets(batches, batch, 1, &at);
+    return exec_largest_of(work->run->kernels, WG_KIND_F32, (const float *)items + at, lines, (exec_range){0, count}, inner, items_of_line);
+}
+
+/* Whether zeros among weights and slopes stay zeros in all products of a batch. */
+static bool is_bounded(const gradient_work *work, int64_t batch)
+{
+    const exec_product *g = &work->weights, *k = &work->attention.values, *q = &work->by_k;
+    const exec_attention *a = work->attention.a;
+    double of_g = largest_of(&work->attention, g->a, &g->a_batch, batch, &g->a_rows, g->rows, &g->a_depth, g->depth);
+    double of_v = largest_of(&work->attention, g->b, &g->b_batch, batch, &g->b_columns, g->columns, &g->b_depth, g->depth);
+    double of_k = largest_of(&work->attention, k->b, &k->b_batch, batch, &k->b_depth, a->keys, &k->b_columns, a->columns);
+    double of_q = largest_of(&work->attention, q->a, &q->a_batch, batch, &q->a_rows, q->rows, &q->a_depth, a->rows);
+    return of_g < INFINITY && of_g * of_v * (double)g->depth * 1.01 < 1e37 && of_k < INFINITY && of_q < INFINITY && isfinite(work->factor);
+}
+
+/* What a block of rows sees: how many keys, all where `rows` is NULL. */
+static int64_t keys_of_block(gradient_work *work, lines *l, int64_t block, bool bounded, const attention_row **rows)
+{
+    const exec_attention *a = l->a;
+    int64_t count = rows_of(a, block), batch = a->mask.by_batch ? l->batch : 0;
+    *rows = NULL;
+    if (!bounded || a->mask.form == ATTENTION_OPEN) return a->keys;
+    l->first_row = block * a->block_rows;
+    point_at_row(l, l->first_row);
+    const attention_row *own = work->attention.rows + batch * a->rows + l->first_row;
+    for (int64_t i = 0; i < count; i++)
+        if (own[i].first >= own[i].end) return a->keys;
+    if (!hides_by_infinity(l) || !scores_stay_finite(&work->attention, l, count)) return a->keys;
+    *rows = own;
+    return work->attention.seen[batch * a->row_blocks + block].end;
+}
+
+/* Zeros for what the mask of a row hides, made again. */
+static void hide_slopes(lines *l, int64_t row, float *slopes)
+{
+    const exec_attention *a = l->a;
+    point_at_row(l, row);
+    run_steps(l, 0, a->block_steps + a->mask_steps);
+    for (int64_t i = 0; i < l->keys; i++)
+        if (hidden(l, i)) slopes[i] = 0;
+}
+
+/* The weights and slopes of a block, +0 from its keys to the end of the sheet, and the slopes by q. */
+static void slope_block(gradient_work *work, lines *l, int64_t count, const attention_row *rows, int64_t end)
+{
+    const exec_attention *a = l->a;
+    const attention_slopes *s = a->slopes;
+    exec_product slopes = work->weights;
+    float *weights = (float *)(void *)(l->piece + a->weights_at) + (l->first_row - l->sheet_row) * a->pitch;
+    float *lines = (float *)(void *)(l->piece + s->slopes_at) + (l->first_row - l->sheet_row) * a->pitch;
+    make_weights(&work->attention, l, count, rows);
+    if (a->packed) slopes.b_packed = l->piece + s->packed_at, slopes.packed_width = a->keys_width;
+    slopes.result = l->piece + s->slopes_at - l->sheet_row * a->pitch * (int64_t)sizeof(float);
+    l->run->kernels->product(&slopes, (exec_range){l->batch, l->batch + 1}, (exec_range){l->first_row, l->first_row + count}, (exec_range){0, l->keys},
+                             l->piece + a->product_at);
+    for (int64_t i = 0; i < count; i++) {
+        float *line = lines + i * a->pitch;
+        int64_t seen = rows ? rows[i].end : l->keys;
+        l->run->kernels->slope(work->factor, weights + i * a->pitch, line, seen);
+        memset(line + seen, 0, (size_t)(end - seen) * sizeof *line);
+        memset(weights + i * a->pitch + l->keys, 0, (size_t)(end - l->keys) * sizeof *line);
+        if (s->chooses && !rows) hide_slopes(l, l->first_row + i, line);
+    }
+    multiply_lines(&work->attention, l, count, (const char *)lines);
+}
+
+/* What the rows of the sheet add to the slopes by k and v, of the first `keys` keys. */
+static void add_sheet(gradient_work *work, const lines *l, int64_t count, int64_t keys)
+{
+    const exec_attention *a = l->a;
+    exec_product by_v = work->by_v, by_k = work->by_k;
+    exec_range batch = {l->batch, l->batch + 1};
+    void *room = l->piece + a->product_at;
+    by_v.a = l->piece + a->weights_at;
+    by_v.b = (const float *)by_v.b + l->sheet_row * by_v.b_depth.stride[0];
+    by_k.a = (const float *)by_k.a + l->sheet_row * by_k.a_depth.stride[0];
+    by_k.b = l->piece + a->slopes->slopes_at;
+    by_v.depth = by_k.depth = count;
+    l->run->kernels->product(&by_v, batch, (exec_range){0, keys}, (exec_range){0, by_v.columns}, room);
+    l->run->kernels->product(&by_k, batch, (exec_range){0, by_k.rows}, (exec_range){0, keys}, room);
+}
+
+static void slope_sheet(gradient_work *work, lines *l, bool bounded)
+{
+    const exec_attention *a = l->a;
+    const attention_row *rows[EXEC_DEPTH_BLOCK];
+    int64_t first = l->sheet_row / a->block_rows, count = exec_smaller(a->sheet_rows, a->rows - l->sheet_row), end = 0, keys[EXEC_DEPTH_BLOCK];
+    int64_t blocks = (count + a->block_rows - 1) / a->block_rows;
+    for (int64_t b = 0; b < blocks; b++) {
+        keys[b] = keys_of_block(work, l, first + b, bounded, &rows[b]);
+        if (keys[b] > end) end = keys[b];
+    }
+    for (int64_t b = 0; b < blocks; b++) {
+        l->keys = keys[b];
+        l->first_row = (first + b) * a->block_rows;
+        slope_block(work, l, rows_of(a, first + b), rows[b], end);
+    }
+    add_sheet(work, l, count, end);
+}
+
+static void slope_batch(gradient_work *work, lines *l, const exec_pause *pause)
+{
+    const exec_attention *a = l->a;
+    int64_t of_v = a->keys * work->by_v.columns, of_k = a->keys * work->by_k.rows;
+    float *by_v = (float *)work->by_v.result + l->batch * of_v, *by_k = (float *)work->by_k.result + l->batch * of_k;
+    memset(by_v, 0, (size_t)of_v * sizeof *by_v);
+    memset(by_k, 0, (size_t)of_k * sizeof *by_k);
+    begin_batch(&work->attention, l);
+    if (a->packed) pack_all(l, &work->weights, a->keys_width, a->slopes->packed_at);
+    bool bounded = a->mask.form != ATTENTION_OPEN && is_bounded(work, l->batch);
+    for (l->sheet_row = 0; l->sheet_row < a->rows && pause->go_on(pause->user); l->sheet_row += a->sheet_rows) slope_sheet(work, l, bounded);
+    exec_canonical(l->run, a->slopes->canonical_v, WG_KIND_F32, by_v, of_v);
+    exec_canonical(l->run, a->slopes->canonical_k, WG_KIND_F32, by_k, of_k);
+}
+
+static void slope_part(void *context, exec_range range, uint32_t thread)
+{
+    gradient_work *work = context;
+    lines l = lines_of(work->attention.run, work->attention.a, thread);
+    exec_pause pause = exec_run_pause(work->attention.run, thread);
+    for (l.batch = range.first; l.batch < range.end; l.batch++) slope_batch(work, &l, &pause);
+}
+
+void exec_attention_gradient_run(exec_run *run, const exec_stage *stage)
+{
+    const exec_attention *a = stage->prepared;
+    const attention_slopes *s = a->slopes;
+    gradient_work work = {.attention = work_of(run, a), .weights = s->weights, .by_v = s->by_v, .by_k = s->by_k, .factor = 1};
+    const float *sides[3];
+    for (uint32_t i = 0; i < 3; i++) sides[i] = (const float *)(const void *)exec_dense_items(run, &s->sides[i]) + s->offsets[i];
+    work.weights.a = work.by_v.b = sides[0];
+    work.weights.b = sides[1];
+    work.by_k.a = sides[2];
+    work.by_v.result = exec_items(run, &s->of_v);
+    work.by_k.result = exec_items(run, &s->of_k);
+    if (s->scaled) work.factor = *(const float *)(const void *)exec_items(run, &s->factor);
+    find_seen(&work.attention);
+    exec_run_split(run, a->batches, 1, a->unit_cost, slope_part, &work);
 }

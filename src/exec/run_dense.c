@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Dense algebra, as calls: the matrices of a batch are shared out between threads, each factorised by one of them. A stop is served between
- * matrices, and between the products of an elimination, which then goes through what is left without them; LAPACK is not interrupted. */
+ * matrices, and between the products of an elimination, which then goes through what is left without them. LAPACK cannot be interrupted: what takes
+ * it long runs on a thread of its own, over copies, and is left there when it is stopped. */
 #include "exec/exec_call.h"
 #include "graph/dense.h"
 
@@ -78,11 +79,13 @@ static void solve_leaf(void *user, wg_kind kind, bool upper, const void *triangl
     if (!with->stopped) with->kernels->solve_leaf(kind, upper, triangle, row, size, b, b_row, columns);
 }
 
+static bool is_stopped(void *user) { return ((const dense_tools *)user)->stopped; }
+
 /* Bytes for any product inside of an elimination. */
 static int64_t product_bytes(const base_lapack_call *call)
 {
-    if (!base_lapack_is_own(call->task)) return 0;
-    int64_t n = call->rows, columns = (call->sides > n ? call->sides : n) + 16;
+    if (!base_lapack_is_own(call->task) && call->task != BASE_LAPACK_LEAST_SQUARES) return 0;
+    int64_t n = call->rows > call->columns ? call->rows : call->columns, columns = (call->sides > n ? call->sides : n) + 16;
     exec_product product = added_product(call->kind);
     set_product(&product, n, n, columns);
     product.result_rows.stride[0] = columns;
@@ -103,10 +106,14 @@ static void dense_part(void *context, exec_range range, uint32_t thread)
     const dense_call *d = work->facts;
     char *scratch = work->run->scratch + d->scratch_at + thread * d->scratch_bytes;
     dense_tools with = {work->run->kernels, exec_run_pause(work->run, thread), false, scratch + d->dense.scratch, added_product(d->dense.call.kind)};
-    const base_elimination by = {add_product, factor_panel, solve_leaf, &with};
+    base_lapack_task task = d->dense.call.task;
+    bool leaves = !base_lapack_is_own(task) && task != BASE_LAPACK_LEAST_SQUARES && d->unit_cost >= BASE_LAPACK_LONG;
+    const base_elimination by = {add_product, factor_panel, solve_leaf, is_stopped, &with};
     for (int64_t item = range.first; item < range.end; item++) {
         if (item >= atomic_load(&work->first_fault) / FAULTS) return; /* an earlier one has failed */
-        base_lapack_fault fault = graph_dense_run(&d->dense, item, &by, work->a, work->b, work->result, scratch);
+        base_lapack_fault fault;
+        if (!leaves || !graph_dense_run_leaving(&d->dense, item, with.pause.go_on, with.pause.user, work->a, work->b, work->result, &fault))
+            fault = graph_dense_run(&d->dense, item, &by, work->a, work->b, work->result, scratch);
         if (fault) exec_least(&work->first_fault, item * FAULTS + (int64_t)fault);
     }
 }

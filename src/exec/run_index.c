@@ -336,6 +336,7 @@ typedef struct where {
 } where;
 
 typedef struct where_work {
+    const exec_kernels *kernels;
     const where *facts;
     const uint8_t *condition;
     int64_t *before, *result;
@@ -361,7 +362,7 @@ static void write_part(void *context, exec_range range, uint32_t thread)
     (void)thread;
     for (int64_t b = range.first; b < range.end; b++) {
         int64_t after = b + 1 < work->facts->blocks ? work->before[b + 1] : work->found;
-        exec_where(work->condition, block_of(work->facts, b), after - work->before[b], work->result + work->before[b]);
+        work->kernels->where(work->condition, block_of(work->facts, b), after - work->before[b], work->result + work->before[b]);
     }
 }
 
@@ -386,7 +387,7 @@ static void run_where(exec_run *run, const exec_stage *stage)
 {
     const where *w = stage->prepared;
     int64_t maximum = w->result.volume;
-    where_work work = {w, (const uint8_t *)exec_dense_items(run, &w->condition), (int64_t *)(void *)(run->scratch + w->counts_at),
+    where_work work = {run->kernels, w, (const uint8_t *)exec_dense_items(run, &w->condition), (int64_t *)(void *)(run->scratch + w->counts_at),
                        (int64_t *)(void *)exec_items(run, &w->result), 0};
     exec_run_split(run, w->blocks, 1, 0.25 * WHERE_BLOCK, count_part, &work);
     if (atomic_load(run->stop)) return;

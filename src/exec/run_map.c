@@ -16,6 +16,7 @@
 #define STREAM_PIECE 256 /* items: their lines leave while the next ones are computed */
 #define BLOCK_LEAST 256
 #define BLOCK_MOST 4096
+#define BLOCK_ALONE 8192 /* items of a step that is the only one: nothing is read again */
 #define TRANSPOSE_LINES 32
 #define TRANSPOSE_BYTES 393216 /* of everything that a block with a transpose touches: it stays in the second cache */
 
@@ -438,7 +439,7 @@ static bool append_instruction(const exec_build *build, exec_map_list *m, const 
     if (!target->cell) target->home = HOME_ROOM;
     if (step.scalars && program->volume != 1 && !target->cell && step.scalars == (1u << step.operand_count) - 1) step.one = target->one = true;
     step.plain = !target->cell && !step.one && !step.canonical && !(step.cells | step.repeats);
-    step.index = first ? EXEC_BLOCK_FORMULAS : bits ? 0 : map_blocks[instruction->op];
+    step.index = first ? EXEC_BLOCK_FORMULAS : bits || instruction->kind != instruction->result_kind ? EXEC_BLOCK_COUNT : map_blocks[instruction->op];
     append_step(m, step);
     return true;
 }
@@ -491,6 +492,13 @@ static bool streams_itself(exec_map_list *m, exec_map_stored *write, uint32_t ro
     return true;
 }
 
+/* Whether a register's NaNs are the one NaN as its step makes them. */
+static bool makes_one_nan(const exec_build *build, const exec_map_list *m, uint32_t root)
+{
+    uint32_t step = defining_step(m, root);
+    return step != WG_NONE && m->steps[step].action == MAP_BLOCK && build->kernels->one_nan((exec_block)m->steps[step].index, m->steps[step].kind);
+}
+
 /* Writes of what was read come first: a destination may lie over a read that another write copies. */
 static void place_writes(const exec_build *build, exec_map_list *m, const exec_map_program *program, const exec_map_choice *choice)
 {
@@ -499,6 +507,7 @@ static void place_writes(const exec_build *build, exec_map_list *m, const exec_m
         if ((root < m->read_count) != (i < m->write_count) || (choice->writes && !choice->writes[w])) continue;
         m->writes[w].stored = true;
         append_gather(m, choice, root);
+        m->writes[w].canonical = m->writes[w].canonical && !makes_one_nan(build, m, root);
         m->writes[w].streamed = is_streamed(build, m, &m->writes[w], root);
         m->streams = m->streams || m->writes[w].streamed;
         if (m->writes[w].streamed) streams_itself(m, &m->writes[w], root);
@@ -515,6 +524,7 @@ static void place_writes(const exec_build *build, exec_map_list *m, const exec_m
                                .action = MAP_STORE, .target = reg, .index = w, .kind = m->writes[w].value.kind, .cell = m->writes[w].cell});
         }
     }
+    for (uint32_t w = 0; w < m->write_count; w++) m->canonical = m->canonical || m->writes[w].canonical;
 }
 
 /* Rooms by lifetime, first free first. busy_until [register count + 1]. */
@@ -601,6 +611,7 @@ static void choose_block(map *m)
     m->block = exec_map_block_items(width, streams);
     int64_t wanted = exec_map_transpose_items(list, width, streams);
     if (wanted > m->block) m->block = wanted;
+    if (list->step_count == 1 && list->steps[0].plain && !list->canonical) m->block = BLOCK_ALONE;
     if (m->width) m->block = m->block < m->width ? m->width : m->block / m->width * m->width;
     if (m->block > m->volume && m->volume > 0) m->block = m->volume;
 }
@@ -634,6 +645,7 @@ static exec_map_place place_of(const exec_map_list *m, const exec_map_choice *ch
 void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int64_t items)
 {
     uint32_t streams;
+    if (items < 1) items = 1; /* one item that stands for all those of a line, of which there are none */
     list->room_bytes = (items * exec_map_list_width(list, &streams) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
     for (uint32_t r = 0; r < list->register_count; r++) list->places[r] = place_of(list, choice, &list->registers[r]);
 }
@@ -685,7 +697,6 @@ static void take_values(const exec_build *build, const exec_map_program *program
         const exec_value *value = &program->writes[w].value;
         m->writes[w] = (exec_map_stored){*value, exec_must_be_canonical(build, value->node) && base_kind_has_nan(value->kind),
                                          program->cells && program->cells[program->writes[w].reg], false, false, false};
-        m->canonical = m->canonical || m->writes[w].canonical;
         m->unit_cost += 1;
     }
 }

@@ -520,6 +520,7 @@ bool exec_pattern_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     const plan_match *match = &build->plan->matches[build->plan->stages[index].match];
     const char *formula = plan_pattern_formula(match->pattern);
     if (!strcmp(formula, "attention")) return exec_attention_prepare(build, index, stage);
+    if (!strcmp(formula, "attention_gradient")) return exec_attention_gradient_prepare(build, index, stage);
     if (!strcmp(formula, "grouped_filters")) return exec_filters_prepare(build, index, stage);
     if (!strncmp(formula, "grouped", 7)) return exec_planes_prepare(build, index, stage);
     prepare_function of = of_extents(build, index);

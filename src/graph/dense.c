@@ -54,6 +54,14 @@ base_lapack_fault graph_dense_run(const graph_dense *dense, int64_t item, const 
                            (char *)result + item * dense->result_bytes, scratch);
 }
 
+bool graph_dense_run_leaving(const graph_dense *dense, int64_t item, bool (*go_on)(void *user), void *user, const void *a, const void *b, void *result,
+                             base_lapack_fault *fault)
+{
+    const base_lapack_sizes sizes = {dense->a_bytes, dense->b_bytes, dense->result_bytes};
+    return base_lapack_run_leaving(&dense->call, &sizes, go_on, user, (const char *)a + item * dense->a_bytes, b ? (const char *)b + item * dense->b_bytes : NULL,
+                                   (char *)result + item * dense->result_bytes, fault);
+}
+
 bool graph_fail_matrix(wg_error *error, int64_t item, base_lapack_fault fault)
 {
     bool fresh = error && !error->code;

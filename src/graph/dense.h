@@ -20,6 +20,9 @@ graph_dense graph_dense_of(wg_op op, const int64_t *attributes, const graph_type
 /* Matrix `item`; by as base_lapack_run has it. */
 base_lapack_fault graph_dense_run(const graph_dense *dense, int64_t item, const base_elimination *by, const void *a, const void *b, void *result,
                                  void *scratch);
+/* The same as base_lapack_run_leaving has it. */
+bool graph_dense_run_leaving(const graph_dense *dense, int64_t item, bool (*go_on)(void *user), void *user, const void *a, const void *b, void *result,
+                             base_lapack_fault *fault);
 /* The one text of a matrix that failed; answers false. */
 bool graph_fail_matrix(wg_error *error, int64_t item, base_lapack_fault fault);
 

@@ -50,7 +50,7 @@ wg_view lazy_view(const wg_array *array)
         view.kind = array->as.stored.tensor->kind;
     } else {
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
-        view.data = borrowed->data;
+        view.data = lazy_borrowed_data(array);
         if (borrowed->strided) view.strides = borrowed->strides;
     }
     return view;
@@ -139,6 +139,58 @@ wg_array *wg_array_borrow(wg_lazy *lazy, const wg_view *items, void (*release)(v
     if (!array && release) release(user);
     if (!array && lazy) lazy_fail_with(lazy, &error, NULL);
     return lazy ? lazy_give(lazy, array) : NULL;
+}
+
+/* ---- parts ---- */
+
+static void release_tensor(void *tensor) { wg_tensor_release(tensor); }
+
+/* What parts of a tensor share, with one reference; consumes the tensor. */
+static lazy_borrowed *share(wg_lazy *lazy, wg_tensor *tensor)
+{
+    lazy_borrowed *shared = base_allocate_zeroed(lazy->allocator, sizeof *shared);
+    if (!shared) return wg_tensor_release(tensor), lazy_fail_memory(lazy), NULL;
+    *shared = (lazy_borrowed){.allocator = lazy->allocator, .release = release_tensor, .user = tensor, .data = tensor->data};
+    atomic_init(&shared->references, 1);
+    return shared;
+}
+
+static wg_array *part_of(wg_lazy *lazy, const wg_array *array, lazy_borrowed *shared, const int64_t *ends, int64_t cell)
+{
+    uint32_t dropped = !ends;
+    int64_t first = ends ? ends[0] : cell, end = ends ? ends[1] : cell + 1, extent = lazy_shape(array)[0];
+    int64_t volume = extent ? array->volume / extent : 0;
+    if (first < 0 || end < first || end > extent) {
+        lazy_fail(lazy, WG_BOUNDS, "a part [%lld, %lld) is outside an axis of %lld", (long long)first, (long long)end, (long long)extent);
+        return NULL;
+    }
+    wg_array *part = lazy_node_new(lazy, LAZY_STORED, array->rank - dropped, 1, 0);
+    if (!part) return NULL;
+    part->kind = array->kind;
+    part->tag = array->tag;
+    part->volume = volume * (end - first);
+    memcpy(lazy_shape(part), lazy_shape(array) + dropped, part->rank * sizeof *part->words);
+    if (ends) lazy_shape(part)[0] = end - first;
+    lazy_attributes(part)[0] = first * volume * base_kinds[array->kind].bytes;
+    part->as.stored.borrowed = shared;
+    atomic_fetch_add(&shared->references, 1);
+    lazy->figures.stored_bytes += lazy_stored_bytes(part);
+    return part;
+}
+
+bool wg_array_parts(wg_array *array, const int64_t *ends, int64_t first, int64_t count, wg_array **parts)
+{
+    wg_lazy *lazy = array ? array->lazy : NULL;
+    if (!lazy || !lazy_check(lazy, array)) return false;
+    if (!array->rank || count < 0 || (count && !parts)) return lazy_fail(lazy, WG_ARGUMENT, "parts are those of an array's first axis");
+    wg_tensor *tensor = wg_array_tensor(array);
+    lazy_borrowed *shared = tensor ? share(lazy, tensor) : NULL;
+    int64_t made = 0;
+    while (shared && made < count && (parts[made] = part_of(lazy, array, shared, ends ? ends + 2 * made : NULL, first + made)) != NULL) made++;
+    bool good = shared && made == count;
+    while (!good && made > 0) wg_array_release(parts[--made]);
+    if (shared) lazy_borrowed_release(shared);
+    return good;
 }
 
 static void unmap(void *user)
@@ -261,11 +313,11 @@ wg_array *wg_array_whole(wg_array *array)
 static wg_array *stored_again(const wg_array *array)
 {
     wg_lazy *lazy = array->lazy;
-    wg_array *again = lazy_node_new(lazy, (lazy_state)array->state, array->rank, 0, 0);
+    wg_array *again = lazy_node_new(lazy, (lazy_state)array->state, array->rank, array->attribute_count, 0);
     if (!again) return NULL;
     again->kind = array->kind;
     again->volume = array->volume;
-    memcpy(again->words, array->words, array->rank * sizeof *array->words);
+    memcpy(again->words, array->words, (array->rank + array->attribute_count) * sizeof *array->words);
     again->as = array->as;
     if (array->state == LAZY_LITERAL) return again;
     wg_tensor_retain(again->as.stored.tensor);

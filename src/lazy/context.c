@@ -8,7 +8,9 @@
 #include "base/tensor.h"
 #include "lazy/lazy.h"
 
+/* Each slab has twice the room of the one before, up to a huge page: pages come one by one with less. */
 #define SLAB_BYTES ((size_t)64 << 10)
+#define MOST_SLAB (((size_t)2 << 20) - sizeof(lazy_slab))
 
 /* Nodes stand one behind another from `items` to `used`; each knows its size class. */
 typedef struct lazy_slab {
@@ -46,7 +48,9 @@ static wg_array *carve(wg_lazy *lazy, size_t bytes)
 {
     lazy_slab *slab = lazy->slabs;
     if (!slab || slab->bytes - slab->used < bytes) {
-        size_t room = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
+        size_t room = slab ? 2 * slab->bytes : SLAB_BYTES;
+        if (room > MOST_SLAB) room = MOST_SLAB;
+        if (room < bytes) room = bytes;
         slab = base_allocate(lazy->allocator, sizeof *slab + room);
         if (!slab) return NULL;
         *slab = (lazy_slab){.older = lazy->slabs, .bytes = room};
@@ -121,15 +125,19 @@ static inline void drop_tensor(wg_lazy *lazy, wg_tensor *tensor)
     else wg_tensor_release(tensor);
 }
 
+void lazy_borrowed_release(lazy_borrowed *borrowed)
+{
+    if (atomic_fetch_sub(&borrowed->references, 1) != 1) return;
+    if (borrowed->release) borrowed->release(borrowed->user);
+    base_free(borrowed->allocator, borrowed, sizeof *borrowed);
+}
+
 static void drop_stored(wg_array *array)
 {
     array->lazy->figures.stored_bytes -= lazy_stored_bytes(array);
     drop_tensor(array->lazy, array->as.stored.tensor);
     if (array->as.stored.wide) drop_tensor(array->lazy, array->as.stored.wide);
-    lazy_borrowed *borrowed = array->as.stored.borrowed;
-    if (!borrowed || atomic_fetch_sub(&borrowed->references, 1) != 1) return;
-    if (borrowed->release) borrowed->release(borrowed->user);
-    base_free(borrowed->allocator, borrowed, sizeof *borrowed);
+    if (array->as.stored.borrowed) lazy_borrowed_release(array->as.stored.borrowed);
 }
 
 static void drop_content(wg_array *array)
@@ -457,6 +465,42 @@ static void free_nodes(wg_lazy *lazy)
     while (lazy->slabs) {
         lazy_slab *slab = lazy->slabs;
         lazy->slabs = slab->older;
+        base_free(lazy->allocator, slab, sizeof *slab + slab->bytes);
+    }
+}
+
+static bool all_free(const lazy_slab *slab)
+{
+    bool free = true;
+    for (size_t at = 0; free && at < slab->used;) {
+        const wg_array *array = (const wg_array *)(slab->items + at);
+        at += class_bytes(array->size_class);
+        free = array->state == LAZY_FREE;
+    }
+    return free;
+}
+
+/* The slabs that hold anything stay; their free nodes are listed anew, those of the newest one first. */
+void wg_lazy_trim(wg_lazy *lazy)
+{
+    if (!lazy) return;
+    lazy_spares_free(lazy);
+    memset(lazy->free, 0, sizeof lazy->free);
+    for (lazy_slab **place = &lazy->slabs; *place;) {
+        lazy_slab *slab = *place;
+        bool gone = all_free(slab);
+        for (size_t at = 0; !gone && at < slab->used;) {
+            wg_array *array = (wg_array *)(slab->items + at);
+            at += class_bytes(array->size_class);
+            if (array->state != LAZY_FREE) continue;
+            array->as.pending.next = lazy->free[array->size_class];
+            lazy->free[array->size_class] = array;
+        }
+        if (!gone) {
+            place = &slab->older;
+            continue;
+        }
+        *place = slab->older;
         base_free(lazy->allocator, slab, sizeof *slab + slab->bytes);
     }
 }

@@ -41,7 +41,7 @@ typedef enum lazy_state {
     LAZY_DEFERRED /* expanded into calls when it is first needed */
 } lazy_state;
 
-/* Items that somebody else owns. */
+/* Items that somebody else owns. A node may have a part of them: its one attribute is the byte where it begins. */
 typedef struct lazy_borrowed {
     atomic_uint references;
     const wg_allocator *allocator;
@@ -248,6 +248,13 @@ wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor);
 wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 /* WG_KIND where it is none. */
 bool lazy_check_kind(wg_lazy *lazy, wg_kind kind);
+/* The items of a node that are borrowed. */
+static inline void *lazy_borrowed_data(const wg_array *array)
+{
+    char *data = array->as.stored.borrowed->data;
+    return array->attribute_count ? data + lazy_attributes(array)[0] : data;
+}
+void lazy_borrowed_release(lazy_borrowed *borrowed); /* one reference */
 /* The items of a STORED or LITERAL array, in the kind in which they are stored. */
 wg_view lazy_view(const wg_array *array);
 /* The array with a tag; owned. */

@@ -156,13 +156,41 @@ static bool read_sizes(reader *r)
     return c->at || base_fail_memory(r->error);
 }
 
-/* The begin and end tokens; the first of a list. */
-static bool read_token(reader *r, const char *key, int64_t *token)
+/* The begin token; the first of a list. */
+static bool read_begin(reader *r)
 {
-    const base_json *found = find(r->json, key);
-    *token = -1;
+    const base_json *found = find(r->json, "bos_token_id");
+    r->config->begin = -1;
     if (found && found->type == BASE_JSON_ARRAY) found = found->first;
-    return !found || base_json_integer(found, token) || malformed(r, key, "a token number, or a list of them");
+    return !found || base_json_integer(found, &r->config->begin) || malformed(r, "bos_token_id", "a token number, or a list of them");
+}
+
+bool model_add_end(model_config *c, int64_t token)
+{
+    for (uint32_t i = 0; i < c->end_count; i++)
+        if (c->ends[i] == token) return true;
+    if (token < 0 || token > INT32_MAX || c->end_count == MODEL_MOST_ENDS) return token < 0;
+    if (!c->end_count) c->end = token;
+    c->ends[c->end_count++] = (int32_t)token;
+    return true;
+}
+
+/* The tokens that end a text: one, or a list of them. */
+static bool read_ends(model_config *c, const char *name, const base_json *json, wg_error *error)
+{
+    const base_json *found = find(json, "eos_token_id");
+    bool list = found && found->type == BASE_JSON_ARRAY;
+    for (const base_json *item = list ? found->first : found; item; item = list ? item->next : NULL) {
+        int64_t token;
+        if (!base_json_integer(item, &token) || !model_add_end(c, token))
+            return base_fail(error, WG_FORMAT, "%s: \"eos_token_id\" must be a token number, or a list of at most %d of them", name, MODEL_MOST_ENDS);
+    }
+    return true;
+}
+
+bool model_config_more_ends(model_config *config, const char *name, const base_json *json, wg_error *error)
+{
+    return (json->type == BASE_JSON_OBJECT || base_fail(error, WG_FORMAT, "%s: a configuration is a JSON object", name)) && read_ends(config, name, json, error);
 }
 
 static double square_root(double x)
@@ -407,12 +435,12 @@ bool model_config_check(const model_config *c, wg_error *error)
 bool model_config_read(model_config *config, const wg_allocator *allocator, const char *name, const base_json *json, wg_error *error)
 {
     wg_error local = {.code = WG_OK};
-    *config = (model_config){.name = name, .arena = base_arena_new(allocator)};
+    *config = (model_config){.name = name, .arena = base_arena_new(allocator), .end = -1};
     reader r = {config, NULL, json, &local};
     bool good = json->type == BASE_JSON_OBJECT || base_fail(&local, WG_FORMAT, "%s: a configuration is a JSON object", name);
     good = good && read_family(&r) && read_sizes(&r) && read_activation(&r) && read_kind(&r) && read_scales(&r) && read_flags(&r);
     good = good && read_experts(&r) && read_windows(&r) && read_ropes(&r);
-    good = good && read_token(&r, "bos_token_id", &config->begin) && read_token(&r, "eos_token_id", &config->end);
+    good = good && read_begin(&r) && read_ends(config, name, json, &local);
     good = good && model_config_check(config, &local);
     if (!good) {
         if (error && !error->code) *error = local;

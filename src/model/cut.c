@@ -173,6 +173,10 @@ static wg_network *network_at(const wg_model_spec *spec, const wg_model_cut *cut
     wg_error local = {.code = WG_OK};
     model_author a = {.spec = spec, .directory = directory, .error = &local};
     if (!check(spec, cut, &a.cut, error)) return NULL;
+    int64_t rows = a.cut.form == WG_MODEL_PREFILL ? a.cut.rows : 1;
+    if (given->position > a.cut.ctx - rows && given != &placeholders)
+        return base_fail(error, WG_BOUNDS, "%lld token%s from position %lld on: the cut has %lld positions", (long long)rows, rows == 1 ? "" : "s",
+                         (long long)given->position, (long long)a.cut.ctx), NULL;
     a.config = &spec->config;
     size_t bytes = 2 * (size_t)spec->config.layers * sizeof *a.carries;
     a.tape = wg_tape_new(spec->context);

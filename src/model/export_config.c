@@ -130,7 +130,9 @@ bool export_config(const model_config *c, wg_kind kind, bool image, base_string 
         base_string_puts(out, "]");
     }
     if (c->begin >= 0) put_count(out, "bos_token_id", c->begin);
-    if (c->end >= 0) put_count(out, "eos_token_id", c->end);
+    if (c->end_count == 1) put_count(out, "eos_token_id", c->end);
+    for (uint32_t i = 0; c->end_count > 1 && i < c->end_count; i++)
+        base_string_printf(out, i == 0 ? ",\n  \"eos_token_id\": [%d" : i + 1 < c->end_count ? ", %d" : ", %d]", c->ends[i]);
     base_string_puts(out, "\n}\n");
     return !out->failed || base_fail_memory(error);
 }

@@ -207,7 +207,10 @@ static bool tokenizer_keys(model_export *x, keys *k)
         if (ranked) put_merges(t, k, &text);
         else put_scores(t, k);
         if (t->begin >= 0) key_u32(k, "tokenizer.ggml.bos_token_id", t->begin);
-        if (x->spec->config.end >= 0) key_u32(k, "tokenizer.ggml.eos_token_id", x->spec->config.end);
+        const model_config *c = &x->spec->config;
+        if (c->end >= 0) key_u32(k, "tokenizer.ggml.eos_token_id", c->end);
+        if (c->end_count > 1) key_u32(k, "tokenizer.ggml.eot_token_id", c->ends[c->end_count - 1]);
+        if (c->end_count > 2) key_u32(k, "tokenizer.ggml.eom_token_id", c->ends[1]);
         begin_key(k, "tokenizer.ggml.add_bos_token", MODEL_GGUF_BOOL);
         base_string_put(&k->out, t->begin >= 0 ? "\1" : "\0", 1);
         if (scored) {

@@ -191,7 +191,7 @@ static bool read_windows(reader *r)
 static void read_rest(reader *r)
 {
     model_config *c = &r->spec->config;
-    const model_gguf_value *begin = model_gguf_find(r->file, "tokenizer.ggml.bos_token_id"), *end = model_gguf_find(r->file, "tokenizer.ggml.eos_token_id");
+    const model_gguf_value *begin = model_gguf_find(r->file, "tokenizer.ggml.bos_token_id");
     c->activation = model_families[c->family].activation;
     c->gguf = true;
     c->neighbours = c->family == MODEL_LLAMA || c->family == MODEL_MIXTRAL;
@@ -201,7 +201,12 @@ static void read_rest(reader *r)
     c->mlp_bias = tensor(r, "blk.0.ffn_gate.bias") != NULL;
     c->kind = WG_KIND_F32;
     if (!model_gguf_integer(begin, &c->begin)) c->begin = -1;
-    if (!model_gguf_integer(end, &c->end)) c->end = -1;
+    c->end = -1;
+    static const char *const ends[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) { /* of a text, of a turn, of a message */
+        int64_t token;
+        if (model_gguf_integer(model_gguf_find(r->file, ends[i]), &token)) model_add_end(c, token);
+    }
 }
 
 static bool read_all(reader *r)

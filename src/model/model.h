@@ -30,6 +30,8 @@
 
 /* ---- configuration ---- */
 
+#define MODEL_MOST_ENDS 8 /* tokens that end a text */
+
 typedef enum model_family {
 #define FAMILY(NAME, ...) MODEL_##NAME,
 #include "model/families.def"
@@ -93,6 +95,8 @@ typedef struct model_config {
     model_activation activation;
     bool tied, attention_bias, mlp_bias;
     int64_t begin, end;       /* token ids, -1: none */
+    int32_t ends[MODEL_MOST_ENDS]; /* [end_count] all that end a text: `end` and others */
+    uint32_t end_count;
     wg_kind kind;             /* of weights without a file */
     model_rope ropes[2];
     model_layer *at;          /* [layers] */
@@ -103,6 +107,10 @@ typedef struct model_config {
 
 /* Reads a parsed config.json. Everything of *config lives in its arena; false and an error that names the key. */
 bool model_config_read(model_config *config, const wg_allocator *allocator, const char *name, const base_json *json, wg_error *error);
+/* The tokens that end a text by generation_config.json, which may have more of them. */
+bool model_config_more_ends(model_config *config, const char *name, const base_json *json, wg_error *error);
+/* False: there is no room for one more. */
+bool model_add_end(model_config *config, int64_t token);
 /* What no configuration may be, whichever file it is from. */
 bool model_config_check(const model_config *config, wg_error *error);
 void model_config_free(model_config *config);

@@ -68,10 +68,34 @@ bool model_add_tensor(wg_model_spec *spec, const model_tensor *tensor, wg_error 
     return true;
 }
 
+static int by_place(const void *left, const void *right)
+{
+    const model_tensor *a = left, *b = right;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* No byte of a file belongs to two tensors. */
+static bool stand_apart(const opening *o)
+{
+    wg_model_spec *spec = o->spec;
+    const model_tensor *before = NULL;
+    if (spec->tensor_count) qsort(spec->tensors, spec->tensor_count, sizeof *spec->tensors, by_place);
+    for (const model_tensor *own = spec->tensors; own < spec->tensors + spec->tensor_count; own++) {
+        if (!own->bytes) continue;
+        if (before && before->file == own->file && own->offset < before->offset + before->bytes)
+            return base_fail(o->error, WG_FORMAT, "%s: the tensors %s and %s overlap", spec->config.name, before->name, own->name);
+        before = own;
+    }
+    return true;
+}
+
 static bool sort_tensors(const opening *o)
 {
     wg_model_spec *spec = o->spec;
+    bool apart = stand_apart(o);
     if (spec->tensor_count) qsort(spec->tensors, spec->tensor_count, sizeof *spec->tensors, by_name);
+    if (!apart) return false;
     for (uint32_t i = 1; i < spec->tensor_count; i++)
         if (!strcmp(spec->tensors[i - 1].name, spec->tensors[i].name))
             return base_fail(o->error, WG_FORMAT, "%s: the tensor %s is there twice", spec->config.name, spec->tensors[i].name);
@@ -250,6 +274,22 @@ static bool read_config_file(opening *o, const char *path)
     return good;
 }
 
+/* What a folder of weights says beside its configuration about tokens that end a text. */
+static bool read_generation_file(opening *o)
+{
+    const char *path = model_path(o->spec, "generation_config.json");
+    base_file bytes;
+    if (!path) return fail_memory(o);
+    if (!exists(path)) return true;
+    if (!base_file_read(o->spec->allocator, path, MOST_JSON, &bytes, o->error)) return false;
+    base_arena scratch = base_arena_new(o->spec->allocator);
+    const base_json *json = base_json_read(&scratch, path, (const char *)bytes.bytes, bytes.length, o->error);
+    bool good = json && model_config_more_ends(&o->spec->config, path, json, o->error);
+    base_arena_free(&scratch);
+    base_file_close(&bytes);
+    return good;
+}
+
 /* Records the least decode cut once: what is missing or has another shape is told now. */
 static bool check_weights(opening *o)
 {
@@ -283,7 +323,7 @@ static bool open_path(opening *o, const char *path)
         spec->directory = keep(o, path);
         const char *config = spec->directory ? model_path(spec, "config.json") : NULL;
         if (!config) return fail_memory(o);
-        return read_config_file(o, config) && read_weights(o) && rename_tensors(o) && check_weights(o);
+        return read_config_file(o, config) && read_generation_file(o) && read_weights(o) && rename_tensors(o) && check_weights(o);
     }
     const char *slash = strrchr(path, '/');
     spec->directory = slash ? base_arena_string(&spec->arena, path, slash > path ? (size_t)(slash - path) : 1) : ".";
@@ -340,7 +380,7 @@ bool wg_model_spec_facts(const wg_model_spec *spec, wg_model_facts *facts)
     if (!spec || !facts || facts->size != sizeof *facts) return false;
     const model_config *c = &spec->config;
     *facts = (wg_model_facts){sizeof *facts, model_families[c->family].model_type, c->layers, c->width, c->vocabulary, c->heads, c->key_heads,
-                              c->head_width, c->positions, c->begin, c->end};
+                              c->head_width, c->positions, c->begin, c->end, c->ends, c->end_count};
     return true;
 }
 
@@ -375,7 +415,7 @@ static bool add_adapter(opening *o, const base_safetensors *file, const unsigned
 {
     const char *scale = base_safetensors_metadata(file, "lora_scale");
     double parsed;
-    if (scale && (base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
+    if (scale && (!*scale || base_parse_float(scale, strlen(scale), WG_KIND_F64, &parsed) != strlen(scale) || !(parsed - parsed == 0)))
         return base_fail(o->error, WG_FORMAT, "%s: lora_scale must be a number", file->name);
     for (uint32_t i = 0; i < file->count; i++)
         if (!adapter_mark(file->tensors[i].name)) return fail_adapter(o, file, file->tensors[i].name);

@@ -9,8 +9,9 @@
  * value inside of matches is covered where everything that reads it stands in matches that run, and inside of each of them: they compute
  * it for themselves (what a derivative shares with the function, windows above all, is a view or cheap). Matches that have inside what
  * others need are refused, in rounds, since that may give a smaller one its place. A round is linear in the nodes of all matches, and
- * after ROUNDS of them the rule of the licence decides about what is left, in one more. A match that no kernel is for is elected by that
- * rule among its like: a name for rows that run as they were recorded. */
+ * after ROUNDS of them the rule of the licence decides about what is left, in one more. Results that a match names are written by its
+ * kernel with the root: they may be read by what stands behind that, so that nothing that the match reads comes of them. A match that no
+ * kernel is for is elected by the rule of the licence among its like: a name for rows that run as they were recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,19 +154,32 @@ static refusal needed(const serving *s, uint32_t index)
     return (refusal){.why = WHY_NOT_REFUSED};
 }
 
+/* Why a match may not write a result that it names: something before its root reads that, or another match has it inside too. */
+static refusal blocked_result(const serving *s, uint32_t match, uint32_t index)
+{
+    const plan_match *own = &s->plan->matches[match];
+    uint32_t node = s->plan->closure[index], reader = outside_reader(s->plan, s->work, own, node, own->root);
+    if (reader != WG_NONE) return (refusal){WHY_READ, node, reader};
+    for (uint32_t i = s->begin[index]; i < s->begin[index + 1]; i++)
+        if (s->lists[i] != match && s->active[s->lists[i]]) return (refusal){.why = WHY_OVERLAPS};
+    return (refusal){.why = WHY_NOT_REFUSED};
+}
+
 /* Refuses the matches that have inside what others need; false when there are none. */
 static bool refuse(serving *s)
 {
     bool any = false;
     for (uint32_t i = 0; i < s->plan->count; i++) {
         refusal need = {.why = WHY_NOT_REFUSED};
+        bool asked = false;
         for (uint32_t m = s->begin[i]; m < s->begin[i + 1]; m++) {
             uint32_t match = s->lists[m];
-            if (!s->active[match] || s->plan->matches[match].root == s->plan->closure[i] || s->refused[match].why) continue;
-            if (!need.why) need = needed(s, i);
-            if (!need.why) break;
-            s->refused[match] = need;
-            any = true;
+            const plan_match *own = &s->plan->matches[match];
+            if (!s->active[match] || own->root == s->plan->closure[i] || s->refused[match].why) continue;
+            bool result = is_result(own, s->plan->closure[i]);
+            if (!result && !asked) need = needed(s, i), asked = true;
+            s->refused[match] = result ? blocked_result(s, match, i) : need;
+            any = any || s->refused[match].why;
         }
     }
     return any;
@@ -259,7 +273,9 @@ bool plan_elect(wg_plan *plan, plan_work *work, const plan_probes *probes, uint3
         const plan_match *match = &plan->matches[m];
         if (!s.active[m]) continue;
         serving_of[plan->index[match->root]] = m;
-        for (uint32_t i = 0; i + 1 < match->node_count; i++) covered[plan->index[match->nodes[i]]] = true;
+        for (uint32_t i = 0; i + 1 < match->node_count; i++)
+            if (!is_result(match, match->nodes[i])) covered[plan->index[match->nodes[i]]] = true;
+        for (uint32_t r = 0; r < match->result_count; r++) serving_of[plan->index[match->results[r]]] = m;
     }
     memcpy(taken, work->match_of, plan->count * sizeof *taken);
     return elect_others(&s, taken);

@@ -164,3 +164,97 @@ uint32_t plan_piece_scores(plan_matcher *m, uint32_t node)
     }
     return r.product;
 }
+
+/* ---- slopes of attention ---- */
+
+#define READERS_MOST 16 /* of one value that are looked at */
+
+static bool is_row(const plan_matcher *m, uint32_t node, wg_op op)
+{
+    return node != WG_NONE && node_at(m, node)->op == op;
+}
+
+/* The product with `left` (as it is, or its last axes turned) at its left, and with `right` at its right (WG_NONE: with anything), that stands
+ * before `root`; covered, with the turning. WG_NONE: there is none. */
+static uint32_t product_of_left(plan_matcher *m, uint32_t left, uint32_t right, bool turned, uint32_t root)
+{
+    const plan_readership *all = m->readership;
+    uint32_t index = all->index[left];
+    for (uint32_t r = all->begin[index]; r < all->begin[index + 1] && r < all->begin[index] + READERS_MOST; r++) {
+        uint32_t reader = all->closure[all->readers[r]];
+        if (turned && is_row(m, reader, WG_OP_Permute)) {
+            graph_list order = graph_attribute_list(m->graph, node_at(m, reader), 0);
+            bool last = order.count >= 2 && order.numbers[order.count - 1] == order.count - 2 && order.numbers[order.count - 2] == order.count - 1;
+            uint32_t found = last ? product_of_left(m, reader, right, false, root) : WG_NONE;
+            if (found != WG_NONE) return plan_match_cover(m, reader) ? found : WG_NONE;
+        }
+        if (turned || !is_row(m, reader, WG_OP_MatMul) || reader >= root || plan_match_operand(m, reader, 0) != left) continue;
+        if (right != WG_NONE ? plan_match_operand(m, reader, 1) != right : plan_match_operand(m, reader, 1) == left) continue;
+        return plan_match_cover(m, reader) ? reader : WG_NONE;
+    }
+    return WG_NONE;
+}
+
+/* What a constant factor multiplies; WG_NONE: it is no such row. */
+static uint32_t scaled(const plan_matcher *m, uint32_t node)
+{
+    if (!is_row(m, node, WG_OP_Mul)) return WG_NONE;
+    uint32_t left = plan_match_operand(m, node, 0), right = plan_match_operand(m, node, 1);
+    return is_constant(m, left) ? right : is_constant(m, right) ? left : WG_NONE;
+}
+
+/* Down from the slopes of the scores, past a factor and the choice that hides keys (WG_NONE: there is none), to those of what the softmax is
+ * taken of. The choice is covered last: what it chooses by stays outside, as the attention, which does not know of it, leaves it. */
+static uint32_t slopes_of_softmax(plan_matcher *m, uint32_t node, uint32_t *choice)
+{
+    uint32_t below = scaled(m, node);
+    *choice = WG_NONE;
+    if (below != WG_NONE && plan_match_cover(m, node)) node = below;
+    if (!is_row(m, node, WG_OP_Select)) return node;
+    *choice = node;
+    for (uint32_t k = 1; k < 3; k++) {
+        uint32_t none = plan_match_operand(m, node, 3 - k);
+        while (is_row(m, none, WG_OP_Broadcast)) none = plan_match_operand(m, none, 0);
+        if (none != WG_NONE && plan_is_number(m->graph, none, 0)) return plan_match_operand(m, node, k);
+    }
+    return WG_NONE;
+}
+
+/* w g - w sum(w g), w an exponential: answers g; w. */
+static uint32_t slopes_of_weights(plan_matcher *m, uint32_t node, uint32_t *weights)
+{
+    uint32_t product = plan_match_operand(m, node, 0), spread = plan_match_operand(m, node, 1), sums, last;
+    if (!is_row(m, node, WG_OP_Sub) || !is_row(m, product, WG_OP_Mul) || !is_row(m, spread, WG_OP_Mul)) return WG_NONE;
+    if (!plan_match_pair(m, spread, WG_OP_BroadcastAlong, &sums, weights) || !is_row(m, *weights, WG_OP_Exp)) return WG_NONE;
+    uint32_t sum = operand_is(m, sums, 0, WG_OP_SumAlong), at = plan_match_operand(m, product, 0) == *weights ? 0 : 1;
+    if (sum == WG_NONE || plan_match_operand(m, sum, 0) != product || plan_match_operand(m, product, at) != *weights) return WG_NONE;
+    last = node_at(m, node)->rank - 1u;
+    if (attribute(m, sums, GRAPH_ATTRIBUTE(BroadcastAlong, axis)) != last || attribute(m, sum, GRAPH_ATTRIBUTE(SumAlong, axis)) != last) return WG_NONE;
+    bool good = plan_match_cover(m, node) && plan_match_cover(m, product) && plan_match_cover(m, spread) && plan_match_cover(m, sums);
+    return good && plan_match_cover(m, sum) ? plan_match_operand(m, product, 1 - at) : WG_NONE;
+}
+
+/* The choice goes back through that of the softmax's operand: by the same condition, of the same side. */
+static bool chooses_alike(const plan_matcher *m, uint32_t choice, uint32_t of, uint32_t slopes)
+{
+    if (choice == WG_NONE) return !is_row(m, of, WG_OP_Select);
+    if (!is_row(m, of, WG_OP_Select) || plan_match_operand(m, choice, 0) != plan_match_operand(m, of, 0)) return false;
+    uint32_t side = plan_match_operand(m, choice, 1) == slopes ? 1 : 2, hidden = plan_match_operand(m, of, 3 - side);
+    return is_constant(m, hidden);
+}
+
+uint32_t plan_piece_slopes(plan_matcher *m, uint32_t root)
+{
+    uint32_t scores = plan_match_operand(m, root, 1), choice, weights;
+    if (!m->readership || node_at(m, root)->rank < 2) return WG_NONE;
+    if (!is_row(m, scores, WG_OP_Mul) && !is_row(m, scores, WG_OP_Sub) && !is_row(m, scores, WG_OP_Select)) return WG_NONE;
+    uint32_t inner = slopes_of_softmax(m, scores, &choice), slopes = inner == WG_NONE ? WG_NONE : slopes_of_weights(m, inner, &weights);
+    if (slopes == WG_NONE || !is_row(m, slopes, WG_OP_MatMul) || !plan_match_cover(m, slopes)) return WG_NONE;
+    uint32_t left = product_of_left(m, scores, WG_NONE, false, root), values = product_of_left(m, weights, plan_match_operand(m, slopes, 0), true, root);
+    if (left == WG_NONE || values == WG_NONE) return WG_NONE;
+    uint32_t of = plan_piece_softmax(m, weights), product = of != WG_NONE && chooses_alike(m, choice, of, inner) ? plan_piece_scores(m, of) : WG_NONE;
+    if (product == WG_NONE || product == slopes || (choice != WG_NONE && !plan_match_cover(m, choice))) return WG_NONE;
+    m->results[m->result_count++] = values;
+    m->results[m->result_count++] = left;
+    return product;
+}

@@ -187,6 +187,8 @@ bool plan_order_make(wg_plan *plan, plan_work *work, const uint32_t *producer, u
     if (reads >= WG_NONE || !seen || !other || !take_room(&s, &work->memory, (uint32_t)reads)) return base_fail_memory(error);
     list_values(&s, seen);
     double least = schedule(&s, POLICY_RECORDED, order);
+    for (uint32_t stage = 0; stage < plan->stage_count; stage++)
+        if (!s.done[stage]) return base_fail(error, WG_INTERNAL, "plan: stage %u waits for what waits for it", stage);
     for (policy how = POLICY_RECORDED + 1; how < POLICY_COUNT; how++) {
         double peak = schedule(&s, how, other);
         if (peak >= least) continue;

@@ -94,7 +94,7 @@ bool plan_probe_shape(const wg_graph *graph, const plan_probes *probes, uint32_t
 typedef enum plan_role {
     PLAN_ROLE_SOURCE,
     PLAN_ROLE_COVERED, /* interior of matches that one kernel each serves */
-    PLAN_ROLE_PATTERN, /* its root */
+    PLAN_ROLE_PATTERN, /* its root, and the results that it names */
     PLAN_ROLE_VIRTUAL,
     PLAN_ROLE_COPY, /* a layout row whose value must be stored */
     PLAN_ROLE_TERM, /* what a sum adds up, and what is added up before its last addition: in the unit of that */
@@ -118,7 +118,7 @@ typedef struct plan_units {
     uint8_t *role;       /* [count] plan_role */
     bool *contiguous;    /* [count] the items stand row-major in the stored node below */
     uint32_t *source;    /* [count] index of the stored node below; itself when stored */
-    uint32_t *serving;   /* [count] the match that a PATTERN runs as */
+    uint32_t *serving;   /* [count] the match that a PATTERN runs as (or is a result of) */
     uint32_t *unit;      /* [count] WG_NONE for sources, virtual and covered nodes */
     uint32_t unit_count; /* numbered by their greatest node, ascending */
     plan_form *forms;    /* [unit count] */
@@ -161,7 +161,7 @@ bool plan_members_settle(const wg_plan *plan, plan_work *work, plan_units *units
 bool plan_programs_make(wg_plan *plan, plan_work *work, const plan_units *units, uint32_t *producer, wg_error *error);
 
 /* elect.c: the rest of the elections; serving [count]: the match that a root runs as (WG_NONE), covered [count]: what stands inside of such
- * matches alone. False without memory. */
+ * matches alone. Named results have the match too and are not covered. False without memory. */
 bool plan_elect(wg_plan *plan, plan_work *work, const plan_probes *probes, uint32_t *serving, bool *covered);
 /* serve.c: whether one kernel serves a match. */
 bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match);

@@ -86,7 +86,11 @@ static bool make_pattern(builder *b, plan_stage *stage, uint32_t unit, uint32_t 
             stage->reads[stage->read_count++] = read_of(b, operand);
         }
     }
-    return give_write(b, stage, index);
+    stage->writes = base_arena_take(&b->plan->memory, ((size_t)match->result_count + 1) * sizeof *stage->writes);
+    if (!stage->writes) return false;
+    for (uint32_t r = 0; r < match->result_count; r++) stage->writes[stage->write_count++] = (plan_write){.node = match->results[r]};
+    stage->writes[stage->write_count++] = (plan_write){.node = match->root};
+    return true;
 }
 
 /* A copy walks the items in row-major order: of its own map, or where the row keeps that order, of its operand's. */

@@ -158,12 +158,41 @@ static bool attention_served(const asking *a)
     return !plan_match_holds(a->match, root->operands[1]) && !plan_match_holds(a->match, product->operands[0]) && !plan_match_holds(a->match, product->operands[1]);
 }
 
+static const wg_node *operand_at(const asking *a, const wg_node *node, uint32_t operand)
+{
+    return graph_node(a->plan->graph, graph_operands(a->plan->graph, node)[operand]);
+}
+
+/* Of f32, as its kind has it, what the five products read from outside but for the weights and slopes between them. */
+static bool attention_gradient_served(const asking *a)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < a->match->node_count; i++) {
+        const wg_node *node = graph_node(a->plan->graph, a->match->nodes[i]);
+        int64_t told = GRAPH_BY_RULE;
+        if (node->op == WG_OP_SumAlong) told = graph_attribute(a->plan->graph, node, GRAPH_ATTRIBUTE(SumAlong, accumulate));
+        if (node->op == WG_OP_MatMul) {
+            told = graph_attribute(a->plan->graph, node, GRAPH_ATTRIBUTE(MatMul, accumulate));
+            bool f32 = node->kind == WG_KIND_F32 && operand_at(a, node, 0)->kind == WG_KIND_F32 && operand_at(a, node, 1)->kind == WG_KIND_F32;
+            if (!f32 || node->rank > PLAN_STRIDED_BATCH_AXES + 2) return false;
+            for (uint32_t k = 0; k < 2; k++) { /* a product of two products would not be computed */
+                const wg_node *operand = operand_at(a, node, k);
+                if (operand->op == WG_OP_MatMul && plan_match_holds(a->match, graph_operands(a->plan->graph, node)[k])) return false;
+            }
+            count++;
+        }
+        if (told != GRAPH_BY_RULE && told != WG_KIND_F32) return false;
+    }
+    return count == 5;
+}
+
 bool plan_is_served(const wg_plan *plan, const plan_probes *probes, const plan_match *match)
 {
     const asking *a = &(asking){plan, probes, match};
     const char *formula = plan_pattern_formula(match->pattern);
     if (!formula) return false;
     if (!strcmp(formula, "attention")) return attention_served(a);
+    if (!strcmp(formula, "attention_gradient")) return attention_gradient_served(a);
     const wg_node *root = graph_node(a->plan->graph, a->match->root), *windows = covered_row(a, WG_OP_Permute, NULL, WG_OP_Unfold);
     const wg_node *matrix = windows ? covered_row(a, WG_OP_Reshape, windows, WG_OP_COUNT) : NULL;
     if (!strncmp(formula, "grouped", 7)) return groups_served(a, root, windows, matrix);

@@ -111,7 +111,8 @@ plan_operand plan_unit_operand(const wg_plan *plan, const plan_units *units, uin
         uint32_t below = plan_unit_real(plan, units, plan_operand_index(plan, value, 0));
         if (plan_node(plan, below)->shape == form->cell) return (plan_operand){below, true};
     }
-    return (plan_operand){value, plan_node(plan, value)->shape == form->cell};
+    bool on_cells = units->role[member] != PLAN_ROLE_FOLD && plan_node(plan, member)->shape == form->cell;
+    return (plan_operand){value, on_cells}; /* its own lengths may have other names */
 }
 
 /* ---- roles ---- */
@@ -356,10 +357,20 @@ static void hand_down(grouping *g, uint32_t index)
         push(g, below, above->height, above->units[k], same ? above->spread[k] : axis);
 }
 
+/* Lengths may be equal as numbers alone (3 n and 9): units walk one shape, by its name, and what is spread over the other is read as stored. */
+static bool is_of_another_shape(const grouping *g, const wg_node *reader, uint32_t operand)
+{
+    return g->units->role[operand] == PLAN_ROLE_VIRTUAL && plan_node(g->plan, operand)->shape != reader->shape;
+}
+
 static void push_operands(grouping *g, uint32_t index, uint32_t height, uint32_t unit)
 {
     const wg_node *node = plan_node(g->plan, index);
-    for (uint32_t k = 0; k < node->operand_count; k++) push(g, plan_operand_index(g->plan, index, k), height, unit, PLAN_AXIS_NONE);
+    bool map = g->units->role[index] == PLAN_ROLE_MAP;
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+        uint32_t operand = plan_operand_index(g->plan, index, k);
+        push(g, operand, height, map && is_of_another_shape(g, node, operand) ? WG_NONE : unit, PLAN_AXIS_NONE);
+    }
 }
 
 /* Of a product, or of a part of a sum: its terms stand in its unit, what these read above. */
@@ -440,6 +451,7 @@ static bool conforms(const group *unit, const plan_form *form, int32_t spread, u
         return read && spread < PLAN_AXIS_ALL && own->axis == PLAN_AXIS_NONE && form->axis == PLAN_AXIS_NONE;
     }
     if (spread != PLAN_AXIS_NONE && (spread != form->axis || shape != form->cell)) return false;
+    if (form->axis != PLAN_AXIS_NONE && shape != form->space && shape != form->cell) return false;
     if (own->space == form->space) return own->axis == PLAN_AXIS_NONE || own->axis == form->axis;
     return own->axis == PLAN_AXIS_NONE && own->space == form->cell && spread == PLAN_AXIS_NONE;
 }
@@ -524,10 +536,17 @@ static bool place_row(grouping *g, uint32_t index)
     return set_reads(g, unit, reads, count);
 }
 
-/* What a match reads is read where its root stands. */
-static void push_match(grouping *g, const plan_match *match, uint32_t height)
+/* What a match reads is read where its root stands, and its named results stand with that, above all of their readers. */
+static void place_match(grouping *g, const plan_match *match, uint32_t index)
 {
-    for (uint32_t i = 0; i < match->node_count; i++) push_operands(g, g->plan->index[match->nodes[i]], height, WG_NONE);
+    if (g->plan->closure[index] != match->root) return; /* a result: placed with the root, which is behind it */
+    for (uint32_t r = 0; r < match->result_count; r++) {
+        uint32_t height = g->above[g->plan->index[match->results[r]]].height;
+        if (height > g->above[index].height) g->above[index].height = height;
+    }
+    uint32_t unit = new_group(g, index, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
+    for (uint32_t r = 0; r < match->result_count; r++) g->units->unit[g->plan->index[match->results[r]]] = unit;
+    for (uint32_t i = 0; i < match->node_count; i++) push_operands(g, g->plan->index[match->nodes[i]], g->groups[unit].height, WG_NONE);
 }
 
 static bool place(grouping *g, uint32_t i)
@@ -542,11 +561,7 @@ static bool place(grouping *g, uint32_t i)
     case PLAN_ROLE_PIECES: push_terms(g, i, new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE})); break;
     case PLAN_ROLE_VIRTUAL: hand_down(g, i); break;
     case PLAN_ROLE_COVERED: break;
-    case PLAN_ROLE_PATTERN: {
-        uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});
-        push_match(g, &g->plan->matches[units->serving[i]], g->groups[unit].height);
-        break;
-    }
+    case PLAN_ROLE_PATTERN: place_match(g, &g->plan->matches[units->serving[i]], i); break;
     case PLAN_ROLE_COPY:
     case PLAN_ROLE_CALL: {
         uint32_t unit = new_group(g, i, (plan_form){WG_NONE, WG_NONE, PLAN_AXIS_NONE});

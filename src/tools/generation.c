@@ -89,10 +89,13 @@ void generation_clean(base_string *text)
 
 /* ---- one token ---- */
 
-static int64_t last_token(const generation *g)
+static bool ends_text(const generation *g, int32_t token)
 {
     wg_model_facts facts = {.size = sizeof facts};
-    return wg_model_spec_facts(g->spec, &facts) ? facts.end : -1;
+    if (!wg_model_spec_facts(g->spec, &facts)) return false;
+    for (uint32_t i = 0; i < facts.end_count; i++)
+        if (facts.ends[i] == token) return true;
+    return false;
 }
 
 /* The token that these logits and the sequence give: a function of them, of seed and place, so that guesses change nothing. */
@@ -102,7 +105,7 @@ static generation_end choose(generation *g, const float *logits, bool shown)
     if (g->most >= 0 && (int64_t)made >= g->most) return GENERATION_LENGTH;
     int32_t token = wg_sampler_next(&g->sampler, logits, wg_runner_vocabulary(g->runner), g->tokens, g->count, g->count, &g->error);
     if (token < 0 || !keep(g, &token, 1)) return GENERATION_FAILED;
-    if (token == last_token(g)) return GENERATION_END;
+    if (ends_text(g, token)) return GENERATION_END;
     const char *part = wg_tokenizer_stream_put(g->stream, token, &length, &g->error);
     if (!part) return GENERATION_FAILED;
     base_string_put(&g->text, part, length);

@@ -140,7 +140,7 @@ static void print_wrapped(const char *text)
 
 static void print_help(const tool_verb *verb)
 {
-    printf("wengert %s: %s\n\nusage: wengert %s %s\n\n", verb->name, verb->summary, verb->name, verb->usage);
+    printf("wengert %s: %s\n\nusage: wengert %s%s%s\n\n", verb->name, verb->summary, verb->name, verb->usage[0] ? " " : "", verb->usage);
     for (size_t i = 0; i < COUNT(options); i++) {
         if (!lists(verb->options, options[i].name)) continue;
         char left[64];
@@ -249,7 +249,7 @@ static int read_call(tool_call *call, int count, char **arguments)
     }
     call->json = tool_value(call, "json") != NULL;
     if (call->word_count < call->verb->least || call->word_count > call->verb->most)
-        return tool_usage(call, "usage: wengert %s %s", call->verb->name, call->verb->usage);
+        return tool_usage(call, "usage: wengert %s%s%s", call->verb->name, call->verb->usage[0] ? " " : "", call->verb->usage);
     return -1;
 }
 
@@ -274,7 +274,7 @@ static int set_threads(const tool_call *call)
 static void warn_environment(void)
 {
     extern char **environ;
-    static const char *const known[] = {"WENGERT_THREADS=", "WENGERT_SIMD=", "WENGERT_EXPLAIN=", "WENGERT_OFFLINE="};
+    static const char *const known[] = {"WENGERT_THREADS=", "WENGERT_SIMD=", "WENGERT_MEMORY=", "WENGERT_EXPLAIN=", "WENGERT_OFFLINE="};
     for (char **variable = environ; *variable; variable++) {
         if (strncmp(*variable, "WENGERT_", 8)) continue;
         bool is_known = false;
@@ -338,7 +338,8 @@ static int unknown_verb(int count, char **arguments)
     const char *nearest = NULL;
     unsigned least = 3;
     if (count == 1 && print_family(arguments[0], stderr)) return TOOL_USAGE;
-    snprintf(name, sizeof name, count > 1 && !strcmp(arguments[0], "model") ? "%s %s" : "%s", arguments[0], count > 1 ? arguments[1] : "");
+    bool family = count > 1 && !strcmp(arguments[0], "model");
+    snprintf(name, sizeof name, family ? "%s %s" : "%s", arguments[0], family ? arguments[1] : "");
     for (size_t i = 0; i < COUNT(verbs); i++)
         if (distance(name, verbs[i].name) < least) {
             least = distance(name, verbs[i].name);
@@ -347,7 +348,7 @@ static int unknown_verb(int count, char **arguments)
     if (distance(name, "model") < least) nearest = "model";
     fprintf(stderr, "wengert: there is no verb %s", name);
     if (nearest) fprintf(stderr, "; did you mean %s?", nearest);
-    fputs(nearest ? "\n" : "; see wengert --help\n", stderr);
+    fputs(nearest ? "\n" : family ? "; see wengert model --help\n" : "; see wengert --help\n", stderr);
     return TOOL_USAGE;
 }
 

@@ -203,8 +203,8 @@ static void put_text(const explanation *e, base_string *text)
     const wg_plan *plan = e->running.plan;
     wg_plan_figures figures;
     wg_plan_figures_of(plan, &figures);
-    base_string_printf(text, "%u stages for %u nodes; kernels %s, %s, %u thread%s\n", e->count, figures.evaluated, e->level, fma_word(), e->threads,
-                       e->threads == 1 ? "" : "s");
+    base_string_printf(text, "%u stage%s for %u node%s; kernels %s, %s, %u thread%s\n", e->count, e->count == 1 ? "" : "s", figures.evaluated,
+                       figures.evaluated == 1 ? "" : "s", e->level, fma_word(), e->threads, e->threads == 1 ? "" : "s");
     if (e->measured) {
         base_string_printf(text, "roofs: %.0f GFLOP/s (multiply-adds in f32), %.1f GB/s (reading memory)\n", e->roofs.operations * 1e-9, e->roofs.bytes * 1e-9);
         for (uint32_t i = 0; i < e->zeros.made && i < SHOWN_ZEROS; i++) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Files as a whole: reading, mapping, and writes that leave the old file or the new one. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* memfd_create */
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,6 +144,33 @@ static void refuses_files_that_are_too_large(void **state)
     assert_int_equal(error.code, WG_SIZE);
 }
 
+#define ECHO ((size_t)1 << 24)
+
+/* Blocks whose every 16 MiB are the same ones, so that gigabytes take no memory. */
+static void *echoing(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    if (block) munmap(block, (old_bytes + ECHO - 1) / ECHO * ECHO);
+    size_t room = (new_bytes + ECHO - 1) / ECHO * ECHO;
+    char *made = room ? mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : NULL;
+    for (size_t at = 0; at < room; at += ECHO)
+        if (mmap(made + at, ECHO, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, *(int *)user, 0) == MAP_FAILED) abort();
+    return made;
+}
+
+static void ends_what_has_no_end(void **state)
+{
+    (void)state;
+    base_file file;
+    wg_error error = {0};
+    int memory = memfd_create("echo", 0);
+    assert_int_equal(ftruncate(memory, ECHO), 0);
+    const wg_allocator allocator = {echoing, &memory};
+    assert_false(base_file_read(&allocator, "/dev/zero", SIZE_MAX, &file, &error));
+    assert_int_equal(error.code, WG_SIZE);
+    assert_message_has(&error, "/dev/zero is larger than 4294967296 bytes");
+    close(memory);
+}
+
 static void reads_pipes(void **state)
 {
     (void)state;
@@ -267,6 +295,7 @@ int main(void)
         cmocka_unit_test(keeps_permissions_and_links),
         cmocka_unit_test(reports_what_is_not_there),
         cmocka_unit_test(refuses_files_that_are_too_large),
+        cmocka_unit_test(ends_what_has_no_end),
         cmocka_unit_test(reads_pipes),
         cmocka_unit_test(writes_to_what_is_no_regular_file),
         cmocka_unit_test(keeps_the_old_file_when_the_disk_is_full),

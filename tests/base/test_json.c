@@ -188,7 +188,7 @@ static void limits_nesting(void **state)
     good(text);
     memset(text, '[', BASE_JSON_DEPTH + 1);
     memset(text + BASE_JSON_DEPTH + 1, ']', BASE_JSON_DEPTH + 1);
-    refuse(text, "nested");
+    REFUSED(read_json, text, strlen(text), WG_SIZE, "nested");
 }
 
 static void tells_the_place(void **state)

@@ -276,6 +276,8 @@ static void exact_numbers(void **state)
     assert_true(base_number_exact((base_number){.u = UINT64_MAX}, WG_KIND_U64, WG_KIND_U64, &same) && same.u == UINT64_MAX);
     assert_true(exact((base_number){.d = -0.0}, WG_KIND_F64, WG_KIND_U8));
     assert_true(exact((base_number){.d = __builtin_nan("")}, WG_KIND_F64, WG_KIND_F16));
+    for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++)
+        if (base_kind_is_block(kind)) assert_false(exact((base_number){.d = 2}, WG_KIND_F64, kind) || exact((base_number){.u = 2}, kind, WG_KIND_F32));
     assert_false(exact((base_number){.d = __builtin_nan("")}, WG_KIND_F64, WG_KIND_I32));
     assert_false(exact((base_number){.d = __builtin_inf()}, WG_KIND_F32, WG_KIND_U64));
     assert_false(exact((base_number){.d = 0.5}, WG_KIND_F64, WG_KIND_I32) || exact((base_number){.d = 0.5}, WG_KIND_F64, WG_KIND_BOOL));

@@ -337,6 +337,51 @@ static void errors(void **state)
     assert_string_equal(wg_code_name(WG_CODE_COUNT), "unknown");
 }
 
+/* Bytes that this process has in memory. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%llu %llu", &size, &resident), 2);
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Takes blocks and writes them until there are no more, then frees them. How many there were. */
+static int granted(const wg_allocator *own, void **taken, int most, size_t block)
+{
+    int count = 0;
+    while (count < most && (taken[count] = base_allocate(own, block))) memset(taken[count++], 1, block);
+    for (int i = 0; i < count; i++) base_free(own, taken[i], block);
+    return count;
+}
+
+/* Small blocks come to an end some 64 MiB behind a context's limit, large ones before they are taken; and what was freed can be had again. */
+static void bounded_memory(void **state)
+{
+    (void)state;
+    enum { BLOCK = 1 << 16, MOST = 1 << 14, MORE = 192 << 20 };
+    static void *taken[MOST];
+    wg_context_options options = {.size = sizeof options, .memory = resident_bytes() + MORE};
+    wg_context *context = wg_context_new(&options, NULL);
+    const wg_allocator *own = base_allocator(context);
+    assert_non_null(context);
+    assert_in_range(granted(own, taken, MOST, BLOCK), MORE / 2 / BLOCK, 2 * MORE / BLOCK);
+    assert_null(base_allocate_aligned(own, (size_t)1 << 30));
+    assert_null(base_allocate(own, SIZE_MAX - 100));
+#if !defined(__SANITIZE_ADDRESS__) /* which keeps what is freed for a while */
+    assert_in_range(granted(own, taken, MOST, BLOCK), MORE / 2 / BLOCK, 2 * MORE / BLOCK);
+    void *first = base_allocate(own, MORE / 2), *second = base_allocate(own, MORE / 2), *third = base_allocate(own, MORE / 2); /* nobody writes them yet */
+    assert_non_null(first);
+    assert_null(second && third ? third : NULL);
+    base_free(own, first, MORE / 2);
+    base_free(own, second, MORE / 2);
+    base_free(own, third, MORE / 2);
+#endif
+    wg_context_free(context);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "environment") == 0) return environment_child();
@@ -346,6 +391,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(arenas, setup, teardown),
         cmocka_unit_test_setup_teardown(pools, setup, teardown),
         cmocka_unit_test(large_blocks),
+        cmocka_unit_test(bounded_memory),
         cmocka_unit_test(checked_sizes),
         cmocka_unit_test_setup_teardown(contexts, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_options, setup, teardown),

@@ -30,6 +30,8 @@ INSTEAD = [
     ("integer powers", "a negative exponent of an integer gives a float; there a rational", "*", "(*⍥(0.0+))"),
     ("whole matrices", "⌹ of integers is float; there a rational", "⌹", "(⌹⍥(0.0+))"),
     ("NaN and infinity as integers", "ₓ saturates what it computes; there it fails", "⊢ₓ", "(⊢ₓ(¯9E15⌈9E15⌊⊢))"),
+    ("unsorted bounds", "⍸ asks for bounds in order; what others have is left open", "⍸", "(⍸⊘{(<⍺)⍸⍵})"),
+    ("factorials", "! of whole numbers is whole; there 1 is a bit less", "!", "(1E¯14×⌊0.5+1E14×!)"),
 ]
 
 
@@ -97,7 +99,7 @@ def agree_parts(a, b, loose=1e-9):
 def contracted(expression, there, here):
     """An axis of length 1 stretches in f.g, and integers beside fixed ones have the kind of arithmetic; there single items alone stretch, and each keeps its width."""
     product = re.search(r"\S\.[^\s\d\[]", expression)
-    return product and ((there == "ERROR LENGTH" and not here.startswith("ERROR")) or (re.search("ₓ[₁₂₄₈]", expression) and same_but_kinds(there, here)))
+    return product and (there == "ERROR LENGTH" or (re.search("ₓ[₁₂₄₈]", expression) and same_but_kinds(there, here)))
 
 
 def divisors(expression, there, here):
@@ -111,6 +113,8 @@ def divisors(expression, there, here):
 def of_nothing(expression, there, here):
     """What fails on prototypes has an empty result, and empties have the kinds of results; there some functions fail under ⍤, and some keep their argument's kind."""
     empty = re.compile(r"⍬|(\d+ )*0( \d+)*⍴")
+    within = re.compile(r"\((?:\d+ )*0(?: \d+)*⍴[^()]*\)|⍬")
+    if "⍤" in expression and within.search(there) and same_but_kinds(within.sub("⍬", there), within.sub("⍬", here)): return True
     if "⍤" in expression and there in ("ERROR DOMAIN", "ERROR INDEX"): return empty.match(here)
     if empty.match(here) and ('["' in there or (empty.match(there) and re.search("[⍤⊗]", expression))): return True
     return empty.match(there) and "⊂" in there and same_but_kinds(there, here)
@@ -118,7 +122,7 @@ def of_nothing(expression, there, here):
 
 def partly_keyed(expression, there, here):
     """Arrays of which some positions have keys are sorted; there that fails."""
-    return re.search("[<>]", expression) and there == "ERROR DOMAIN" and not here.startswith("ERROR") and '":' in here
+    return re.search("[<>]", expression) and there == "ERROR DOMAIN" and not here.startswith("ERROR") and '":' in expression + here
 
 
 def unordered(expression, there, here):
@@ -136,11 +140,33 @@ def mixed_rows(expression, there, here):
     return re.search("[,⍪]", expression) and re.search(r'"|\[', here) and same_but_kinds(there, here)
 
 
+def hidden(expression, there, here):
+    """What has no divisor or no root is an error beside NaN, too; there NaN in an array hides it."""
+    return re.search("[∨∧√]", expression) and "$n" in expression and here == "ERROR DOMAIN" and "$n" in there
+
+
+def endless_matrix(expression, there, here):
+    """⌹ of infinite numbers is NaN; there it may be an infinity."""
+    return "⌹" in expression and "∞" in expression and "∞" in there and here == there.replace("¯∞", "$n").replace("∞", "$n")
+
+
+def inverted(expression, there, here):
+    """What is done along an axis has an inverse; there it has none."""
+    return re.search(r"⍠[^)]*\)⍣¯1", expression) and there == "ERROR DOMAIN"
+
+
+def selected(expression, there, here):
+    """A selection may be wrong in several places: which one is told is left open."""
+    kinds = "ERROR DOMAIN", "ERROR INDEX", "ERROR RANK", "ERROR LENGTH"
+    return re.search("[⊃⌷]", expression) and there in kinds and here in kinds
+
+
 # Departures that are told by what is there: the name, what decides.
 TOLD = [("NaN and infinity as integers", endless), ("kinds in a strand", strands), ("integers that grow", grown), ("narrow floats", narrow),
         ("complex infinity", infinite), ("contractions", contracted), ("divisors of floats", divisors), ("failures on prototypes", of_nothing),
         ("sorts of partly keyed arrays", partly_keyed), ("complex numbers beside NaN", unordered), ("no matrices", no_matrices),
-        ("rows of mixed arrays", mixed_rows)]
+        ("rows of mixed arrays", mixed_rows), ("NaN beside errors", hidden), ("infinite matrices", endless_matrix), ("inverses along axes", inverted),
+        ("selections with several errors", selected)]
 
 
 class Speaker:
@@ -154,13 +180,13 @@ class Speaker:
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
 
-    def ask(self, code):
+    def ask(self, code, seconds=SECONDS):
         """The answer to a program; None where there is none: it crashed or hangs."""
         if not self.process or self.process.poll() is not None: self.start()
         try:
-            self.process.stdin.write(json.dumps({"id": 1, "code": code, "timeout": SECONDS}).encode() + b"\n")
+            self.process.stdin.write(json.dumps({"id": 1, "code": code, "timeout": seconds}).encode() + b"\n")
             self.process.stdin.flush()
-            line = self.process.stdout.readline() if self.selector.select(SECONDS + 10) else b""
+            line = self.process.stdout.readline() if self.selector.select(seconds + 10) else b""
         except BrokenPipeError:
             line = b""
         if not line.strip():
@@ -185,7 +211,9 @@ def theirs(speaker, names, expression):
 
 
 def ours(speaker, names, expression):
-    answer = speaker.ask(f"{names}•literal⁻ ({expression})")
+    code = f"{names}•literal⁻ ({expression})"
+    answer = speaker.ask(code)
+    if answer and answer["error"] and answer["error"]["kind"] == "TIMEOUT": answer = speaker.ask(code, 20 * SECONDS) # others may have had the processor
     if answer is None: return "GONE"
     return "ERROR " + answer["error"]["kind"] if answer["error"] else answer["display"]
 
@@ -202,11 +230,11 @@ def plain(text):
 
 
 # There, no items with keys have no kind.
-EMPTY = r"""(?:⍬\S*?|""|\(?0⍴(?:⊂?(?:"[^"]*"|\[[^\[\]]*\])\S*?|[^ ()\[\]]*)\)?)"""
+EMPTY = r"""(?:⍬\S*?|""|\(?#⍴(?:⊂?(?:"[^"]*"|\[[^\[\]]*\])\S*?|[^ ()\[\]]*)\)?)"""
 
 
 def as_pattern(text):
-    return EMPTY.join(re.escape(part) for part in re.split(r"\(⍬:⍬\)|⍬:⍬", text))
+    return EMPTY.join(re.escape(NUMBER.sub("#", part)) for part in re.split(r"\(⍬:⍬\)|⍬:⍬", text))
 
 
 def agree(a, b, loose=0.0):
@@ -215,11 +243,17 @@ def agree(a, b, loose=0.0):
     if a.startswith("ERROR") or b.startswith("ERROR"): return False
     a, b = plain(a), plain(b)
     loose = max(loose, 1e-2 if "ₕ" in a else 1e-4 if "ₛ" in a else 1e-9)
-    if "⍬:⍬" in a: return re.fullmatch(as_pattern(a), b) is not None
-    if NUMBER.sub("#", a) != NUMBER.sub("#", b): return False
+    empties = "⍬:⍬" in a
+    if empties and re.fullmatch(as_pattern(a), NUMBER.sub("#", b)) is None: return False
+    if not empties and NUMBER.sub("#", a) != NUMBER.sub("#", b): return False
+    if empties: a, b = a.replace("0⍴", "⍴"), b.replace("0⍴", "⍴")
     x, y = [number(n) for n in NUMBER.findall(a)], [number(n) for n in NUMBER.findall(b)]
+    if len(x) != len(y): return False
     largest = max([abs(n) for n in x if abs(n) < 1e300] or [0])
     return all(p == q or abs(p - q) <= loose * max(abs(p), abs(q)) + 1e-13 * min(largest, 1) + 1e-15 for p, q in zip(x, y))
+
+
+KEYS = "({⍺ ⍵}⌸)"
 
 
 class Judge:
@@ -244,6 +278,10 @@ class Judge:
             return "complex numbers as integers"
         for name, decides in TOLD:
             if decides(names + expression, a, b): return name
+        if KEYS in expression: # other values make other groups
+            ungrouped = names, expression.replace(KEYS, "⊢")
+            there, here = self.both(*ungrouped)
+            if not agree(there, here): return self.rule(*ungrouped, there, here)
         return "rationals" if "ᵣ" in a and "ᵣ" not in b else None
 
     def end(self):

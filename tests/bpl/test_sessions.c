@@ -104,8 +104,40 @@ static void test_stopped_again_and_again(void **state)
     bpl_world_close(&w);
 }
 
+static uint64_t resident_bytes(void)
+{
+    unsigned long long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%llu %llu", &size, &resident), 2);
+    fclose(file);
+    return resident * 4096;
+}
+
+/* What asks for more than there is, in few blocks or in very many, is LIMIT, and the session goes on. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    static const char *const greedy[] = {"≢{⍵ (⍵+1)}¨⍳10000000", "≢(2e7⍴1)⊂⍳2e7", "≢{⍵,⊂⍵}⍣{0}⍬", "+/,(⍳1e5)×⊗⍳1e3", "x←⍬ ⋄ {x,←⊂,⍵}¨⍳1e7"};
+    wg_context_options options = {.size = sizeof options, .threads = 1, .memory = resident_bytes() + ((uint64_t)256 << 20)};
+    wg_context *context = wg_context_new(&options, NULL);
+    wg_bpl_options own = {.size = sizeof own, .context = context};
+    wg_bpl *bpl = wg_bpl_new(&own, NULL);
+    wg_bpl_outcome outcome;
+    assert_non_null(bpl);
+    for (size_t i = 0; i < sizeof greedy / sizeof *greedy; i++) {
+        bool good = wg_bpl_run(bpl, NULL, greedy[i], strlen(greedy[i]), &outcome);
+        if (good || strcmp(outcome.kind, "LIMIT")) fail_msg("%s: %s", greedy[i], good ? outcome.display : outcome.report);
+        assert_true(resident_bytes() < options.memory + ((uint64_t)256 << 20));
+        assert_true(wg_bpl_run(bpl, NULL, "+/⍳1000000", strlen("+/⍳1000000"), &outcome));
+        assert_string_equal(outcome.display, "499999500000");
+    }
+    wg_bpl_free(&bpl);
+    wg_context_free(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_stopped_again_and_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_stopped_again_and_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

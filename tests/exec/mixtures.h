@@ -31,6 +31,7 @@ typedef struct maker {
     int64_t most; /* items of a value */
     dim dims[MOST_DIMS];
     bool named, wild, differentiated;
+    bool mixed; /* lengths of extents that are equal to others as numbers alone meet; nothing is bound again */
     wg_value values[MOST_VALUES];
     uint32_t value_count;
     wg_symbol inputs[MOST_INPUTS];
@@ -173,21 +174,24 @@ static wg_value pick(maker *m, uint32_t least_rank)
     return new_value(m, m->kind, least_rank);
 }
 
-static bool same_sizes(wg_value a, wg_value b)
+/* mixed: as numbers alone. */
+static bool same_lengths(wg_value a, wg_value b, bool mixed)
 {
     if (wg_value_kind(a) != wg_value_kind(b) || wg_value_rank(a) != wg_value_rank(b)) return false;
     for (uint32_t i = 0; i < wg_value_rank(a); i++) {
         wg_size x = wg_value_size(a, i), y = wg_value_size(b, i);
-        if (x.number != y.number || x.expression != y.expression) return false;
+        if (x.number != y.number || (x.expression != y.expression && !mixed)) return false;
     }
     return true;
 }
+
+static bool same_sizes(wg_value a, wg_value b) { return same_lengths(a, b, false); }
 
 static wg_value like(maker *m, wg_value v)
 {
     for (uint32_t tries = 0; tries < 10; tries++) {
         wg_value other = pick_any(m);
-        if (same_sizes(other, v)) return other;
+        if (same_lengths(other, v, m->mixed)) return other;
     }
     wg_size sizes[WG_MAX_RANK];
     uint32_t rank = sizes_of(v, sizes);

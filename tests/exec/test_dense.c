@@ -73,6 +73,24 @@ static void test_elimination(void **state)
         }
 }
 
+/* Least squares of full rank, tall and wide: panels, halves and chains of every length that differs, the oracle's plain loops and each level's. */
+static void test_reflections(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 1, 1}, {9, 7, 2}, {7, 9, 2}, {17, 16, 1}, {20, 33, 5}, {40, 24, 40}, {300, 20, 3}, {20, 300, 3}, {130, 75, 1}, {75, 75, 9}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int narrow = 0; narrow < 2; narrow++) {
+            int64_t m = sizes[i][0], n = sizes[i][1], sides = sizes[i][2];
+            wg_kind kind = narrow ? WG_KIND_F32 : WG_KIND_F64;
+            test_draws draws = test_draws_new(70 + i);
+            wg_tensor *a = test_tensor_draw(&draws, kind, 3, TEST_SHAPE(2, m, n), -1, 1), *b = test_tensor_draw(&draws, kind, 3, TEST_SHAPE(2, m, sides), -1, 1);
+            test_make_dominant(a);
+            wg_tape *tape = wg_tape_new_kind(NULL, kind);
+            wg_value x = wg_least_squares(wg_input(tape, a), wg_input(tape, b));
+            expect_equivalence(tape, (wg_symbol[]){wg_symbol_of(x)}, 1);
+        }
+}
+
 static wg_tensor *alone(wg_op op, wg_tensor *a, int64_t which, wg_tensor *right)
 {
     wg_error error = {0};
@@ -181,6 +199,44 @@ static void test_lesser_of_extents(void **state)
     wg_tape_free(&tape);
 }
 
+/* ---- stops ---- */
+
+static bool goes_on_for(void *user, double share)
+{
+    (void)share;
+    return --*(int *)user > 0;
+}
+
+/* A factorisation by LAPACK that takes long is left where it is, and its session can run again. */
+static void test_factorisation_is_left(void **state)
+{
+    (void)state;
+    enum { SIDE = 640 };
+    if (!test_row_is_here(WG_OP_Cholesky)) skip();
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new_kind(NULL, WG_KIND_F64);
+    test_draws draws = test_draws_new(5);
+    wg_tensor *a = test_tensor_draw(&draws, WG_KIND_F64, 2, TEST_SHAPE(SIDE, SIDE), -1, 1);
+    wg_symbol root = wg_symbol_of(wg_svd_s(wg_input(tape, a)));
+    wg_network *network;
+    wg_entry *entry = entry_of(&tape, &network, &root, 1);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    int calls = 3;
+    wg_session *stopped = wg_session_new(plan, &(wg_session_options){.size = sizeof(wg_session_options), .progress = goes_on_for, .progress_user = &calls}, &error);
+    assert_false(wg_session_run(stopped, NULL, &error));
+    assert_int_equal(error.code, WG_CANCELLED);
+    wg_error_clear(&error);
+    calls = 1 << 20;
+    if (!wg_session_run(stopped, NULL, &error)) fail_msg("%s", error.message);
+    wg_view view;
+    assert_true(wg_session_read(stopped, root, &view, &error));
+    for (int64_t i = 1; i < SIDE; i++) assert_true(((const double *)view.data)[i] <= ((const double *)view.data)[i - 1]);
+    wg_session_free(&stopped);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 /* ---- what a plan says ---- */
 
 static void test_plan_names_host_rows(void **state)
@@ -211,7 +267,7 @@ static void test_plan_names_host_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_failure), cmocka_unit_test(test_elimination), cmocka_unit_test(test_alone_or_in_a_batch), cmocka_unit_test(test_extents),
+        cmocka_unit_test(test_first_failure), cmocka_unit_test(test_elimination), cmocka_unit_test(test_reflections), cmocka_unit_test(test_factorisation_is_left), cmocka_unit_test(test_alone_or_in_a_batch), cmocka_unit_test(test_extents),
         cmocka_unit_test(test_lesser_of_extents), cmocka_unit_test(test_plan_names_host_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

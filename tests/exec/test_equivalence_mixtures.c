@@ -25,7 +25,11 @@ static void dims_draw(maker *m)
         snprintf(d->name, sizeof d->name, "n%u", i);
         d->size = named ? (wg_extent)(m->tape, d->name, number) : wg_number(number);
         d->bound[0] = number;
-        for (uint32_t k = 1; k < MOST_BOUND; k++) d->bound[k] = chance(m, 25) ? number : bound[below(m, 9)];
+        if (m->mixed && i >= 2) {
+            d->size = wg_number(number = m->dims[i - 2].bound[0]);
+            d->bound[0] = number;
+        }
+        for (uint32_t k = 1; k < MOST_BOUND; k++) d->bound[k] = m->mixed || chance(m, 25) ? number : bound[below(m, 9)];
     }
 }
 
@@ -56,6 +60,8 @@ static void program(uint64_t seed, uint32_t count, maker *m)
     *m = (maker){.draws = test_draws_new(seed), .seed = seed, .kind = kinds[seed % 7], .most = seed % 3 ? 6000 : 60000};
     m->tape = wg_tape_new_kind(NULL, m->kind);
     m->named = chance(m, 40);
+    m->mixed = seed % 8 == 5;
+    m->named = m->named || m->mixed;
     m->wild = chance(m, 50);
     dims_draw(m);
     new_value(m, m->kind, 1);

@@ -173,6 +173,21 @@ static void answer_one(exec_block operation, wg_kind kind, void *result, int64_t
     }
 }
 
+/* Here and there a NaN that is not the one NaN. */
+static void fill_odd_nans(wg_kind kind, void *items, int64_t count)
+{
+    for (int64_t i = random_below(5); i < count && (kind == WG_KIND_F32 || kind == WG_KIND_F64); i += 1 + random_below(40)) {
+        if (kind == WG_KIND_F32) ((uint32_t *)items)[i] = 0xffc00000 + (uint32_t)random_below(9);
+        else ((uint64_t *)items)[i] = 0xfff8000000000000 + (uint64_t)random_below(9);
+    }
+}
+
+/* What a level tells of its NaNs holds. */
+static void expect_one_nan(const exec_kernels *kernels, exec_block operation, wg_kind kind, void *result, int64_t count)
+{
+    if (kernels->one_nan(operation, kind)) assert_false(base_canonical_nan(kind, result, count, false));
+}
+
 static void check(exec_block operation, wg_kind kind, int64_t count, uint32_t scalars)
 {
     size_t bytes = wg_kind_bytes(kind);
@@ -182,6 +197,7 @@ static void check(exec_block operation, wg_kind kind, int64_t count, uint32_t sc
         int64_t items = scalars >> o & 1 ? 1 : count;
         operands[o] = room(items * (int64_t)wg_kind_bytes(its));
         fill_random(its, operands[o], items, true);
+        fill_odd_nans(its, operands[o], items);
     }
     wg_kind answer_kind = facts[operation].answers_bool ? WG_KIND_BOOL : kind;
     int64_t answer_bytes = count * (int64_t)wg_kind_bytes(answer_kind);
@@ -197,6 +213,7 @@ static void check(exec_block operation, wg_kind kind, int64_t count, uint32_t sc
         memset(result, 0x77, (size_t)answer_bytes);
         function(result, (const void *const *)operands, scalars, count);
         EXPECT_SAME(answer_kind, result, expected, count, facts[operation].name);
+        if (answer_kind == kind) expect_one_nan(kernels, operation, kind, result, count);
         if (answer_kind == kind && facts[operation].arity == 2 && !(scalars & 1)) { /* over the first operand */
             memcpy(result, operands[0], (size_t)count * bytes);
             const void *over[2] = {result, operands[1]};
@@ -221,7 +238,7 @@ static void test_operations(void **state)
         }
 }
 
-/* One pass of two operations is the one pass after the other, over its operands too; past the caches NaNs are the one NaN. */
+/* One pass of two operations is the one pass after the other, over its operands too; NaNs are the one NaN. */
 static void check_joined(exec_block first, exec_block second, bool right, wg_kind kind, int64_t count, uint32_t scalars)
 {
     int64_t width = (int64_t)wg_kind_bytes(kind), bytes = count * width;
@@ -229,6 +246,7 @@ static void check_joined(exec_block first, exec_block second, bool right, wg_kin
     for (uint32_t o = 0; o < 3; o++) {
         operands[o] = room(scalars >> o & 1 ? width : bytes);
         fill_random(kind, operands[o], scalars >> o & 1 ? 1 : count, true);
+        fill_odd_nans(kind, operands[o], scalars >> o & 1 ? 1 : count);
     }
     const exec_kernels *base = exec_kernels_at(0);
     uint32_t last = second == EXEC_BLOCK_NEG ? 0 : (scalars >> 2 & 1) << !right;
@@ -239,6 +257,7 @@ static void check_joined(exec_block first, exec_block second, bool right, wg_kin
         if (!function) continue;
         function(result, (const void *const *)operands, scalars, count);
         EXPECT_SAME(kind, result, expected, count, "joined");
+        expect_one_nan(kernels, EXEC_BLOCK_FORMULAS, kind, result, count);
         function(result, (const void *const *)operands, scalars | EXEC_BLOCK_PAST, count);
         EXPECT_SAME(kind, result, expected, count, "joined, past the caches");
         if (scalars & 1) continue;
@@ -283,8 +302,10 @@ static void test_joined(void **state)
         FOR_EACH_LEVEL(kernels) {                                                                                                         \
             kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F32)(result, (const void *[]){x_f32, y_f32, z_f32}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F32, result, expected_f32, count, #name);                                                                 \
+            expect_one_nan(kernels, EXEC_BLOCK_##ENUM, WG_KIND_F32, result, count);                                                       \
             kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F64)(result, (const void *[]){x_f64, y_f64, z_f64}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F64, result, expected_f64, count, #name);                                                                 \
+            expect_one_nan(kernels, EXEC_BLOCK_##ENUM, WG_KIND_F64, result, count);                                                       \
             kernels->block(EXEC_BLOCK_##ENUM, WG_KIND_F16)(result, (const void *[]){x_f16, y_f16, z_f16}, scalars, count);                \
             EXPECT_SAME(WG_KIND_F16, result, expected_f16, count, #name);                                                                 \
         }                                                                                                                                 \
@@ -312,6 +333,8 @@ static void test_formulas(void **state)
         fill_random(WG_KIND_F32, z_f32, count, true);
         fill_random(WG_KIND_F64, z_f64, count, true);
         fill_random(WG_KIND_F16, z_f16, count, true);
+        fill_odd_nans(WG_KIND_F32, x_f32, count);
+        fill_odd_nans(WG_KIND_F64, x_f64, count);
         if (trial >= 8) {
             y_f64[0] = exponents[trial - 8];
             y_f32[0] = (float)y_f64[0];

@@ -292,10 +292,13 @@ static void test_where(void **state)
         for (int64_t i = first; i < end; i++)
             if (condition[i]) expected[count++] = i;
         assert_int_equal(exec_where_count(condition, (exec_range){first, end}), count);
-        result[count] = 77; /* what follows is not ours */
-        exec_where(condition, (exec_range){first, end}, count, result);
-        assert_memory_equal(result, expected, (size_t)count * sizeof *result);
-        assert_int_equal(result[count], 77);
+        FOR_EACH_LEVEL(kernels) {
+            memset(result, 0x41, (size_t)count * sizeof *result);
+            result[count] = 77; /* what follows is not ours */
+            kernels->where(condition, (exec_range){first, end}, count, result);
+            assert_memory_equal(result, expected, (size_t)count * sizeof *result);
+            assert_int_equal(result[count], 77);
+        }
     }
 }
 

@@ -16,13 +16,14 @@ static int compare(wg_kind kind, base_number a, base_number b)
     return (a.u > b.u) - (a.u < b.u);
 }
 
-/* Few different items, so that ties and zeros of both signs abound. */
+/* Few different items, so that ties and zeros of both signs abound; of 64 bits some that differ in the last ones alone. */
 static void fill_ties(wg_kind kind, void *items, int64_t count)
 {
     static const double some[] = {0.0, -0.0, 1, -1, 2.5, -2.5, 100};
     fill_random(kind, items, count, true);
     for (int64_t i = 0; i < count; i++)
         if (random_below(2)) base_number_store(kind, items, i, base_number_from_double(kind, some[random_below(7)]));
+    for (int64_t i = 0; wg_kind_bytes(kind) == 8 && i < count; i += 1 + random_below(3)) ((uint64_t *)items)[i] ^= random_bits() % 3;
 }
 
 static void check_order(wg_kind kind, int64_t outer, int64_t extent, int64_t inner, int64_t wanted, bool descending)

@@ -301,6 +301,72 @@ static void test_what_is_read_elsewhere(void **state)
     }
 }
 
+/* A network whose pool has windows over one another: what comes back to a place is a sum, which the pass of pools side by side has not. */
+static void test_a_network_with_pools_that_overlap(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(89);
+    for (uint32_t number = 0; number < 6; number++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(3, 2, 11, 12 + number), false)),
+                 f = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(5, 2, 3, 3), false)),
+                 b = wg_input(tape, rough(&draws, WG_KIND_F32, 1, TEST_SHAPE(5), false)), wrt[] = {x, f, b};
+        wg_window w = {.size = {2 + number % 2, 3}, .step = {number < 3 ? 1 : 2, 2}, .dilation = {1, 1 + number % 2}};
+        wg_value h = wg_max_pool_general(wg_relu(wg_conv2d(x, f, b, 1, 1)), &w);
+        check(tape, wg_sum(wg_mul(h, h)), wrt, 3, (const wanted[]){{"window_product", 2}, {NULL, 0}}, "a network with pools that overlap");
+    }
+}
+
+/* ---- what only looks like windows ---- */
+
+/* Rows padded by one number and columns by another: [n, c, rows, size, columns, size]. */
+static wg_value padded_apart(wg_value x, double rows, double columns)
+{
+    x = wg_pad(wg_pad(x, 2, 1, 8, rows), 3, 1, 9, columns);
+    return wg_unfold(wg_unfold(x, 2, 3, 1, 1), 4, 3, 1, 1);
+}
+
+static void test_paddings_of_two_numbers(void **state)
+{
+    (void)state;
+    for (int alike = 0; alike < 2; alike++) {
+        test_draws draws = test_draws_new(97);
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 6, 7), false)),
+                 f = wg_input(tape, rough(&draws, WG_KIND_F32, 2, TEST_SHAPE(27, 4), false)), wrt[] = {f};
+        wg_value windows = (wg_permute)(padded_apart(x, 0.5, alike ? 0.5 : 2), (const uint32_t[]){0, 2, 4, 1, 3, 5});
+        wg_value y = wg_matmul(wg_reshape(windows, 2, ((wg_size[]){wg_number(2 * 6 * 7), wg_number(27)})), f);
+        check(tape, wg_sum(wg_mul(y, y)), wrt, 1, (const wanted[]){{"window_product", alike ? 2 : 0}, {NULL, 0}}, "a product of two paddings");
+
+        for (int sums = 0; sums < 2; sums++) {
+            tape = wg_tape_new(NULL);
+            x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 6, 7), false));
+            windows = (wg_permute)(padded_apart(x, -1, alike ? -1 : 2), (const uint32_t[]){0, 1, 2, 4, 3, 5});
+            wg_value places = wg_reshape(windows, 5, ((wg_size[]){wg_number(2), wg_number(3), wg_number(6), wg_number(7), wg_number(9)}));
+            y = sums ? wg_sum_along(places, 4) : wg_narrow(places, 4, 0, 1);
+            for (int i = 1; i < 9 && !sums; i++) y = wg_maximum(y, wg_narrow(places, 4, i, 1));
+            y = wg_reshape(y, 4, ((wg_size[]){wg_number(2), wg_number(3), wg_number(6), wg_number(7)}));
+            const wanted stages[] = {{sums ? "window_total" : "window_maximum_gradient", alike}, {NULL, 0}};
+            check(tape, wg_sum(wg_mul(y, y)), &x, 1, stages, "a pool of two paddings");
+        }
+    }
+}
+
+/* A product that is summed in a wider kind than its items' has its sums in it, with a bias too. */
+static void test_windows_summed_in_a_wider_kind(void **state)
+{
+    (void)state;
+    test_draws draws = test_draws_new(101);
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 6, 7), false)),
+             f = wg_input(tape, rough(&draws, WG_KIND_F32, 2, TEST_SHAPE(27, 4), false));
+    wg_value windows = (wg_permute)(padded_apart(x, 0, 0), (const uint32_t[]){0, 2, 4, 1, 3, 5});
+    wg_value y = wg_matmul_accumulate(wg_reshape(windows, 2, ((wg_size[]){wg_number(2 * 6 * 7), wg_number(27)})), f, WG_KIND_F64);
+    wg_value bias = wg_input(tape, rough(&draws, WG_KIND_F32, 1, TEST_SHAPE(4), false)), wrt[] = {f, bias, x};
+    y = wg_add(y, wg_broadcast_along(bias, 0, 2 * 6 * 7));
+    check(tape, wg_sum(wg_mul(y, y)), wrt, 3, NULL, "a product in a wider kind");
+}
+
 /* ---- image by image ---- */
 
 /* Two convolutions and two pools, forward. */
@@ -403,6 +469,9 @@ int main(void)
         cmocka_unit_test(test_pools_that_overlap),
         cmocka_unit_test(test_rectified_pools_that_overlap),
         cmocka_unit_test(test_a_network),
+        cmocka_unit_test(test_a_network_with_pools_that_overlap),
+        cmocka_unit_test(test_paddings_of_two_numbers),
+        cmocka_unit_test(test_windows_summed_in_a_wider_kind),
         cmocka_unit_test(test_what_is_read_elsewhere),
         cmocka_unit_test(test_images_in_turn),
         cmocka_unit_test(test_images_out_of_turn),

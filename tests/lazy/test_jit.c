@@ -401,6 +401,34 @@ static void a_function_that_calls_itself_is_called(void **state)
 
 /* ---- the debug switch ---- */
 
+/* Twice x, and once more where the scale is 3: the shorter recording begins the longer one. */
+static bool doubled_or_more(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)lazy;
+    outputs[0] = add(inputs[0], inputs[0]);
+    if (((counter *)user)->scale == 3) outputs[0] = add(outputs[0], inputs[0]);
+    return true;
+}
+
+static void retracing_finds_what_goes_on(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, &(wg_lazy_options){.size = sizeof(wg_lazy_options), .retrace = true}, 1);
+    counter c = {.scale = 2};
+    wg_jit *jit = wg_jit_new(w.lazy, &(wg_function){doubled_or_more, &c, 1, 1}, NULL, 0);
+    wg_array *x = counted(&w, 2, 1), *a = called(jit, x), *wrong = NULL;
+    READS(a, 2, 4);
+    c.scale = 3;
+    assert_false(wg_jit_call(jit, &x, &wrong));
+    assert_null(wrong);
+    world_failed(&w, WG_DIFFERS);
+    wg_array_release(x);
+    wg_array_release(a);
+    wg_jit_free(&jit);
+    world_close(&w);
+}
+
 static void retracing_finds_what_depends_on_more(void **state)
 {
     (void)state;
@@ -654,7 +682,7 @@ int main(void)
         cmocka_unit_test(a_read_stops_the_recording),
         cmocka_unit_test(rules_and_splits_stop_the_recording),
         cmocka_unit_test(a_function_that_calls_itself_is_called),
-        cmocka_unit_test(retracing_finds_what_depends_on_more),
+        cmocka_unit_test(retracing_finds_what_goes_on), cmocka_unit_test(retracing_finds_what_depends_on_more),
         cmocka_unit_test(effects_happen_in_order_with_every_call),
         cmocka_unit_test(an_effect_that_fails_fails_the_call),
         cmocka_unit_test(generators_advance_with_every_replay),

@@ -368,6 +368,33 @@ static void a_context_without_memory(void **state)
     assert_int_equal(atomic_load(&w.bytes), 0);
 }
 
+/* What was released is given back, and nothing that lives moves. */
+static void test_trim(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000 };
+    static wg_array *arrays[COUNT];
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *before = wg_array_number(w.lazy, WG_KIND_F32, 1);
+    for (int round = 0; round < 2; round++) {
+        long long held = atomic_load(&w.bytes);
+        for (int i = 0; i < COUNT; i++) assert_non_null(arrays[i] = wg_array_number(w.lazy, WG_KIND_F32, i));
+        assert_true(atomic_load(&w.bytes) > held + COUNT * 100);
+        for (int i = 0; i < COUNT; i++)
+            if (i != 7) wg_array_release(arrays[i]);
+        wg_lazy_trim(w.lazy);
+        assert_true(atomic_load(&w.bytes) < held + 200000);
+        double number;
+        assert_true(wg_array_double(arrays[7], &number) && number == 7);
+        assert_true(wg_array_double(before, &number) && number == 1);
+        wg_array_release(arrays[7]);
+    }
+    wg_lazy_trim(NULL);
+    wg_array_release(before);
+    world_close(&w);
+}
+
 int main(void)
 {
     make_entry();
@@ -375,7 +402,7 @@ int main(void)
         BOTH(calls_and_reads), BOTH(refills),  BOTH(windows),         BOTH(scoped),
         BOTH(flushed),         BOTH(borrowed), BOTH(gradients),       BOTH(forwards),
         BOTH(jacobians),       BOTH(maps),     BOTH(rules),           BOTH(compiled),
-        BOTH(composed),        BOTH(called),   BOTH(owned_by_scopes), cmocka_unit_test(a_context_without_memory),
+        BOTH(composed),        BOTH(called),   BOTH(owned_by_scopes), cmocka_unit_test(a_context_without_memory), cmocka_unit_test(test_trim),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     wg_parameters_free(&parameters);

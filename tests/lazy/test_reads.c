@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lazy/world.h"
+#include "wengert/array.h"
 
 /* Plans, cache hits and refills of what is done between two looks. */
 typedef struct seen {
@@ -525,6 +526,50 @@ static void borrowed_items_are_read_where_they_are(void **state)
     world_close(&w);
 }
 
+/* Parts of one array are over its memory, which lives as long as one of them; whatever reads them finds their own items. */
+static void parts_share_their_memory(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *x = counted(&w, 12, 1), *parts[4], *cells[3], *turned = neg(x), *table = wg_array_reshape(turned, 2, (int64_t[]){4, 3});
+    const int64_t ends[] = {0, 2, 2, 2, 1, 6, 12, 12};
+    wg_view view, own;
+    assert_true(wg_array_read(x, &view));
+    assert_true(wg_array_parts(x, ends, 0, 4, parts));
+    assert_true(wg_array_parts(table, NULL, 1, 3, cells)); /* computed by this */
+    assert_true(wg_array_read(parts[2], &own));
+    assert_ptr_equal(own.data, (const float *)view.data + 1);
+    READS(parts[2], 2, 3, 4, 5, 6);
+    assert_int_equal(wg_array_volume(parts[1]) + wg_array_volume(parts[3]), 0);
+    READS(cells[0], -4, -5, -6);
+    READS(cells[2], -10, -11, -12);
+    assert_null(wg_array_writable(parts[0]));
+    wg_array *named = wg_array_tagged(parts[2], 3), *total = add(cells[0], cells[2]), *doubled = add(parts[2], named);
+    wg_tensor *copy = wg_array_tensor(cells[1]);
+    assert_non_null(copy);
+    assert_true(((const float *)wg_tensor_data(copy))[2] == -9);
+    wg_tensor_release(copy);
+    wg_array *all[] = {x, turned, table, parts[0], parts[1], parts[2], parts[3], cells[0], cells[1], cells[2]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wg_array_release(all[i]);
+    READS(named, 2, 3, 4, 5, 6);
+    READS(total, -14, -16, -18);
+    READS(doubled, 4, 6, 8, 10, 12);
+    wg_array_release(named);
+    wg_array_release(total);
+    wg_array_release(doubled);
+    wg_array *y = counted(&w, 3, 1), *unit = wg_array_number(w.lazy, WG_KIND_F32, 1);
+    assert_false(wg_array_parts(y, (int64_t[]){0, 2, 2, 4}, 0, 2, parts));
+    world_failed(&w, WG_BOUNDS);
+    assert_false(wg_array_parts(unit, NULL, 0, 1, parts));
+    world_failed(&w, WG_ARGUMENT);
+    assert_false(wg_array_parts(NULL, NULL, 0, 0, NULL));
+    assert_true(wg_array_parts(y, NULL, 0, 0, NULL));
+    wg_array_release(y);
+    wg_array_release(unit);
+    world_close(&w);
+}
+
 /* An item that does not stand on a boundary of its kind. */
 /* A tensor over items of somebody else: neither its owner nor a later result of its size writes them. */
 static void items_of_borrowing_tensors_stay_as_they_are(void **state)
@@ -926,6 +971,7 @@ int main(void)
         cmocka_unit_test(plans_are_evicted_oldest_first),
         cmocka_unit_test(the_last_plan_outlives_its_context),
         cmocka_unit_test(borrowed_items_are_read_where_they_are),
+        cmocka_unit_test(parts_share_their_memory),
         cmocka_unit_test(items_of_borrowing_tensors_stay_as_they_are),
         cmocka_unit_test(borrowed_items_may_stand_anywhere),
         cmocka_unit_test(what_cannot_be_borrowed_is_released_at_once),

@@ -147,11 +147,15 @@ static void indices_of_anything(void **state)
 static void refused_adapters_leave_nothing(void **state)
 {
     (void)state;
-#define HEADER(name, kind) "{\"__metadata__\":{\"lora_scale\":\"3\"},\"" name "\":{\"dtype\":\"" kind "\",\"shape\":[1,48],\"data_offsets\":[0,192]}}"
+#define HEADER(name, kind) SCALED("3", name, kind)
+#define SCALED(scale, name, kind) "{\"__metadata__\":{\"lora_scale\":\"" scale "\"},\"" name "\":{\"dtype\":\"" kind "\",\"shape\":[1,48],\"data_offsets\":[0,192]}}"
     static const struct { const char *header, *what; } cases[] = {
         {HEADER("model.layers.0.mlp.down_proj.lora_A.weight", "F32"), "asks for [1, "}, {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "without"},
         {HEADER("model.layers.0.mlp.up_proj.lora_A.weight", "I32"), "of a type"}, {HEADER("model.norm.lora_A.weight", "F32"), "of no weight"},
-        {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "of no weight"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"}};
+        {HEADER("model.layers.0.mlp.up_proj.weight", "F32"), "of no weight"}, {HEADER("model.embed_tokens.lora_B.weight", "F32"), "of no weight"},
+        {SCALED("3x", "model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "lora_scale must be a number"},
+        {SCALED("nan", "model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "lora_scale must be a number"},
+        {SCALED("", "model.layers.0.mlp.up_proj.lora_A.weight", "F32"), "lora_scale must be a number"}};
     char path[] = "/tmp/wengert-adapter-XXXXXX", bytes[500] = {0};
     wg_error error = {.code = WG_OK};
     wg_model_identity before, behind;
@@ -178,6 +182,54 @@ static void refused_adapters_leave_nothing(void **state)
     wg_parameters_free(&parameters);
     wg_network_release(&network);
     wg_model_spec_free(&spec);
+}
+
+/* The bytes of a tensor's name in a header, from which on `text` is looked for. */
+static char *behind_name(const base_file *file, const char *name, const char *text)
+{
+    char *at = memmem(file->bytes, file->length, name, strlen(name));
+    assert_non_null(at);
+    at += strlen(name);
+    return text ? memmem(at, file->length - (size_t)(at - (char *)file->bytes), text, strlen(text)) : at;
+}
+
+/* Tensors where none may be, by the places that a GGUF file and an image tell: over one another, off the alignment. */
+static void tensors_out_of_place(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/wengert-overlap-XXXXXX.gguf", image[] = "/tmp/wengert-overlap-XXXXXX.wgm";
+    wg_error error = {.code = WG_OK};
+    base_file file;
+    close(mkstemps(path, 5));
+    close(mkstemps(image, 4));
+    CHECKED(base_file_read(base_allocator(NULL), data_path("gguf/llama-f32.gguf"), SIZE_MAX, &file, &error), error);
+    char *at = behind_name(&file, "blk.0.attn_k.weight", NULL); /* rank, extents, type, then the offset */
+    at += 4 + 8 * at[0] + 4;
+    memset(at, 0, 8);
+    CHECKED(base_file_write(base_allocator(NULL), path, file.bytes, file.length, &error), error);
+    assert_null(wg_model_spec_open(NULL, path, &error));
+    if (!strstr(error.message, "blk.0.attn_k.weight") || !strstr(error.message, "overlap")) fail_msg("%s", error.message);
+    *at = 4;
+    wg_error_clear(&error);
+    CHECKED(base_file_write(base_allocator(NULL), path, file.bytes, file.length, &error), error);
+    base_file_close(&file);
+    assert_null(wg_model_spec_open(NULL, path, &error));
+    if (!strstr(error.message, "the offset 4 of blk.0.attn_k.weight is no multiple of the alignment")) fail_msg("%s", error.message);
+
+    wg_error_clear(&error);
+    wg_model_spec *spec = spec_of("llama/tied");
+    CHECKED(wg_model_compile(spec, image, &error), error);
+    wg_model_spec_free(&spec);
+    CHECKED(base_file_read(base_allocator(NULL), image, SIZE_MAX, &file, &error), error);
+    at = behind_name(&file, "model.norm.weight", "\"offset\": ") + strlen("\"offset\": ");
+    *at = '0';
+    for (at++; *at != ','; at++) *at = ' ';
+    CHECKED(base_file_write(base_allocator(NULL), image, file.bytes, file.length, &error), error);
+    base_file_close(&file);
+    assert_null(wg_model_spec_open(NULL, image, &error));
+    if (!strstr(error.message, "model.norm.weight") || !strstr(error.message, "overlap")) fail_msg("%s", error.message);
+    unlink(path);
+    unlink(image);
 }
 
 static void put_piece(unsigned char **at, const char *text, size_t length, uint32_t score)
@@ -218,9 +270,29 @@ static void pieces_of_anything(void **state)
     }
 }
 
+/* Parts of tokenizer.json that are not what they must be. */
+static void vocabularies_of_anything(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"\"normalizer\": {\"type\": \"Sequence\"}", "list of its parts"}, {"\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": {\"a\": 1}}", "list of its parts"},
+        {"\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": 3}", "list of its parts"}, {"\"normalizer\": {\"type\": \"Upside\"}", "Upside"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char path[] = "/tmp/wengert-vocabulary-XXXXXX.json", text[400];
+        wg_error error = {.code = WG_OK};
+        close(mkstemps(path, 5));
+        int length = snprintf(text, sizeof text, "{%s, \"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}", pairs[i][0]);
+        CHECKED(base_file_write(base_allocator(NULL), path, text, (size_t)length, &error), error);
+        wg_tokenizer *t = wg_tokenizer_open(NULL, path, &error);
+        unlink(path);
+        if (t || !strstr(error.message, pairs[i][1])) fail_msg("%s: %s", pairs[i][0], error.message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_refused), cmocka_unit_test(every_configuration_is_refused), cmocka_unit_test(indices_of_anything),
-                                       cmocka_unit_test(refused_adapters_leave_nothing), cmocka_unit_test(pieces_of_anything)};
+                                       cmocka_unit_test(refused_adapters_leave_nothing), cmocka_unit_test(pieces_of_anything),
+                                       cmocka_unit_test(tensors_out_of_place), cmocka_unit_test(vocabularies_of_anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

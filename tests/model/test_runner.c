@@ -50,6 +50,27 @@ static void any_chunks(void **state)
     }
 }
 
+/* Tokens are checked before the first chunk of them runs. */
+static void nothing_of_what_is_refused(void **state)
+{
+    (void)state;
+    wg_model_spec *spec = spec_of("llama/tied");
+    wg_error error = {.code = WG_OK};
+    wg_runner *r = runner_of(spec, 12, 4);
+    int32_t tokens[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    for (int i = 0; i < 3; i++) {
+        tokens[8] = i == 0 ? (int32_t)wg_runner_vocabulary(r) : i == 1 ? -1 : 9;
+        assert_null(wg_runner_feed(r, tokens, i < 2 ? 9 : 10, 1, &error));
+        assert_int_equal(error.code, WG_BOUNDS);
+        assert_non_null(strstr(error.message, i < 2 ? "the vocabulary is" : "10 tokens behind position 3 do not fit"));
+        assert_int_equal(wg_runner_position(r), i < 1 ? 0 : 3);
+        wg_error_clear(&error);
+        if (i == 0) CHECKED(wg_runner_feed(r, tokens, 3, 1, &error), error);
+    }
+    wg_runner_free(&r);
+    wg_model_spec_free(&spec);
+}
+
 static void a_file_goes_on(void **state)
 {
     (void)state;
@@ -126,6 +147,7 @@ static void stories(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_chunks), cmocka_unit_test(a_file_goes_on), cmocka_unit_test(stories)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_chunks), cmocka_unit_test(a_file_goes_on), cmocka_unit_test(stories),
+                                       cmocka_unit_test(nothing_of_what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

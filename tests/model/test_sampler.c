@@ -85,8 +85,35 @@ static void draws(void **state)
     assert_int_equal(error.code, WG_ARGUMENT);
 }
 
+/* Of equal logits the least id comes first, whatever cuts. */
+static void ties(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    float logits[COUNT];
+    for (int32_t i = 0; i < COUNT; i++) logits[i] = i % 4 ? 1 : 2;
+    for (int form = 0; form < 4; form++) {
+        wg_sampler s;
+        wg_error error = {.code = WG_OK};
+        int32_t ids[COUNT];
+        double chances[COUNT];
+        wg_sampler_defaults(&s);
+        s.temperature = form ? 1 : 0;
+        s.repeat_penalty = 1, s.min_p = 0;
+        s.top_k = form == 1 ? 7 : 0;
+        s.top_p = form == 2 ? 0.3 : 1;
+        int64_t found = wg_sampler_candidates(&s, logits, COUNT, NULL, 0, ids, chances, &error);
+        CHECKED(found, error);
+        assert_true(found == (form == 0 ? 1 : form == 1 ? 7 : form == 3 ? COUNT : found));
+        for (int64_t i = 0; i < found; i++) {
+            int64_t rest = i - 10, wanted = i < 10 ? 4 * i : rest / 3 * 4 + 1 + rest % 3;
+            assert_int_equal(ids[i], wanted);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(measured_vectors), cmocka_unit_test(draws)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(measured_vectors), cmocka_unit_test(draws), cmocka_unit_test(ties)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,8 @@ static void what_is_refused(void **state)
     static const char *const pairs[][2] = {
         {"{{ raise_exception('no system here') }}", "no system here"}, {"x\n{% macro f() %}", "line 2: the tag \"macro\""}, {"{{ 1 | sqrt }}", "filter \"sqrt\""},
         {"{{ f() }}", "function \"f\""}, {"{% if 1 %}", "endif"}, {"{% for x in 3 %}{% endfor %}", "no list"}, {"{{ 1", "}}"}, {"{{ 1 2 }}", "behind the end"},
-        {"{{ 'a }}", "}}"}, {"{{ nothing.x.y }}", "no value"}, {"{{ (1 }}", ") is missing"}, {"{{ 1 // 0 }}", "zero"}, {"{{ 'a' < 1 }}", "two numbers"}};
+        {"{{ 'a }}", "}}"}, {"{{ nothing.x.y }}", "no value"}, {"{{ (1 }}", ") is missing"}, {"{{ 1 // 0 }}", "zero"}, {"{{ 'a' < 1 }}", "two numbers"},
+        {"{% for m in messages %}{% if true %}{{ f() }}{% endif %}{% endfor %}", "function \"f\""}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         wg_error error = {.code = WG_OK};
         char *text = rendered(pairs[i][0], USER, &error);

@@ -2,7 +2,11 @@
  *
  * Every form of vocabulary against the ids of the libraries that made the files; texts come back; any bytes survive; a stream answers whole
  * characters. */
+#define _GNU_SOURCE /* mkstemps */
 #include "model/world.h"
+
+#include <unistd.h>
+
 #include "wengert/tokenizer.h"
 
 typedef struct vocabulary {
@@ -121,6 +125,21 @@ static void any_bytes_come_back(void **state)
     expected_free(&e);
 }
 
+/* No text is no token, whatever a vocabulary puts before a text. */
+static void nothing_is_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VOCABULARIES; i++) {
+        wg_tokenizer *t = opened(vocabularies[i].file);
+        wg_error error = {.code = WG_OK};
+        int32_t *ids;
+        size_t count;
+        CHECKED(wg_tokenizer_encode(t, "", 0, 0, &ids, &count, &error), error);
+        if (ids || count) fail_msg("%s: %d ids", vocabularies[i].file, (int)count);
+        wg_tokenizer_free(&t);
+    }
+}
+
 static void ids_to_bytes(void **state)
 {
     (void)state;
@@ -178,9 +197,48 @@ static void a_stream_never_cuts_a_character(void **state)
     wg_tokenizer_free(&t);
 }
 
+/* A piece of a SentencePiece file: text, score 0, type. */
+static void put_piece(unsigned char **at, const char *text, unsigned char type)
+{
+    size_t length = strlen(text);
+    const unsigned char head[] = {0x0a, (unsigned char)(length + 9), 0x0a, (unsigned char)length}, tail[] = {0x15, 0, 0, 0, 0, 0x18, type};
+    memcpy(*at, head, sizeof head);
+    memcpy(*at + sizeof head, text, length);
+    memcpy(*at + sizeof head + length, tail, sizeof tail);
+    *at += sizeof head + length + sizeof tail;
+}
+
+/* What spells a control token in plain text becomes pieces of text, also where the pieces would join to it. */
+static void control_tokens_are_not_made_of_text(void **state)
+{
+    (void)state;
+    enum { UNKNOWN = 2, CONTROL = 3 };
+    for (unsigned char form = 1; form <= 2; form++) {
+        char path[] = "/tmp/wengert-control-XXXXXX.model";
+        const unsigned char trainer[] = {0x12, 2, 0x18, form, 0x1a, 4, 0x18, 0, 0x20, 0}; /* the form; no space before, none removed */
+        unsigned char bytes[300], *at = bytes;
+        wg_error error = {.code = WG_OK};
+        int32_t *ids;
+        size_t count;
+        close(mkstemps(path, 6));
+        put_piece(&at, "<unk>", UNKNOWN), put_piece(&at, "<s>", CONTROL), put_piece(&at, "</s>", CONTROL);
+        for (const char *const *piece = (const char *const[]){"<", "s", ">", "<s", "s>", NULL}; *piece; piece++) put_piece(&at, *piece, 1);
+        memcpy(at, trainer, sizeof trainer);
+        CHECKED(base_file_write(base_allocator(NULL), path, bytes, (size_t)(at - bytes) + sizeof trainer, &error), error);
+        wg_tokenizer *t = wg_tokenizer_open(NULL, path, &error);
+        unlink(path);
+        CHECKED(t, error);
+        CHECKED(wg_tokenizer_encode(t, "<s>", 3, WG_TOKENIZER_PLAIN, &ids, &count, &error), error);
+        assert_int_equal(count, 2);
+        for (size_t i = 0; i < count; i++) assert_true(ids[i] > 2);
+        wg_deallocate(NULL, ids, count * sizeof *ids);
+        wg_tokenizer_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_vector), cmocka_unit_test(any_bytes_come_back), cmocka_unit_test(ids_to_bytes),
-                                       cmocka_unit_test(a_stream_never_cuts_a_character)};
+                                       cmocka_unit_test(a_stream_never_cuts_a_character), cmocka_unit_test(control_tokens_are_not_made_of_text), cmocka_unit_test(nothing_is_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,6 +283,41 @@ static wg_value other_sum(wg_tape *tape)
 SPELLINGS(Attention) {attention, attention_plain};
 MISSES(Attention) {softmax_across, softmax_of_source, weights_at_right, not_normalised, other_sum};
 
+/* tests/exec/test_run_attention_gradient.c has more of both. */
+static wg_value slopes_of(wg_value result, wg_value q, wg_value k, wg_value v)
+{
+    wg_value sides[] = {q, k, v}, sum = {0};
+    wg_adjoints *adjoints = wg_differentiate(result.tape, wg_sum(wg_tanh(result)), sides, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        wg_value part = wg_sum(wg_adjoints_gradient(adjoints, i));
+        sum = i ? wg_add(sum, part) : part;
+    }
+    wg_adjoints_free(&adjoints);
+    return sum;
+}
+static wg_value slopes_of_causal(wg_tape *tape)
+{
+    wg_value q = SOURCE(2, 300, 4), k = SOURCE(2, 300, 4), v = SOURCE(2, 300, 3);
+    return slopes_of(wg_causal_attention(q, k, v, 0.5), q, k, v);
+}
+static wg_value slopes_of_open(wg_tape *tape)
+{
+    wg_value q = SOURCE(5, 4), k = SOURCE(4, 300), v = SOURCE(300, 3);
+    return slopes_of(wg_matmul(wg_exp(wg_log_softmax(wg_matmul(q, k), 1)), v), q, k, v);
+}
+static wg_value slopes_of_divided(wg_tape *tape)
+{
+    wg_value q = SOURCE(5, 4), k = SOURCE(4, 300), v = SOURCE(300, 3), scores = wg_matmul(q, k);
+    return slopes_of(wg_matmul(wg_exp(wg_log_softmax(wg_div(scores, wg_fill_like(scores, 2)), 1)), v), q, k, v);
+}
+static wg_value slopes_across(wg_tape *tape)
+{
+    wg_value q = SOURCE(300, 4), k = SOURCE(4, 300), v = SOURCE(300, 3);
+    return slopes_of(wg_matmul(wg_exp(wg_log_softmax(wg_matmul(q, k), 0)), v), q, k, v);
+}
+SPELLINGS(AttentionGradient) {slopes_of_causal, slopes_of_open};
+MISSES(AttentionGradient) {slopes_of_divided, slopes_across, attention};
+
 /* ---- gates ---- */
 
 static wg_value gate_of(wg_tape *tape, wg_value (*activation)(wg_value), bool turned, bool linear, bool others)

@@ -223,6 +223,33 @@ static void in_place(void **state)
     wg_plan_release(&plan);
 }
 
+/* What a later instruction reads is not written over by an earlier one, nor what a later pass makes again. */
+static void read_again(void **state)
+{
+    (void)state;
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(16, 16), 1, 0, 0));
+    wg_value product = wg_matmul(x, x), sorted = wg_sort(product, 1, false), first = wg_tanh(sorted), second = wg_mul(first, sorted);
+    wg_value root = wg_matmul(first, second);
+    wg_plan *plan = plan_root(seal(tape), root.position, false);
+    assert_int_equal(storage_of(plan, first), PLAN_STORED);
+    assert_int_equal(storage_of(plan, second), PLAN_STORED);
+    const plan_buffer *buffers = plan->layout.buffers;
+    uint32_t one = plan->layout.buffer_of[plan->index[first.position]], two = plan->layout.buffer_of[plan->index[second.position]];
+    uint32_t old = plan->layout.buffer_of[plan->index[sorted.position]];
+    assert_int_equal(buffers[one].alias, WG_NONE);
+    assert_int_equal(buffers[two].alias, old);
+    wg_plan_release(&plan);
+
+    tape = wg_tape_new(NULL);
+    x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(16, 16), 1, 0, 0));
+    wg_value y = wg_tanh(wg_sort(x, 1, false)), z = wg_sub(y, wg_broadcast_along(wg_max_along(y, 1), 1, 16));
+    root = wg_matmul(y, z);
+    plan = plan_root(seal(tape), root.position, false);
+    if (storage_of(plan, y) == PLAN_STORED) assert_int_equal(plan->layout.buffers[plan->layout.buffer_of[plan->index[y.position]]].alias, WG_NONE);
+    wg_plan_release(&plan);
+}
+
 /* A part of a value that takes as many bytes once widened is not written over the value: its later items would be gone before they are read. */
 static void widened_part(void **state)
 {
@@ -594,7 +621,7 @@ int main(void)
         cmocka_unit_test(computed_twice),
         cmocka_unit_test(retained),
         cmocka_unit_test(in_place),
-        cmocka_unit_test(widened_part),
+        cmocka_unit_test(read_again), cmocka_unit_test(widened_part),
         cmocka_unit_test(carries),
         cmocka_unit_test(arena_is_tight),
         cmocka_unit_test(refill),

@@ -194,7 +194,9 @@ def test_help():
 
 def test_usage():
     Ran("describ", LINE).usage("did you mean describe?")
-    Ran("frobnicate").usage("there is no verb frobnicate", "--help")
+    Ran("frobnicate").usage("there is no verb frobnicate", "see wengert --help")
+    Ran("model", "frobnicate").usage("there is no verb model frobnicate", "see wengert model --help")
+    Ran("version", "frobnicate").usage("usage: wengert version;")
     Ran("run", LINE, "--entri", "predict").usage("--entri", "did you mean --entry?")
     Ran("print", LINE, "--epochs", "3").usage("there is no --epochs here")
     Ran("run", LINE, "--entry").usage("--entry needs NAME")

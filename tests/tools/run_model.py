@@ -105,6 +105,26 @@ def generating(folder):
     report.check([line.split(",")[3] for line in lines[1:]] == ["tg3", "tg3x2"], f"sequences side by side: {lines}")
 
 
+def ends(folder):
+    """A text ends at each of the tokens that config.json and generation_config.json name, in an image too."""
+    words = ["the ", "--seed", 7, "--max-tokens", 24]
+    whole = answer(folder / "one", *words)["ids"]
+    last = next(i for i in range(5, 24) if whole[i] not in whole[:i])
+    ended = folder / "ended"
+    shutil.copytree(folder / "one", ended)
+    config = json.loads((ended / "config.json").read_text())
+    (ended / "config.json").write_text(json.dumps(dict(config, eos_token_id=[250, whole[last]])))
+    good("compile", ended, folder / "ended.wgm")
+    other = folder / "ended-by-generation"
+    shutil.copytree(folder / "one", other)
+    (other / "generation_config.json").write_text(json.dumps({"eos_token_id": whole[last]}))
+    for model in ended, folder / "ended.wgm", other:
+        said = answer(model, *words)
+        report.check(said["finish"] == "end" and whole[:last] == said["ids"][:last] and len(said["ids"]) <= last + 1, f"{model} does not end: {said}")
+    (other / "generation_config.json").write_text(json.dumps({"eos_token_id": list(range(9))}))
+    refused(1, "generate", other, "the ", mentions="generation_config.json: \"eos_token_id\" must be")
+
+
 def training(folder):
     text = folder / "text.txt"
     text.write_text("the cat sat on the mat, and the dog sat on the log. " * 200)
@@ -269,6 +289,7 @@ def main():
         images(folder)
         texts(folder)
         generating(folder)
+        ends(folder)
     report.finish()
 
 
