@@ -4,7 +4,10 @@
 
 Each row is computed by all on the same numbers first and compared by sums. Then random data are drawn, and the programs take turns: the least time of
 many calls, medians of ROUNDS (default 3). One worker of ours serves all rows of a float width; basedpl times in a fresh one. THREADS (default "1 2"),
-BENCH_LOCK as in compare.py. Rows: what | ours | basedpl | numpy | best peer by ours | goal | met or MISSED, up to 5%."""
+BENCH_LOCK as in compare.py. Rows: what | ours | basedpl | numpy | best peer by ours | of the roof | goal | met or MISSED, up to 5%.
+
+The roof is the time that the machine (bench_roofs) needs for the multiply-adds of a row's products, or for the bytes that it reads and writes where
+they stand: those of small arrays in the second cache, of others in the third. Rows that are below 0.8 of it have a goal together."""
 import json
 import os
 import pathlib
@@ -29,20 +32,28 @@ DRAWN = ("x←¿1000000⍴0 ⋄ y←¿1000000⍴0 ⋄ z←¿1000000⍴0 ⋄ p←
          "A←¿512 512⍴0 ⋄ B←¿512 512⍴0 ⋄ X←¿128 784⍴0 ⋄ W←0.01×¿784 256⍴0 ⋄ V←0.01×¿256 10⍴0 ⋄ d←¿256⍴0 ⋄ c←¿10⍴0 ⋄ Q←x ⋄ q←1000⍴x ⋄ "
          "a←3.5 ⋄ g←2.5 ⋄ r←100⍴x ⋄ f←{⍵} ⋄ h←{" + "1+" * 10 + "⍵} ⋄ n←1000000 ⋄ " + MLP)
 
-# BPL, NumPy; the numbers are floats. A table shows | as ∣, since it parts its cells.
+# BPL, NumPy, and what it must do at least: floats read and written, bytes of other kinds read and written, multiply-adds of products. The numbers are
+# floats. A table shows | as ∣, since it parts its cells.
+N, A, MLP_ITEMS = 10**6, 512 * 512, 128 * 784 + 784 * 256
 FLOATS = [
-    ("x+y", "x+y"), ("x×y", "x*y"), ("*x", "np.exp(x)"), ("⍟x", "np.log(x)"), ("√x", "np.sqrt(x)"), ("1○x", "np.sin(x)"), ("+/x", "x.sum()"),
-    ("⌈/x", "x.max()"), ("+/*z+x×y", "np.exp(z+x*y).sum()"), ("*z+x×y", "np.exp(z+x*y)"), ("<x", "np.sort(x)"), ("⍋x", "np.argsort(x,kind='stable')"),
-    ("+\\x", "np.cumsum(x)"), ("x.[p]", "x[p]"), ("[p]⌷x", "x[p]"), ("⌽x", "x[::-1].copy()"), ("x>0.5", "x>0.5"), ("(x>0.5)#x", "x[x>0.5]"),
-    ("+/x×y", "(x*y).sum()"), ("+/(x-0.5)×x>0.5", "((x-0.5)*(x>0.5)).sum()"), ("⌈/|x-y", "np.abs(x-y).max()"), ("A+.×B", "A@B"), ("⍉A", "A.T.copy()"),
-    ("+/A", "A.sum(1)"), ("+⌿A", "A.sum(0)"), ("A+⍤1⊢512⍴1", "A+one"),
-    ("⌹A", "np.linalg.inv(A)"), ("X+.×W", "X@W"), ("mlp X", "np.maximum(0,X@W+d)@V+c"),
-    ("loss[W;V]", None), ("loss∂[W;V]", None), ("e⍣10⊢q", "euler(q)"), ("e⍣10⊢Q", "euler(Q)"),
+    ("x+y", "x+y", (2 * N, N)), ("x×y", "x*y", (2 * N, N)), ("*x", "np.exp(x)", (N, N)), ("⍟x", "np.log(x)", (N, N)), ("√x", "np.sqrt(x)", (N, N)),
+    ("1○x", "np.sin(x)", (N, N)), ("+/x", "x.sum()", (N,)), ("⌈/x", "x.max()", (N,)), ("+/*z+x×y", "np.exp(z+x*y).sum()", (3 * N,)),
+    ("*z+x×y", "np.exp(z+x*y)", (3 * N, N)), ("<x", "np.sort(x)", (N, N)), ("⍋x", "np.argsort(x,kind='stable')", (N, 0, 0, 8 * N)),
+    ("+\\x", "np.cumsum(x)", (N, N)), ("x.[p]", "x[p]", (N, N, 4 * N)), ("[p]⌷x", "x[p]", (N, N, 4 * N)), ("⌽x", "x[::-1].copy()", (N, N)),
+    ("x>0.5", "x>0.5", (N, 0, 0, N)), ("(x>0.5)#x", "x[x>0.5]", (N, N // 2)), ("+/x×y", "(x*y).sum()", (2 * N,)),
+    ("+/(x-0.5)×x>0.5", "((x-0.5)*(x>0.5)).sum()", (N,)), ("⌈/|x-y", "np.abs(x-y).max()", (2 * N,)), ("A+.×B", "A@B", (2 * A, A, 0, 0, 512 * A)),
+    ("⍉A", "A.T.copy()", (A, A)), ("+/A", "A.sum(1)", (A,)), ("+⌿A", "A.sum(0)", (A,)), ("A+⍤1⊢512⍴1", "A+one", (A, A)),
+    ("⌹A", "np.linalg.inv(A)", (A, A, 0, 0, 512 * A)), ("X+.×W", "X@W", (MLP_ITEMS, 128 * 256, 0, 0, 128 * 784 * 256)),
+    ("mlp X", "np.maximum(0,X@W+d)@V+c", (MLP_ITEMS, 1280, 0, 0, 128 * 256 * 794)), ("loss[W;V]", None, (MLP_ITEMS, 0, 0, 0, 128 * 256 * 794)),
+    ("loss∂[W;V]", None, (MLP_ITEMS, 784 * 256, 0, 0, 128 * 256 * (2 * 784 + 30))), ("e⍣10⊢q", "euler(q)", (1000, 1000)), ("e⍣10⊢Q", "euler(Q)", (N, N)),
 ]
+# k takes 2 bytes, i 4, b 1; sums and positions as many as hold them.
 INTEGERS = [
-    ("k+k", "k+k"), ("+/k", "k.sum()"), ("∪k", None), ("∪i", None), ("⍷k", None), ("≢⊢ ⌸k", "np.unique(k,return_counts=True)[1]"),
-    ("k(+/⊢)⌸k", None), ("<i", "np.sort(i)"), ("⍋i", "np.argsort(i,kind='stable')"), ("<k", "np.sort(k)"), ("i⍳i", None), ("b#i", "i[b]"),
-    ("⍸b", "np.flatnonzero(b)"), ("+\\k", "np.cumsum(k)"), ("+\\b", "np.cumsum(b)"),
+    ("k+k", "k+k", (0, 0, 2 * N, 2 * N)), ("+/k", "k.sum()", (0, 0, 2 * N)), ("∪k", None, (0, 0, 2 * N)), ("∪i", None, (0, 0, 4 * N, 4 * N)),
+    ("⍷k", None, (0, 0, 2 * N, 4 * N)), ("≢⊢ ⌸k", "np.unique(k,return_counts=True)[1]", (0, 0, 2 * N)), ("k(+/⊢)⌸k", None, (0, 0, 2 * N)),
+    ("<i", "np.sort(i)", (0, 0, 4 * N, 4 * N)), ("⍋i", "np.argsort(i,kind='stable')", (0, 0, 4 * N, 4 * N)), ("<k", "np.sort(k)", (0, 0, 2 * N, 2 * N)),
+    ("i⍳i", None, (0, 0, 4 * N, 4 * N)), ("b#i", "i[b]", (0, 0, 5 * N, 4 * N // 3)), ("⍸b", "np.flatnonzero(b)", (0, 0, N, 8 * N // 3)),
+    ("+\\k", "np.cumsum(k)", (0, 0, 2 * N, 4 * N)), ("+\\b", "np.cumsum(b)", (0, 0, N, 4 * N)),
 ]
 # Of results that are nested, or that NumPy orders otherwise: what is compared of t.
 DIGESTS = {"⍷k": ["≢t", "+/≢¨t", "+/0⊃t", "+/7⊃t"], "loss∂[W;V]": ["≢t", "+/,0⊃t", "+/,1⊃t"], "≢⊢ ⌸k": ["≢t", "+/t"]}
@@ -148,6 +159,16 @@ class Numpy:
 class Bench:
     def __init__(self, build, peers, threads):
         self.wengert, self.basedpl, self.threads = str(build / "wengert"), str(peers / "venv/bin/bpl"), threads
+        lines = subprocess.run([build / "bench" / "bench_roofs", "--plain", "0.1"], check=True, capture_output=True, text=True).stdout.split("\n")
+        self.roofs = {key: float(value) for key, value in (line.split() for line in lines if line)}
+        self.below = []  # how much faster rows are than the best peer that are below 0.8 of their roofs
+
+    def roof(self, width, read, written=0, other_read=0, other_written=0, multiply_adds=0):
+        """Seconds. A copy takes the time of its reads and that of its writes, which reads by themselves tell apart."""
+        taken, given = read * width // 8 + other_read, written * width // 8 + other_written
+        place = "l2" if taken + given <= 1 << 20 else "l3"
+        a_read, a_copy = (1 / self.roofs[f"{name}_{place}.{self.threads}"] for name in ("read", "copy"))
+        return max(2 * multiply_adds / self.roofs[f"f{width}.{self.threads}"], taken * a_read + given * max(2 * a_copy - a_read, 0))
 
     def ours(self):
         return Worker(self.wengert, "bpl")
@@ -169,7 +190,7 @@ def check(bench, rows):
     ours, theirs, numpy = bench.ours(), bench.theirs(), Numpy("f8")
     numpy.same()
     ours.ask(code=SAME), theirs.ask(code=SAME)
-    for code, peer in rows:
+    for code, peer, _ in rows:
         digest = DIGESTS.get(code, ["≢,t", "+/,t", "+/(,t)×1+31|⍳≢,t"])
         for worker in (ours, theirs):
             worker.ask(code=f"t←{code}")
@@ -180,31 +201,36 @@ def check(bench, rows):
     ours.end(), theirs.end()
 
 
-def print_row(what, own, theirs, numpy, goal=None):
+def print_row(what, own, theirs, numpy, goal=None, share=None):
     best = min((seconds for seconds in (theirs, numpy) if seconds), default=None)
     met = best is None or own <= MARGIN * best if goal is None else own <= goal
     wanted = ">= 1" if goal is None else f"<= {text(goal)}"
     ratio = f"{best / own:.2f}" if best else "-"
-    print(" | ".join([what, text(own), text(theirs), text(numpy), ratio, wanted, "met" if met else "MISSED"]), flush=True)
+    of_roof = f"{share:.2f}" if share else "-"
+    print(" | ".join([what, text(own), text(theirs), text(numpy), ratio, of_roof, wanted, "met" if met else "MISSED"]), flush=True)
 
 
 def title(bench, what):
     print(f"\n## BPL, {what}, {bench.threads} thread{'s' * (bench.threads > 1)} (turn about, medians of {ROUNDS}; a margin of 5%)\n")
-    print("columns: work | wengert | basedpl | numpy | best peer / ours | goal | ", flush=True)
+    print("columns: work | wengert | basedpl | numpy | best peer / ours | of roof | goal | ", flush=True)
 
 
 def arrays(bench, what, rows, width):
     title(bench, what)
     ours, theirs, numpy = bench.ours(), bench.theirs(), Numpy("f4" if width == 32 else "f8")
     ours.ask(code="\n".join([prefs(width), DRAWN]))
-    for code, peer in rows:
+    for code, peer, work in rows:
         found = [[], [], []]
         with locked():
             for _ in range(ROUNDS):
                 found[0].append(own_seconds(ours, code))
                 found[1].append(bench.basedpl_seconds(theirs, width, code))
                 found[2].append(numpy.time(peer) if peer else None)
-        print_row(code.replace("|", "∣"), *(None if None in times else statistics.median(times) for times in found))
+        own, *others = (None if None in times else statistics.median(times) for times in found)
+        share = bench.roof(width, *work) / own
+        if share < 0.8:
+            bench.below.append(min(seconds for seconds in others if seconds) / own)
+        print_row(code.replace("|", "∣"), own, *others, share=share)
     ours.end(), theirs.end()
 
 
@@ -252,7 +278,7 @@ def start(bench):
     print_row("start, 1+2 and end", own, theirs, None, 15e-3)
     own, theirs = memory(bench.ours()), memory(bench.theirs())
     met = "met" if own <= 12e6 else "MISSED"
-    print(f"its memory | {own / 1e6:.1f} MB | {theirs / 1e6:.1f} MB | - | {theirs / own:.2f} | <= 12 MB | {met}", flush=True)
+    print(f"its memory | {own / 1e6:.1f} MB | {theirs / 1e6:.1f} MB | - | {theirs / own:.2f} | - | <= 12 MB | {met}", flush=True)
 
 
 def table(bench, words):
@@ -263,6 +289,10 @@ def table(bench, words):
     for what, rows, width in ("f64", FLOATS, 64), ("f32", FLOATS, 32), ("integers", INTEGERS, 64):
         if chosen(rows):
             arrays(bench, what, chosen(rows), width)
+    if bench.below:
+        middle = statistics.median(bench.below)
+        met = "met" if middle >= 1.5 else "MISSED"
+        print(f"{len(bench.below)} rows below 0.8 of a roof: their median | - | - | - | {middle:.2f} | - | >= 1.5 | {met}", flush=True)
     if bench.threads == 1 and not words:
         calls(bench)
         start(bench)
