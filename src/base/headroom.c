@@ -2,10 +2,12 @@
 #define _GNU_SOURCE /* sysinfo, malloc_trim */
 #include "base/headroom.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -137,10 +139,12 @@ static uint64_t room(size_t bytes, uint64_t limit)
 bool base_headroom_look(size_t bytes, uint64_t limit)
 {
     uint64_t have = room(bytes, limit);
+#ifdef __GLIBC__
     if (have < bytes) { /* what was freed and kept for the next blocks is given back */
         malloc_trim(0);
         have = room(bytes, limit);
     }
+#endif
     uint64_t step = smaller(have / 8, MOST_STEP);
     atomic_store_explicit(&base_headroom_left, (long long)(step > LEAST_STEP ? step : LEAST_STEP), memory_order_relaxed);
     return have >= bytes;

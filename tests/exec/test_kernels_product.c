@@ -236,6 +236,10 @@ static void test_beyond_the_packing_blocks(void **state)
         check(WG_KIND_F16, WG_KIND_F32, 1, 1, 300, 1100, order, false);
         check(WG_KIND_F16, WG_KIND_F64, 1, 1, 300, 70, order, false);
     }
+    /* one row against a megabyte: depth blocks in the order of memory, three of a row, more than go side by side, a rest, no whole one, more than a
+     * workspace keeps of the row */
+    static const int64_t depths[] = {768, 2348, 100, 12300};
+    for (int i = 0; i < 4; i++) check(WG_KIND_F32, WG_KIND_F32, 1, 1, depths[i], 270000 / depths[i] + 16, 2, i == 1);
     check(WG_KIND_F32, WG_KIND_F32, 1, 2, 260, 1024, 0, false); /* rows 4 KiB apart */
     check(WG_KIND_F32, WG_KIND_F32, 1, 50, 256, 1024, 0, false);
     check(WG_KIND_F32, WG_KIND_F32, 1, 301, 300, 77, 0, false);
