@@ -143,6 +143,7 @@ static void what_does_not_fit_says_so(void **state)
     FAILS(wg_array_einsum("ij,jk->ik", same, 2), WG_SHAPE, "axis 0 of operand 2, [3, 4], has extent 3; one of its name has 4");
     FAILS(wg_array_einsum("ijk,jk->i", two, 2), WG_SHAPE, "operand 1 has 3 letters for [3, 4]");
     FAILS(wg_array_einsum("ij", two, 2), WG_ARGUMENT, "there are more operands than it names");
+    FAILS(wg_array_einsum("ij,jk->i2", two, 2), WG_ARGUMENT, "names no axis: letters do");
     FAILS(wg_array_einsum("ij,jk,kl", two, 2), WG_ARGUMENT, "it names more operands than there are");
     FAILS(wg_array_einsum("ij,jk->ii", two, 2), WG_ARGUMENT, "'i' stands twice in the result");
     FAILS(wg_array_einsum("ij,jk->l", two, 2), WG_ARGUMENT, "'l' of the result stands in no operand");
