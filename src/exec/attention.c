@@ -476,8 +476,7 @@ static bool place(lowering *l, attention_slopes *slopes)
     a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *) + a->read_count * (int64_t)sizeof(int64_t));
     a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;
-    int64_t units = a->batches * (slopes ? 1 : a->row_blocks);
-    a->pieces = exec_scratch_pieces(l->build, units, 1);
+    a->pieces = exec_scratch_pieces(l->build, a->batches * a->row_blocks, 1); /* a gradient's units are batches, but what is seen is of blocks for it, too */
     a->scratch_at = exec_scratch_take(l->build, a->piece_bytes * a->pieces);
     int64_t batches = a->mask.form == ATTENTION_OPEN ? 0 : a->mask.by_batch ? a->batches : 1;
     a->seen_at = exec_scratch_take(l->build, batches * a->row_blocks * (int64_t)sizeof(exec_range));
