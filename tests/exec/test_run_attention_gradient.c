@@ -53,7 +53,9 @@ static void check_served(const slopes *s, const wg_entry *entry)
         if (!strcmp(pattern.kind, "AttentionGradient")) found = pattern.elected ? pattern.formula : pattern.reason;
     if (!s->served ? found != NULL : !found || strncmp(found, s->served, strlen(s->served)))
         fail_msg("%s: %s\n%s", s->what, found ? found : "no match", wg_plan_report(plan));
-    bool stands = strstr(wg_plan_report(plan), STAGE) != NULL;
+    char *report = wg_plan_report(plan);
+    bool stands = strstr(report, STAGE) != NULL;
+    wg_text_free(report);
     assert_true(stands == (s->served && !strcmp(s->served, STAGE)));
     wg_plan_release(&plan);
 }
