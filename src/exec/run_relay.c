@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Steps of a list that follow each other, elementwise on f32, as one relay (kernels.h): what one makes for the next stays in registers, and
- * is put away, a group at a time, where a later one needs it, and goes to its room where somebody else does. What is left behind the last group of items is done step by step, and so are
- * lines that no groups fill. */
+ * Steps of a list that follow each other, elementwise on f32, as one relay (kernels.h): what one makes for the next stays in registers, is
+ * put away, a group at a time, where a later one needs it, and goes to its room where somebody else does. What is left behind the last group
+ * of items is done step by step, and so are lines that no groups fill. */
 #include <string.h>
 
 #include "exec/exec_call.h"
