@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "reading.h"
+#include "support/resident.h"
 
 static counting counts;
 static wg_allocator allocator;
@@ -337,17 +338,6 @@ static void errors(void **state)
     assert_string_equal(wg_code_name(WG_CODE_COUNT), "unknown");
 }
 
-/* Bytes that this process has in memory. */
-static uint64_t resident_bytes(void)
-{
-    unsigned long long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%llu %llu", &size, &resident), 2);
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Takes blocks and writes them until there are no more, then frees them. How many there were. */
 static int granted(const wg_allocator *own, void **taken, int most, size_t block)
 {
@@ -363,7 +353,7 @@ static void bounded_memory(void **state)
     (void)state;
     enum { BLOCK = 1 << 16, MOST = 1 << 14, MORE = 192 << 20 };
     static void *taken[MOST];
-    wg_context_options options = {.size = sizeof options, .memory = resident_bytes() + MORE};
+    wg_context_options options = {.size = sizeof options, .memory = test_resident_bytes() + MORE};
     wg_context *context = wg_context_new(&options, NULL);
     const wg_allocator *own = base_allocator(context);
     assert_non_null(context);

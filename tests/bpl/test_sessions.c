@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "bpl/language.h"
+#include "support/resident.h"
 
 static const shown lines[] = {
     {"m←4 5⍴⍳20 ⋄ +/m", "10 35 60 85"},
@@ -104,22 +105,12 @@ static void test_stopped_again_and_again(void **state)
     bpl_world_close(&w);
 }
 
-static uint64_t resident_bytes(void)
-{
-    unsigned long long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%llu %llu", &size, &resident), 2);
-    fclose(file);
-    return resident * 4096;
-}
-
 /* What asks for more than there is, in few blocks or in very many, is LIMIT, and the session goes on. */
 static void test_no_memory(void **state)
 {
     (void)state;
     static const char *const greedy[] = {"≢{⍵ (⍵+1)}¨⍳10000000", "≢(2e7⍴1)⊂⍳2e7", "≢{⍵,⊂⍵}⍣{0}⍬", "+/,(⍳1e5)×⊗⍳1e3", "x←⍬ ⋄ {x,←⊂,⍵}¨⍳1e7"};
-    wg_context_options options = {.size = sizeof options, .threads = 1, .memory = resident_bytes() + ((uint64_t)256 << 20)};
+    wg_context_options options = {.size = sizeof options, .threads = 1, .memory = test_resident_bytes() + ((uint64_t)256 << 20)};
     wg_context *context = wg_context_new(&options, NULL);
     wg_bpl_options own = {.size = sizeof own, .context = context};
     wg_bpl *bpl = wg_bpl_new(&own, NULL);
@@ -128,7 +119,7 @@ static void test_no_memory(void **state)
     for (size_t i = 0; i < sizeof greedy / sizeof *greedy; i++) {
         bool good = wg_bpl_run(bpl, NULL, greedy[i], strlen(greedy[i]), &outcome);
         if (good || strcmp(outcome.kind, "LIMIT")) fail_msg("%s: %s", greedy[i], good ? outcome.display : outcome.report);
-        assert_true(resident_bytes() < options.memory + ((uint64_t)256 << 20));
+        assert_true(test_resident_bytes() < options.memory + ((uint64_t)256 << 20));
         assert_true(wg_bpl_run(bpl, NULL, "+/⍳1000000", strlen("+/⍳1000000"), &outcome));
         assert_string_equal(outcome.display, "499999500000");
     }

@@ -265,22 +265,28 @@ static void test_large_results(void **state)
     for (uint64_t seed = 1; seed < 4; seed++) check(seed, &large, seed % 2, seed == 3 ? WG_KIND_F64 : WG_KIND_F32);
 }
 
+/* Seals what was made. */
+static void check_roots(maker *m, const wg_symbol *roots, uint32_t count)
+{
+    wg_error error = {0};
+    char why[2048] = "";
+    wg_network *network = wg_tape_seal(&m->tape, &error);
+    wg_entry *entry =
+        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = count}, &error);
+    if (!entry) fail_msg("%s", error.message);
+    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 /* A column is folded across its rows, whatever its width is. */
 static void test_a_long_column(void **state)
 {
     (void)state;
     static const space column = {2, {70000, 1}};
-    wg_error error = {0};
-    char why[2048] = "";
     maker m = {.draws = {7}, .tape = wg_tape_new_kind(NULL, WG_KIND_F32), .kind = WG_KIND_F32, .space = &column};
     wg_symbol root = wg_symbol_of(wg_sum_along(fresh(&m, 2, column.shape), 0));
-    wg_network *network = wg_tape_seal(&m.tape, &error);
-    wg_entry *entry =
-        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, &error);
-    if (!entry) fail_msg("%s", error.message);
-    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
-    wg_entry_free(&entry);
-    wg_network_release(&network);
+    check_roots(&m, &root, 1);
 }
 
 /* Lines without items: what is computed of numbers that stand for all of them has its room all the same. */
@@ -289,19 +295,11 @@ static void test_lines_of_nothing(void **state)
     (void)state;
     static const space nothing = {2, {3, 0}};
     const wg_size sizes[] = {wg_number(3), wg_number(0)};
-    wg_error error = {0};
-    char why[2048] = "";
     maker m = {.draws = {7}, .tape = wg_tape_new_kind(NULL, WG_KIND_F32), .kind = WG_KIND_F32, .space = &nothing};
     wg_value x = fresh(&m, 2, nothing.shape), of = fresh(&m, 0, NULL), a = (wg_broadcast)(of, 2, sizes), other = fresh(&m, 0, NULL);
     wg_value b = (wg_broadcast)(other, 2, sizes), first = wg_div(a, b), second = wg_div(first, a), third = wg_div(second, b);
     wg_symbol root = wg_symbol_of(wg_sum_along(wg_mul(x, third), 1));
-    wg_network *network = wg_tape_seal(&m.tape, &error);
-    wg_entry *entry =
-        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1}, &error);
-    if (!entry) fail_msg("%s", error.message);
-    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
-    wg_entry_free(&entry);
-    wg_network_release(&network);
+    check_roots(&m, &root, 1);
 }
 
 /* What a call made is read by two passes: a result of the first is not written over it, for the second makes that result again. */
@@ -309,19 +307,11 @@ static void test_results_of_early_passes(void **state)
 {
     (void)state;
     static const space some = {2, {70, 31}};
-    wg_error error = {0};
-    char why[2048] = "";
     maker m = {.draws = {11}, .tape = wg_tape_new_kind(NULL, WG_KIND_F32), .kind = WG_KIND_F32, .space = &some};
     wg_value x = wg_sort(fresh(&m, 2, some.shape), 1, false), y = wg_tanh(x), most = wg_max_along(y, 1);
     wg_value z = wg_sub(y, wg_broadcast_along(most, 1, wg_number(31)));
     wg_symbol roots[] = {wg_symbol_of(y), wg_symbol_of(z)};
-    wg_network *network = wg_tape_seal(&m.tape, &error);
-    wg_entry *entry =
-        wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = 2}, &error);
-    if (!entry) fail_msg("%s", error.message);
-    if (!equivalence_holds(entry, NULL, why, sizeof why)) fail_msg("%s", why);
-    wg_entry_free(&entry);
-    wg_network_release(&network);
+    check_roots(&m, roots, 2);
 }
 
 int main(void)
