@@ -2,14 +2,14 @@
  *
  * Repeat (⍣): so many times, until a fixed point, until a function says so, with or without the states on the way; negative counts by the inverse. */
 #include "bpl/cells.h"
+#include "bpl/evaluate.h"
 
 /* So many steps may wait; then they are computed, each time by the plan of the time before. */
 #define WAITING 16
 
 bool bpl_settle_step(bpl_session *session, bpl_value *value, int64_t step)
 {
-    if (step % WAITING || !bpl_is_simple(value) || !wg_array_is_pending(value->array) || wg_array_is_carried(value->array)) return true;
-    return wg_array_run(&value->array, 1) || (bpl_fail_lazy(session), false);
+    return step % WAITING || bpl_ask(session, value);
 }
 
 static bpl_value *step_once(bpl_session *session, const bpl_call *call, bool backwards, bpl_value *state)

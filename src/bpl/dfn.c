@@ -143,19 +143,57 @@ static bool catches(bpl_session *session, const bpl_value *kinds)
     return false;
 }
 
-/* Computes what a value holds, so that its errors come now. */
+#define FEW_WAITING 8u
+/* The arrays of a value's innermost items that wait: how many, and those that there is room for. */
+typedef struct waiting {
+    wg_array **arrays, *few[FEW_WAITING];
+    uint32_t count, room;
+    bool carried; /* one of them is what a level carries */
+} waiting;
+
+static void note_waiting(waiting *all, const bpl_value *value)
+{
+    for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) note_waiting(all, value->items->at[i]);
+    if (!bpl_is_simple(value) || !wg_array_is_pending(value->array)) return;
+    if (all->count < all->room) all->arrays[all->count] = value->array;
+    all->carried = all->carried || wg_array_is_carried(value->array);
+    all->count++;
+}
+
+static bool waiting_open(bpl_session *session, waiting *all, const bpl_value *value)
+{
+    *all = (waiting){.arrays = all->few, .room = FEW_WAITING};
+    note_waiting(all, value);
+    if (all->count <= all->room) return true;
+    all->room = all->count, all->count = 0;
+    if (!(all->arrays = base_allocate(session->allocator, all->room * sizeof *all->arrays))) return bpl_fail_memory(session), false;
+    note_waiting(all, value);
+    return true;
+}
+
+static void waiting_close(bpl_session *session, waiting *all)
+{
+    if (all->arrays && all->arrays != all->few) base_free(session->allocator, all->arrays, all->room * sizeof *all->arrays);
+}
+
+bool bpl_ask(bpl_session *session, const bpl_value *value)
+{
+    waiting all;
+    bool good = waiting_open(session, &all, value);
+    if (good && all.count && !all.carried) good = wg_array_run(all.arrays, all.count) || (bpl_fail_lazy(session), false);
+    waiting_close(session, &all);
+    return good;
+}
+
 bool bpl_force(bpl_session *session, const bpl_value *value)
 {
-    if (value->type == BPL_ITEMS) {
-        for (int64_t i = 0; i < value->items->volume; i++) {
-            if (!bpl_force(session, value->items->at[i])) return false;
-        }
-    }
-    if (!bpl_is_simple(value) || !wg_array_is_pending(value->array)) return true;
+    waiting all;
     wg_view view;
-    if (wg_array_read_stored(value->array, &view)) return true;
-    bpl_fail_lazy(session);
-    return false;
+    bool good = waiting_open(session, &all, value);
+    if (good && all.count > 1 && !wg_array_run(all.arrays, all.count)) wg_lazy_error_clear(session->lazy); /* a read tells what failed */
+    for (uint32_t i = 0; i < all.count && good; i++) good = wg_array_read_stored(all.arrays[i], &view) || (bpl_fail_lazy(session), false);
+    waiting_close(session, &all);
+    return good;
 }
 
 static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t first, bpl_tail *tail, bpl_value **value);

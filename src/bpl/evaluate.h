@@ -32,7 +32,9 @@ bpl_value *bpl_closure(bpl_session *session, const bpl_node *node);
 bool bpl_holds_closure(const bpl_value *value, const bpl_frame *frame);
 /* Lets go of what a frame holds, and goes back to its caller's. */
 void bpl_frame_close(bpl_session *session, bpl_frame *frame);
-/* Computes what a value holds, so that its errors come now. */
+/* Asks for what a value holds, all of it together, so that what its items share is computed once; what a level carries is left to wait. */
+bool bpl_ask(bpl_session *session, const bpl_value *value);
+/* Computes it, so that its errors come now. */
 bool bpl_force(bpl_session *session, const bpl_value *value);
 
 /* What the last statement of a dfn asks to be called in its stead. Everything owned. */

@@ -140,9 +140,35 @@ static void test_waits(void **state)
     bpl_world_close(&w);
 }
 
+static uint64_t runs_of(bpl_world *w, const char *text)
+{
+    wg_lazy_figures before, after;
+    wg_lazy_figures_of(w->bpl->lazy, &before);
+    bpl_release(run_text(w->bpl, text));
+    wg_lazy_figures_of(w->bpl->lazy, &after);
+    if (bpl_failed(w->bpl)) fail_msg("%s: %s", text, w->bpl->error.message);
+    return after.reads - before.reads;
+}
+
+/* What items share is computed once: a guard's exit and every sixteenth state of a loop ask for all items together. */
+static void test_asked_together(void **state)
+{
+    (void)state;
+    bpl_world w;
+    bpl_world_open(&w);
+    assert_int_equal(runs_of(&w, "x←1.5×⍳9 ⋄ y←2.5×⍳4"), 0);
+    assert_int_equal(runs_of(&w, "{\"RANK\"::0 ⋄ s←+/x ⋄ [s×x;[s×y;⊂s+y];s]}0"), 1);
+    assert_int_equal(runs_of(&w, "{\"RANK\"::0 ⋄ s←1++/x ⋄ s×(1 2⋄3⋄4 5⋄6⋄7 8 9⋄1⋄2 3⋄4⋄5 6⋄7)}0"), 1); /* more than a few */
+    assert_int_equal(runs_of(&w, "s←{[a b]←⍵ ⋄ [b+2 3;a×2]}⍣15⊢[1 2+x.[0];3 4+y.[0]]"), 0);
+    assert_int_equal(runs_of(&w, "{[a b]←⍵ ⋄ [b+2 3;a×2]}s"), 0);
+    assert_int_equal(runs_of(&w, "{[a b]←⍵ ⋄ [b+2 3;a×2]}⍣32⊢[1 2+x.[0];3 4+y.[0]]"), 2);
+    bpl_world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws),   cmocka_unit_test(test_items_alike), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_limits),      cmocka_unit_test(test_waits)};
+                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_limits),      cmocka_unit_test(test_waits),
+                                       cmocka_unit_test(test_asked_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
