@@ -184,6 +184,9 @@ WG_API bool wg_function_jvp(wg_lazy *lazy, const wg_function *function, wg_array
 /* d output / d input [output shape, input shape]: one pending array, made when it is read by mapping unit seeds over the smaller side; its
  * matrix product with a vector, made before, is a forward or reverse product instead (wg_jacobian_product). */
 WG_API wg_array *wg_function_jacobian(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t output, uint32_t input);
+/* The same by every input that is of a float kind (jacobians [inputs], NULL for the others), of one run of the function; of an output [] they are
+ * the gradients of one reverse pass. */
+WG_API bool wg_function_jacobians(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t output, wg_array **jacobians);
 /* The Hessian [input shape, input shape] of the first output []. */
 WG_API wg_array *wg_function_hessian(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t input);
 /* The Hessian of the first output [] applied to vectors [inputs]: products [inputs]. */
@@ -319,6 +322,7 @@ WG_API char *wg_lazy_explained(const wg_lazy *lazy, bool json);
 #define wg_function_vjp(...) WG_CALL_SITE((wg_function_vjp)(__VA_ARGS__))
 #define wg_function_jvp(...) WG_CALL_SITE((wg_function_jvp)(__VA_ARGS__))
 #define wg_function_jacobian(...) WG_ARRAY_SITE((wg_function_jacobian)(__VA_ARGS__))
+#define wg_function_jacobians(...) WG_CALL_SITE((wg_function_jacobians)(__VA_ARGS__))
 #define wg_function_hessian(...) WG_ARRAY_SITE((wg_function_hessian)(__VA_ARGS__))
 #define wg_function_hessian_vector(...) WG_CALL_SITE((wg_function_hessian_vector)(__VA_ARGS__))
 #define wg_function_custom(...) WG_CALL_SITE((wg_function_custom)(__VA_ARGS__))

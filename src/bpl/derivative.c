@@ -44,18 +44,16 @@ static wg_array *leaf_array(bpl_session *session, const bpl_value *value, wg_kin
     return bpl_to_double(session, value, "a number", &number) ? wg_array_number(session->lazy, kind, number) : NULL;
 }
 
-/* Innermost items of a nested value one behind the other. */
-static bool flatten(bpl_session *session, const bpl_value *value, wg_kind kind, wg_array **parts, uint32_t *count, uint32_t room)
+/* A value's innermost items, each as a vector: vectors [leaf_count]. */
+static bool leaf_vectors(bpl_session *session, const bpl_value *value, wg_kind kind, wg_array **vectors, uint32_t *count)
 {
     if (value->type == BPL_ITEMS) {
         for (int64_t i = 0; i < value->items->volume; i++)
-            if (!flatten(session, value->items->at[i], kind, parts, count, room)) return false;
+            if (!leaf_vectors(session, value->items->at[i], kind, vectors, count)) return false;
         return true;
     }
     wg_array *array = leaf_array(session, value, kind);
-    if (*count == room || !array) return false;
-    parts[*count] = wg_array_flatten(array);
-    return parts[(*count)++] != NULL;
+    return array && (vectors[(*count)++] = wg_array_flatten(array)) != NULL;
 }
 
 static uint32_t leaf_count(const bpl_value *value)
@@ -74,27 +72,34 @@ wg_array *bpl_value_array(bpl_session *session, const bpl_value *value, wg_kind 
     size_t bytes = ((size_t)room + 1) * sizeof(wg_array *);
     wg_array **parts = base_allocate(session->allocator, bytes), *whole = NULL;
     if (!parts) return bpl_fail_memory(session);
-    bool flat = flatten(session, value, kind, parts, &count, room);
+    bool flat = leaf_vectors(session, value, kind, parts, &count);
     if (flat) whole = count ? wg_array_concat(parts, count, 0) : wg_array_zeros(session->lazy, kind, WG_EXTENTS(0));
     base_free(session->allocator, parts, bytes);
     return whole;
 }
 
-/* The converse: a value of this form from its array. leaves [.., n] may have axes before the last, of which one place is taken. */
-static bpl_value *formed(bpl_session *session, const bpl_value *form, wg_array *leaves, int64_t *next)
+/* What innermost items are made of, one after the other: a vector of all of them, or one of each. */
+typedef struct leaves {
+    wg_array *whole; /* NULL: */
+    wg_array *const *each;
+    int64_t next;
+} leaves;
+
+/* The converse: a value of this form from its arrays. */
+static bpl_value *formed(bpl_session *session, const bpl_value *form, leaves *from)
 {
     if (form->type == BPL_ITEMS) {
         bpl_items *items = bpl_items_new(session, form->items->rank, form->items->shape);
         bool good = items != NULL;
-        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = formed(session, form->items->at[i], leaves, next)) != NULL;
+        for (int64_t i = 0; good && i < items->volume; i++) good = (items->at[i] = formed(session, form->items->at[i], from)) != NULL;
         if (good && !items->volume) items->prototype = bpl_keep(form->items->prototype);
         if (good) return bpl_settle_keys(session, bpl_collect(session, items), bpl_keys_keep(form->keys));
         return items ? bpl_items_free(session, items) : (void)0, NULL;
     }
-    int64_t volume = bpl_volume(form);
+    int64_t volume = bpl_volume(form), at = from->next;
+    from->next += from->whole ? volume : 1;
     wg_scope_open(session->lazy);
-    wg_array *part = wg_array_narrow(leaves, 0, *next, volume, 1);
-    *next += volume;
+    wg_array *part = from->whole ? wg_array_narrow(from->whole, 0, at, volume, 1) : from->each[at];
     wg_array *shaped = part ? wg_array_reshape(part, bpl_rank(form), bpl_shape(form)) : NULL;
     bpl_value *value = bpl_leave(session, shaped, BPL_CLASS_FLOAT, form->atom || form->type == BPL_RATIONAL);
     return value && form->keys ? bpl_settle_keys(session, value, bpl_keys_keep(form->keys)) : value;
@@ -102,8 +107,7 @@ static bpl_value *formed(bpl_session *session, const bpl_value *form, wg_array *
 
 bpl_value *bpl_array_value(bpl_session *session, const bpl_value *form, wg_array *array)
 {
-    int64_t next = 0;
-    if (form->type == BPL_ITEMS) return formed(session, form, array, &next);
+    if (form->type == BPL_ITEMS) return formed(session, form, &(leaves){.whole = array});
     bool atom = form->atom || form->type == BPL_RATIONAL;
     bpl_value *value = bpl_of_array(session, wg_array_keep(array), BPL_CLASS_FLOAT, atom, form->weak && form->atom);
     return value && form->keys ? bpl_settle_keys(session, value, bpl_keys_keep(form->keys)) : value;
@@ -118,6 +122,8 @@ typedef struct differentiated {
     /* of the result */
     bpl_keys *keys;
     bool atom;
+    uint32_t rank;
+    int64_t shape[WG_MAX_RANK];
 } differentiated;
 
 /* Number atoms of several kinds in one. */
@@ -136,7 +142,8 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
     (void)lazy;
     differentiated *d = user;
     bpl_session *session = d->session;
-    bpl_value *x = bpl_array_value(session, d->right, inputs[0]);
+    bool nested = d->right->type == BPL_ITEMS;
+    bpl_value *x = nested ? formed(session, d->right, &(leaves){.each = inputs}) : bpl_array_value(session, d->right, inputs[0]);
     bpl_value *given = x ? bpl_wanted(session, bpl_apply(session, d->function, d->left, x)) : NULL,
         *result = given ? simple_result(session, given) : NULL;
     if (result && result->type == BPL_RATIONAL) outputs[0] = leaf_array(session, result, d->kind);
@@ -147,6 +154,8 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
     if (outputs[0]) {
         d->atom = result->atom;
         d->keys = bpl_keys_keep(result->keys);
+        d->rank = wg_array_rank(outputs[0]);
+        memcpy(d->shape, wg_array_shape(outputs[0]), d->rank * sizeof *d->shape);
     }
     bpl_release(result);
     bpl_release(given);
@@ -162,31 +171,60 @@ static bpl_value *with_both_keys(bpl_session *session, bpl_value *value, const b
     return bpl_settle_keys(session, value, bpl_names_once(session, keys));
 }
 
-/* The gradient of each item of the result, in the nested argument's form: its items behind the result's axes. */
-static bpl_value *nested_jacobian(const differentiated *d, wg_array *jacobian)
+/* The gradient of each item of the result, in the nested argument's form: its items behind the result's axes. jacobians [count] are those by the
+ * argument's innermost items, which rows [count] is room for. */
+static bpl_value *nested_jacobian(const differentiated *d, wg_array *const *jacobians, wg_array **rows, uint32_t count)
 {
     bpl_session *session = d->session;
-    uint32_t rank = wg_array_rank(jacobian) - 1, outer = d->right->items->rank;
-    int64_t shape[2 * WG_MAX_RANK], rows = 1, n = wg_array_shape(jacobian)[rank], per = d->right->items->volume;
+    uint32_t rank = d->rank, outer = d->right->items->rank;
+    int64_t shape[2 * WG_MAX_RANK], places = 1, per = d->right->items->volume;
     if (rank + outer > WG_MAX_RANK) return bpl_fail(session, BPL_LIMIT, "a derivative of rank %u: %d is the most", rank + outer, WG_MAX_RANK);
-    memcpy(shape, wg_array_shape(jacobian), rank * sizeof *shape);
+    memcpy(shape, d->shape, rank * sizeof *shape);
     memcpy(shape + rank, d->right->items->shape, outer * sizeof *shape);
-    for (uint32_t axis = 0; axis < rank; axis++) rows *= shape[axis];
+    for (uint32_t axis = 0; axis < rank; axis++) places *= shape[axis];
     bpl_items *items = bpl_items_new(session, rank + outer, shape);
-    wg_array *matrix = items ? wg_array_reshape(jacobian, WG_EXTENTS(rows, n)) : NULL;
-    bool good = matrix != NULL;
-    for (int64_t row = 0; row < rows && good; row++) {
-        wg_index at = wg_index_at(row);
-        wg_array *gradient = wg_array_index(matrix, &at, 1);
-        int64_t next = 0;
-        good = gradient != NULL;
-        for (int64_t i = 0; i < per && good; i++)
-            good = (items->at[row * per + i] = formed(session, d->right->items->at[i], gradient, &next)) != NULL;
+    bool good = items != NULL;
+    for (int64_t place = 0; place < places && good; place++) {
+        for (uint32_t i = 0; i < count && good; i++) {
+            wg_index at = wg_index_at(place);
+            int64_t extent = wg_array_shape(jacobians[i])[rank];
+            wg_array *matrix = rank ? wg_array_reshape(jacobians[i], WG_EXTENTS(places, extent)) : NULL;
+            rows[i] = rank ? wg_array_index(matrix, &at, 1) : jacobians[i];
+            good = rows[i] != NULL;
+        }
+        leaves gradient = {.each = rows};
+        for (int64_t i = 0; i < per && good; i++) good = (items->at[place * per + i] = formed(session, d->right->items->at[i], &gradient)) != NULL;
     }
     if (good && !items->volume) items->prototype = bpl_float_of(session, d->kind, 0);
     if (good) return with_both_keys(session, bpl_collect(session, items), d->keys, rank, d->right->keys);
     if (items) bpl_items_free(session, items);
     return bpl_failed(session) ? NULL : bpl_fail_lazy(session);
+}
+
+/* By innermost items, each an input of its own: nothing is put together only to be taken apart. */
+static bpl_value *nested_derivative(differentiated *d)
+{
+    bpl_session *session = d->session;
+    uint32_t room = leaf_count(d->right), count = 0;
+    size_t bytes = (3 * (size_t)room + 1) * sizeof(wg_array *);
+    wg_array **inputs = base_allocate_zeroed(session->allocator, bytes), **jacobians = inputs + room;
+    if (!inputs) return bpl_fail_memory(session);
+    wg_function function = {call_differentiated, d, room, 1};
+    bool good = leaf_vectors(session, d->right, d->kind, inputs, &count) && wg_function_jacobians(session->lazy, &function, inputs, 0, jacobians);
+    bpl_value *result = good ? nested_jacobian(d, jacobians, jacobians + room, room) : NULL;
+    base_free(session->allocator, inputs, bytes);
+    return result;
+}
+
+static bpl_value *simple_derivative(differentiated *d)
+{
+    bpl_session *session = d->session;
+    wg_function function = {call_differentiated, d, 1, 1};
+    wg_array *input = bpl_value_array(session, d->right, d->kind),
+        *jacobian = input ? wg_function_jacobian(session->lazy, &function, &input, 0, 0) : NULL;
+    if (!jacobian) return NULL;
+    bpl_value *result = bpl_own_array(session, jacobian, BPL_CLASS_FLOAT, d->atom && (d->right->atom || d->right->type == BPL_RATIONAL), false);
+    return with_both_keys(session, result, d->keys, wg_array_rank(jacobian) - bpl_rank(d->right), d->right->keys);
 }
 
 bpl_value *bpl_derived_derivative(bpl_session *session, const bpl_call *call)
@@ -195,19 +233,10 @@ bpl_value *bpl_derived_derivative(bpl_session *session, const bpl_call *call)
     int64_t volume = 0;
     if (!bpl_moving_kind(session, call->right, &d.kind, &volume)) return NULL;
     if (d.kind == WG_KIND_COUNT) d.kind = session->preferences.float_kind;
-    wg_function function = {call_differentiated, &d, 1, 1};
     wg_scope_open(session->lazy);
-    wg_array *input = bpl_value_array(session, call->right, d.kind),
-        *jacobian = input ? wg_function_jacobian(session->lazy, &function, &input, 0, 0) : NULL;
-    bpl_value *result = NULL;
-    if (!jacobian && !bpl_failed(session)) bpl_fail_lazy(session);
-    else if (!jacobian) wg_lazy_error_clear(session->lazy);
-    else if (call->right->type == BPL_ITEMS) result = nested_jacobian(&d, jacobian);
-    else {
-        bool atom = d.atom && (call->right->atom || call->right->type == BPL_RATIONAL);
-        result = bpl_own_array(session, jacobian, BPL_CLASS_FLOAT, atom, false);
-        result = with_both_keys(session, result, d.keys, wg_array_rank(jacobian) - bpl_rank(call->right), call->right->keys);
-    }
+    bpl_value *result = call->right->type == BPL_ITEMS ? nested_derivative(&d) : simple_derivative(&d);
+    if (!result && !bpl_failed(session)) bpl_fail_lazy(session);
+    else if (!result) wg_lazy_error_clear(session->lazy);
     wg_scope_close(session->lazy);
     bpl_keys_release(session, d.keys);
     return result;

@@ -526,6 +526,29 @@ wg_array *wg_function_jacobian(wg_lazy *lazy, const wg_function *function, wg_ar
     return lazy_give(lazy, array);
 }
 
+bool wg_function_jacobians(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t output, wg_array **jacobians)
+{
+    if (!check_function(lazy, function, inputs) || !check_all(lazy, inputs, function->inputs, true) || !check_given(lazy, jacobians, "Jacobians"))
+        return false;
+    if (output >= function->outputs)
+        return lazy_fail(lazy, WG_ARGUMENT, "there is no output %u: counted from 0, the function has %u outputs", output, function->outputs);
+    forget(jacobians, function->inputs);
+    traced_run run = {.lazy = lazy, .function = function};
+    if (!begin_traced(&run, inputs, NULL)) return false;
+    wg_array *of = run.outputs[output];
+    bool number = of->rank == 0, good = base_kind_is_float((wg_kind)of->kind) ||
+        lazy_fail(lazy, WG_KIND, "Jacobians are of a float, not of %s; convert it inside the function", wg_kind_name((wg_kind)of->kind));
+    if (good && number && moves(&run, of)) good = pull_back(&run, of, NULL, jacobians);
+    for (uint32_t i = 0; i < function->inputs && good; i++) {
+        if (number || !moves(&run, run.inputs[i])) continue;
+        good = (jacobians[i] = jacobian_of(&run, of, run.inputs[i])) != NULL;
+    }
+    good = good && (!number || fill_gradients(&run, jacobians));
+    if (!good) lazy_release_all(jacobians, function->inputs);
+    end_traced(&run);
+    return good && lazy_give_all(lazy, jacobians, function->inputs);
+}
+
 wg_array *wg_function_hessian(wg_lazy *lazy, const wg_function *function, wg_array *const *inputs, uint32_t input)
 {
     if (!check_function(lazy, function, inputs)) return NULL;

@@ -165,10 +165,27 @@ static void test_asked_together(void **state)
     bpl_world_close(&w);
 }
 
+/* The derivative by a nested argument puts nothing together: each of its innermost items is an input. */
+static void test_nested_derivative(void **state)
+{
+    (void)state;
+    bpl_world w;
+    bpl_world_open(&w);
+    wg_lazy_explain(w.bpl->lazy, true);
+    runs_of(&w, "p←[(2 3⍴⍳6)+÷3;0.5 2.5]");
+    assert_int_equal(runs_of(&w, "{\"RANK\"::0 ⋄ {[a b]←⍵ ⋄ +/⊼b+.×a}∂⍵}p"), 1);
+    char *told = wg_lazy_explained(w.bpl->lazy, false);
+    assert_non_null(strstr(told, "matmul"));
+    assert_null(strstr(told, "concat"));
+    assert_null(strstr(told, "pad"));
+    wg_text_free(told);
+    bpl_world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws),   cmocka_unit_test(test_items_alike), cmocka_unit_test(test_large),
                                        cmocka_unit_test(test_memory), cmocka_unit_test(test_limits),      cmocka_unit_test(test_waits),
-                                       cmocka_unit_test(test_asked_together)};
+                                       cmocka_unit_test(test_asked_together), cmocka_unit_test(test_nested_derivative)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

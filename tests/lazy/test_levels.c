@@ -560,6 +560,38 @@ static void what_does_not_move_has_zeros_or_nothing(void **state)
     end(&s);
 }
 
+/* several, counting its calls. */
+static bool several_counted(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    ++*(int *)user;
+    return several(NULL, lazy, inputs, outputs);
+}
+
+/* By every input, of one run: an output that is a number, one that is not, one that does not move. */
+static void jacobians_by_all_inputs(void **state)
+{
+    (void)state;
+    stage s;
+    begin(&s);
+    int calls = 0;
+    wg_function f = {several_counted, &calls, 3, 5};
+    wg_array *inputs[3] = {counted(&s.w, 2, 3), counted(&s.w, 3, 1), stored(&s.w, WG_KIND_I32, 1, TEST_SHAPE(2), (int32_t[]){4, 5})}, *jacobians[3];
+    assert_true(wg_function_jacobians(s.w.lazy, &f, inputs, 0, jacobians));
+    READS(jacobians[0], 3, 4);
+    READS(jacobians[1], 0, 0, 0);
+    assert_null(jacobians[2]);
+    assert_true(wg_function_jacobians(s.w.lazy, &f, inputs, 1, jacobians));
+    READS(jacobians[0], 1, 0, 0, 1);
+    READS(jacobians[1], 0, 0, 0, 0, 0, 0);
+    assert_null(jacobians[2]);
+    assert_true(wg_function_jacobians(s.w.lazy, &f, inputs, 3, jacobians));
+    READS(jacobians[0], 0, 0, 0, 0);
+    assert_int_equal(calls, 3);
+    assert_false(wg_function_jacobians(s.w.lazy, &f, inputs, 4, jacobians));
+    world_failed(&s.w, WG_KIND);
+    end(&s);
+}
+
 static bool product_call(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
     (void)user;
@@ -870,6 +902,7 @@ int main(void)
         cmocka_unit_test(a_rule_with_shared_inputs),
         cmocka_unit_test(rules_that_do_not_fit_are_told),
         cmocka_unit_test(what_does_not_move_has_zeros_or_nothing),
+        cmocka_unit_test(jacobians_by_all_inputs),
         cmocka_unit_test(an_input_given_twice_is_two_inputs),
         cmocka_unit_test(escaped_values_are_what_they_carried),
         cmocka_unit_test(axes_of_a_map),

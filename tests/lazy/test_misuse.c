@@ -94,6 +94,7 @@ static void without_a_context_nothing_happens(void **state)
     assert_false(wg_function_vjp(NULL, &f, &array, &array, NULL, &out));
     assert_false(wg_function_jvp(NULL, &f, &array, &array, NULL, &out));
     assert_null(wg_function_jacobian(NULL, &f, &array, 0, 0));
+    assert_false(wg_function_jacobians(NULL, &f, &array, 0, &out));
     assert_null(wg_function_hessian(NULL, &f, &array, 0));
     assert_false(wg_function_hessian_vector(NULL, &f, &array, &array, &out));
     assert_false(wg_function_custom(NULL, &f, &f, &array, &out));
@@ -144,6 +145,8 @@ static void without_arguments_it_is_an_error(void **state)
     ERROR(wg_function_jvp(w.lazy, &f, &x, NULL, NULL, &out));
     ERROR(wg_function_jacobian(w.lazy, &f, &x, 1, 0));
     ERROR(wg_function_jacobian(w.lazy, &f, &x, 0, 1));
+    ERROR(wg_function_jacobians(w.lazy, &f, &x, 1, &out));
+    ERROR(wg_function_jacobians(w.lazy, &f, &x, 0, NULL));
     ERROR(wg_function_hessian(w.lazy, &none, &x, 0));
     ERROR(wg_function_hessian_vector(w.lazy, &f, &x, NULL, &out));
     ERROR(wg_function_custom(w.lazy, &f, NULL, &x, &out));
