@@ -2,8 +2,10 @@
  *
  * The command: finds the verb, reads its options, answers help and wrong usage. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/tools.h"
 
@@ -364,8 +366,17 @@ static int help(int count, char **arguments)
     return tool_finish(NULL);
 }
 
+/* Where the caller closed a standard file, the first file that is opened would take its number, and messages would go into it. The device that
+ * takes the number instead is opened the wrong way, so that using it is an error still. */
+static void hold_standard_files(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+}
+
 int main(int count, char **arguments)
 {
+    hold_standard_files();
     if (count < 2) {
         print_verbs(stderr);
         return TOOL_USAGE;

@@ -223,6 +223,16 @@ def check_drawings(page):
     expect(pixels == [data[0:4], data[4:8], data[8:12]], f"the first picture: {pixels}, {data}")
 
 
+def closed_files_stay_closed():
+    """Where standard error is closed, what is told there goes nowhere, and not into a file that has its number."""
+    words = line_data() + ["--epochs", "2", "--out", "line.safetensors", "--log", "log.jsonl"]
+    for closed in (0, 1, 2):
+        pathlib.Path("log.jsonl").unlink(missing_ok=True)
+        process = subprocess.Popen([COMMAND, *words], preexec_fn=lambda: os.close(closed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        expect(process.wait(120) == (1 if closed == 1 else 0), f"file {closed} is closed: exit {process.returncode}")
+        expect(all(line.startswith("{") for line in pathlib.Path("log.jsonl").read_text().splitlines()), f"file {closed} is closed, and the log has more than JSON")
+
+
 def evaluation_weighs_rows():
     """26 rows in batches of 8: the short batch counts by its rows. Judged by one batch of everything."""
     words = picture_data() + [
@@ -505,6 +515,7 @@ TESTS = [
     learns_a_line,
     one_step_is_gradient_descent,
     judges_and_logs,
+    closed_files_stay_closed,
     evaluation_weighs_rows,
     a_trained_model_runs,
     seeds_decide_the_bits,
