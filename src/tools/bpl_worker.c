@@ -28,6 +28,7 @@ typedef struct worker {
     pthread_cond_t more;
     request *first, *last; /* waiting */
     bool ended;            /* there will be no more */
+    int fault;             /* why there will be no more, where standard input did not end: an errno */
     bool finished;         /* all are answered */
     double deadline;       /* of the statement that runs; 0: none */
     bool running, expired, stops; /* stops: it was asked to */
@@ -72,7 +73,10 @@ static void take_line(worker *w, const char *text, size_t length)
         return;
     }
     request *one = malloc(sizeof *one + length + 1);
-    if (!one) return;
+    if (!one) {
+        w->fault = ENOMEM;
+        return;
+    }
     *one = (request){.length = length};
     memcpy(one->text, text, length);
     one->text[length] = 0;
@@ -97,14 +101,14 @@ static int serve_stops(worker *w)
     return stops ? 10 : !waits ? -1 : left > 1e6 ? 1000000000 : (int)(left * 1e3) + 1;
 }
 
-/* Complete lines of what was read so far are taken; at the end the rest is one. */
-static void take_lines(worker *w, base_string *text, bool ended)
+/* Complete lines of what was read so far are taken, whose ends stand in the last `fresh` bytes; at the end the rest is one. */
+static void take_lines(worker *w, base_string *text, size_t fresh, bool ended)
 {
-    size_t start = 0;
+    size_t start = 0, seen = text->length - fresh;
     const char *end;
-    while (text->length > start && (end = memchr(text->text + start, '\n', text->length - start))) {
+    while (text->length > seen && (end = memchr(text->text + seen, '\n', text->length - seen))) {
         take_line(w, text->text + start, (size_t)(end - text->text) - start);
-        start = (size_t)(end - text->text) + 1;
+        start = seen = (size_t)(end - text->text) + 1;
     }
     if (ended && text->length > start) take_line(w, text->text + start, text->length - start);
     if (start) memmove(text->text, text->text + start, text->length - start), text->length -= start;
@@ -130,10 +134,10 @@ static void *read_lines(void *data)
         if (ready > 0 && files[1].revents && read(w->wake[0], part, 1) < 0) break;
         if (ready <= 0 || files[0].fd < 0 || !files[0].revents) continue;
         ssize_t count = read(STDIN_FILENO, part, sizeof part);
-        bool ended = count <= 0 || text.failed;
-        if (!ended) base_string_put(&text, part, (size_t)count);
-        take_lines(w, &text, ended);
-        if (!ended) continue;
+        if (count > 0) base_string_put(&text, part, (size_t)count);
+        if (count < 0 || text.failed) w->fault = count < 0 ? errno : ENOMEM;
+        else take_lines(w, &text, (size_t)count, !count);
+        if (count > 0 && !w->fault) continue;
         files[0].fd = -1; /* deadlines go on */
         pthread_mutex_lock(&w->lock);
         w->ended = true;
@@ -261,8 +265,9 @@ int bpl_worker(const tool_call *call)
     w.finished = true;
     pthread_mutex_unlock(&w.lock);
     if (started && write(w.wake[1], "", 1) == 1) pthread_join(reader, NULL);
+    if (w.fault) fprintf(stderr, "wengert bpl: standard input cannot be read: %s\n", strerror(w.fault));
     wg_bpl_free(&w.console.bpl);
     base_string_free(&w.output);
     base_string_free(&w.faults);
-    return started ? TOOL_DONE : TOOL_FAILED;
+    return started && !w.fault ? TOOL_DONE : TOOL_FAILED;
 }

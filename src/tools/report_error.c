@@ -60,3 +60,11 @@ int tool_finish(const tool_call *call)
             errno ? strerror(errno) : "");
     return TOOL_FAILED;
 }
+
+int tool_input_end(const tool_call *call)
+{
+    if (feof(stdin)) return TOOL_DONE;
+    wg_error error = {.code = WG_OK};
+    base_fail(&error, WG_FILE, "standard input cannot be read: %s", strerror(errno));
+    return tool_fail(call, &error);
+}

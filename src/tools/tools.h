@@ -77,6 +77,8 @@ const wg_allocator *tool_allocator(void);
 int tool_fail(const tool_call *call, const wg_error *error);
 /* stdout is written out whole, or an error is printed. A closed pipe is quiet. */
 int tool_finish(const tool_call *call);
+/* Behind a getline() that answered -1: standard input ended, or an error is printed, since it says the same of what it cannot read or hold. */
+int tool_input_end(const tool_call *call);
 
 /* ---- model.c ---- */
 

@@ -158,7 +158,10 @@ static int converse(generation *g)
     if (asks) fputs("A message a line; Ctrl-D ends, Ctrl-C stops an answer.\n", stderr);
     while (going) {
         if (asks) fputs("> ", stderr);
-        if ((length = getline(&line, &room, stdin)) < 0) break;
+        if ((length = getline(&line, &room, stdin)) < 0) {
+            code = tool_input_end(g->call);
+            break;
+        }
         if (length && line[length - 1] == '\n') line[--length] = 0;
         if (length) going = turn(g, &messages, line, (size_t)length, &code);
     }

@@ -101,6 +101,7 @@ static int every_line(const tool_call *call, wg_tokenizer *tokenizer, each_line 
         fflush(stdout);
         base_arena_free(&arena);
     }
+    if (code == TOOL_DONE) code = tool_input_end(call);
     free(text);
     return code;
 }

@@ -118,6 +118,9 @@ def test_worker():
     time.sleep(0.3)
     out, _ = talk.communicate('{"interrupt": true}\n', timeout=30)
     report.check(json.loads(out)["error"]["kind"] == "INTERRUPT", f"interrupt: {out}")
+    for stdin, mentions in (("</", "Is a directory"), ("<&-", "Bad file descriptor")):
+        done = subprocess.run(["sh", "-c", f'"$0" bpl --worker {stdin}', COMMAND], capture_output=True, text=True, check=False, timeout=60)
+        report.check(done.returncode == 1 and mentions in done.stderr and not done.stdout, f"requests of {stdin}: exit {done.returncode}, {done.stderr!r}")
 
 
 class Terminal:

@@ -3,13 +3,15 @@
 """What strangers hand to `wengert model ...`: files that are cut, wrong or of another model, and disks that are full. One clear line each, and
 what was there before is kept."""
 import json
+import os
 import pathlib
 import random
 import shutil
 import struct
+import subprocess
 import tempfile
 
-from model_command import MODELS, STORIES, TIED, good, refused, report, run
+from model_command import COMMAND, MODELS, STORIES, TIED, good, refused, report, run
 
 SHARDED = MODELS / "llama" / "sharded"
 GGUF = MODELS / "gguf" / "llama-q4_0.gguf"
@@ -174,6 +176,18 @@ def running(folder):
     refused(1, "verify", folder / "absent", TIED, mentions="absent")
 
 
+def lines_that_cannot_be_read(folder):
+    """The lines of standard input end at its end, and not where it cannot be read."""
+    model = copied(folder, TIED)
+    (model / "tokenizer.bytes").write_text("")
+    (model / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    for words in ["tokenize", "bytes", "--stdin"], ["detokenize", "bytes", "--stdin"], ["chat", model]:
+        file = os.open(folder, os.O_RDONLY)
+        done = subprocess.run([str(COMMAND), "model", *map(str, words)], stdin=file, capture_output=True, text=True, timeout=60)
+        os.close(file)
+        report.check(done.returncode == 1 and "standard input cannot be read: Is a directory" in done.stderr, f"a folder as lines of {words[0]}: {done}")
+
+
 def templates(folder):
     model = copied(folder, TIED)
     (model / "tokenizer.bytes").write_text("")
@@ -215,7 +229,7 @@ def full_disks(folder):
 
 
 def main():
-    for part in (weights, shards, cut_files, tokens, running, templates, full_disks):
+    for part in (weights, shards, cut_files, tokens, running, lines_that_cannot_be_read, templates, full_disks):
         with tempfile.TemporaryDirectory() as directory:
             part(pathlib.Path(directory))
     report.finish()
