@@ -213,6 +213,9 @@ typedef struct wg_jit wg_jit;
 WG_API wg_jit *wg_jit_new(wg_lazy *lazy, const wg_function *function, const void *options, size_t options_bytes);
 /* By a function or an effect that it calls: an error that the context keeps (WG_ARGUMENT), and nothing is freed. */
 WG_API void wg_jit_free(wg_jit **jit);
+/* A replay over stored inputs waits as one: the first read of an output computes all outputs that live. Where the function does more than
+ * elementwise and layout work, pending inputs that took such work are computed now, large ones in the background; a failure of theirs is told
+ * by whoever reads them or what came of them. */
 WG_API bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs);
 /* What happened so far. */
 typedef struct wg_jit_figures {

@@ -294,7 +294,7 @@ uint32_t wg_array_tag(const wg_array *array) { return alive(array) ? array->tag 
 bool wg_array_is_pending(const wg_array *array)
 {
     while (alive(array) && array->state == LAZY_CARRIED) array = array->as.carried.inner;
-    return alive(array) && ((array->state == LAZY_PENDING && !array->submitted) || array->state == LAZY_DEFERRED);
+    return alive(array) && (array->state == LAZY_PENDING || array->state == LAZY_DEFERRED) && !array->submitted;
 }
 
 bool wg_array_is_carried(const wg_array *array)

@@ -445,6 +445,7 @@ static void drop_jacobian(lazy_deferred *deferred)
 
 wg_array *lazy_expand(wg_lazy *lazy, wg_array *array)
 {
+    if (array->submitted) lazy_join(lazy);
     if (array->state != LAZY_DEFERRED) return array;
     lazy_deferred *deferred = array->as.later.deferred;
     if (!deferred->expanded) {

@@ -9,42 +9,16 @@
 
 #include "base/hash.h"
 #include "base/tensor.h"
-#include "lazy/lazy.h"
+#include "lazy/replay.h"
 
 #define MOST_TEMPLATES 8
-
-/* One call of a template. Places are positions of the tape; types are those that the trace had, and the signature says they hold again. */
-typedef struct template_call {
-    wg_op op;
-    wg_kind kind;
-    uint32_t place, rank, operand_count, attribute_count;
-    const uint32_t *operands;
-    const int64_t *shape, *attributes; /* of the tape */
-} template_call;
-
-typedef struct template {
-    struct template *next;
-    uint64_t hash;
-    uint64_t *key;
-    uint32_t key_count;
-    lazy_level *level;      /* a reference: the tape, keys and effects, and arrays where they are captured */
-    uint32_t *inputs;       /* [inputs] places */
-    uint32_t *outputs;      /* [outputs] places */
-    uint32_t *tags;         /* [outputs] */
-    template_call *calls;   /* what outputs and effects need, in order */
-    uint32_t call_count;
-    bool listed;            /* calls are, and of the level's arrays only captures are left, each kept */
-    wg_array **arrays;      /* [place_count] of the replay under way */
-    uint32_t *captures;     /* [capture_count] places whose arrays the level keeps */
-    uint32_t place_count, capture_count;
-} template;
 
 struct wg_jit {
     lazy_dependent dependent;
     wg_lazy *lazy;          /* NULL: it was freed, and with it what follows but function and figures */
     wg_function function;
     uint64_t options_hash;
-    template *templates;
+    lazy_template *templates;
     uint64_t *key;          /* of the call under way */
     uint32_t key_count, key_capacity;
     bool busy;              /* a call is under way: key and templates are in use */
@@ -78,28 +52,13 @@ static bool make_key(wg_jit *jit, wg_array *const *inputs)
 
 /* ---- making and freeing ---- */
 
-static void free_template(wg_jit *jit, template *t)
-{
-    const wg_allocator *allocator = jit->lazy->allocator;
-    for (uint32_t place = 0; t->listed && place < t->place_count && place < t->level->count; place++) lazy_release(t->level->arrays[place]);
-    base_free(allocator, t->key, t->key_count * sizeof *t->key);
-    base_free(allocator, t->inputs, (jit->function.inputs + 1) * sizeof *t->inputs);
-    base_free(allocator, t->outputs, (jit->function.outputs + 1) * sizeof *t->outputs);
-    base_free(allocator, t->tags, (jit->function.outputs + 1) * sizeof *t->tags);
-    base_free(allocator, t->calls, (t->place_count + 1) * sizeof *t->calls);
-    base_free(allocator, t->arrays, (t->place_count + 1) * sizeof *t->arrays);
-    base_free(allocator, t->captures, (t->place_count + 1) * sizeof *t->captures);
-    lazy_level_release(t->level);
-    base_free(allocator, t, sizeof *t);
-}
-
 static void orphan_jit(lazy_dependent *dependent)
 {
     wg_jit *jit = (wg_jit *)dependent;
     while (jit->templates) {
-        template *t = jit->templates;
+        lazy_template *t = jit->templates;
         jit->templates = t->next;
-        free_template(jit, t);
+        lazy_template_release(t);
     }
     base_free(jit->lazy->allocator, jit->key, jit->key_capacity * sizeof *jit->key);
     jit->lazy = NULL;
@@ -141,9 +100,9 @@ void wg_jit_figures_of(const wg_jit *jit, wg_jit_figures *figures)
 
 /* ---- from a trace to a template ---- */
 
-static bool is_input(const template *t, uint32_t inputs, uint32_t place)
+static bool is_input(const lazy_template *t, uint32_t place)
 {
-    for (uint32_t i = 0; i < inputs; i++)
+    for (uint32_t i = 0; i < t->input_count; i++)
         if (t->inputs[i] == place) return true;
     for (uint32_t i = 0; i < t->level->recorded_count; i++)
         if (t->level->recorded[i].generator && t->level->recorded[i].position == place) return true;
@@ -151,9 +110,9 @@ static bool is_input(const template *t, uint32_t inputs, uint32_t place)
 }
 
 /* Marks what outputs and effects need. */
-static void mark_needed(const template *t, uint32_t outputs, bool *needed)
+static void mark_needed(const lazy_template *t, bool *needed)
 {
-    for (uint32_t i = 0; i < outputs; i++) needed[t->outputs[i]] = true;
+    for (uint32_t i = 0; i < t->output_count; i++) needed[t->outputs[i]] = true;
     for (uint32_t i = 0; i < t->level->recorded_count; i++)
         for (uint32_t k = 0; k < t->level->recorded[i].count; k++) needed[t->level->recorded[i].operands[k]] = true;
     wg_node_facts facts;
@@ -165,7 +124,7 @@ static void mark_needed(const template *t, uint32_t outputs, bool *needed)
 
 /* Captured sources keep their arrays, as a caller would: what pends is stored when a replay is read. Whatever else the trace computed is
  * let go. */
-static void list_calls(template *t, uint32_t inputs, const bool *needed)
+static void list_calls(lazy_template *t, const bool *needed)
 {
     lazy_level *level = t->level;
     t->listed = true;
@@ -173,7 +132,7 @@ static void list_calls(template *t, uint32_t inputs, const bool *needed)
         wg_node_facts facts;
         wg_tape_node(level->tape, place, &facts);
         bool source = wg_op_class_of(facts.op) == WG_OP_CLASS_SOURCE;
-        bool captured = source && needed[place] && !is_input(t, inputs, place);
+        bool captured = source && needed[place] && !is_input(t, place);
         if (!captured && place < level->count && level->arrays[place]) {
             lazy_unuse(level->arrays[place]);
             level->arrays[place] = NULL;
@@ -183,29 +142,46 @@ static void list_calls(template *t, uint32_t inputs, const bool *needed)
             t->captures[t->capture_count++] = place;
         }
         if (source || !needed[place]) continue;
-        t->calls[t->call_count++] = (template_call){.op = facts.op,
-                                                    .kind = facts.kind,
-                                                    .place = place,
-                                                    .rank = facts.rank,
-                                                    .operand_count = facts.operand_count,
-                                                    .attribute_count = facts.attribute_count,
-                                                    .operands = facts.operands,
-                                                    .shape = facts.shape,
-                                                    .attributes = facts.attributes};
+        t->heavy = t->heavy || level->lazy->heavy[facts.op];
+        t->calls[t->call_count++] = (lazy_template_call){.op = facts.op,
+                                                         .kind = facts.kind,
+                                                         .place = place,
+                                                         .rank = facts.rank,
+                                                         .operand_count = facts.operand_count,
+                                                         .attribute_count = facts.attribute_count,
+                                                         .operands = facts.operands,
+                                                         .shape = facts.shape,
+                                                         .attributes = facts.attributes};
     }
 }
 
-static template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *inputs, wg_array *const *outputs)
+/* Calls are in order of their places. */
+static uint32_t call_at(const lazy_template *t, uint32_t place)
+{
+    uint32_t low = 0, high = t->call_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->calls[middle].place < place) low = middle + 1;
+        else high = middle;
+    }
+    return low < t->call_count && t->calls[low].place == place ? low : WG_NONE;
+}
+
+static lazy_template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *inputs, wg_array *const *outputs)
 {
     const wg_allocator *allocator = jit->lazy->allocator;
-    template *t = base_allocate_zeroed(allocator, sizeof *t);
+    lazy_template *t = base_allocate_zeroed(allocator, sizeof *t);
     if (!t) return lazy_fail_memory(jit->lazy), NULL;
+    t->references = 1;
+    t->input_count = jit->function.inputs;
+    t->output_count = jit->function.outputs;
     t->level = level;
     level->references++;
     t->inputs = base_allocate(allocator, (jit->function.inputs + 1) * sizeof *t->inputs);
     t->outputs = base_allocate(allocator, (jit->function.outputs + 1) * sizeof *t->outputs);
     t->tags = base_allocate(allocator, (jit->function.outputs + 1) * sizeof *t->tags);
-    bool good = t->inputs && t->outputs && t->tags;
+    t->call_of = base_allocate(allocator, (jit->function.outputs + 1) * sizeof *t->call_of);
+    bool good = t->inputs && t->outputs && t->tags && t->call_of;
     for (uint32_t i = 0; i < jit->function.inputs && good; i++) t->inputs[i] = inputs[i]->position;
     for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (t->outputs[i] = lazy_level_position(level, outputs[i])) != WG_NONE;
     for (uint32_t i = 0; i < jit->function.outputs && good; i++) t->tags[i] = outputs[i]->tag;
@@ -220,12 +196,13 @@ static template *template_of(wg_jit *jit, lazy_level *level, wg_array *const *in
     good = good && t->key && t->calls && t->arrays && t->captures && needed;
     if (good) {
         memcpy(t->key, jit->key, t->key_count * sizeof *t->key);
-        mark_needed(t, jit->function.outputs, needed);
-        list_calls(t, jit->function.inputs, needed);
+        mark_needed(t, needed);
+        list_calls(t, needed);
+        for (uint32_t i = 0; i < t->output_count; i++) t->call_of[i] = call_at(t, t->outputs[i]);
     }
     base_free(allocator, needed, (size_t)t->place_count + 1);
     if (good) return t;
-    free_template(jit, t);
+    lazy_template_release(t);
     return lazy_fail_memory(jit->lazy), NULL;
 }
 
@@ -261,7 +238,7 @@ static void stop(wg_jit *jit, const char *reason)
 }
 
 /* What a level around the call carries is another value the next time. */
-static bool captures_of_levels(const template *t)
+static bool captures_of_levels(const lazy_template *t)
 {
     for (uint32_t place = 0; place < t->level->count; place++)
         if (t->level->arrays[place] && t->level->arrays[place]->state >= LAZY_CARRIED) return true;
@@ -275,13 +252,13 @@ static void add_template(wg_jit *jit, lazy_level *level, wg_array *const *carrie
         return;
     }
     wg_error before = jit->lazy->error;
-    template *t = template_of(jit, level, carried, outputs);
+    lazy_template *t = template_of(jit, level, carried, outputs);
     if (!t) { /* without memory this call has its outputs, and the next one is called too */
         jit->lazy->error = before;
         return;
     }
     if (captures_of_levels(t)) {
-        free_template(jit, t);
+        lazy_template_release(t);
         stop(jit, "a value of a derivative, a map or a recording around it was captured");
         return;
     }
@@ -319,92 +296,12 @@ static bool call_traced(wg_jit *jit, wg_array *const *inputs, wg_array **outputs
     return level != NULL;
 }
 
-/* ---- the replay ---- */
+/* ---- the call ---- */
 
-static inline void place(template *t, uint32_t at, wg_array *array)
-{
-    if (t->arrays[at]) lazy_unuse(t->arrays[at]);
-    lazy_use(array);
-    t->arrays[at] = array;
-}
-
-static inline void leave(template *t, uint32_t at)
-{
-    lazy_unuse(t->arrays[at]);
-    t->arrays[at] = NULL;
-}
-
-static bool make_calls(wg_lazy *lazy, template *t, uint32_t *done, uint32_t end)
-{
-    for (; *done < t->call_count && t->calls[*done].place < end; ++*done) {
-        const template_call *call = &t->calls[*done];
-        wg_array *few[LAZY_FEW], **operands = LAZY_ITEMS(lazy, few, call->operand_count);
-        if (!operands) return lazy_fail_memory(lazy);
-        for (uint32_t i = 0; i < call->operand_count; i++) operands[i] = t->arrays[call->operands[i]];
-        lazy_known known = {call->kind, call->rank, call->shape};
-        wg_array *array = lazy_call_known(lazy, call->op, operands, call->operand_count, call->attributes, call->attribute_count, 0, &known);
-        LAZY_ITEMS_END(lazy, few, operands, call->operand_count);
-        if (!array) return false;
-        place(t, call->place, array);
-        lazy_release(array);
-    }
-    return true;
-}
-
-static bool do_recorded(wg_lazy *lazy, template *t, uint32_t *done)
-{
-    for (uint32_t i = 0; i < t->level->recorded_count; i++) {
-        const lazy_recorded *recorded = &t->level->recorded[i];
-        if (recorded->generator) {
-            wg_array *key = wg_generator_key(recorded->generator);
-            if (!key) return false;
-            place(t, recorded->position, key);
-            if (!lazy->scope_count) lazy_release(key);
-            continue;
-        }
-        uint32_t last = 0;
-        wg_array **operands = base_allocate(lazy->allocator, (recorded->count + 1) * sizeof *operands);
-        if (!operands) return lazy_fail_memory(lazy);
-        for (uint32_t k = 0; k < recorded->count; k++) last = recorded->operands[k] > last ? recorded->operands[k] : last;
-        bool good = make_calls(lazy, t, done, last + 1);
-        for (uint32_t k = 0; k < recorded->count; k++) operands[k] = t->arrays[recorded->operands[k]];
-        good = good && wg_array_effect(lazy, recorded->run, recorded->user, operands, recorded->count);
-        base_free(lazy->allocator, operands, (recorded->count + 1) * sizeof *operands);
-        if (!good) return false;
-    }
-    return true;
-}
-
-/* Owned. */
-static wg_array *output_of(const template *t, uint32_t index)
-{
-    wg_array *array = t->arrays[t->outputs[index]];
-    return array->tag == t->tags[index] ? lazy_keep(array) : lazy_tagged(array, t->tags[index]);
-}
-
-static bool replay(wg_jit *jit, template *t, wg_array *const *inputs, wg_array **outputs)
-{
-    wg_lazy *lazy = jit->lazy;
-    uint32_t done = 0;
-    jit->figures.replays++;
-    for (uint32_t i = 0; i < t->capture_count; i++) place(t, t->captures[i], t->level->arrays[t->captures[i]]);
-    for (uint32_t i = 0; i < jit->function.inputs; i++) place(t, t->inputs[i], inputs[i]);
-    bool good = do_recorded(lazy, t, &done) && make_calls(lazy, t, &done, UINT32_MAX);
-    for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (outputs[i] = output_of(t, i)) != NULL;
-    if (!good) lazy_release_all(outputs, jit->function.outputs);
-    for (uint32_t i = 0; i < jit->function.inputs; i++) leave(t, t->inputs[i]);
-    for (uint32_t i = 0; i < t->capture_count; i++) leave(t, t->captures[i]);
-    for (uint32_t i = 0; i < t->level->recorded_count; i++)
-        if (t->level->recorded[i].generator) leave(t, t->level->recorded[i].position);
-    for (uint32_t i = 0; i < done; i++) leave(t, t->calls[i].place);
-    LAZY_TELL(lazy, .what = "replay", .nodes = t->call_count);
-    return good;
-}
-
-static template *find(const wg_jit *jit)
+static lazy_template *find(const wg_jit *jit)
 {
     uint64_t hash = base_hash(jit->key, jit->key_count * sizeof *jit->key, 0);
-    for (template *t = jit->templates; t; t = t->next)
+    for (lazy_template *t = jit->templates; t; t = t->next)
         if (t->hash == hash && t->key_count == jit->key_count && !memcmp(t->key, jit->key, jit->key_count * sizeof *jit->key)) return t;
     return NULL;
 }
@@ -431,7 +328,7 @@ static bool same_capture(wg_array *a, wg_array *b)
 }
 
 /* The same calls of the same constants, and captures of the same items. */
-static bool same_recording(wg_lazy *lazy, const template *t, const lazy_level *level)
+static bool same_recording(wg_lazy *lazy, const lazy_template *t, const lazy_level *level)
 {
     const wg_tape *old = t->level->tape, *new = level->tape;
     if (wg_tape_count(new) != t->place_count) return false;
@@ -452,7 +349,7 @@ static bool same_recording(wg_lazy *lazy, const template *t, const lazy_level *l
 
 /* The debug switch: the function is traced again instead of replayed, so that draws and effects happen once, and must have recorded the
  * same. */
-static bool compare(wg_jit *jit, const template *t, wg_array *const *inputs, wg_array **outputs)
+static bool compare(wg_jit *jit, const lazy_template *t, wg_array *const *inputs, wg_array **outputs)
 {
     size_t bytes = ((size_t)jit->function.inputs + 1) * sizeof(wg_array *);
     wg_array **carried = base_allocate_zeroed(jit->lazy->allocator, bytes);
@@ -475,21 +372,37 @@ static bool compare(wg_jit *jit, const template *t, wg_array *const *inputs, wg_
     return good;
 }
 
-static bool call_by_template(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
+static bool call_again(wg_jit *jit, lazy_template *t, wg_array *const *inputs, wg_array **outputs)
+{
+    jit->figures.replays++;
+    return lazy_replay(jit->lazy, t, inputs, outputs);
+}
+
+/* A function sees calls, not what waits for a read. */
+static bool resolve_inputs(wg_jit *jit, wg_array **inputs)
+{
+    for (uint32_t i = 0; i < jit->function.inputs; i++)
+        if (!(inputs[i] = lazy_resolve(jit->lazy, inputs[i]))) return false;
+    return true;
+}
+
+static bool call_by_template(wg_jit *jit, wg_array **inputs, wg_array **outputs)
 {
     if (!make_key(jit, inputs)) return false;
-    template *t = find(jit);
-    if (t) return jit->lazy->options.retrace ? compare(jit, t, inputs, outputs) : replay(jit, t, inputs, outputs);
+    lazy_template *t = find(jit);
+    if (t && !jit->lazy->options.retrace) return call_again(jit, t, inputs, outputs);
+    if (!resolve_inputs(jit, inputs)) return false;
+    if (t) return compare(jit, t, inputs, outputs);
     if (jit->figures.traces < MOST_TEMPLATES) return call_traced(jit, inputs, outputs);
     stop(jit, "eight signatures were traced, and another one came");
     return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
 }
 
-static bool call_jit(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
+static bool call_jit(wg_jit *jit, wg_array **inputs, wg_array **outputs)
 {
     jit->figures.calls++;
     if (jit->busy && !jit->figures.stopped) stop(jit, "it calls itself");
-    if (jit->figures.stopped) return lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
+    if (jit->figures.stopped) return resolve_inputs(jit, inputs) && lazy_function_run(jit->lazy, &jit->function, inputs, outputs);
     jit->busy = true;
     bool good = call_by_template(jit, inputs, outputs);
     jit->busy = false;
@@ -508,7 +421,7 @@ bool wg_jit_call(wg_jit *jit, wg_array *const *inputs, wg_array **outputs)
     if (!plain) return lazy_fail_memory(lazy);
     bool good = true;
     for (uint32_t i = 0; i < jit->function.inputs && good; i++)
-        good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
+        good = lazy_check(lazy, inputs[i]) && (plain[i] = lazy_waits(inputs[i]) ? inputs[i] : lazy_resolve(lazy, inputs[i])) != NULL;
     jit->calls_under_way++;
     good = good && call_jit(jit, plain, outputs);
     LAZY_ITEMS_END(lazy, few, plain, jit->function.inputs);

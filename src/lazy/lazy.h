@@ -10,8 +10,8 @@
  *   array.c       stored arrays, and facts about any       explain.c     what happened, as events
  *   trace.c       levels that write calls on a tape        template.c    the way back: nodes of a tape as calls
  *   derivative.c  levels that differentiate                custom.c      functions with a derivative rule of their own
- *   jit.c         compiled functions                       batch.c       mapped functions
- *   effect.c      generators and effects, which a recording notes beside its tape
+ *   jit.c         compiled functions                       replay.c      their templates, called again or read as one
+ *   batch.c       mapped functions                         effect.c      generators and effects, which a recording notes beside its tape
  *
  * Above them, made of calls alone (array_call.h): wengert/array.h. array_call.c is what its calls share, contract.c sums of products over
  * labelled axes; the calls by family: array_elementwise.c, array_create.c, array_layout.c, array_index.c, array_take.c, array_reduce.c,
@@ -38,7 +38,7 @@ typedef enum lazy_state {
     LAZY_LITERAL, /* one item [], keyed by value: `literal` */
     LAZY_PENDING, /* a row over operands */
     LAZY_CARRIED, /* what a level carries: `inner`, seen by the level as node `position` of its tape, or batched */
-    LAZY_DEFERRED /* expanded into calls when it is first needed */
+    LAZY_DEFERRED /* expanded into calls when it is first needed, or read as it is */
 } lazy_state;
 
 /* Items that somebody else owns. A node may have a part of them: its one attribute is the byte where it begins. */
@@ -148,6 +148,7 @@ struct wg_lazy {
     /* levels, newest first */
     lazy_level *levels;
     struct lazy_dependent *dependents;    /* compiled functions and generators that live */
+    struct lazy_waiting *waiting;         /* replays that wait for a read */
     wg_tape *spare;                       /* a cleared tape for the next level or composition; NULL: none */
     uint32_t level_serial;
     /* reads */
@@ -277,7 +278,7 @@ wg_array *lazy_call_known(wg_lazy *lazy, wg_op op, wg_array *const *operands, ui
 wg_array *lazy_resolve(wg_lazy *lazy, wg_array *array);
 /* The newest open level among operands; NULL: none. */
 lazy_level *lazy_newest_level(wg_array *const *operands, uint32_t count);
-/* A pending node becomes its result: takes the tensor. bits: those of a narrow one. */
+/* A pending node, or a deferred one that is not expanded, becomes its result: takes the tensor. bits: those of a narrow one. */
 void lazy_fulfil(wg_array *array, wg_tensor *tensor, uint32_t bits);
 /* Takes a pending node out of the table and the list and lets its operands go. */
 void lazy_node_leave(wg_array *array);
@@ -288,6 +289,38 @@ void lazy_node_leave(wg_array *array);
 bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash);
 /* Computes what is pending of roots, strips levels; roots [count] may repeat. */
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
+/* The same, but large work may be under way afterwards, and a failure is left to whoever reads what failed. */
+void lazy_run_ahead(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
+
+/* What a read of the same calls over other sources need not look for again: which program it found, and which sources the leaves were. */
+typedef struct lazy_walked {
+    struct lazy_walked *next;
+    uint64_t hash, serial; /* of the program */
+    uint32_t key_count, number_count, leaf_count;
+    bool large;            /* is_large */
+    uint64_t words[];      /* what it holds for [key_count], the walk's numbers [number_count], and which source each leaf is, u32 [leaf_count] */
+} lazy_walked;
+
+/* The sources of the calls, STORED or LITERAL, and which of their results are wanted: those that are not NULL. */
+typedef struct lazy_walked_key {
+    wg_array *const *sources;
+    uint32_t source_count;
+    wg_array *const *wanted;
+    uint32_t wanted_count;
+} lazy_walked_key;
+/* Of a list; NULL: none is known whose program is cached. False without memory. */
+bool lazy_walked_find(wg_lazy *lazy, lazy_walked **list, const lazy_walked_key *key, const lazy_walked **found);
+/* To the head of a list: walks the calls [wanted_count], which pend and need nothing but the sources, and makes their program where there is
+ * none. False and an error. */
+bool lazy_walked_new(wg_lazy *lazy, lazy_walked **list, const lazy_walked_key *key, wg_array *const *calls);
+void lazy_walked_free(wg_lazy *lazy, lazy_walked **at);
+/* The read: nodes [count], those that are not NULL, become their results as lazy_run's roots do. */
+bool lazy_walk_again(wg_lazy *lazy, const lazy_walked *walked, wg_array *const *sources, wg_array *const *nodes, uint32_t count, bool submit);
+
+/* ---- replay.c: compiled functions again ---- */
+
+/* One output of each replay that waits [answered]; NULL: only how many. */
+uint32_t lazy_waiting_outputs(const wg_lazy *lazy, wg_array **outputs);
 
 /* ---- narrow.c: integers of 64 bits in fewer bytes ---- */
 
@@ -343,6 +376,9 @@ void lazy_runner_free(wg_lazy *lazy);
 
 /* The program of the key of the walk under way; made where there is none. Roots are indexes into lazy->order. NULL and an error. */
 lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash);
+/* The one of a hash and a serial, used again; NULL: it is cached no more. */
+lazy_program *lazy_program_again(wg_lazy *lazy, uint64_t hash, uint64_t serial);
+uint64_t lazy_program_serial(const lazy_program *program);
 /* A run over the leaves of the walk, in three steps: everything is made ready (results [root_count] are owned tensors, and stay where they
  * are to the end), it runs, on any thread, it ends. told: a failure becomes the context's error. */
 bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *roots, wg_tensor **results);
@@ -455,9 +491,16 @@ struct lazy_deferred {
     wg_array *(*expand)(wg_lazy *lazy, lazy_deferred *deferred); /* owned */
     /* Its matrix product with an operand on the right (left: on the left), without expanding; NULL: none. Owned. */
     wg_array *(*product)(wg_lazy *lazy, lazy_deferred *deferred, wg_array *other, bool left);
+    /* Computes it, and what comes with it, as it is, or submits that. True also where it cannot, and is to be expanded; NULL: it never can. */
+    bool (*run)(wg_lazy *lazy, lazy_deferred *deferred, bool submit);
     void (*drop)(lazy_deferred *deferred);
     wg_array *expanded; /* a use; NULL: not yet */
 };
+/* Can it be read as it is? */
+static inline bool lazy_waits(const wg_array *array)
+{
+    return array->state == LAZY_DEFERRED && array->as.later.deferred->run && !array->as.later.deferred->expanded;
+}
 /* What a deferred array stands for; other arrays pass. Borrowed; NULL and an error. */
 wg_array *lazy_expand(wg_lazy *lazy, wg_array *array);
 

@@ -109,7 +109,8 @@ void lazy_node_leave(wg_array *array)
 
 void lazy_fulfil(wg_array *array, wg_tensor *tensor, uint32_t bits)
 {
-    lazy_node_leave(array);
+    lazy_deferred *deferred = array->state == LAZY_DEFERRED ? array->as.later.deferred : NULL;
+    if (!deferred) lazy_node_leave(array);
     wg_array **operands = lazy_operands(array);
     uint32_t count = array->operand_count;
     array->state = LAZY_STORED;
@@ -120,6 +121,7 @@ void lazy_fulfil(wg_array *array, wg_tensor *tensor, uint32_t bits)
     array->operand_count = 0;
     array->lazy->figures.stored_bytes += lazy_stored_bytes(array);
     lazy_use(array); /* not to be retired while its operands are */
+    if (deferred) deferred->drop(deferred);
     for (uint32_t i = 0; i < count; i++) lazy_unuse(operands[i]);
     array->uses--;
     if (!array->handles && array->uses) array->lazy->held_bytes += lazy_stored_bytes(array);

@@ -19,7 +19,7 @@ typedef struct lazy_session {
 } lazy_session;
 
 struct lazy_program {
-    uint64_t hash;
+    uint64_t hash, serial;
     uint64_t *key;
     int64_t *numbers;               /* [number_count] that the plan was made with */
     bool *pinned;                   /* [number_count] it holds for this number alone: a row's shape is no polynomial in it */
@@ -458,7 +458,7 @@ static lazy_program *make_program(wg_lazy *lazy, const uint32_t *roots, uint32_t
     *slot = program;
     link_newest(lazy, program);
     lazy->figures.cached = ++lazy->program_count;
-    lazy->figures.plans++;
+    program->serial = ++lazy->figures.plans;
     wg_plan_figures figures;
     wg_plan_figures_of(program->plan, &figures);
     program->stages = figures.stages;
@@ -475,6 +475,25 @@ static bool holds_for(const lazy_program *program, const int64_t *numbers)
     return true;
 }
 
+static lazy_program *used_again(wg_lazy *lazy, lazy_program *program)
+{
+    lazy->figures.hits++;
+    if (program != lazy->newest) {
+        unlink_program(lazy, program);
+        link_newest(lazy, program);
+    }
+    return program;
+}
+
+uint64_t lazy_program_serial(const lazy_program *program) { return program->serial; }
+
+lazy_program *lazy_program_again(wg_lazy *lazy, uint64_t hash, uint64_t serial)
+{
+    lazy_program *program = lazy->program_capacity ? lazy->programs[hash & (lazy->program_capacity - 1)] : NULL;
+    while (program && program->serial != serial) program = program->next;
+    return program ? used_again(lazy, program) : NULL;
+}
+
 lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t root_count, uint64_t hash)
 {
     lazy_program *program = lazy->program_capacity ? lazy->programs[hash & (lazy->program_capacity - 1)] : NULL;
@@ -487,12 +506,7 @@ lazy_program *lazy_program_of(wg_lazy *lazy, const uint32_t *roots, uint32_t roo
             like = program;
             continue;
         }
-        lazy->figures.hits++;
-        if (program != lazy->newest) {
-            unlink_program(lazy, program);
-            link_newest(lazy, program);
-        }
-        return program;
+        return used_again(lazy, program);
     }
     return make_program(lazy, roots, root_count, hash, like);
 }

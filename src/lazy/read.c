@@ -286,14 +286,11 @@ static bool submit_stored(wg_lazy *lazy, lazy_program *program)
     return begun;
 }
 
-static bool run_stored(wg_lazy *lazy, bool submit)
+/* The nodes of lazy->stored are the roots of the program, in order. */
+static bool run_program(wg_lazy *lazy, lazy_program *program, bool submit)
 {
-    uint64_t hash;
     const uint32_t *stored = lazy->stored, count = lazy->stored_count;
-    if (!end_key(lazy, stored, count, &hash)) return false;
-    lazy_program *program = lazy_program_of(lazy, stored, count, hash);
-    if (!program) return false;
-    if (submit && is_large(lazy)) return submit_stored(lazy, program);
+    if (submit) return submit_stored(lazy, program);
     wg_tensor *few[LAZY_FEW], **results = LAZY_ITEMS(lazy, few, count);
     if (!results) return lazy_fail_memory(lazy);
     bool good = lazy_program_begin(lazy, program, stored, results);
@@ -311,6 +308,14 @@ static bool run_stored(wg_lazy *lazy, bool submit)
     return good;
 }
 
+static bool run_stored(wg_lazy *lazy, bool submit)
+{
+    uint64_t hash;
+    if (!end_key(lazy, lazy->stored, lazy->stored_count, &hash)) return false;
+    lazy_program *program = lazy_program_of(lazy, lazy->stored, lazy->stored_count, hash);
+    return program && run_program(lazy, program, submit && is_large(lazy));
+}
+
 /* arrays are stored or pending. */
 static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, bool submit)
 {
@@ -318,6 +323,133 @@ static bool run_plain(wg_lazy *lazy, wg_array *const *arrays, uint32_t count, bo
     for (uint32_t i = 0; i < count; i++)
         if (arrays[i]->state == LAZY_PENDING && !walk(lazy, arrays[i])) return false;
     return !lazy->order_count || (choose_stored(lazy, arrays, count) && run_stored(lazy, submit));
+}
+
+/* ---- the same walk again ---- */
+
+static uint32_t *walked_leaves(const lazy_walked *walked)
+{
+    return (uint32_t *)(walked->words + walked->key_count + walked->number_count);
+}
+
+/* The key into lazy->key: which sources are one array, what is known of their items, and what is wanted. */
+static bool put_walked_key(wg_lazy *lazy, const lazy_walked_key *key)
+{
+    begin_walk(lazy);
+    if (!BASE_RESERVE(lazy->allocator, lazy->key, lazy->key_capacity, key->source_count + key->wanted_count)) return lazy_fail_memory(lazy);
+    for (uint32_t i = 0; i < key->source_count; i++) {
+        wg_array *source = key->sources[i];
+        if (source->epoch != lazy->epoch) source->index = i;
+        source->epoch = lazy->epoch;
+        lazy->key[lazy->key_count++] = source->index | (uint64_t)source->bits << 32 | (uint64_t)source->state << 40;
+    }
+    for (uint32_t i = 0; i < key->wanted_count; i++) lazy->key[lazy->key_count++] = key->wanted[i] != NULL;
+    return true;
+}
+
+static size_t walked_bytes(const lazy_walked *walked)
+{
+    return sizeof *walked + (walked->key_count + walked->number_count) * sizeof(uint64_t) + walked->leaf_count * sizeof(uint32_t);
+}
+
+void lazy_walked_free(wg_lazy *lazy, lazy_walked **at)
+{
+    lazy_walked *walked = *at;
+    *at = walked->next;
+    base_free(lazy->allocator, walked, walked_bytes(walked));
+}
+
+bool lazy_walked_find(wg_lazy *lazy, lazy_walked **list, const lazy_walked_key *key, const lazy_walked **found)
+{
+    *found = NULL;
+    if (!put_walked_key(lazy, key)) return false;
+    lazy_walked **at = list;
+    while (*at && ((*at)->key_count != lazy->key_count || memcmp((*at)->words, lazy->key, lazy->key_count * sizeof *lazy->key))) at = &(*at)->next;
+    if (!*at) return true;
+    if (lazy_program_again(lazy, (*at)->hash, (*at)->serial)) *found = *at;
+    else lazy_walked_free(lazy, at);
+    return true;
+}
+
+/* Which source each leaf of the walk is: leaves are in order of their indexes. */
+static void find_sources(const wg_lazy *lazy, const lazy_walked_key *key, uint32_t *leaves)
+{
+    for (uint32_t i = 0; i < key->source_count; i++) {
+        const wg_array *source = key->sources[i];
+        if (source->epoch != lazy->epoch || source->state != LAZY_STORED) continue;
+        uint32_t low = 0, high = lazy->leaf_count;
+        while (low + 1 < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (lazy->leaves[middle]->index <= source->index) low = middle;
+            else high = middle;
+        }
+        leaves[low] = i;
+    }
+}
+
+static bool walk_wanted(wg_lazy *lazy, const lazy_walked_key *key, wg_array *const *calls)
+{
+    begin_walk(lazy);
+    lazy->stored_count = 0;
+    if (!BASE_RESERVE(lazy->allocator, lazy->stored, lazy->stored_capacity, key->wanted_count)) return lazy_fail_memory(lazy);
+    for (uint32_t i = 0; i < key->wanted_count; i++) {
+        if (!key->wanted[i]) continue;
+        if (!walk(lazy, calls[i])) return false;
+        lazy->stored[lazy->stored_count++] = calls[i]->index;
+    }
+    return true;
+}
+
+#define MOST_WALKED 4u
+
+bool lazy_walked_new(wg_lazy *lazy, lazy_walked **list, const lazy_walked_key *key, wg_array *const *calls)
+{
+    uint64_t hash;
+    if (!walk_wanted(lazy, key, calls) || !end_key(lazy, lazy->stored, lazy->stored_count, &hash)) return false;
+    const lazy_program *program = lazy_program_of(lazy, lazy->stored, lazy->stored_count, hash);
+    if (!program) return false;
+    lazy_walked facts = {.next = *list,
+                         .hash = hash,
+                         .serial = lazy_program_serial(program),
+                         .key_count = key->source_count + key->wanted_count,
+                         .number_count = lazy->number_count,
+                         .leaf_count = lazy->leaf_count,
+                         .large = is_large(lazy)};
+    lazy_walked *walked = base_allocate(lazy->allocator, walked_bytes(&facts));
+    if (!walked) return lazy_fail_memory(lazy);
+    *walked = facts;
+    *list = walked;
+    find_sources(lazy, key, walked_leaves(walked));
+    if (walked->number_count) memcpy(walked->words + walked->key_count, lazy->numbers, walked->number_count * sizeof *lazy->numbers);
+    uint32_t place = 0;
+    for (lazy_walked **at = list; *at;)
+        if (place++ < MOST_WALKED) at = &(*at)->next;
+        else lazy_walked_free(lazy, at);
+    if (put_walked_key(lazy, key)) memcpy(walked->words, lazy->key, walked->key_count * sizeof *lazy->key);
+    else return lazy_walked_free(lazy, list), false;
+    return true;
+}
+
+bool lazy_walk_again(wg_lazy *lazy, const lazy_walked *walked, wg_array *const *sources, wg_array *const *nodes, uint32_t count, bool submit)
+{
+    lazy_program *program = lazy_program_again(lazy, walked->hash, walked->serial);
+    begin_walk(lazy);
+    if (!BASE_RESERVE(lazy->allocator, lazy->leaves, lazy->leaf_capacity, walked->leaf_count) ||
+        !BASE_RESERVE(lazy->allocator, lazy->numbers, lazy->number_capacity, walked->number_count) ||
+        !BASE_RESERVE(lazy->allocator, lazy->stored, lazy->stored_capacity, count))
+        return lazy_fail_memory(lazy);
+    lazy->stored_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!nodes[i]) continue;
+        if (!make_room(lazy, 0)) return false;
+        lazy->stored[lazy->stored_count++] = lazy->order_count;
+        append(lazy, nodes[i]);
+    }
+    for (uint32_t leaf = 0; leaf < walked->leaf_count; leaf++) lazy->leaves[leaf] = sources[walked_leaves(walked)[leaf]];
+    lazy->leaf_count = walked->leaf_count;
+    if (walked->number_count) memcpy(lazy->numbers, walked->words + walked->key_count, walked->number_count * sizeof *lazy->numbers);
+    lazy->number_count = walked->number_count;
+    return run_program(lazy, program, submit && walked->large);
 }
 
 /* Follows carried values of derivative and recording levels to the array that a read would compute; NULL and an error for a batched one. */
@@ -335,16 +467,34 @@ static wg_array *readable(wg_lazy *lazy, wg_array *array)
     return array;
 }
 
+/* Computes or submits what is deferred and can be read as it is. */
+static bool run_deferred(wg_lazy *lazy, const wg_array *array, bool submit)
+{
+    if (!lazy_waits(array) || array->submitted) return true;
+    lazy_join(lazy); /* its inputs may be under way */
+    return array->as.later.deferred->run(lazy, array->as.later.deferred, submit);
+}
+
 /* submit: large work may still be under way afterwards. */
 static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, bool submit)
 {
     wg_array *few[LAZY_FEW], **plain = LAZY_ITEMS(lazy, few, count);
     if (!plain) return lazy_fail_memory(lazy);
-    bool good = true;
+    bool good = true, pends = false;
+    uint32_t others = 0;
     lazy_join(lazy);
     atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
-    for (uint32_t i = 0; i < count && good; i++) good = (plain[i] = readable(lazy, roots[i])) != NULL;
-    good = good && run_plain(lazy, plain, count, submit);
+    for (uint32_t i = 0; i < count && good; i++) good = run_deferred(lazy, roots[i], submit);
+    for (uint32_t i = 0; i < count && good; i++) {
+        if (roots[i]->submitted) continue;
+        good = (plain[others] = readable(lazy, roots[i])) != NULL;
+        pends = good && (pends || plain[others]->state == LAZY_PENDING);
+        others++;
+    }
+    if (pends) {
+        lazy_join(lazy); /* what was submitted just now */
+        good = good && run_plain(lazy, plain, others, submit);
+    }
     LAZY_ITEMS_END(lazy, few, plain, count);
     return good;
 }
@@ -352,6 +502,12 @@ static bool run_roots(wg_lazy *lazy, wg_array *const *roots, uint32_t count, boo
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
 {
     return run_roots(lazy, roots, count, false);
+}
+
+void lazy_run_ahead(wg_lazy *lazy, wg_array *const *roots, uint32_t count)
+{
+    bool clean = !lazy->error.code;
+    if (!run_roots(lazy, roots, count, true) && clean) wg_error_clear(&lazy->error);
 }
 
 /* ---- public ---- */
@@ -372,6 +528,7 @@ static inline wg_array *computed(wg_array *array, const wg_view *view)
     if (!view) return lazy_fail(array->lazy, WG_ARGUMENT, "reading needs a view to fill"), NULL;
     if (array->lazy->run.submitted) lazy_join(array->lazy);
     atomic_store_explicit(&array->lazy->stopped, false, memory_order_relaxed);
+    if (!run_deferred(array->lazy, array, false)) return NULL;
     wg_array *plain = readable(array->lazy, array);
     return plain && (plain->state != LAZY_PENDING || run_plain(array->lazy, &plain, 1, false)) ? plain : NULL;
 }
@@ -435,13 +592,14 @@ bool (wg_array_int64)(wg_array *array, int64_t *number)
 bool wg_lazy_flush(wg_lazy *lazy)
 {
     if (!lazy) return false;
-    uint32_t count = 0;
+    uint32_t count = lazy_waiting_outputs(lazy, NULL);
     for (wg_array *node = lazy->pending; node; node = node->as.pending.next) count += node->handles > node->scoped;
     if (!count) return true;
     size_t bytes = count * sizeof(wg_array *);
     wg_array **kept = base_allocate(lazy->allocator, bytes);
     if (!kept) return lazy_fail_memory(lazy);
-    uint32_t used = 0;
+    uint32_t used = lazy_waiting_outputs(lazy, kept);
+    for (uint32_t i = 0; i < used; i++) lazy_keep(kept[i]);
     for (wg_array *node = lazy->pending; node; node = node->as.pending.next)
         if (node->handles > node->scoped) kept[used++] = lazy_keep(node);
     lazy->flushing = true;

@@ -252,6 +252,33 @@ static bool compiled(world *w)
     return good;
 }
 
+static bool squares(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)user, (void)lazy;
+    outputs[0] = row2(lazy, WG_OP_Mul, inputs[0], inputs[0]);
+    outputs[1] = outputs[0] ? neg(outputs[0]) : NULL;
+    return outputs[1] != NULL;
+}
+
+/* Replays that wait: read, called on, flushed and let go. */
+static bool waiting(world *w)
+{
+    wg_jit *jit = wg_jit_new(w->lazy, &(wg_function){squares, NULL, 1, 2}, NULL, 0);
+    wg_array *x = jit ? counted(w, 2, 3) : NULL;
+    bool good = x != NULL;
+    for (int i = 0; i < 5 && good; i++) {
+        wg_array *outputs[2] = {NULL, NULL}, *sum = NULL;
+        good = wg_jit_call(jit, &x, outputs);
+        if (good && i == 2) good = (sum = add(outputs[0], outputs[1])) && IS(sum, 0, 0);
+        if (good && i == 3) good = wg_lazy_flush(w->lazy);
+        good = good && (i == 4 || (IS(outputs[0], 9, 16) && IS(outputs[1], -9, -16)));
+        let_go((wg_array *[]){outputs[0], outputs[1], sum}, 3);
+    }
+    wg_array_release(x);
+    wg_jit_free(&jit);
+    return good;
+}
+
 /* ---- recorded rows and entries ---- */
 
 static bool record(void *user, wg_tape *tape, const wg_value *operands, wg_value *results)
@@ -340,6 +367,7 @@ TRIED(jacobians)
 TRIED(maps)
 TRIED(rules)
 TRIED(compiled)
+TRIED(waiting)
 TRIED(composed)
 TRIED(called)
 TRIED(owned_by_scopes)
@@ -401,7 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(calls_and_reads), BOTH(refills),  BOTH(windows),         BOTH(scoped),
         BOTH(flushed),         BOTH(borrowed), BOTH(gradients),       BOTH(forwards),
-        BOTH(jacobians),       BOTH(maps),     BOTH(rules),           BOTH(compiled),
+        BOTH(jacobians),       BOTH(maps),     BOTH(rules),           BOTH(compiled), BOTH(waiting),
         BOTH(composed),        BOTH(called),   BOTH(owned_by_scopes), cmocka_unit_test(a_context_without_memory), cmocka_unit_test(test_trim),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
