@@ -66,6 +66,7 @@ static inline uint64_t turned(const exec_ordering *o, uint64_t key) { return o->
         switch (o->kind) {                                                                                                                \
         case WG_KIND_F32: KEYS_RUN(uint32_t, key_of_f32(x))                                                                               \
         case WG_KIND_F64: KEYS_RUN(uint64_t, (KEY)key_of_bits(x, 64, 0x7ff0000000000000))                                                 \
+        case WG_KIND_I16: KEYS_RUN(uint16_t, (KEY)(x ^ 0x8000))                                                                           \
         case WG_KIND_I32: KEYS_RUN(uint32_t, x ^ 0x80000000)                                                                              \
         case WG_KIND_I64: KEYS_RUN(uint64_t, (KEY)(x ^ (uint64_t)1 << 63))                                                                \
         default:                                                                                                                          \

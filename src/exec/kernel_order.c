@@ -78,7 +78,7 @@ static bool has_negative_zero(const exec_ordering *o, int64_t from)
 }
 
 /* Zeros keep their signs in the order they came: place is where the first of them went. */
-static void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int64_t place)
+static __attribute__((cold, noinline)) void restore_zeros(const exec_ordering *o, int64_t from, int64_t to, int64_t place)
 {
     if (o->inner == 1 && base_kinds[o->kind].bytes >= 4 && !has_negative_zero(o, from)) return; /* they are +0 */
     size_t bytes = base_kinds[o->kind].bytes;
@@ -166,6 +166,15 @@ static void store_place(const exec_ordering *o, int64_t from, int64_t to, int64_
     if (o->result != NULL) memcpy((char *)o->result + (size_t)at * bytes, (const char *)o->items + (size_t)source * bytes, bytes);
 }
 
+/* Places [first, end) of what the lower 32 bits of words say. */
+static void store_packed(const exec_ordering *o, int64_t from, int64_t to, exec_range places, const uint64_t *packed)
+{
+    if (o->result || o->inner != 1)
+        for (int64_t i = places.first; i < places.end; i++) store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
+    else
+        for (int64_t i = places.first; i < places.end; i++) o->positions[to + i] = (int64_t)(packed[i] & UINT32_MAX);
+}
+
 /* Lines that are longer than a position of 32 bits. */
 static void grade_pairs(const exec_ordering *o, int64_t from, int64_t to, placed *pairs)
 {
@@ -178,13 +187,30 @@ static void grade_pairs(const exec_ordering *o, int64_t from, int64_t to, placed
 }
 
 #define KEY_BATCH 512
-static int64_t key_batch(const exec_ordering *o, int64_t from, int64_t first, uint64_t *keys)
+static int64_t key_batch(const exec_ordering *o, int64_t from, int64_t first, int64_t end, uint64_t *keys)
 {
-    int64_t count = o->extent - first < KEY_BATCH ? o->extent - first : KEY_BATCH;
-    bool neighbours = o->inner == 1 && base_kinds[o->kind].bytes == 8;
-    if (neighbours) o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + (from + first) * 8, keys, count);
-    else load_keys_64(o, from, first, count, keys);
+    int64_t count = exec_smaller(end - first, KEY_BATCH), bytes = (int64_t)base_kinds[o->kind].bytes;
+    uint32_t narrow[KEY_BATCH];
+    if (o->inner != 1 || bytes < 4) {
+        load_keys_64(o, from, first, count, keys);
+        return count;
+    }
+    o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + (from + first) * bytes, bytes == 4 ? (void *)narrow : keys, count);
+    for (int64_t i = 0; bytes == 4 && i < count; i++) keys[i] = narrow[i];
     return count;
+}
+
+/* Items [first, end) of a line as words: 32 bits of their keys above the least one, `shift` from below, and under them their positions. False
+ * where it is to stop. */
+static bool pack(const exec_ordering *o, int64_t from, exec_range items, uint64_t least, uint32_t shift, uint64_t *packed)
+{
+    uint64_t keys[KEY_BATCH];
+    for (int64_t first = items.first; first < items.end; first += KEY_BATCH) {
+        if (exec_stops(o->pause, first - items.first, EXEC_PAUSE_ITEMS)) return false;
+        int64_t count = key_batch(o, from, first, items.end, keys);
+        for (int64_t i = 0; i < count; i++) packed[first + i] = (keys[i] - least) >> shift << 32 | (uint64_t)(first + i);
+    }
+    return true;
 }
 
 /* Keys that agree in what stands above their positions: by what does not, of which there are at most 32 bits. */
@@ -200,24 +226,19 @@ static bool grade_equals(const exec_ordering *o, int64_t from, uint64_t least, u
     return odd == 0 || o->kernels->sort_keys(sizeof *packed, packed, count, spare, o->pause);
 }
 
-/* A line by 32 bits of its keys above the least one, `shift` from below, with positions of 32 bits under them: no two are equal, and one sort
- * of words does. */
+/* A line by what `pack` makes of it: no two words are equal, and one sort of them does, but for keys that agree in these bits. */
 static void grade_packed(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint32_t shift, uint64_t *packed)
 {
-    uint64_t keys[KEY_BATCH], *spare = packed + o->extent;
-    for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
-        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
-        int64_t count = key_batch(o, from, first, keys);
-        for (int64_t i = 0; i < count; i++) packed[first + i] = (keys[i] - least) >> shift << 32 | (uint64_t)(first + i);
-    }
+    uint64_t *spare = packed + o->extent;
+    if (!pack(o, from, (exec_range){0, o->extent}, least, shift, packed)) return;
     if (!o->kernels->sort_keys(sizeof *packed, packed, o->extent, spare, o->pause)) return;
     for (int64_t i = 0, end; shift && i < o->wanted; i = end) {
         for (end = i + 1; end < o->extent && packed[end] >> 32 == packed[i] >> 32;) end++;
         if (exec_stops(o->pause, i, EXEC_PAUSE_ITEMS)) return;
         if (end - i > 1 && !grade_equals(o, from, least, packed + i, end - i, spare)) return;
     }
-    for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i++)
-        store_place(o, from, to, i, (int64_t)(packed[i] & UINT32_MAX));
+    for (int64_t i = 0; i < o->wanted && !exec_stops(o->pause, i, EXEC_PAUSE_ITEMS); i += EXEC_PAUSE_ITEMS)
+        store_packed(o, from, to, (exec_range){i, exec_smaller(i + EXEC_PAUSE_ITEMS, o->wanted)}, packed);
 }
 
 static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *workspace)
@@ -233,7 +254,7 @@ static void grade_line(const exec_ordering *o, int64_t from, int64_t to, void *w
     }
     for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
-        int64_t count = key_batch(o, from, first, keys);
+        int64_t count = key_batch(o, from, first, o->extent, keys);
         for (int64_t i = 0; i < count; i++) {
             least = keys[i] < least ? keys[i] : least;
             greatest = keys[i] > greatest ? keys[i] : greatest;
@@ -309,7 +330,7 @@ static void key_range(const exec_ordering *o, int64_t from, int64_t first, int64
         return;
     }
     for (int64_t end = first + count; first < end; first += KEY_BATCH) {
-        int64_t some = key_batch(o, from, first, keys);
+        int64_t some = key_batch(o, from, first, o->extent, keys);
         for (int64_t i = 0; i < some && i < end - first; i++) {
             *low = keys[i] < *low ? keys[i] : *low;
             *high = keys[i] > *high ? keys[i] : *high;
@@ -334,40 +355,48 @@ static bool lie_close(const exec_ordering *o, int64_t from, uint64_t *least, uin
     return true;
 }
 
-/* Runs a statement for the items of a line of neighbours as unsigned integers T in ascending order: at and key, above the least one, are known
- * there. False where it is to stop. */
-#define EACH_KEY_OF(T, ...)                                                                                                               \
-    for (int64_t first = 0; first < o->extent; first += EXEC_PAUSE_ITEMS) {                                                               \
-        const T *items = (const T *)o->items + from, turn = (T)key_turn(o);                                                               \
-        int64_t end = o->extent - first < EXEC_PAUSE_ITEMS ? o->extent : first + EXEC_PAUSE_ITEMS;                                        \
-        if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;                                                                  \
-        for (int64_t at = first; at < end; at++) {                                                                                        \
-            uint64_t key = (uint64_t)(T)(items[at] ^ turn) - least;                                                                       \
-            __VA_ARGS__                                                                                                                   \
+/* Runs of equal keys wait for each other's count: few counts stand in four tables that take turns, which the first one adds up. */
+#define COUNT_TABLES 4
+#define FEW_COUNTS 2048 /* of a table: all of them stay in the first cache */
+#define COUNT_OF(T)                                                                                                                       \
+    {                                                                                                                                     \
+        const T *items = (const T *)o->items + from + first, turn = (T)key_turn(o);                                                       \
+        int64_t at = 0;                                                                                                                   \
+        for (; at + COUNT_TABLES <= count; at += COUNT_TABLES) {                                                                          \
+            tables[0][(uint64_t)(T)(items[at] ^ turn) - least]++;                                                                         \
+            tables[1][(uint64_t)(T)(items[at + 1] ^ turn) - least]++;                                                                     \
+            tables[2][(uint64_t)(T)(items[at + 2] ^ turn) - least]++;                                                                     \
+            tables[3][(uint64_t)(T)(items[at + 3] ^ turn) - least]++;                                                                     \
         }                                                                                                                                 \
+        for (; at < count; at++) tables[0][(uint64_t)(T)(items[at] ^ turn) - least]++;                                                    \
+        break;                                                                                                                            \
     }
-#define EACH_KEY(...)                                                                                                                     \
-    switch (base_kinds[o->kind].bytes) {                                                                                                  \
-    case 1: EACH_KEY_OF(uint8_t, __VA_ARGS__) break;                                                                                      \
-    case 2: EACH_KEY_OF(uint16_t, __VA_ARGS__) break;                                                                                     \
-    case 4: EACH_KEY_OF(uint32_t, __VA_ARGS__) break;                                                                                     \
-    default: EACH_KEY_OF(uint64_t, __VA_ARGS__)                                                                                           \
+static void count_neighbours(const exec_ordering *o, int64_t from, int64_t first, int64_t count, uint64_t least, uint32_t *const *tables)
+{
+    switch (base_kinds[o->kind].bytes) {
+    case 1: COUNT_OF(uint8_t)
+    case 2: COUNT_OF(uint16_t)
+    case 4: COUNT_OF(uint32_t)
+    default: COUNT_OF(uint64_t)
     }
+}
 
-/* False where it is to stop. */
+/* counts stand in the workspace of the line. False where it is to stop. */
 static bool count_keys(const exec_ordering *o, int64_t from, uint64_t least, uint64_t span, uint32_t *counts)
 {
-    uint64_t keys[KEY_BATCH];
-    memset(counts, 0, span * sizeof *counts);
-    if (o->inner == 1) {
-        EACH_KEY({ counts[key]++; })
-        return true;
-    }
+    uint64_t keys[KEY_BATCH], spread = span <= FEW_COUNTS && COUNT_TABLES * span * sizeof *counts <= exec_order_bytes(o) ? span : 0;
+    uint32_t *const tables[COUNT_TABLES] = {counts, counts + spread, counts + 2 * spread, counts + 3 * spread};
+    memset(counts, 0, (span + (COUNT_TABLES - 1) * spread) * sizeof *counts);
     for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
-        int64_t count = key_batch(o, from, first, keys);
+        if (o->inner == 1) {
+            count_neighbours(o, from, first, exec_smaller(o->extent - first, KEY_BATCH), least, tables);
+            continue;
+        }
+        int64_t count = key_batch(o, from, first, o->extent, keys);
         for (int64_t i = 0; i < count; i++) counts[keys[i] - least]++;
     }
+    for (uint64_t key = 0; key < spread; key++) counts[key] += tables[1][key] + tables[2][key] + tables[3][key];
     return true;
 }
 
@@ -420,7 +449,7 @@ static void sort_narrowed(const exec_ordering *o, int64_t from, int64_t to, uint
     uint64_t keys[KEY_BATCH];
     for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return;
-        int64_t count = key_batch(o, from, first, keys);
+        int64_t count = key_batch(o, from, first, o->extent, keys);
         for (int64_t i = 0; i < count; i++) narrow[first + i] = (uint32_t)(keys[i] - least);
     }
     if (!o->kernels->sort_keys(sizeof *narrow, narrow, o->extent, narrow + o->extent, o->pause)) return;
@@ -452,7 +481,8 @@ bool exec_order_counted(const exec_ordering *o, void *workspace)
     return true;
 }
 
-/* The counts become places, which their items take in turn. */
+/* The counts become places, which their items take in turn. Of neighbours positions are narrow at first, in the half of the result that is
+ * overtaken last: places far apart are dear. */
 static bool grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint64_t least, uint64_t span, uint32_t *places)
 {
     uint64_t keys[KEY_BATCH];
@@ -463,15 +493,16 @@ static bool grade_counted(const exec_ordering *o, int64_t from, int64_t to, uint
         places[key] = next;
         next += count;
     }
-    if (o->inner == 1) {
-        EACH_KEY({ o->positions[to + places[key]++] = at; })
-        return true;
-    }
+    uint32_t *narrow = (uint32_t *)(void *)(o->positions + to) + o->extent;
     for (int64_t first = 0; first < o->extent; first += KEY_BATCH) {
         if (exec_stops(o->pause, first, EXEC_PAUSE_ITEMS)) return false;
-        int64_t count = key_batch(o, from, first, keys);
-        for (int64_t i = 0; i < count; i++) o->positions[to + places[keys[i] - least]++ * o->inner] = first + i;
+        int64_t count = key_batch(o, from, first, o->extent, keys);
+        if (o->inner == 1)
+            for (int64_t i = 0; i < count; i++) narrow[places[keys[i] - least]++] = (uint32_t)(first + i);
+        else
+            for (int64_t i = 0; i < count; i++) o->positions[to + places[keys[i] - least]++ * o->inner] = first + i;
     }
+    for (int64_t i = 0; o->inner == 1 && i < o->extent; i++) o->positions[to + i] = narrow[i];
     return true;
 }
 
@@ -521,16 +552,13 @@ static char *keys_after(const exec_ordering *o, uint32_t turns, void *workspace)
 void exec_order_run(const exec_ordering *o, exec_range items, void *workspace)
 {
     int64_t bytes = key_bytes(o);
-    char *keys = keys_after(o, 0, workspace);
-    for (int64_t i = items.first; i < items.end; i += EXEC_PAUSE_ITEMS) {
-        int64_t part = items.end - i < EXEC_PAUSE_ITEMS ? items.end - i : EXEC_PAUSE_ITEMS;
+    char *keys = keys_after(o, 0, workspace), *spare = keys_after(o, 1, workspace);
+    for (int64_t i = items.first; sorts_in_place(o) && i < items.end; i += EXEC_PAUSE_ITEMS) {
+        int64_t part = exec_smaller(items.end - i, EXEC_PAUSE_ITEMS);
         if (o->pause && !o->pause->go_on(o->pause->user)) return;
-        if (sorts_in_place(o)) o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + i * bytes, keys + i * bytes, part);
-        else
-            for (int64_t j = i; j < i + part; j++)
-                ((uint64_t *)(void *)keys)[j] = turned(o, key_of(o->kind, o->items, j)) << 32 | (uint64_t)j;
+        o->kernels->keys_of(o->kind, o->descending, (const char *)o->items + i * bytes, keys + i * bytes, part);
     }
-    char *spare = keys_after(o, 1, workspace);
+    if (!sorts_in_place(o) && !pack(o, 0, items, 0, 0, (uint64_t *)(void *)keys)) return;
     o->kernels->sort_keys((uint32_t)bytes, keys + items.first * bytes, items.end - items.first, spare + items.first * bytes, o->pause);
 }
 
@@ -611,9 +639,7 @@ void exec_order_finish(const exec_ordering *o, uint32_t turns, exec_range places
     if (sorts_in_place(o))
         o->kernels->items_of(o->kind, o->descending, keys + places.first * bytes, (char *)o->result + places.first * bytes,
                              places.end - places.first);
-    else
-        for (int64_t i = places.first; i < end; i++)
-            store_place(o, 0, 0, i, (int64_t)(((const uint64_t *)(const void *)keys)[i] & UINT32_MAX));
+    else store_packed(o, 0, 0, (exec_range){places.first, end}, (const uint64_t *)(const void *)keys);
 }
 
 /* The first place of a zero among results in order, the last turn's included. */
