@@ -3,6 +3,8 @@
  * Keys of a small range: see codes.h. */
 #include "bpl/codes.h"
 
+#include <string.h>
+
 /* A table serves keys that lie so close. */
 #define CLOSE ((uint64_t)1 << 22)
 
@@ -77,10 +79,43 @@ void bpl_codes_free(bpl_codes *codes)
     codes->held = NULL;
 }
 
+/* Equal keys in a row wait for each other's count: few counts stand in tables that take turns. */
+#define TABLES 4
+#define FEW_COUNTS 2048 /* of a table: all of them stay in the first cache */
+#define COUNT(T)                                                                                                                          \
+    {                                                                                                                                     \
+        const T *at = codes->items;                                                                                                       \
+        uint64_t low = (uint64_t)codes->low;                                                                                              \
+        for (; i + TABLES <= codes->count; i += TABLES) {                                                                                 \
+            counts[(uint64_t)(int64_t)at[i] - low]++;                                                                                     \
+            second[(uint64_t)(int64_t)at[i + 1] - low]++;                                                                                 \
+            third[(uint64_t)(int64_t)at[i + 2] - low]++;                                                                                  \
+            fourth[(uint64_t)(int64_t)at[i + 3] - low]++;                                                                                 \
+        }                                                                                                                                 \
+        for (; i < codes->count; i++) counts[(uint64_t)(int64_t)at[i] - low]++;                                                           \
+        break;                                                                                                                            \
+    }
+
 int64_t bpl_codes_count(const bpl_codes *codes, uint32_t *counts)
 {
-    int64_t distinct = 0;
-    BPL_EACH_CODE(codes, { counts[code]++; })
+    uint32_t few[(TABLES - 1) * FEW_COUNTS];
+    int64_t distinct = 0, spread = codes->span <= FEW_COUNTS ? codes->span : 0, i = 0;
+    uint32_t *second = spread ? few : counts, *third = second + spread, *fourth = third + spread;
+    memset(few, 0, (TABLES - 1) * (size_t)spread * sizeof *few);
+    switch (codes->kind) {
+    case WG_KIND_BOOL:
+    case WG_KIND_U8: COUNT(uint8_t)
+    case WG_KIND_I16: COUNT(int16_t)
+    case WG_KIND_CHAR:
+    case WG_KIND_I32: COUNT(int32_t)
+    default: COUNT(int64_t)
+    }
+    for (int64_t code = 0; code < spread; code++) counts[code] += second[code] + third[code] + fourth[code];
     for (int64_t code = 0; code < codes->span; code++) distinct += counts[code] != 0;
     return distinct;
+}
+
+void bpl_codes_place(const bpl_codes *codes, uint32_t *next, uint32_t *positions)
+{
+    BPL_EACH_CODE(codes, { positions[next[code]++] = (uint32_t)i; })
 }

@@ -21,6 +21,9 @@ bool bpl_codes_of_places(bpl_session *session, wg_array *places, bpl_codes *code
 void bpl_codes_free(bpl_codes *codes); /* may be repeated */
 /* How many keys have each code, [span], zeroed before; answers how many codes there are. */
 int64_t bpl_codes_count(const bpl_codes *codes, uint32_t *counts);
+/* The positions [count] of keys, those of a code one after the other from next[code] on: next [span] becomes where they end. Narrow ones, since it is
+ * dear to write far apart. */
+void bpl_codes_place(const bpl_codes *codes, uint32_t *next, uint32_t *positions);
 
 /* Runs a statement for all keys in order: `i`, and its `code` in [0, span). A break in it ends all. */
 #define BPL_EACH_CODE_OF(T, codes, ...)                                                                                                   \

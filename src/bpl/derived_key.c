@@ -36,46 +36,51 @@ static bool find_codes(bpl_session *session, bpl_value *keys, groups *g)
     return good;
 }
 
-/* Numbers groups by first occurrence, and how many members each has. */
-static bool number_groups(bpl_session *session, groups *g, uint32_t *counts)
+/* Numbers groups by first occurrence: no more are there than codes, and where all were met the rest of the keys is not looked at. */
+static bool number_groups(bpl_session *session, groups *g, int64_t most)
 {
-    int64_t distinct = bpl_codes_count(&g->codes, counts);
     g->group_of = base_allocate_zeroed(session->allocator, (size_t)(g->codes.span + 1) * sizeof *g->group_of);
-    g->starts = base_allocate(session->allocator, (size_t)(distinct + 1) * sizeof *g->starts);
-    if (!g->group_of || !g->starts) {
-        g->count = distinct;
-        return bpl_fail_memory(session), false;
-    }
-    g->starts[0] = 0;
-    if (distinct) BPL_EACH_CODE(&g->codes, {
+    if (!g->group_of) return bpl_fail_memory(session), false;
+    if (most) BPL_EACH_CODE(&g->codes, {
         if (g->group_of[code]) continue;
         g->group_of[code] = (uint32_t)++g->count;
-        g->starts[g->count] = counts[code];
-        if (g->count == distinct) break;
+        if (g->count == most) break;
     })
     return true;
 }
 
-static bool groups_of(bpl_session *session, bpl_value *keys, groups *g)
+/* And how many members each has. */
+static bool count_groups(bpl_session *session, groups *g)
 {
-    g->length = bpl_tally(keys);
-    if (!find_codes(session, keys, g)) return false;
     size_t bytes = (size_t)(g->codes.span + 1) * sizeof(uint32_t);
     uint32_t *counts = base_allocate_zeroed(session->allocator, bytes);
-    bool good = counts ? number_groups(session, g, counts) : (bpl_fail_memory(session), false);
-    if (counts) base_free(session->allocator, counts, bytes);
+    bool good = (counts || bpl_fail_memory(session)) && number_groups(session, g, bpl_codes_count(&g->codes, counts));
+    if (good) good = (g->starts = base_allocate_zeroed(session->allocator, (size_t)(g->count + 1) * sizeof *g->starts)) || bpl_fail_memory(session);
+    for (int64_t code = 0; good && code < g->codes.span; code++)
+        if (g->group_of[code]) g->starts[g->group_of[code]] = counts[code];
+    base_free(session->allocator, counts, bytes);
     return good;
 }
 
 /* From how many members a group has to where it begins, and its positions. */
 static bool place_groups(bpl_session *session, groups *g)
 {
-    if (!(g->positions = base_allocate(session->allocator, (size_t)(g->length + 1) * sizeof(int64_t)))) return bpl_fail_memory(session), false;
-    for (int64_t i = 0; i < g->count; i++) g->starts[i + 1] += g->starts[i];
-    BPL_EACH_CODE(&g->codes, { g->positions[g->starts[g->group_of[code] - 1]++] = i; })
-    for (int64_t i = g->count; i > 0; i--) g->starts[i] = g->starts[i - 1];
-    g->starts[0] = 0;
-    return true;
+    size_t bytes = (size_t)(g->codes.span + 1) * sizeof(uint32_t);
+    uint32_t *next = base_allocate_zeroed(session->allocator, bytes);
+    g->positions = base_allocate(session->allocator, (size_t)(g->length + 1) * sizeof *g->positions);
+    bool good = next && g->positions;
+    if (good) {
+        for (int64_t i = 0; i < g->count; i++) g->starts[i + 1] += g->starts[i];
+        for (int64_t code = 0; code < g->codes.span; code++)
+            if (g->group_of[code]) next[code] = (uint32_t)g->starts[g->group_of[code] - 1];
+        uint32_t *narrow = (uint32_t *)(void *)g->positions + g->length; /* the half that is overtaken last */
+        bpl_codes_place(&g->codes, next, narrow);
+        for (int64_t i = 0; i < g->length; i++) g->positions[i] = narrow[i];
+    } else {
+        bpl_fail_memory(session);
+    }
+    base_free(session->allocator, next, bytes);
+    return good;
 }
 
 /* ---- without calls ------------------------------------------------------------------------------------------------------------------- */
@@ -87,9 +92,11 @@ static bool is_primitive(const bpl_value *function, uint16_t glyph)
     return bpl_is_function(function) && function->function->form == BPL_PRIMITIVE && function->function->row == glyph;
 }
 
-/* ≢⊢ and +/⊢ (+⌿⊢) as a train or by ∘. */
-static group_row row_of(const bpl_value *function)
+/* ≢⊢ and +/⊢ (+⌿⊢) as a train or by ∘, the latter of values that can be added up here. */
+static group_row row_of(const bpl_value *function, const bpl_value *values)
 {
+    bool numbers = values && values->type == BPL_NUMBERS && bpl_rank(values) == 1 &&
+        (values->class <= BPL_CLASS_ORDINARY || values->class == BPL_CLASS_FLOAT);
     if (!bpl_is_function(function)) return GROUP_CALLS;
     const bpl_function *f = function->function;
     if (!(f->form == BPL_ATOP || (f->form == BPL_DERIVED && f->row == BPL_OPERATOR_ATOP)) ||
@@ -98,7 +105,7 @@ static group_row row_of(const bpl_value *function)
     if (!bpl_is_function(f->left) || f->left->function->form != BPL_DERIVED) return GROUP_CALLS;
     uint16_t row = f->left->function->row;
     bool fold = row == BPL_OPERATOR_FOLD || row == BPL_OPERATOR_FOLD_FIRST;
-    return fold && is_primitive(f->left->function->left, BPL_GLYPH_PLUS) ? GROUP_SUMS : GROUP_CALLS;
+    return fold && numbers && is_primitive(f->left->function->left, BPL_GLYPH_PLUS) ? GROUP_SUMS : GROUP_CALLS;
 }
 
 /* Items that nothing carries are added up where they are, in their order, as the row does it: a sum a code, then in the order of groups. */
@@ -139,12 +146,9 @@ static wg_array *numbers_of(bpl_session *session, const groups *g)
 }
 
 /* NULL without an error: calls it is. */
-static bpl_value *by_row(bpl_session *session, const bpl_value *function, const groups *g, bpl_value *values)
+static bpl_value *by_row(bpl_session *session, group_row row, const groups *g, bpl_value *values)
 {
-    group_row row = row_of(function);
-    bool sums = row == GROUP_SUMS && values && values->type == BPL_NUMBERS && bpl_rank(values) == 1 &&
-        (values->class <= BPL_CLASS_ORDINARY || values->class == BPL_CLASS_FLOAT);
-    if (!g->count || (row != GROUP_COUNTS && !sums)) return NULL;
+    if (!g->count || row == GROUP_CALLS) return NULL;
     if (row == GROUP_COUNTS) return bpl_integers(session, g->starts + 1, g->count);
     bool floats = values->class == BPL_CLASS_FLOAT;
     if (!wg_array_is_carried(values->array) && (!floats || bpl_kind(values) == WG_KIND_F64)) return sums_here(session, g, values, floats);
@@ -213,10 +217,12 @@ bpl_value *bpl_derived_key(bpl_session *session, const bpl_call *call)
     const bpl_axis *axis = bpl_axis_of(given, 0);
     bpl_value *keys = bpl_with_keys(session, given, NULL), *result = NULL;
     bpl_value *names = !values && axis && axis->labels ? bpl_labels_of_all(session, axis) : NULL;
-    groups g = {0};
+    groups g = {.length = bpl_tally(given)};
     if (names) values = names;
-    bool good = keys && groups_of(session, keys, &g);
-    if (good) result = by_row(session, call->function->left, &g, values);
+    group_row row = row_of(call->function->left, values);
+    bool good = keys && find_codes(session, keys, &g);
+    if (good) good = row == GROUP_SUMS ? number_groups(session, &g, g.codes.span) : count_groups(session, &g);
+    if (good) result = by_row(session, row, &g, values);
     if (good && !result && !bpl_failed(session) && place_groups(session, &g)) result = by_calls(session, call->function->left, &g, given, values);
     groups_free(session, &g);
     bpl_release(keys);

@@ -245,22 +245,40 @@ bpl_value *bpl_do_classify(bpl_session *session, const bpl_call *call)
 
 /* ---- groups ---- */
 
-/* Makes room for each group's positions, in the order of their first ones: next [span] is where the next position with a code goes. */
-static bpl_items *groups_new(bpl_session *session, const bpl_codes *codes, const uint32_t *counts, int64_t groups, int64_t **next)
+/* In place of each code's count where its group begins, and ends [groups], in the order of their first positions. met [span] is zeroed. */
+static void order_groups(const bpl_codes *codes, uint32_t *counts, bool *met, uint32_t *ends, int64_t groups)
+{
+    int64_t made = 0;
+    uint32_t end = 0;
+    if (groups) BPL_EACH_CODE(codes, {
+        if (met[code]) continue;
+        met[code] = true;
+        ends[made] = end + counts[code];
+        counts[code] = end;
+        end = ends[made];
+        if (++made == groups) break;
+    })
+}
+
+/* A group: its positions [count]. */
+static bpl_value *group_of(bpl_session *session, const uint32_t *positions, int64_t count)
+{
+    wg_tensor *tensor = base_tensor_new(session->allocator, WG_KIND_I64, 1, &count, NULL);
+    if (!tensor) return bpl_fail_memory(session);
+    int64_t *wide = wg_tensor_data(tensor);
+    for (int64_t i = 0; i < count; i++) wide[i] = positions[i];
+    wg_scope_open(session->lazy);
+    return bpl_scope_result(session, wg_array_of(session->lazy, tensor), BPL_CLASS_ORDINARY);
+}
+
+static bpl_items *groups_new(bpl_session *session, const uint32_t *positions, const uint32_t *ends, int64_t groups)
 {
     bpl_items *items = bpl_items_new(session, 1, &groups);
-    int64_t made = 0;
     bool good = items != NULL;
-    if (good && groups) BPL_EACH_CODE(codes, {
-        if (next[code]) continue;
-        int64_t members = counts[code];
-        wg_tensor *tensor = base_tensor_new(session->allocator, WG_KIND_I64, 1, &members, NULL);
-        if (!(good = tensor || bpl_fail_memory(session))) break;
-        next[code] = wg_tensor_data(tensor);
-        wg_scope_open(session->lazy);
-        good = (items->at[made++] = bpl_scope_result(session, wg_array_of(session->lazy, tensor), BPL_CLASS_ORDINARY)) != NULL;
-        if (!good || made == groups) break;
-    })
+    for (int64_t i = 0; good && i < groups; i++) {
+        uint32_t first = i ? ends[i - 1] : 0;
+        good = (items->at[i] = group_of(session, positions + first, ends[i] - first)) != NULL;
+    }
     if (good && !groups) good = (items->prototype = bpl_integers(session, NULL, 0)) != NULL;
     if (good || !items) return items;
     bpl_items_free(session, items);
@@ -281,15 +299,18 @@ static bool label_groups(bpl_session *session, bpl_items *items, const bpl_axis 
 
 static bpl_value *group_places(bpl_session *session, const bpl_value *value, const bpl_codes *codes)
 {
-    size_t spans = (size_t)codes->span + 1;
-    uint32_t *counts = base_allocate_zeroed(session->allocator, spans * sizeof *counts);
-    int64_t **next = base_allocate_zeroed(session->allocator, spans * sizeof *next);
-    bpl_items *items = NULL;
-    if (counts && next) items = groups_new(session, codes, counts, bpl_codes_count(codes, counts), next);
-    else bpl_fail_memory(session);
-    if (items) BPL_EACH_CODE(codes, { *next[code]++ = i; })
-    if (next) base_free(session->allocator, next, spans * sizeof *next);
-    if (counts) base_free(session->allocator, counts, spans * sizeof *counts);
+    size_t spans = (size_t)codes->span + 1, all = (size_t)codes->count + 1;
+    uint32_t *counts = base_allocate_zeroed(session->allocator, spans * sizeof *counts), *ends = NULL;
+    uint32_t *positions = base_allocate(session->allocator, all * sizeof *positions);
+    bool *met = base_allocate_zeroed(session->allocator, spans * sizeof *met);
+    int64_t groups = counts && met && positions ? bpl_codes_count(codes, counts) : -1;
+    if (groups >= 0) ends = base_allocate(session->allocator, ((size_t)groups + 1) * sizeof *ends);
+    if (ends) order_groups(codes, counts, met, ends, groups), bpl_codes_place(codes, counts, positions);
+    bpl_items *items = ends ? groups_new(session, positions, ends, groups) : bpl_fail_memory(session);
+    base_free(session->allocator, ends, ((size_t)groups + 1) * sizeof *ends);
+    base_free(session->allocator, met, spans * sizeof *met);
+    base_free(session->allocator, positions, all * sizeof *positions);
+    base_free(session->allocator, counts, spans * sizeof *counts);
     if (items && !label_groups(session, items, bpl_axis_of(value, 0))) bpl_items_free(session, items), items = NULL;
     return items ? bpl_of_items(session, items) : NULL;
 }
