@@ -183,7 +183,8 @@ WG_API bool wg_session_stage(const wg_session *session, uint32_t index, wg_stage
 WG_API char *wg_session_explain(const wg_session *session, uint32_t index);
 /* Runs `runs` times, at least once, and answers into seconds [stages] the median time of each stage. Results are readable as after wg_session_run. */
 WG_API bool wg_session_measure(wg_session *session, const wg_run_options *options, uint32_t runs, double *seconds, wg_error *error);
-/* A declared value of the last run as a view [shape], borrowed until the next run. */
+/* A declared value of the last run as a view [shape], row-major (its strides are NULL), borrowed until the next run. WG_MEMORY: a constant of equal items is
+ * written out when it is first read. */
 WG_API bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error);
 /* A copy of it. */
 WG_API wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error);

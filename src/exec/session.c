@@ -70,6 +70,7 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
     laid->carries = base_arena_take_zeroed(&laid->memory, (entry->carry_count + 1) * sizeof *laid->carries);
     laid->changed = base_arena_take(&laid->memory, (laid->layout->donation_count + 1) * sizeof *laid->changed);
     if (!laid->results || !laid->carries || !laid->changed) return base_fail_memory(error);
+    laid->result_count = entry->keep_count;
     for (uint32_t i = 0; i < entry->keep_count; i++) {
         exec_result *result = &laid->results[i];
         result->value = exec_value_of_node(build, entry->keep[i]);
@@ -95,6 +96,7 @@ static bool lay_values(wg_session *session, exec_laid *laid, exec_build *build, 
 static void laid_free(exec_laid *laid)
 {
     for (uint32_t i = 0; i < laid->leaf_count; i++) wg_tensor_release(laid->leaves[i]);
+    for (uint32_t i = 0; i < laid->result_count; i++) wg_tensor_release(laid->results[i].filled);
     if (laid->layout == &laid->own) plan_layout_free(&laid->own);
     base_arena_free(&laid->memory);
     *laid = (exec_laid){0};
@@ -565,7 +567,7 @@ void wg_session_stop(wg_session *session)
 /* ---- results ---- */
 
 /* The value of a result; its items follow the session's bases. */
-static const exec_result *find_result(const wg_session *session, wg_symbol symbol, wg_error *error)
+static exec_result *find_result(const wg_session *session, wg_symbol symbol, wg_error *error)
 {
     const wg_plan *plan = session->plan;
     wg_entry entry = {.graph = plan->graph, .prefix = plan->prefix, .facts = plan->entry};
@@ -587,21 +589,31 @@ static wg_view view_of(const wg_session *session, const exec_result *result)
                      .strides = value->dense ? NULL : result->strides};
 }
 
-bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
-{
-    if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
-    if (!exec_session_enter(session, error)) return false;
-    const exec_result *result = find_result(session, symbol, error);
-    if (result) *view = view_of(session, result);
-    exec_session_leave(session);
-    return result != NULL;
-}
-
 static wg_tensor *copy_view(const wg_session *session, const wg_view *view, wg_error *error)
 {
     wg_tensor *tensor = base_tensor_new(session->allocator, view->kind, view->rank, view->shape, error);
     if (tensor && tensor->volume) base_view_gather(view, tensor->data);
     return tensor;
+}
+
+/* What computes reads a constant of equal items as one item; whoever reads results finds them row-major, as everything else. */
+static bool read_result(const wg_session *session, exec_result *result, wg_view *view, wg_error *error)
+{
+    *view = view_of(session, result);
+    if (view->strides && !result->filled) result->filled = copy_view(session, view, error);
+    if (!view->strides) return true;
+    if (result->filled) *view = wg_tensor_view(result->filled);
+    return result->filled != NULL;
+}
+
+bool wg_session_read(const wg_session *session, wg_symbol symbol, wg_view *view, wg_error *error)
+{
+    if (!view) return base_fail(error, WG_ARGUMENT, "reading needs a view to fill");
+    if (!exec_session_enter(session, error)) return false;
+    exec_result *result = find_result(session, symbol, error);
+    bool good = result && read_result(session, result, view, error);
+    exec_session_leave(session);
+    return good;
 }
 
 wg_tensor *wg_session_take(const wg_session *session, wg_symbol symbol, wg_error *error)

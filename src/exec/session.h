@@ -43,6 +43,7 @@ typedef struct exec_carry {
 typedef struct exec_result {
     exec_value value;
     int64_t strides[WG_MAX_RANK]; /* bytes */
+    wg_tensor *filled;            /* a constant of equal items that was read, whole; it goes with the layout */
     bool placeable; /* a stage can make it in the caller's memory */
     bool placed;    /* the run under way does */
 } exec_result;
@@ -54,7 +55,8 @@ typedef struct exec_laid {
     const plan_layout *layout; /* the plan's or `own` */
     const exec_stage *stages;
     char **bases;        /* [buffer count] */
-    exec_result *results; /* [keep count] */
+    exec_result *results; /* [result_count], the keep count */
+    uint32_t result_count;
     exec_carry *carries;
     const exec_stage **changed; /* exec_run's */
     double *largest;            /* [buffer count] exec_run's */

@@ -131,6 +131,34 @@ static void test_only_what_is_declared_is_read(void **state)
     ready_free(&r);
 }
 
+/* A gradient that is a constant, of one item to a run, is row-major to whoever reads it, at every extent. */
+static void test_a_constant_is_read_whole(void **state)
+{
+    (void)state;
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_size shape[] = {wg_extent(tape, "n", 5), wg_number(3)};
+    wg_value wide = wg_broadcast(wg_input(tape, test_tensor_fill(WG_KIND_F32, 0, NULL, 2)), 2, shape);
+    wg_adjoints *adjoints = wg_differentiate(tape, wg_sum(wide), &wide, 1);
+    wg_symbol by = wg_symbol_of(wg_adjoints_gradient(adjoints, 0));
+    wg_adjoints_free(&adjoints);
+    wg_network *network = wg_tape_seal(&tape, &error);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &by, .root_count = 1}, &error);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    for (int64_t rows = 5; rows <= 8; rows += 3) {
+        wg_view view, again;
+        assert_true(wg_session_bind(session, &(wg_binding){"n", rows}, 1, &error) && wg_session_run(session, NULL, &error));
+        assert_true(wg_session_read(session, by, &view, &error) && wg_session_read(session, by, &again, &error));
+        assert_true(view.rank == 2 && view.shape[0] == rows && !view.strides && again.data == view.data);
+        for (int64_t i = 0; i < 3 * rows; i++) assert_true(((const float *)view.data)[i] == 1);
+    }
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 /* What was fed or given and is declared stays as it was in the run. */
 static void test_declared_sources_are_kept(void **state)
 {
@@ -771,6 +799,7 @@ int main(void)
         cmocka_unit_test(test_feeds_are_read_by_their_strides),
         cmocka_unit_test(test_mistakes_have_the_oracles_words),
         cmocka_unit_test(test_only_what_is_declared_is_read),
+        cmocka_unit_test(test_a_constant_is_read_whole),
         cmocka_unit_test(test_declared_sources_are_kept),
         cmocka_unit_test(test_binding_equals_a_fresh_plan),
         cmocka_unit_test(test_carries_equal_feeding_by_hand),

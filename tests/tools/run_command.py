@@ -326,6 +326,8 @@ def test_eval():
     report.check(answer.get("results", {}).get("result") == {"kind": "f64", "shape": [2, 2], "items": [[5, 11], [11, 25]]}, f"eval of a product: {answer}")
     answer = Ran("eval", "x / y", "--feed", "x=[1,0,-1]", "--feed", "y=[0,0,0]", "--json").good().object()
     report.check(answer["results"]["result"]["items"] == ["inf", "nan", "-inf"], f"non-finite numbers: {answer}")
+    answer = Ran("eval", "sum(x)", "--feed", "x=[[1,2,3],[4,5,6]]", "--grad", "x", "--json").good().object()
+    report.check(answer["results"]["d_x"]["items"] == [[1, 1, 1], [1, 1, 1]], f"a gradient that is a constant: {answer}")
 
 
 def test_show():

@@ -159,6 +159,14 @@ def one_step_is_gradient_descent():
     expect(all(abs(e - f) < 1e-5 for e, f in zip(expected, found)), f"expected {expected}, found {found}")
 
 
+def keeps_what_the_loss_does_not_use():
+    """The gradient by such a parameter is a constant."""
+    words = line_data()
+    write("line.wg", LINE.replace("p = ", "parameter idle [3] = (1 2 3)\np = "))
+    trained(run(*words, "--optimizer", "sgd", "--out", "idle.safetensors"))
+    expect(floats("idle.safetensors", "idle") == [1, 2, 3], "a parameter that the loss does not use is changed")
+
+
 def judges_and_logs():
     words = picture_data() + [
         "--test",
@@ -514,6 +522,7 @@ def escapes_what_it_prints():
 TESTS = [
     learns_a_line,
     one_step_is_gradient_descent,
+    keeps_what_the_loss_does_not_use,
     judges_and_logs,
     closed_files_stay_closed,
     evaluation_weighs_rows,
