@@ -188,6 +188,8 @@ bool exec_call_Concat(exec_call *call)
  * meet, each item is x + 0, and zeros are filled in only if the pieces leave places over. */
 
 #define PIECE_ITEMS 32768 /* added at once */
+#define SHORT_ITEMS 64    /* a call for fewer is dearer than their sum: such pieces are added for as many rows at once as fit a block */
+#define SHORT_BLOCK 1024
 
 typedef struct piece {
     exec_dense from;
@@ -198,6 +200,7 @@ typedef struct pieces {
     exec_value result;
     int64_t outer, extent, inner; /* around the axis */
     int64_t count, blocks;        /* blocks of the longest piece at one outer place */
+    int64_t rows;                 /* outer places at once; 0: pieces are not short */
     piece *list;
     bool apart, fills;
     int64_t common_first, common_end; /* places that all of them cover */
@@ -250,6 +253,36 @@ static void piece_part(void *context, exec_range range, uint32_t thread)
     }
 }
 
+/* One piece in rows of the result, whose items are put side by side for the sum. */
+static void add_short(const pieces_work *work, const piece *own, int64_t row, int64_t rows)
+{
+    const pieces *f = work->facts;
+    int64_t width = base_kinds[f->result.kind].bytes, items = own->count * f->inner;
+    _Alignas(BASE_ALIGNMENT) char sums[SHORT_BLOCK * 16];
+    const char *from = own->from.scratch_at < 0 ? exec_items(work->run, &own->from.value) : work->run->scratch + own->from.scratch_at;
+    char *to = (char *)exec_items(work->run, &f->result) + (row * f->extent + own->first) * f->inner * width;
+    exec_copying copying = {.item_bytes = (size_t)width, .rank = 2, .shape = {rows, items}, .to_stride = {items, 1},
+                            .from_stride = {f->extent * f->inner, 1}, .items = to, .result = sums};
+    if (!f->apart) work->run->kernels->copy(&copying, (exec_range){0, rows});
+    f->add(sums, (const void *[]){from + row * items * width, f->apart ? (const void *)f->zero : sums}, f->apart ? 2u : 0u, rows * items);
+    copying = (exec_copying){.item_bytes = (size_t)width, .rank = 2, .shape = {rows, items}, .to_stride = {f->extent * f->inner, 1},
+                             .from_stride = {items, 1}, .items = sums, .result = to};
+    work->run->kernels->copy(&copying, (exec_range){0, rows});
+}
+
+/* Units: as many rows, and all that is added there in order. */
+static void short_part(void *context, exec_range range, uint32_t thread)
+{
+    const pieces_work *work = context;
+    const pieces *f = work->facts;
+    (void)thread;
+    for (int64_t unit = range.first; unit < range.end; unit++) {
+        int64_t row = unit * f->rows, rows = f->outer - row < f->rows ? f->outer - row : f->rows;
+        for (int64_t i = 0; i < f->count; i++)
+            if (f->list[i].count) add_short(work, &f->list[i], row, rows);
+    }
+}
+
 static void run_pieces(exec_run *run, const exec_stage *stage)
 {
     const pieces *f = stage->prepared;
@@ -260,7 +293,11 @@ static void run_pieces(exec_run *run, const exec_stage *stage)
     if (f->fills) exec_run_split(run, f->result.volume, 4096, 0.5, zero_part, &work);
     if (f->common_first < f->common_end) exec_run_split(run, f->outer, 1, (double)f->inner, minus_part, &work);
     for (int64_t i = 0; i < f->count; i++) exec_dense_items(run, &f->list[i].from);
-    for (; work.first < f->count; work.first += work.count) exec_run_split(run, work.count * units, 1, cost, piece_part, &work);
+    if (f->rows) {
+        exec_run_split(run, (f->outer + f->rows - 1) / f->rows, 1, 2 * (double)(f->rows * f->extent * f->inner), short_part, &work);
+    } else {
+        for (; work.first < f->count; work.first += work.count) exec_run_split(run, work.count * units, 1, cost, piece_part, &work);
+    }
     exec_canonical_all(run, f->canonical, &f->result);
 }
 
@@ -273,7 +310,7 @@ static int by_first(const void *a, const void *b)
 /* Whether no two of them meet, whether they cover every place, and where all of them meet. spans: [count] of two. */
 static void compare_pieces(pieces *f, int64_t *spans)
 {
-    int64_t covered = 0;
+    int64_t covered = 0, longest = 1;
     f->common_end = f->extent;
     f->apart = true;
     for (int64_t i = 0; i < f->count; i++) {
@@ -284,10 +321,12 @@ static void compare_pieces(pieces *f, int64_t *spans)
         spans[2 * i] = own->first;
         int64_t blocks = (own->count * f->inner + PIECE_ITEMS - 1) / PIECE_ITEMS;
         if (blocks > f->blocks) f->blocks = blocks;
+        if (own->count * f->inner > longest) longest = own->count * f->inner;
     }
     qsort(spans, (size_t)f->count, 2 * sizeof *spans, by_first);
     for (int64_t i = 1; i < f->count; i++) f->apart = f->apart && spans[2 * i - 2] + spans[2 * i - 1] <= spans[2 * i];
     f->fills = !f->apart || covered != f->extent;
+    f->rows = longest < SHORT_ITEMS && f->outer > 1 ? SHORT_BLOCK / longest : 0;
 }
 
 bool exec_pieces_prepare(exec_build *build, uint32_t index, exec_stage *stage)

@@ -139,15 +139,15 @@ static void check_reduce(exec_fold fold, wg_kind kind, wg_kind accumulate, bool 
 static void test_reduce(void **state)
 {
     (void)state;
-    static const int64_t extents[] = {0, 1, 2, 3, 15, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 1000, 4095, 4096, 4097, 5000, 8192,
+    static const int64_t extents[] = {0, 1, 2, 3, 6, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 1000, 4095, 4096, 4097, 5000, 8192,
             9000, 13000, 25000};
     static const wg_kind kinds[][2] = {{WG_KIND_F32, WG_KIND_F32}, {WG_KIND_F64, WG_KIND_F64}, {WG_KIND_F16, WG_KIND_F32}, {WG_KIND_BF16,
             WG_KIND_F32}, {WG_KIND_F32, WG_KIND_F64}};
-    for (int trial = 0; trial < 480; trial++) {
+    for (int trial = 0; trial < 540; trial++) {
         const wg_kind *kind = kinds[trial % 5];
         exec_fold fold = (exec_fold)(trial / 5 % 4);
         int64_t extent = extents[trial / 20];
-        check_reduce(fold, kind[0], kind[1], false, 1 + random_below(3), extent, 1, trial % 7 == 0 && extent < 4000);
+        check_reduce(fold, kind[0], kind[1], false, 1 + random_below(extent < 20 ? 40 : 3), extent, 1, trial % 7 == 0 && extent < 4000);
         int64_t inner = trial % 11 == 0 && extent < 200 ? 1500 : 1 + random_below(extent > 2000 ? 9 : 90);
         check_reduce(fold, kind[0], kind[1], true, 1 + random_below(2), extent, inner, false);
     }
