@@ -244,6 +244,7 @@ static bool make_relay(relaying *r, uint32_t first, uint32_t end)
     }
     const exec_map_register *made = &list->registers[r->held];
     bool saves = relay->step_count > 1 || (made->home == HOME_WRITE && list->writes[made->index].canonical);
+    for (uint32_t p = 0; p < relay->part_count; p++) saves = saves || relay->parts[p].operation == EXEC_RELAY_DIV_ONE;
     for (uint32_t p = 0; !saves && p < relay->part_count; p++)
         if (relay->parts[p].operation == EXEC_RELAY_ASK) list->reads[relay->parts[p].at].asked = false;
     if (!saves) return true;

@@ -292,8 +292,9 @@ static void check_relay(exec_relay operation, exec_block block, bool exchanged, 
     enum { COUNT = 3 * EXEC_RELAY_ITEMS };
     float x[COUNT], y[COUNT], expected[COUNT], result[COUNT] __attribute__((aligned(64)));
     const exec_relay stores[] = {EXEC_RELAY_STORE, EXEC_RELAY_STORE_ONE_NAN, EXEC_RELAY_STREAM};
-    fill_random(WG_KIND_F32, x, COUNT, true);
-    fill_random(WG_KIND_F32, y, COUNT, true);
+    bool wild = random_below(2);
+    fill_random(WG_KIND_F32, x, COUNT, wild);
+    fill_random(WG_KIND_F32, y, COUNT, wild);
     for (uint32_t one = 0; one < (arity == 2 ? 2 : 1); one++) {
         const void *operands[2] = {exchanged ? y : x, exchanged ? x : y};
         exec_kernels_at(0)->block(block, WG_KIND_F32)(expected, operands, one ? 1u << !exchanged : 0, COUNT);
@@ -312,6 +313,29 @@ static void check_relay(exec_relay operation, exec_block block, bool exchanged, 
                     assert_true(result[at] == result[at] || bits == 0x7fc00000);
                 }
             }
+        }
+    }
+}
+
+/* Quotients by one number near the ends of what is near 1, whose remainders are not exact beyond them; and of zeros. */
+static void test_relay_quotients(void **state)
+{
+    enum { COUNT = EXEC_RELAY_ITEMS };
+    static const float numbers[] = {0x1.fffffep-61f, 0x1p-60f, 0x1.000002p-60f, 0x1.fffffep59f, 0x1p60f, 0x1.000002p60f, 0x1p-100f, 0x1p100f, 0x1p-140f};
+    (void)state;
+    for (int trial = 0; trial < 40000; trial++) {
+        float x[COUNT], y[1], expected[COUNT], result[COUNT];
+        for (int i = 0; i < COUNT; i++) x[i] = (float)random_number(false) * (trial % 3 == 0 ? numbers[trial / 3 % 9] : 1);
+        if (trial % 5 == 0) x[random_below(COUNT)] = random_below(2) ? 0.0f : -0.0f;
+        y[0] = (float)random_number(false) * (trial % 2 ? numbers[trial / 2 % 9] : 1);
+        if (trial % 4 == 0) y[0] = numbers[trial / 4 % 9];
+        exec_kernels_at(0)->block(EXEC_BLOCK_DIV, WG_KIND_F32)(expected, (const void *[]){x, y}, 2, COUNT);
+        FOR_EACH_LEVEL(kernels) {
+            if (!kernels->relay(EXEC_RELAY_END)) continue;
+            const exec_relay_step steps[] = {{kernels->relay(EXEC_RELAY_LOAD), x, -1}, {kernels->relay(EXEC_RELAY_DIV_ONE), y, 0},
+                                             {kernels->relay(EXEC_RELAY_STORE), result, -1}, {kernels->relay(EXEC_RELAY_END), NULL, 0}};
+            kernels->relay_run(steps, 1);
+            EXPECT_SAME(WG_KIND_F32, result, expected, COUNT, "relay");
         }
     }
 }
@@ -473,7 +497,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_relays),
+        cmocka_unit_test(test_relays), cmocka_unit_test(test_relay_quotients),
         cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_convert),
         cmocka_unit_test(test_canonical_nan),
