@@ -67,7 +67,8 @@ Each stage of the report says what it reads and writes in bytes, so memory traff
 What costs and what does not:
 
 - Planning happens once; binding another extent lays offsets again and plans nothing.
-- Elementwise chains run a block at a time in the first-level cache, and at v4 on f32 eight vectors at a time in registers; layout rows (reshape, permute, broadcast, narrow ...) are read through
+- Elementwise chains run a block at a time in the first-level cache, and at v4 on f32 eight vectors at a time in registers, with the sums of lines
+  (of up to 4,096 items); layout rows (reshape, permute, broadcast, narrow ...) are read through
   where the reader can follow them.
 - What follows a product item by item runs on its results while they are in the cache, through a reshape too: GELU of a reshaped linear layer takes no
   pass of its own.

@@ -168,9 +168,9 @@ uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams);
 void exec_map_step_run(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block);
 /* What a STORE step does with items of the block from `done` on. */
 void exec_map_store(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block, int64_t done);
-/* Relays of steps (run_relay.c) of a stage of so many items; running one answers how many steps it was. */
+/* Relays of steps (run_relay.c); running one answers how many steps it was. */
 typedef struct exec_map_relay exec_map_relay;
-bool exec_map_relays_prepare(const exec_build *build, int64_t volume, const exec_map_choice *choice, exec_map_list *list);
+bool exec_map_relays_prepare(const exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *list);
 uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *first, const exec_map_block *block);
 void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, const exec_map_block *block);
 /* A thread's last block of a list is done: what it streamed is seen. */

@@ -229,14 +229,14 @@ typedef void (*exec_block_function)(void *result, const void *const *operands, u
 
 /* Operations on f32 that hand what they make to the next in registers, EXEC_RELAY_ITEMS at a time: RELAY(ENUM, name). Of x, which was handed
  * on, and y, items at the step: FROM is y - x, INTO y / x. What follows a row as _ONE has one y for all. ASK: items
- * further on are asked for in the caches. NaNs are the one NaN where STORE_ONE_NAN and STREAM, past the caches and to multiples of 64
+ * further on are asked for in the caches. SUM adds x to the 64 lanes of a canonical sum at the step. NaNs are the one NaN where STORE_ONE_NAN and STREAM, past the caches and to multiples of 64
  * bytes, put them. */
 #define EXEC_RELAYS(RELAY)                                                                                                                \
     RELAY(LOAD, load) RELAY(LOAD_ONE, load_one) RELAY(ASK, ask) RELAY(ADD, add) RELAY(ADD_ONE, add_one) RELAY(SUB, sub)                   \
     RELAY(SUB_ONE, sub_one) RELAY(FROM, from) RELAY(FROM_ONE, from_one) RELAY(MUL, mul) RELAY(MUL_ONE, mul_one) RELAY(DIV, div)           \
     RELAY(DIV_ONE, div_one) RELAY(INTO, into) RELAY(INTO_ONE, into_one) RELAY(MAXIMUM, maximum) RELAY(MAXIMUM_ONE, maximum_one)           \
     RELAY(SQUARE, square) RELAY(NEG, neg) RELAY(ABS, abs) RELAY(SQRT, sqrt) RELAY(EXP, exp) RELAY(TANH, tanh) RELAY(ERF, erf)             \
-    RELAY(STORE, store) RELAY(STORE_ONE_NAN, store_one_nan) RELAY(STREAM, stream) RELAY(END, end)
+    RELAY(SUM, sum) RELAY(STORE, store) RELAY(STORE_ONE_NAN, store_one_nan) RELAY(STREAM, stream) RELAY(END, end)
 #define EXEC_RELAY_ROW(ENUM, name) EXEC_RELAY_##ENUM,
 typedef enum exec_relay { EXEC_RELAYS(EXEC_RELAY_ROW) EXEC_RELAY_COUNT } exec_relay;
 #undef EXEC_RELAY_ROW

@@ -746,7 +746,7 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
             m->steps[s].piecewise = true;
             m->steps[s].plain = false;
         }
-    return exec_map_relays_prepare(build, program->volume, choice, m);
+    return exec_map_relays_prepare(build, program, choice, m);
 }
 
 /* The length of lines of which some read has the same for all (a bias), else of those that some has apart; 0: none. */

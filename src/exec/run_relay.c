@@ -12,7 +12,7 @@
 #define PARTS_MOST (8 * STEPS_MOST) /* a step asks for three reads at most, and is a load, two operations and a result */
 #define ITEMS_LEAST 4096 /* of a stage from which a relay repays its preparing */
 
-typedef enum relay_place { IN_REGISTER, ONE_ITEM, IN_WRITE, PUT_AWAY } relay_place;
+typedef enum relay_place { IN_REGISTER, ONE_ITEM, IN_WRITE, PUT_AWAY, IN_LANES } relay_place;
 
 /* An operation and what it reads besides, or writes; STREAM where its place allows. */
 typedef struct relay_part {
@@ -27,10 +27,30 @@ struct exec_map_relay {
     exec_map_relay *before;
     uint32_t first, step_count, part_count;
     bool lines; /* a line at a time */
+    uint32_t sum, sum_part; /* the register of lines' sums, WG_NONE: none; and what part makes them */
     relay_part parts[PARTS_MOST];
 };
 
 /* ---- running ---- */
+
+#define SUMS_MOST 16 /* lines whose lanes wait to be joined in one call */
+
+/* What parts keep while they run. */
+typedef struct relay_room {
+    float away[STEPS_MOST][EXEC_RELAY_ITEMS] __attribute__((aligned(64)));
+    float lanes[SUMS_MOST][EXEC_FOLD_LANES] __attribute__((aligned(64))); /* of the sums of lines */
+    float ones[PARTS_MOST]; /* later steps may have their rooms */
+} relay_room;
+
+/* The sums of the `count` lines before line `end` are cells. */
+static void join_sums(const exec_map_work *work, const exec_map_relay *relay, const relay_room *room, int64_t count, int64_t end)
+{
+    char *cells = work->at[relay->sum] + (end - count) * (int64_t)sizeof(float);
+    exec_reduction lanes = {.fold = EXEC_FOLD_SUM, .kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .extent = EXEC_FOLD_LANES,
+                            .inner = 1, .outer_stride = EXEC_FOLD_LANES, .extent_stride = 1, .items = room->lanes, .result = cells};
+    work->run->kernels->reduce(&lanes, (exec_range){0, count});
+    exec_canonical_items(work->run->kernels, WG_KIND_F32, cells, count);
+}
 
 /* Items [done, count) of a block by the steps' own functions, and the one NaN where parts would have seen to it. */
 static void run_rest(const exec_map_work *work, const exec_map_relay *relay, const exec_map_block *block, int64_t done)
@@ -52,17 +72,12 @@ static void run_rest(const exec_map_work *work, const exec_map_relay *relay, con
             exec_canonical_items(work->run->kernels, WG_KIND_F32, work->at[relay->parts[p].at] + done * (int64_t)sizeof(float), block->count - done);
 }
 
-/* What parts keep while they run. */
-typedef struct relay_room {
-    float away[STEPS_MOST][EXEC_RELAY_ITEMS] __attribute__((aligned(64)));
-    float ones[PARTS_MOST]; /* later steps may have their rooms */
-} relay_room;
-
 static const void *place_of(const exec_map_work *work, const exec_map_relay *relay, uint32_t p, const exec_map_block *block, relay_room *room)
 {
     const relay_part *part = &relay->parts[p];
     switch (part->place) {
     case PUT_AWAY: return room->away[part->at];
+    case IN_LANES: return room->lanes;
     case ONE_ITEM: memcpy(&room->ones[p], work->at[part->at], sizeof *room->ones); return &room->ones[p];
     case IN_WRITE: return exec_items(work->run, &work->list->writes[part->at].value) + block->begin[EXEC_FROM_ITEM] * (int64_t)sizeof(float);
     default: return work->at[part->at];
@@ -85,13 +100,18 @@ uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *firs
         const relay_part *part = &relay->parts[p];
         const void *at = place_of(work, relay, p, block, &room);
         bool astray = part->operation == EXEC_RELAY_STREAM && (uintptr_t)at % 64 != 0;
-        steps[p] = (exec_relay_step){kernels->relay(astray ? EXEC_RELAY_STORE_ONE_NAN : part->operation), at, part->place == PUT_AWAY ? 0 : -1};
+        steps[p] = (exec_relay_step){kernels->relay(astray ? EXEC_RELAY_STORE_ONE_NAN : part->operation), at, part->place >= PUT_AWAY ? 0 : -1};
     }
     steps[relay->part_count] = (exec_relay_step){.function = kernels->relay(EXEC_RELAY_END)};
+    int64_t ahead[PARTS_MOST], line = 0;
+    for (uint32_t p = 0; p < relay->part_count; p++)
+        ahead[p] = relay->parts[p].ahead == AHEAD_LINE ? width * (int64_t)sizeof(float) : relay->parts[p].ahead;
     for (int64_t done = 0; done < block->count; done += width) {
         kernels->relay_run(steps, groups);
-        for (uint32_t p = 0; relay->lines && p < relay->part_count; p++)
-            steps[p].items = (const char *)steps[p].items + (relay->parts[p].ahead == AHEAD_LINE ? width * (int64_t)sizeof(float) : relay->parts[p].ahead);
+        for (uint32_t p = 0; relay->lines && p < relay->part_count; p++) steps[p].items = (const char *)steps[p].items + ahead[p];
+        if (relay->sum == WG_NONE || (++line % SUMS_MOST != 0 && done + width < block->count)) continue;
+        join_sums(work, relay, &room, (line - 1) % SUMS_MOST + 1, line);
+        steps[relay->sum_part].items = room.lanes;
     }
     if (!relay->lines && width % EXEC_RELAY_ITEMS) run_rest(work, relay, block, groups * EXEC_RELAY_ITEMS);
     return relay->step_count;
@@ -101,11 +121,12 @@ uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *firs
 
 typedef struct relaying {
     const exec_build *build;
+    const exec_map_program *program;
     exec_map_list *list;
     exec_map_relay *relay;
     uint32_t held; /* the root of what is handed on; WG_NONE */
     uint32_t away[STEPS_MOST]; /* the roots of what the steps put away; WG_NONE */
-    bool across;
+    const exec_map_choice *choice;
 } relaying;
 
 static uint32_t root_of(const exec_map_list *list, uint32_t reg) { return list->registers[reg].root; }
@@ -126,17 +147,41 @@ static exec_relay operation_of(exec_block block, exec_relay *exchanged)
     return *exchanged = EXEC_RELAY_COUNT;
 }
 
-/* Elementwise on f32, by operations that a relay has. */
+/* The sum of a line that is one chunk of whole groups. */
+static bool is_sum(const relaying *r, const exec_map_step *step)
+{
+    if (step->action != MAP_FOLD || r->choice->across) return false;
+    const exec_map_instruction *fold = &r->program->instructions[step->index];
+    int64_t width = r->choice->width;
+    return fold->operation == EXEC_FOLD_SUM && fold->kind == WG_KIND_F32 && fold->accumulate == WG_KIND_F32 && fold->result_kind == WG_KIND_F32 &&
+           width > 0 && width <= EXEC_FOLD_CHUNK && width % EXEC_RELAY_ITEMS == 0;
+}
+
+/* Elementwise on f32, by operations that a relay has, or a sum of such. */
 static bool can_be_part(const relaying *r, const exec_map_step *step)
 {
     exec_relay exchanged;
+    if (is_sum(r, step)) return true;
     if (step->action != MAP_BLOCK || step->cell || step->one || step->canonical || step->kind != WG_KIND_F32) return false;
-    if (operation_of(step->blocks[0], &exchanged) == EXEC_RELAY_COUNT || (r->across && (step->cells | step->repeats))) return false;
+    if (operation_of(step->blocks[0], &exchanged) == EXEC_RELAY_COUNT || (r->choice->across && (step->cells | step->repeats))) return false;
     if (step->blocks[1] != EXEC_BLOCK_COUNT && operation_of(step->blocks[1], &exchanged) == EXEC_RELAY_COUNT) return false;
     for (uint32_t o = 0; o < step->operand_count; o++)
         if (r->list->registers[step->operands[o]].kind != WG_KIND_F32) return false;
     const uint32_t scalars = step->scalars;
     return scalars >> step->operand_count << step->operand_count == (scalars & EXEC_BLOCK_PAST);
+}
+
+/* Whether a step reads the sum of the steps from `first` on, which is there behind their lines, or is a second one. */
+static bool waits(const exec_map_list *list, uint32_t first, uint32_t step)
+{
+    const exec_map_step *own = &list->steps[step];
+    for (uint32_t s = first; s < step; s++) {
+        if (list->steps[s].action != MAP_FOLD) continue;
+        if (own->action == MAP_FOLD) return true;
+        for (uint32_t o = 0; o < own->operand_count; o++)
+            if (root_of(list, own->operands[o]) == root_of(list, list->steps[s].target)) return true;
+    }
+    return false;
 }
 
 static void add_part(relaying *r, exec_relay operation, relay_place place, uint32_t at, int64_t ahead)
@@ -183,6 +228,17 @@ static bool takes_up(const relaying *r, const exec_map_step *step, uint32_t held
     for (uint32_t o = 0; o < step->operand_count; o++) is[o] = root_of(r->list, step->operands[o]) == held;
     if (is[2]) return false;
     return is[0] && is[1] ? step->blocks[0] == EXEC_BLOCK_MUL : is[0] || is[1];
+}
+
+/* What is added up is handed on. */
+static void add_sum(relaying *r, const exec_map_step *step)
+{
+    if (root_of(r->list, step->operands[0]) != r->held) add_reading(r, step, EXEC_RELAY_LOAD, 0);
+    r->relay->sum = step->target;
+    r->relay->sum_part = r->relay->part_count;
+    r->relay->lines = true;
+    add_part(r, EXEC_RELAY_SUM, IN_LANES, 0, EXEC_FOLD_LANES * (int64_t)sizeof(float));
+    r->held = root_of(r->list, step->operands[0]);
 }
 
 static void add_step(relaying *r, const exec_map_step *step)
@@ -235,10 +291,14 @@ static bool make_relay(relaying *r, uint32_t first, uint32_t end)
     exec_map_list *list = r->list;
     exec_map_relay *relay = r->relay = base_arena_take_zeroed(r->build->arena, sizeof *relay);
     if (!relay) return base_fail_memory(r->build->error);
-    *relay = (exec_map_relay){.before = list->relays, .first = first, .step_count = end - first};
+    *relay = (exec_map_relay){.before = list->relays, .first = first, .step_count = end - first, .sum = WG_NONE};
     r->held = WG_NONE;
     for (uint32_t slot = 0; slot < STEPS_MOST; slot++) r->away[slot] = WG_NONE;
     for (uint32_t s = first; s < end; s++) {
+        if (list->steps[s].action == MAP_FOLD) {
+            add_sum(r, &list->steps[s]);
+            continue;
+        }
         add_step(r, &list->steps[s]);
         add_result(r, s, end);
     }
@@ -260,14 +320,14 @@ static bool make_relay(relaying *r, uint32_t first, uint32_t end)
     return true;
 }
 
-bool exec_map_relays_prepare(const exec_build *build, int64_t volume, const exec_map_choice *choice, exec_map_list *list)
+bool exec_map_relays_prepare(const exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *list)
 {
-    relaying r = {.build = build, .list = list, .across = choice->across};
-    if (volume < ITEMS_LEAST || !build->kernels->relay(EXEC_RELAY_END)) return true;
+    relaying r = {.build = build, .program = program, .list = list, .choice = choice};
+    if (program->volume < ITEMS_LEAST || !build->kernels->relay(EXEC_RELAY_END)) return true;
     for (uint32_t s = 0; s < list->step_count; s++) {
         uint32_t end = s;
-        while (end < list->step_count && end - s < STEPS_MOST && can_be_part(&r, &list->steps[end])) end++;
-        if (end == s) continue;
+        while (end < list->step_count && end - s < STEPS_MOST && can_be_part(&r, &list->steps[end]) && !waits(list, s, end)) end++;
+        if (end == s || (end == s + 1 && list->steps[s].action == MAP_FOLD)) continue;
         if (!make_relay(&r, s, end)) return false;
         s = end - 1;
     }

@@ -340,6 +340,33 @@ static void test_relay_quotients(void **state)
     }
 }
 
+/* A sum's lanes, joined, are the sum of the line, and what was added is handed on. */
+static void test_relay_sum(void **state)
+{
+    enum { COUNT = 3 * EXEC_RELAY_ITEMS };
+    (void)state;
+    for (int trial = 0; trial < 50; trial++) {
+        float x[COUNT], expected, lanes[EXEC_FOLD_LANES] __attribute__((aligned(64))), joined, result[COUNT];
+        fill_random(WG_KIND_F32, x, COUNT, false);
+        for (int i = 0; trial % 5 == 0 && i < COUNT; i++) x[i] = -0.0f;
+        exec_reduction sum = {.fold = EXEC_FOLD_SUM, .kind = WG_KIND_F32, .accumulate = WG_KIND_F32, .result_kind = WG_KIND_F32, .extent = COUNT,
+                              .inner = 1, .extent_stride = 1, .items = x, .result = &expected};
+        exec_kernels_at(0)->reduce(&sum, (exec_range){0, 1});
+        sum.extent = EXEC_FOLD_LANES;
+        sum.items = lanes;
+        sum.result = &joined;
+        FOR_EACH_LEVEL(kernels) {
+            if (!kernels->relay(EXEC_RELAY_END)) continue;
+            const exec_relay_step steps[] = {{kernels->relay(EXEC_RELAY_LOAD), x, -1}, {kernels->relay(EXEC_RELAY_SUM), lanes, 0},
+                                             {kernels->relay(EXEC_RELAY_STORE), result, -1}, {kernels->relay(EXEC_RELAY_END), NULL, 0}};
+            kernels->relay_run(steps, 3);
+            kernels->reduce(&sum, (exec_range){0, 1});
+            EXPECT_SAME(WG_KIND_F32, &joined, &expected, 1, "sum of a relay");
+            EXPECT_SAME(WG_KIND_F32, result, x, COUNT, "sum of a relay");
+        }
+    }
+}
+
 static void test_relays(void **state)
 {
     (void)state;
@@ -497,7 +524,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_relays), cmocka_unit_test(test_relay_quotients),
+        cmocka_unit_test(test_relays), cmocka_unit_test(test_relay_quotients), cmocka_unit_test(test_relay_sum),
         cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_convert),
         cmocka_unit_test(test_canonical_nan),
