@@ -58,15 +58,16 @@ static bool make_calls(wg_lazy *lazy, const lazy_template *t, wg_array **arrays,
     return true;
 }
 
-static bool do_recorded(wg_lazy *lazy, const lazy_template *t, wg_array **arrays, uint32_t *done)
+/* keys: those that the call took, where it waited; NULL: they are taken now. */
+static bool do_recorded(wg_lazy *lazy, const lazy_template *t, wg_array **arrays, wg_array *const *keys, uint32_t *done)
 {
     for (uint32_t i = 0; i < t->level->recorded_count; i++) {
         const lazy_recorded *recorded = &t->level->recorded[i];
         if (recorded->generator) {
-            wg_array *key = wg_generator_key(recorded->generator);
+            wg_array *key = keys ? keys[i] : wg_generator_key(recorded->generator);
             if (!key) return false;
             place(arrays, recorded->position, key);
-            if (!lazy->scope_count) lazy_release(key);
+            if (!keys && !lazy->scope_count) lazy_release(key);
             continue;
         }
         uint32_t last = 0;
@@ -89,12 +90,13 @@ static wg_array *output_of(const lazy_template *t, wg_array **arrays, uint32_t i
     return array->tag == t->tags[index] ? lazy_keep(array) : lazy_tagged(array, t->tags[index]);
 }
 
-static bool replay_calls(wg_lazy *lazy, const lazy_template *t, wg_array **arrays, wg_array *const *inputs, wg_array **outputs)
+static bool replay_calls(wg_lazy *lazy, const lazy_template *t, wg_array **arrays, wg_array *const *inputs, wg_array *const *keys,
+                         wg_array **outputs)
 {
     uint32_t done = 0;
     for (uint32_t i = 0; i < t->capture_count; i++) place(arrays, t->captures[i], t->level->arrays[t->captures[i]]);
     for (uint32_t i = 0; i < t->input_count; i++) place(arrays, t->inputs[i], inputs[i]);
-    bool good = do_recorded(lazy, t, arrays, &done) && make_calls(lazy, t, arrays, &done, UINT32_MAX);
+    bool good = do_recorded(lazy, t, arrays, keys, &done) && make_calls(lazy, t, arrays, &done, UINT32_MAX);
     for (uint32_t i = 0; i < t->output_count && good; i++) good = (outputs[i] = output_of(t, arrays, i)) != NULL;
     if (!good) lazy_release_all(outputs, t->output_count);
     for (uint32_t i = 0; i < t->input_count; i++) leave(arrays, t->inputs[i]);
@@ -118,14 +120,17 @@ typedef struct waiting_output {
 struct lazy_waiting {
     lazy_waiting *next, **link;    /* among those of the context; link NULL: it waits no more */
     lazy_template *template;
-    wg_array **inputs;             /* [input_count] uses */
+    wg_array **given;              /* [given_count] uses: inputs, and the keys of draws, which the call took */
     uint32_t references;           /* outputs with an array */
     waiting_output outputs[];
 };
 
+/* Of a template without effects. */
+static uint32_t given_count(const lazy_template *t) { return t->input_count + t->level->recorded_count; }
+
 static size_t waiting_bytes(const lazy_template *t)
 {
-    return sizeof(lazy_waiting) + t->output_count * sizeof(waiting_output) + t->input_count * sizeof(wg_array *);
+    return sizeof(lazy_waiting) + t->output_count * sizeof(waiting_output) + given_count(t) * sizeof(wg_array *);
 }
 
 static void enlist(wg_lazy *lazy, lazy_waiting *w)
@@ -143,13 +148,13 @@ static void leave_list(lazy_waiting *w)
     w->link = NULL;
 }
 
-/* It waits no more: lets its inputs go. */
+/* It waits no more: lets go of what it was given. */
 static void end_waiting(lazy_waiting *w)
 {
     if (w->link) leave_list(w);
-    for (uint32_t i = 0; i < w->template->input_count; i++) {
-        lazy_unuse(w->inputs[i]);
-        w->inputs[i] = NULL;
+    for (uint32_t i = 0; i < given_count(w->template); i++) {
+        lazy_unuse(w->given[i]);
+        w->given[i] = NULL;
     }
 }
 
@@ -171,12 +176,12 @@ static bool calls_of(wg_lazy *lazy, const lazy_waiting *w, wg_array **outputs)
 {
     const lazy_template *t = w->template;
     size_t bytes = ((size_t)t->place_count + 1) * sizeof(wg_array *);
-    wg_array **arrays = base_allocate_zeroed(lazy->allocator, bytes), *few[LAZY_FEW], **inputs = LAZY_ITEMS(lazy, few, t->input_count);
-    bool good = (arrays && inputs) || lazy_fail_memory(lazy);
-    for (uint32_t i = 0; i < t->input_count && good; i++) good = (inputs[i] = lazy_resolve(lazy, w->inputs[i])) != NULL;
-    good = good && replay_calls(lazy, t, arrays, inputs, outputs);
+    wg_array **arrays = base_allocate_zeroed(lazy->allocator, bytes), *few[LAZY_FEW], **given = LAZY_ITEMS(lazy, few, given_count(t));
+    bool good = (arrays && given) || lazy_fail_memory(lazy);
+    for (uint32_t i = 0; i < given_count(t) && good; i++) good = (given[i] = lazy_resolve(lazy, w->given[i])) != NULL;
+    good = good && replay_calls(lazy, t, arrays, given, given + t->input_count, outputs);
     base_free(lazy->allocator, arrays, bytes);
-    if (inputs) LAZY_ITEMS_END(lazy, few, inputs, t->input_count);
+    if (given) LAZY_ITEMS_END(lazy, few, given, given_count(t));
     return good;
 }
 
@@ -231,11 +236,11 @@ static bool find_by_calls(wg_lazy *lazy, const lazy_waiting *w, const lazy_walke
 static bool run_waiting(wg_lazy *lazy, const lazy_waiting *w, wg_array **sources, wg_array **nodes, bool submit)
 {
     lazy_template *t = w->template;
-    uint32_t inputs = t->input_count, count = t->output_count;
-    for (uint32_t i = 0; i < inputs; i++) sources[i] = w->inputs[i];
-    for (uint32_t i = 0; i < t->capture_count; i++) sources[inputs + i] = t->level->arrays[t->captures[i]];
+    uint32_t given = given_count(t), count = t->output_count;
+    for (uint32_t i = 0; i < given; i++) sources[i] = w->given[i];
+    for (uint32_t i = 0; i < t->capture_count; i++) sources[given + i] = t->level->arrays[t->captures[i]];
     for (uint32_t i = 0; i < count; i++) nodes[i] = w->outputs[i].array;
-    lazy_walked_key key = {sources, inputs + t->capture_count, nodes, count};
+    lazy_walked_key key = {sources, given + t->capture_count, nodes, count};
     const lazy_walked *walked;
     if (!lazy_walked_find(lazy, &t->walked, &key, &walked)) return false;
     if (!walked && !find_by_calls(lazy, w, &key)) return false;
@@ -246,10 +251,10 @@ static bool run_output(wg_lazy *lazy, lazy_deferred *deferred, bool submit)
 {
     const lazy_waiting *w = ((waiting_output *)deferred)->of;
     const lazy_template *t = w->template;
-    uint32_t source_count = t->input_count + t->capture_count;
+    uint32_t source_count = given_count(t) + t->capture_count;
     if (lazy->explain) return true; /* events tell of calls */
     for (uint32_t i = 0; i < t->input_count; i++)
-        if (!is_at_hand(w->inputs[i])) return true; /* the run that was to store it failed */
+        if (!is_at_hand(w->given[i])) return true; /* the run that was to store it failed */
     wg_array *few[LAZY_FEW], *fewer[LAZY_FEW], **sources = LAZY_ITEMS(lazy, few, source_count), **nodes = LAZY_ITEMS(lazy, fewer, t->output_count);
     uint32_t output_count = t->output_count; /* the template may end with the run */
     bool good = sources && nodes ? run_waiting(lazy, w, sources, nodes, submit) : lazy_fail_memory(lazy);
@@ -270,7 +275,9 @@ uint32_t lazy_waiting_outputs(const wg_lazy *lazy, wg_array **outputs)
 /* Everything that the template reads is stored, or will be by the run under way, and nothing looks on. */
 static bool may_wait(const wg_lazy *lazy, const lazy_template *t, wg_array *const *inputs)
 {
-    if (lazy->levels || lazy->explain || t->level->recorded_count) return false;
+    if (lazy->levels || lazy->explain) return false;
+    for (uint32_t i = 0; i < t->level->recorded_count; i++)
+        if (!t->level->recorded[i].generator) return false;
     for (uint32_t i = 0; i < t->input_count; i++)
         if (!is_at_hand(inputs[i]) && !inputs[i]->submitted) return false;
     for (uint32_t i = 0; i < t->capture_count; i++)
@@ -297,17 +304,29 @@ static bool wait_output(wg_lazy *lazy, lazy_waiting *w, uint32_t index)
     return true;
 }
 
+/* A draw takes its key at its call, not when it is read. */
+static bool take_keys(wg_lazy *lazy, const lazy_template *t, wg_array **keys)
+{
+    for (uint32_t i = 0; i < t->level->recorded_count; i++) {
+        wg_array *key = wg_generator_key(t->level->recorded[i].generator);
+        if (!key) return false;
+        lazy_use(keys[i] = key);
+        if (!lazy->scope_count) lazy_release(key);
+    }
+    return true;
+}
+
 static bool wait_for_read(wg_lazy *lazy, lazy_template *t, wg_array *const *inputs, wg_array **outputs)
 {
     lazy_waiting *w = base_allocate_zeroed(lazy->allocator, waiting_bytes(t));
     if (!w) return lazy_fail_memory(lazy);
     w->template = t;
     t->references++;
-    w->inputs = (wg_array **)(w->outputs + t->output_count);
+    w->given = (wg_array **)(w->outputs + t->output_count);
     enlist(lazy, w);
-    for (uint32_t i = 0; i < t->input_count; i++) lazy_use(w->inputs[i] = inputs[i]);
+    for (uint32_t i = 0; i < t->input_count; i++) lazy_use(w->given[i] = inputs[i]);
     w->references = 1; /* until all are made */
-    bool good = true;
+    bool good = take_keys(lazy, t, w->given + t->input_count);
     for (uint32_t i = 0; good && i < t->output_count; i++)
         if ((good = wait_output(lazy, w, i))) outputs[i] = w->outputs[i].array;
     if (!good) lazy_release_all(outputs, t->output_count);
@@ -336,7 +355,7 @@ bool lazy_replay(wg_lazy *lazy, lazy_template *t, wg_array *const *inputs, wg_ar
     run_inputs(lazy, t, inputs, plain);
     bool waits = may_wait(lazy, t, inputs), good = true;
     for (uint32_t i = 0; i < t->input_count && good && !waits; i++) good = (plain[i] = lazy_resolve(lazy, inputs[i])) != NULL;
-    good = good && (waits ? wait_for_read(lazy, t, inputs, outputs) : replay_calls(lazy, t, t->arrays, plain, outputs));
+    good = good && (waits ? wait_for_read(lazy, t, inputs, outputs) : replay_calls(lazy, t, t->arrays, plain, NULL, outputs));
     LAZY_ITEMS_END(lazy, few, plain, t->input_count);
     LAZY_TELL(lazy, .what = "replay", .nodes = t->call_count);
     return good;

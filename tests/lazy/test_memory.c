@@ -252,10 +252,12 @@ static bool compiled(world *w)
     return good;
 }
 
+/* x x, and a draw less itself */
 static bool squares(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
-    (void)user, (void)lazy;
-    outputs[0] = row2(lazy, WG_OP_Mul, inputs[0], inputs[0]);
+    wg_array *key = wg_generator_key(user), *draw = key ? row_by(key, WG_OP_Draw, (const int64_t[]){0, 1, 2, WG_KIND_F32}, 4) : NULL;
+    wg_array *nothing = draw ? row2(lazy, WG_OP_Sub, draw, draw) : NULL, *square = nothing ? row2(lazy, WG_OP_Mul, inputs[0], inputs[0]) : NULL;
+    outputs[0] = square ? add(square, nothing) : NULL;
     outputs[1] = outputs[0] ? neg(outputs[0]) : NULL;
     return outputs[1] != NULL;
 }
@@ -263,7 +265,8 @@ static bool squares(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array
 /* Replays that wait: read, called on, flushed and let go. */
 static bool waiting(world *w)
 {
-    wg_jit *jit = wg_jit_new(w->lazy, &(wg_function){squares, NULL, 1, 2}, NULL, 0);
+    wg_generator *generator = wg_generator_new(w->lazy, 5);
+    wg_jit *jit = generator ? wg_jit_new(w->lazy, &(wg_function){squares, generator, 1, 2}, NULL, 0) : NULL;
     wg_array *x = jit ? counted(w, 2, 3) : NULL;
     bool good = x != NULL;
     for (int i = 0; i < 5 && good; i++) {
@@ -276,6 +279,7 @@ static bool waiting(world *w)
     }
     wg_array_release(x);
     wg_jit_free(&jit);
+    wg_generator_free(&generator);
     return good;
 }
 

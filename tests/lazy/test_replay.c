@@ -396,6 +396,48 @@ static void events_are_of_calls(void **state)
     close_compiled(&c);
 }
 
+/* x times a draw of two */
+static bool drawing(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
+{
+    (void)lazy;
+    outputs[0] = mul(inputs[0], row_by(wg_generator_key(user), WG_OP_Draw, (const int64_t[]){0, 1, 2, WG_KIND_F32}, 4));
+    return outputs[0] != NULL;
+}
+
+/* A key is taken by the call: neither the order of the reads nor who makes the calls changes a draw. */
+static void draws_are_those_of_their_calls(void **state)
+{
+    (void)state;
+    compiled c;
+    open_compiled(&c, NULL);
+    enum { TIMES = 5 };
+    wg_generator *one = wg_generator_new(c.w.lazy, 7), *other = wg_generator_new(c.w.lazy, 7);
+    wg_function by_calls = {drawing, other, 1, 1};
+    wg_jit *jit = wg_jit_new(c.w.lazy, &(wg_function){drawing, one, 1, 1}, NULL, 0);
+    wg_array *x = counted(&c.w, 2, 1), *drawn[TIMES], *expected[TIMES];
+    for (int i = 0; i < TIMES; i++)
+        assert_true(wg_jit_call(jit, &x, &drawn[i]) && wg_function_call(c.w.lazy, &by_calls, &x, &expected[i]));
+    wg_array *negative = neg(drawn[1]), *as_expected = neg(expected[1]);
+    same(negative, as_expected, "a draw that is called on");
+    uint64_t before = world_figures(&c.w).calls;
+    for (int i = TIMES - 1; i >= 0; i--) {
+        same(drawn[i], expected[i], "a draw");
+        wg_array_release(drawn[i]);
+        wg_array_release(expected[i]);
+    }
+    wg_array *last;
+    assert_true(wg_jit_call(jit, &x, &last) && (wg_array_run)(&last, 1));
+    assert_int_equal(world_figures(&c.w).calls, before + 2); /* those of the template once, for the first read of a replay */
+    wg_array_release(last);
+    wg_array_release(negative);
+    wg_array_release(as_expected);
+    wg_array_release(x);
+    wg_jit_free(&jit);
+    wg_generator_free(&one);
+    wg_generator_free(&other);
+    close_compiled(&c);
+}
+
 /* What is known of the items of an input decides which plan is run: integers of few bits and of many. */
 static bool tripled(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_array **outputs)
 {
@@ -450,6 +492,7 @@ int main(void)
         cmocka_unit_test(what_fails_pends),
         cmocka_unit_test(levels_see_calls),
         cmocka_unit_test(events_are_of_calls),
+        cmocka_unit_test(draws_are_those_of_their_calls),
         cmocka_unit_test(integers_of_any_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
