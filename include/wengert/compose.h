@@ -132,7 +132,7 @@ WG_API wg_value wg_dropout(wg_value a, wg_value key, double rate);
 
 #ifndef WG_NO_SITES
 #define wg_transpose(a) WG_SITE((wg_transpose)(a))
-#define wg_broadcast_to(a, rank, shape) WG_SITE((wg_broadcast_to)(a, rank, shape))
+#define wg_broadcast_to(...) WG_SITE((wg_broadcast_to)(__VA_ARGS__))
 #define wg_fill_like(like, number) WG_SITE((wg_fill_like)(like, number))
 #define wg_one_hot(labels, classes, kind) WG_SITE((wg_one_hot)(labels, WG_SIZE(classes), kind))
 #define wg_relu(a) WG_SITE((wg_relu)(a))
@@ -151,15 +151,15 @@ WG_API wg_value wg_dropout(wg_value a, wg_value key, double rate);
 #define wg_min_along(a, axis) WG_SITE((wg_min_along)(a, axis))
 #define wg_layer_norm(x, scale, shift, epsilon) WG_SITE((wg_layer_norm)(x, scale, shift, epsilon))
 #define wg_rms_norm(x, scale, epsilon) WG_SITE((wg_rms_norm)(x, scale, epsilon))
-#define wg_batch_norm(x, scale, shift, epsilon, mean, variance) WG_SITE((wg_batch_norm)(x, scale, shift, epsilon, mean, variance))
+#define wg_batch_norm(...) WG_SITE((wg_batch_norm)(__VA_ARGS__))
 #define wg_batch_norm_inference(x, mean, variance, scale, shift, epsilon) \
     WG_SITE((wg_batch_norm_inference)(x, mean, variance, scale, shift, epsilon))
 #define wg_conv2d(x, filters, bias, step, padding) WG_SITE((wg_conv2d)(x, filters, bias, step, padding))
-#define wg_conv2d_general(x, filters, bias, window, groups) WG_SITE((wg_conv2d_general)(x, filters, bias, window, groups))
+#define wg_conv2d_general(...) WG_SITE((wg_conv2d_general)(__VA_ARGS__))
 #define wg_max_pool(x, size, step) WG_SITE((wg_max_pool)(x, size, step))
-#define wg_max_pool_general(x, window) WG_SITE((wg_max_pool_general)(x, window))
+#define wg_max_pool_general(...) WG_SITE((wg_max_pool_general)(__VA_ARGS__))
 #define wg_avg_pool(x, size, step) WG_SITE((wg_avg_pool)(x, size, step))
-#define wg_avg_pool_general(x, window) WG_SITE((wg_avg_pool_general)(x, window))
+#define wg_avg_pool_general(...) WG_SITE((wg_avg_pool_general)(__VA_ARGS__))
 #define wg_linear(x, w, b) WG_SITE((wg_linear)(x, w, b))
 #define wg_embedding(table, positions) WG_SITE((wg_embedding)(table, positions))
 #define wg_attention(q, k, v, mask, scale) WG_SITE((wg_attention)(q, k, v, mask, scale))

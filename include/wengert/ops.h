@@ -4,7 +4,8 @@
  * Elementwise rows take equal shapes: nothing spreads by accident. ops.def has the facts of every row.
  *
  * The macros at the end shadow the functions, so that a node and an error know the line that recorded them and a plain number may stand where a size or a
- * right-hand scalar does; `(wg_mul)(a, b)` calls the function itself. */
+ * right-hand scalar does; `(wg_mul)(a, b)` calls the function itself. Those of functions that take lists have `...`, so that a list may be written in the
+ * call: its commas would separate the macro's parameters. */
 #ifndef WENGERT_OPS_H
 #define WENGERT_OPS_H
 
@@ -401,14 +402,14 @@ static inline wg_size wg_size_same(wg_size size) { return size; }
 #define wg_scan(a, op, axis, reverse) WG_SITE((wg_scan)(a, op, axis, reverse))
 #define wg_log_softmax(a, axis) WG_SITE((wg_log_softmax)(a, axis))
 #define wg_log_sum_exp(a, axis) WG_SITE((wg_log_sum_exp)(a, axis))
-#define wg_broadcast(a, rank, shape) WG_SITE((wg_broadcast)(a, rank, shape))
+#define wg_broadcast(...) WG_SITE((wg_broadcast)(__VA_ARGS__))
 #define wg_broadcast_along(a, axis, extent) WG_SITE((wg_broadcast_along)(a, axis, WG_SIZE(extent)))
-#define wg_reshape(a, rank, shape) WG_SITE((wg_reshape)(a, rank, shape))
-#define wg_permute(a, order) WG_SITE((wg_permute)(a, order))
+#define wg_reshape(...) WG_SITE((wg_reshape)(__VA_ARGS__))
+#define wg_permute(...) WG_SITE((wg_permute)(__VA_ARGS__))
 #define wg_narrow(a, axis, start, len) WG_SITE((wg_narrow)(a, axis, WG_SIZE(start), WG_SIZE(len)))
 #define wg_reverse(a, axis) WG_SITE((wg_reverse)(a, axis))
 #define wg_pad(a, axis, start, full_extent, value) WG_SITE((wg_pad)(a, axis, WG_SIZE(start), WG_SIZE(full_extent), value))
-#define wg_concat(operands, count, axis) WG_SITE((wg_concat)(operands, count, axis))
+#define wg_concat(...) WG_SITE((wg_concat)(__VA_ARGS__))
 #define wg_unfold(a, axis, size, step, dilation) WG_SITE((wg_unfold)(a, axis, WG_SIZE(size), step, dilation))
 #define wg_fold(a, axis, size, step, dilation, extent) WG_SITE((wg_fold)(a, axis, WG_SIZE(size), step, dilation, WG_SIZE(extent)))
 #define wg_gather(a, positions, axis) WG_SITE((wg_gather)(a, positions, axis))

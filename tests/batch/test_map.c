@@ -114,7 +114,7 @@ static void a_layer_over_examples_is_one_product(void **state)
         if (turn) assert_int_equal(how_many(tape, "BroadcastAlong"), 0);
         wg_value parts[6];
         for (int64_t cell = 0; cell < 6; cell++) {
-            wg_value one = wg_reshape(wg_narrow(frames, 1, cell, 1), 2, ((wg_size[]){wg_number(2), wg_number(5)}));
+            wg_value one = wg_reshape(wg_narrow(frames, 1, cell, 1), 2, (wg_size[]){wg_number(2), wg_number(5)});
             one = turn ? wg_matmul(v, one) : wg_softmax(wg_matmul(one, w), 1);
             parts[cell] = wg_broadcast_along(one, 2, 1);
         }

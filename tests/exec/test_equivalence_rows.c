@@ -161,7 +161,7 @@ static void cases_bitcast(maker *m)
         record(m, &computed, 1, &to, 1);
         /* The same through rows that only place items. */
         wg_value b = operand(m, m->kind, 2, TEST_SHAPE(9, 40), 0);
-        wg_value placed = wg_narrow(wg_permute(wg_sub(wg_mul(b, b), wg_sqrt(b)), ((uint32_t[]){1, 0})), 0, 3, 30);
+        wg_value placed = wg_narrow(wg_permute(wg_sub(wg_mul(b, b), wg_sqrt(b)), (uint32_t[]){1, 0}), 0, 3, 30);
         record(m, &placed, 1, &to, 1);
     }
 }

@@ -22,7 +22,7 @@ static layers layers_new(wg_context *context, wg_kind kind, int64_t rows)
     wg_value x = wg_input_fill(tape, kind, 2, (wg_size[]){n, wg_number(70)}, 0.375);
     wg_value w = wg_parameter(tape, test_tensor_sin(kind, 2, TEST_SHAPE(70, 90), 0.7, 0.1, 0));
     wg_value v = wg_parameter(tape, test_tensor_sin(kind, 2, TEST_SHAPE(50, 90), 0.3, 0.2, 0));
-    wg_value z = wg_matmul(x, w), y = wg_matmul(wg_tanh(z), wg_permute(v, ((uint32_t[]){1, 0})));
+    wg_value z = wg_matmul(x, w), y = wg_matmul(wg_tanh(z), wg_permute(v, (uint32_t[]){1, 0}));
     l.w = wg_symbol_of(w);
     l.v = wg_symbol_of(v);
     l.z = wg_symbol_of(z);

@@ -335,17 +335,17 @@ static void test_paddings_of_two_numbers(void **state)
         wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 6, 7), false)),
                  f = wg_input(tape, rough(&draws, WG_KIND_F32, 2, TEST_SHAPE(27, 4), false)), wrt[] = {f};
         wg_value windows = (wg_permute)(padded_apart(x, 0.5, alike ? 0.5 : 2), (const uint32_t[]){0, 2, 4, 1, 3, 5});
-        wg_value y = wg_matmul(wg_reshape(windows, 2, ((wg_size[]){wg_number(2 * 6 * 7), wg_number(27)})), f);
+        wg_value y = wg_matmul(wg_reshape(windows, 2, (wg_size[]){wg_number(2 * 6 * 7), wg_number(27)}), f);
         check(tape, wg_sum(wg_mul(y, y)), wrt, 1, (const wanted[]){{"window_product", alike ? 2 : 0}, {NULL, 0}}, "a product of two paddings");
 
         for (int sums = 0; sums < 2; sums++) {
             tape = wg_tape_new(NULL);
             x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 6, 7), false));
             windows = (wg_permute)(padded_apart(x, -1, alike ? -1 : 2), (const uint32_t[]){0, 1, 2, 4, 3, 5});
-            wg_value places = wg_reshape(windows, 5, ((wg_size[]){wg_number(2), wg_number(3), wg_number(6), wg_number(7), wg_number(9)}));
+            wg_value places = wg_reshape(windows, 5, (wg_size[]){wg_number(2), wg_number(3), wg_number(6), wg_number(7), wg_number(9)});
             y = sums ? wg_sum_along(places, 4) : wg_narrow(places, 4, 0, 1);
             for (int i = 1; i < 9 && !sums; i++) y = wg_maximum(y, wg_narrow(places, 4, i, 1));
-            y = wg_reshape(y, 4, ((wg_size[]){wg_number(2), wg_number(3), wg_number(6), wg_number(7)}));
+            y = wg_reshape(y, 4, (wg_size[]){wg_number(2), wg_number(3), wg_number(6), wg_number(7)});
             const wanted stages[] = {{sums ? "window_total" : "window_maximum_gradient", alike}, {NULL, 0}};
             check(tape, wg_sum(wg_mul(y, y)), &x, 1, stages, "a pool of two paddings");
         }
@@ -361,7 +361,7 @@ static void test_windows_summed_in_a_wider_kind(void **state)
     wg_value x = wg_input(tape, rough(&draws, WG_KIND_F32, 4, TEST_SHAPE(2, 3, 6, 7), false)),
              f = wg_input(tape, rough(&draws, WG_KIND_F32, 2, TEST_SHAPE(27, 4), false));
     wg_value windows = (wg_permute)(padded_apart(x, 0, 0), (const uint32_t[]){0, 2, 4, 1, 3, 5});
-    wg_value y = wg_matmul_accumulate(wg_reshape(windows, 2, ((wg_size[]){wg_number(2 * 6 * 7), wg_number(27)})), f, WG_KIND_F64);
+    wg_value y = wg_matmul_accumulate(wg_reshape(windows, 2, (wg_size[]){wg_number(2 * 6 * 7), wg_number(27)}), f, WG_KIND_F64);
     wg_value bias = wg_input(tape, rough(&draws, WG_KIND_F32, 1, TEST_SHAPE(4), false)), wrt[] = {f, bias, x};
     y = wg_add(y, wg_broadcast_along(bias, 0, 2 * 6 * 7));
     check(tape, wg_sum(wg_mul(y, y)), wrt, 3, NULL, "a product in a wider kind");

@@ -35,7 +35,7 @@ static wg_value mapped_over(wg_value result, wg_value input, wg_value frames)
 /* A function with products, folds, a softmax, an index and kinks: [3] to [4]. */
 static wg_value function(wg_value x, wg_value w)
 {
-    wg_value column = wg_reshape(x, 2, ((wg_size[]){wg_number(3), wg_number(1)}));
+    wg_value column = wg_reshape(x, 2, (wg_size[]){wg_number(3), wg_number(1)});
     wg_value hidden = wg_tanh(wg_sum_along(wg_matmul(w, column), 1)); /* [4] */
     wg_value sorted = wg_sort(wg_mul(hidden, hidden), 0, true);
     return wg_add(wg_log_softmax(wg_scan(sorted, "sum", 0, false), 0), wg_maximum(hidden, wg_mul(sorted, sorted)));
@@ -126,7 +126,7 @@ static wg_value row_by_pass(wg_value y, wg_value x, int64_t item)
     ((double *)wg_tensor_data(unit))[item] = 1;
     wg_adjoints *adjoints = wg_vjp(y.tape, y, wg_leaf(y.tape, unit), &x, 1);
     assert_non_null(adjoints);
-    wg_value row = wg_reshape(wg_adjoints_gradient(adjoints, 0), 2, ((wg_size[]){wg_number(1), wg_number(wg_value_volume(x))}));
+    wg_value row = wg_reshape(wg_adjoints_gradient(adjoints, 0), 2, (wg_size[]){wg_number(1), wg_number(wg_value_volume(x))});
     wg_adjoints_free(&adjoints);
     return row;
 }
@@ -146,7 +146,7 @@ static void jacobians_are_their_passes_bit_for_bit(void **state)
         wg_tensor *unit = test_tensor_fill(WG_KIND_F64, 1, TEST_SHAPE(3), 0);
         ((double *)wg_tensor_data(unit))[i] = 1;
         wg_value tangent = wg_leaf(tape, unit);
-        rows[i] = wg_reshape(wg_jvp(tape, y, &x, &tangent, 1), 2, ((wg_size[]){wg_number(4), wg_number(1)}));
+        rows[i] = wg_reshape(wg_jvp(tape, y, &x, &tangent, 1), 2, (wg_size[]){wg_number(4), wg_number(1)});
     }
     expect_same(tape, by_columns, wg_concat(rows, 3, 1), 0, "columns");
 }
@@ -211,8 +211,8 @@ static void a_hessian_holds_its_products(void **state)
     assert_int_equal(wg_value_shape(h)[0], 6);
     assert_int_equal(wg_value_shape(h)[1], 6);
     assert_true(wg_hessian_vector(tape, y, &x, &v, 1, &product));
-    wg_value column = wg_reshape(v, 2, ((wg_size[]){wg_number(6), wg_number(1)}));
-    wg_value by_matrix = wg_reshape(wg_matmul(h, column), 2, ((wg_size[]){wg_number(2), wg_number(3)}));
+    wg_value column = wg_reshape(v, 2, (wg_size[]){wg_number(6), wg_number(1)});
+    wg_value by_matrix = wg_reshape(wg_matmul(h, column), 2, (wg_size[]){wg_number(2), wg_number(3)});
     expect_same(tape, by_matrix, product, 1e-12, "a Hessian and its product");
     tape = wg_tape_new_kind(NULL, WG_KIND_F64);
     x = items(tape, 1, TEST_SHAPE(4), 0.7);
@@ -233,7 +233,7 @@ static void hessians_map(void **state)
     wg_value x = items(tape, 1, TEST_SHAPE(3), 0.7), y = wg_sum(wg_mul(wg_exp(x), wg_reverse(wg_mul(x, x), 0)));
     wg_value h = wg_hessian(tape, y, x), xs = items(tape, 2, TEST_SHAPE(4, 3), 0.4), mapped = mapped_over(h, x, xs), each[4];
     for (int64_t cell = 0; cell < 4; cell++) {
-        wg_value one = wg_reshape(wg_narrow(xs, 0, cell, 1), 1, ((wg_size[]){wg_number(3)}));
+        wg_value one = wg_reshape(wg_narrow(xs, 0, cell, 1), 1, (wg_size[]){wg_number(3)});
         wg_value of_one = wg_sum(wg_mul(wg_exp(one), wg_reverse(wg_mul(one, one), 0)));
         each[cell] = wg_broadcast_along(wg_hessian(tape, of_one, one), 0, 1);
     }

@@ -51,10 +51,10 @@ static void weights_of_blocks_are_constants(void **state)
         wg_value x = wg_input(tape, test_tensor_draw(&draws, WG_KIND_F32, experts ? 2 : 3, experts ? TEST_SHAPE(6, 64) : TEST_SHAPE(2, 3, 64), -1, 1));
         wg_value w = wg_parameter(tape, test_blocks(&draws, WG_KIND_Q5_1, experts ? 3 : 2, experts ? TEST_SHAPE(2, 7, 64) : TEST_SHAPE(7, 64), false));
         wg_value e = wg_input(tape, test_tensor(WG_KIND_I64, 1, TEST_SHAPE(6), (double[]){1, 0, 0, 1, 1, 0}));
-        wg_value values = wg_convert(w, WG_KIND_F32), flat = experts ? x : wg_reshape(x, 2, ((wg_size[]){wg_number(6), wg_number(64)}));
+        wg_value values = wg_convert(w, WG_KIND_F32), flat = experts ? x : wg_reshape(x, 2, (wg_size[]){wg_number(6), wg_number(64)});
         wg_value y = experts ? wg_expert_matmul_activation(x, w, e, activation) : wg_qmatmul_activation(x, w, activation);
         wg_value plain = experts ? wg_expert_matmul(x, values, e) : wg_matmul(flat, wg_transpose(values));
-        wg_value same = experts ? y : wg_reshape(y, 2, ((wg_size[]){wg_number(6), wg_number(7)}));
+        wg_value same = experts ? y : wg_reshape(y, 2, (wg_size[]){wg_number(6), wg_number(7)});
         wg_value weight = wg_input(tape, test_tensor_draw(&draws, WG_KIND_F32, 2, TEST_SHAPE(6, 7), -1, 1)), gradients[2], results_of[4];
         wg_adjoints *adjoints = wg_differentiate(tape, wg_sum(wg_mul(same, weight)), &x, 1);
         gradients[0] = wg_adjoints_gradient(adjoints, 0);

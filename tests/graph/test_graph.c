@@ -53,9 +53,9 @@ static void test_sizes_follow_rules(void **state)
     wg_tape *tape = wg_tape_new(NULL);
     wg_size n = wg_extent(tape, "n", 6);
     wg_value x = wg_input_fill(tape, WG_KIND_F32, 2, (wg_size[]){n, wg_number(4)}, 0);
-    print_size(tape, wg_value_size(wg_concat(((wg_value[]){x, x}), 2, 0), 0), "2*n");
+    print_size(tape, wg_value_size(wg_concat((wg_value[]){x, x}, 2, 0), 0), "2*n");
     print_size(tape, wg_value_size(wg_unfold(x, 0, 3, 1, 1), 0), "n-2");
-    print_size(tape, wg_value_size(wg_matmul(x, wg_permute(x, ((uint32_t[]){1, 0}))), 1), "n");
+    print_size(tape, wg_value_size(wg_matmul(x, wg_permute(x, (uint32_t[]){1, 0})), 1), "n");
     print_size(tape, wg_value_size(wg_mul(x, 2.0), 0), "n");
     wg_value bias = wg_parameter_fill(tape, WG_KIND_F32, 1, (wg_size[]){wg_number(4)}, 0);
     print_size(tape, wg_value_size(wg_add(wg_broadcast_along(bias, 0, 6), x), 0), "n"); /* either operand may know the extent */
@@ -222,7 +222,7 @@ static void test_describe_columns(void **state)
     wg_value p = wg_pad(x, 1, 1, 6, -0.5);
     wg_narrow_step(p, 1, wg_number(0), wg_number(2), 3);
     wg_convert(wg_sum_along(x, 0), WG_KIND_I32);
-    wg_concat(((wg_value[]){x, x, x}), 3, 0);
+    wg_concat((wg_value[]){x, x, x}, 3, 0);
     wg_iota(tape, WG_KIND_I64, 1, ((wg_size[]){{3, 0}}), 0);
     char *text = wg_tape_describe(tape);
     assert_string_equal(text, "   0  Input                             [3, 4]\n"
@@ -310,7 +310,7 @@ static bool record_all(wg_context *context)
     wg_size n = wg_extent(tape, "n", 3);
     wg_value x = wg_name(wg_input_fill(tape, WG_KIND_F32, 2, (wg_size[]){n, wg_number(2)}, 0), "x");
     for (int i = 0; i < 70; i++) x = wg_mul(x, 1.0 + i);
-    wg_value y = wg_sum(wg_concat(((wg_value[]){x, x, x}), 3, 0));
+    wg_value y = wg_sum(wg_concat((wg_value[]){x, x, x}, 3, 0));
     wg_symbol root = wg_symbol_of(y);
     wg_entry_options options = {.size = sizeof options, .name = "e", .roots = &root, .root_count = 1};
     wg_tape_declare(tape, &options);

@@ -36,13 +36,13 @@ static void test_shapes(void **state)
     ASSERT_SHAPE(wg_matmul(x, w), 2, 3, 5);
     ASSERT_SHAPE(wg_sum_along(x, 1), 2, 4);
     ASSERT_SHAPE(wg_broadcast_along(x, 1, 7), 2, 7, 3, 4);
-    ASSERT_SHAPE(wg_permute(x, ((uint32_t[]){2, 0, 1})), 4, 2, 3);
+    ASSERT_SHAPE(wg_permute(x, (uint32_t[]){2, 0, 1}), 4, 2, 3);
     ASSERT_SHAPE(wg_narrow(x, 2, 1, 3), 2, 3, 3);
     ASSERT_SHAPE(wg_narrow_step(x, 2, wg_number(0), wg_number(2), 3), 2, 3, 2);
     ASSERT_SHAPE(wg_pad(x, 0, 1, 5, 0), 5, 3, 4);
     ASSERT_SHAPE(wg_unfold(x, 2, 2, 1, 2), 2, 3, 2, 2);
     ASSERT_SHAPE(wg_fold(wg_unfold(x, 2, 2, 1, 2), 2, 2, 1, 2, 4), 2, 3, 4);
-    ASSERT_SHAPE(wg_concat(((wg_value[]){x, x, x}), 3, 1), 2, 9, 4);
+    ASSERT_SHAPE(wg_concat((wg_value[]){x, x, x}, 3, 1), 2, 9, 4);
     wg_value rows = wg_convert(INPUT(tape, 2, 6), WG_KIND_I64);
     ASSERT_SHAPE(wg_gather(w, rows, 1), 2, 2, 6, 5);
     ASSERT_SHAPE(wg_gather_batch(w, rows, 1, 1, "clamp", 0), 2, 6, 5);
@@ -109,7 +109,7 @@ static void wrong_kind(wg_tape *t, wg_value x) { (void)t; wg_add(x, wg_convert(x
 static void wrong_map(wg_tape *t, wg_value x) { (void)t; wg_exp(wg_convert(x, WG_KIND_I32)); }
 static void wrong_axis(wg_tape *t, wg_value x) { (void)t; wg_sum_along(x, 2); }
 static void wrong_reshape(wg_tape *t, wg_value x) { (void)t; wg_reshape(x, 1, ((wg_size[]){{5, 0}})); }
-static void wrong_order(wg_tape *t, wg_value x) { (void)t; wg_permute(x, ((uint32_t[]){0, 0})); }
+static void wrong_order(wg_tape *t, wg_value x) { (void)t; wg_permute(x, (uint32_t[]){0, 0}); }
 static void wrong_narrow(wg_tape *t, wg_value x) { (void)t; wg_narrow(x, 1, 2, 3); }
 static void wrong_window(wg_tape *t, wg_value x) { (void)t; wg_unfold(x, 1, 3, 1, 2); }
 static void wrong_volume(wg_tape *t, wg_value x) { (void)t; wg_broadcast_along(wg_broadcast_along(x, 0, INT64_C(1) << 40), 0, INT64_C(1) << 40); }

@@ -95,7 +95,7 @@ static void test_lstm_step(void **state)
     wg_lstm_cell cell = wg_lstm_cell_new(tape, "lstm", I, W, 5);
     wg_value x = ramp_input(tape, "x", 2, (int64_t[]){N, I}), h = ramp_input(tape, "h", 2, (int64_t[]){N, W}), c = ramp_input(tape, "c", 2, (int64_t[]){N, W});
     wg_lstm_cell_step(&cell, x, &h, &c);
-    wg_tensor *got = value_of(&tape, wg_concat(((wg_value[]){h, c}), 2, 0));
+    wg_tensor *got = value_of(&tape, wg_concat((wg_value[]){h, c}, 2, 0));
     double *wx = drawn("xavier", 5, 2, (int64_t[]){I, 4 * W}), *wh = drawn("xavier", 6, 2, (int64_t[]){W, 4 * W});
     double xs[N * I], hs[N * W], a[N * 4 * W], b[N * 4 * W];
     for (int i = 0; i < N * I; i++) xs[i] = sin(0.7 * i + 0.3);

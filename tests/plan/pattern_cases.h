@@ -347,12 +347,12 @@ static wg_value half(wg_value x, int which, bool interleaved)
 }
 static wg_value rotated_whole(wg_tape *tape)
 {
-    wg_value x = SOURCE(4, 6), turned = wg_concat(((wg_value[]){wg_neg(half(x, 1, false)), half(x, 0, false)}), 2, 1);
+    wg_value x = SOURCE(4, 6), turned = wg_concat((wg_value[]){wg_neg(half(x, 1, false)), half(x, 0, false)}, 2, 1);
     return wg_add(wg_mul(x, SOURCE(4, 6)), wg_mul(turned, SOURCE(4, 6)));
 }
 static wg_value rotated_turned(wg_tape *tape)
 {
-    wg_value x = SOURCE(4, 6), turned = wg_concat(((wg_value[]){wg_neg(half(x, 1, false)), half(x, 0, false)}), 2, 1);
+    wg_value x = SOURCE(4, 6), turned = wg_concat((wg_value[]){wg_neg(half(x, 1, false)), half(x, 0, false)}, 2, 1);
     return wg_add(wg_mul(SOURCE(4, 6), turned), wg_mul(SOURCE(4, 6), x));
 }
 static wg_value rotated_halves_of(wg_tape *tape, bool interleaved, bool same_sign, bool other_angle)
@@ -360,9 +360,9 @@ static wg_value rotated_halves_of(wg_tape *tape, bool interleaved, bool same_sig
     wg_value x = SOURCE(4, 6), a = half(x, 0, interleaved), b = half(x, 1, interleaved), c = SOURCE(4, 3), s = SOURCE(4, 3);
     wg_value first = same_sign ? wg_add(wg_mul(a, c), wg_mul(b, s)) : wg_sub(wg_mul(a, c), wg_mul(b, s));
     wg_value second = wg_add(wg_mul(b, other_angle ? SOURCE(4, 3) : c), wg_mul(a, s));
-    if (!interleaved) return wg_concat(((wg_value[]){first, second}), 2, 1);
+    if (!interleaved) return wg_concat((wg_value[]){first, second}, 2, 1);
     wg_size apart[] = {{4, 0}, {3, 0}, {1, 0}}, whole[] = {{4, 0}, {6, 0}};
-    return wg_reshape(wg_concat(((wg_value[]){wg_reshape(first, 3, apart), wg_reshape(second, 3, apart)}), 2, 2), 2, whole);
+    return wg_reshape(wg_concat((wg_value[]){wg_reshape(first, 3, apart), wg_reshape(second, 3, apart)}, 2, 2), 2, whole);
 }
 static wg_value rotated_halves(wg_tape *tape) { return rotated_halves_of(tape, false, false, false); }
 static wg_value rotated_interleaved(wg_tape *tape) { return rotated_halves_of(tape, true, false, false); }
@@ -370,7 +370,7 @@ static wg_value mirrored_halves(wg_tape *tape) { return rotated_halves_of(tape, 
 static wg_value other_angles(wg_tape *tape) { return rotated_halves_of(tape, true, false, true); }
 static wg_value turned_without_sign(wg_tape *tape)
 {
-    wg_value x = SOURCE(4, 6), turned = wg_concat(((wg_value[]){half(x, 1, false), half(x, 0, false)}), 2, 1);
+    wg_value x = SOURCE(4, 6), turned = wg_concat((wg_value[]){half(x, 1, false), half(x, 0, false)}, 2, 1);
     return wg_add(wg_mul(x, SOURCE(4, 6)), wg_mul(turned, SOURCE(4, 6)));
 }
 SPELLINGS(RotaryEmbedding) {rotated_whole, rotated_turned, rotated_halves, rotated_interleaved};

@@ -161,7 +161,7 @@ static void groups_through_reshapes(void **state)
         wg_tape *tape = wg_tape_new(NULL);
         wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 8), 1, 0, 0));
         wg_value w = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(8, 8), 1, 0, 0));
-        wg_value h = wg_add(wg_matmul(x, w), x), y = way == 1 ? wg_permute(wg_mul(h, h), ((uint32_t[]){1, 0})) : h;
+        wg_value h = wg_add(wg_matmul(x, w), x), y = way == 1 ? wg_permute(wg_mul(h, h), (uint32_t[]){1, 0}) : h;
         wg_value root = wg_gelu_tanh((wg_reshape)(y, 3, apart));
         if (way == 2) root = wg_mul((wg_reshape)(wg_mul(root, root), 2, (wg_size[]){{6, 0}, {8, 0}}), x);
         if (way == 3) root = wg_sub(root, wg_broadcast_along(wg_sum_along(root, 2), 2, wg_number(8)));
@@ -180,7 +180,7 @@ static void computed_twice(void **state)
     wg_tape *tape = wg_tape_new(NULL);
     wg_value x = wg_parameter(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(6, 8), 1, 0, 0));
     wg_value square = wg_mul(x, x), curve = wg_tanh(wg_mul(square, x)), above = wg_add(curve, 1.0);
-    wg_value turned = wg_matmul(wg_permute(wg_mul(above, square), ((uint32_t[]){1, 0})), x); /* the stages part here */
+    wg_value turned = wg_matmul(wg_permute(wg_mul(above, square), (uint32_t[]){1, 0}), x); /* the stages part here */
     wg_value root = wg_mul(wg_sum(turned), wg_sum(wg_mul(wg_mul(x, above), wg_mul(curve, square))));
     wg_plan *plan = plan_root(seal(tape), root.position, false);
     assert_int_equal(storage_of(plan, above), PLAN_REGISTER);
@@ -256,7 +256,7 @@ static void widened_part(void **state)
     (void)state;
     wg_tape *tape = wg_tape_new(NULL);
     wg_value x = wg_input(tape, test_tensor_sin(WG_KIND_I32, 1, TEST_SHAPE(8), 9, 0, 0));
-    wg_value twice = wg_reshape(wg_broadcast_along(x, 1, 2), 1, ((wg_size[]){wg_number(16)}));
+    wg_value twice = wg_reshape(wg_broadcast_along(x, 1, 2), 1, (wg_size[]){wg_number(16)});
     wg_value part = wg_convert(wg_narrow(twice, 0, 0, 8), WG_KIND_I64), root = wg_reverse(part, 0);
     wg_plan *plan = plan_root(seal(tape), root.position, false);
     assert_int_equal(storage_of(plan, part), PLAN_STORED);
