@@ -111,7 +111,6 @@ typedef struct exec_product {
     int64_t more_count;
     const exec_pause *pause; /* NULL: not asked; told to stop, the rest of the result is left as it is */
     bool adds;   /* the product is added to what the result holds, block by block: of f32 or f64, result_column 1, no finish, nothing that turns */
-    bool far;    /* the second operand comes from memory: between two runs of the product more is read than caches keep */
     bool turned; /* rows and columns were exchanged: finish is told of them as they were */
 } exec_product;
 

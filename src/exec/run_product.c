@@ -348,7 +348,6 @@ static exec_product call_of(const exec_matrix *a, const exec_matrix *b, const wg
 static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
 {
     if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
-    p->call.far = build->layout->given_bytes >= EXEC_STREAM_BYTES;
     choose_tiles(p, build->threads, build->plan->graph->context->spin ? SPUN_PRODUCTS : TASK_PRODUCTS);
     int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
     p->workspace_bytes = (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;

@@ -227,7 +227,6 @@ static bool make_buffers(layering *l, wg_error *error)
         if (!base_kind_size((wg_kind)node->kind, items, &buffer.bytes) || buffer.bytes > INT64_MAX - BASE_ALIGNMENT)
             return base_fail(error, WG_SIZE, "node %u: %s of %s does not fit in memory", buffer.node,
                              BASE_SHAPE_TEXT(node->rank, layout->shapes[i]), base_kinds[node->kind].name);
-        if (buffer.place != PLAN_PLACE_ARENA && !base_add(layout->given_bytes, buffer.bytes, &layout->given_bytes)) layout->given_bytes = INT64_MAX;
         layout->buffer_of[i] = layout->buffer_count;
         layout->buffers[layout->buffer_count++] = buffer;
     }

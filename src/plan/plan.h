@@ -166,7 +166,6 @@ typedef struct plan_layout {
     bool *joined;               /* [stage count] runs with the stage before it, a part of both at a time: who prepares it tells */
     void *prepared;             /* what exec made of the stages, in `memory` */
     int64_t arena_bytes, largest_bytes, bound_bytes;
-    int64_t given_bytes;        /* of leaves, parameters and inputs: what a run may read that it does not make */
 } plan_layout;
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------------- */
