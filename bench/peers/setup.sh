@@ -15,7 +15,10 @@ python3 -m venv "$folder/venv"
 pip="$folder/venv/bin/python -m pip install --quiet --no-input --disable-pip-version-check"
 $pip numpy jax onnx onnxruntime iree-base-compiler iree-base-runtime
 $pip basedpl==0.1.75 || echo "basedpl 0.1.75 is not there for this machine: make bench TABLE=bpl skips" >&2
-CMAKE_ARGS=-DGGML_NATIVE=ON $pip --no-binary llama-cpp-python llama-cpp-python==0.3.36 || echo "llama-cpp-python 0.3.36 could not be built: make bench TABLE=models has no peer" >&2
+# _tile_loadconfig of gcc before 13 reads 8 bytes of its 64: llama.cpp ends by a signal where the processor has tiles.
+tiles=
+[ "$(c++ -dumpversion | cut -d . -f 1)" -ge 13 ] || tiles=-U__AMX_INT8__
+CMAKE_ARGS="-DGGML_NATIVE=ON -DCMAKE_C_FLAGS=$tiles -DCMAKE_CXX_FLAGS=$tiles" $pip --no-binary llama-cpp-python llama-cpp-python==0.3.36 || echo "llama-cpp-python 0.3.36 could not be built: make bench TABLE=models has no peer" >&2
 $pip --no-deps torch filelock fsspec jinja2 markupsafe mpmath networkx sympy typing_extensions
 libraries=$(echo "$folder"/venv/lib/python3*/site-packages/torch/lib)
 for library in "$libraries"/*.so; do objdump -p "$library"; done |
