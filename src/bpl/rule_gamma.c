@@ -194,10 +194,11 @@ static wg_array *positive_binomial(bpl_number k, bpl_number n)
              *rounds = wg_array_and(whole, small);
     wg_array *correction = wg_array_stop_gradient(wg_array_sub(wg_array_round(value), value)); /* exact; and the slope stays */
     value = wg_array_select(rounds, wg_array_add(value, correction), value);
-    /* Of infinitely many: none in one way, some in infinitely many. */
+    /* Of whatever is no finite number: none in one way. Of infinitely many: some in infinitely many. */
     wg_array *endless = wg_array_equal_scalar(n.array, (double)__builtin_inf()), *none = wg_array_equal_scalar(k.array, 0);
-    value = wg_array_select(wg_array_and(endless, none), wg_array_ones_like(value), value);
-    value = wg_array_select(wg_array_and(endless, wg_array_and(whole_k, wg_array_greater_scalar(k.array, 0))), n.array, value);
+    wg_array *some = wg_array_and(wg_array_greater_scalar(k.array, 0), wg_array_less_scalar(k.array, (double)__builtin_inf()));
+    value = wg_array_select(wg_array_and(wg_array_not(wg_array_is_finite(n.array)), none), wg_array_ones_like(value), value);
+    value = wg_array_select(wg_array_and(endless, wg_array_and(whole_k, some)), n.array, value);
     return wg_array_select(wg_array_and(endless, wg_array_and(whole_k, wg_array_less_scalar(k.array, 0))), wg_array_zeros_like(value), value);
 }
 
