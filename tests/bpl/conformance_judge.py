@@ -246,7 +246,7 @@ def agree(a, b, loose=0.0):
     empties = "⍬:⍬" in a
     if empties and re.fullmatch(as_pattern(a), NUMBER.sub("#", b)) is None: return False
     if not empties and NUMBER.sub("#", a) != NUMBER.sub("#", b): return False
-    if empties: a, b = a.replace("0⍴", "⍴"), b.replace("0⍴", "⍴")
+    if empties: a, b = [re.sub(r"0⍴(?:⊂?\[[^\[\]]*\])?", "⍴", text) for text in (a, b)] # whatever their prototypes are
     x, y = [number(n) for n in NUMBER.findall(a)], [number(n) for n in NUMBER.findall(b)]
     if len(x) != len(y): return False
     largest = max([abs(n) for n in x if abs(n) < 1e300] or [0])
