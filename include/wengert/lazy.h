@@ -256,6 +256,8 @@ typedef struct wg_iteration {
     int64_t first, ahead;
     int64_t times;     /* steps, the one that made `next` among them */
     bool all;          /* answer every state, [times, ..]; else the last one */
+    wg_array *until;   /* pending, a truth []: what the step makes, too, and where it holds no step follows. NULL: none */
+    int64_t *made;     /* how many steps there were; NULL: nobody asks */
 } wg_iteration;
 /* The state after so many steps, stored: the bits of the calls themselves. What else the step reads is computed once. NULL without an error where it
  * is no such step (its result has another form than its state, a level carries it, items are strided), so that the caller goes on call by call; and

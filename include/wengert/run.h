@@ -165,13 +165,15 @@ typedef struct wg_run_memory {
 } wg_run_memory;
 /* One run that leaves its results in the caller's memory, without a copy where the plan lets a stage write there. Nothing is readable by wg_session_read afterwards. */
 WG_API bool wg_session_run_into(wg_session *session, const wg_run_options *options, const wg_run_memory *memory, wg_error *error);
-/* Runs of an entry of one result, each of which reads the result of the one before. */
+/* Runs of an entry, each of which reads a result of the one before: its only one, or of two the one that does not tell where to end. */
 typedef struct wg_run_loop {
     size_t size;          /* sizeof(wg_run_loop) */
     int64_t times;        /* how many runs, at least 1 */
     uint32_t input;       /* of wg_plan_inputs: the one that is the result of the run before; memory->inputs has it for the first run */
     const int64_t *ahead; /* [inputs] bytes by which the items of each move on from run to run */
-    int64_t result_bytes, places; /* run i leaves its result at memory->results[0] + i % places * result_bytes: two places at least, or one for each run */
+    int64_t result_bytes, places; /* run i leaves its result at memory->results[result] + i % places * result_bytes: two places at least, or one for each run */
+    uint32_t result, until; /* of the results: the one that is read, and where it is another one, a truth [] after which, where it holds, no run follows */
+    int64_t *made;        /* how many runs there were; NULL: nobody asks */
 } wg_run_loop;
 /* Those runs without leaving the session, into memory as wg_session_run_into. */
 WG_API bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error);

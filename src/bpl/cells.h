@@ -161,11 +161,15 @@ typedef struct bpl_loop_items {
 } bpl_loop_items;
 /* Before a call on this state, with so many to come (itself among them): whether it is to be watched. */
 bool bpl_loop_watch(bpl_session *session, bpl_loop *loop, const bpl_value *state, int64_t steps);
+/* The state itself (owned), or as a call, so that reading it is seen: of a loop that reads after each step. */
+bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state);
 /* An item that is a call, so that reading it is seen; NULL, which may be an error, where the items are not of a kind for that. */
 bpl_value *bpl_loop_item(bpl_session *session, const bpl_value *items, int64_t position);
 /* After a watched call on `state` that answered `next`: the state after all of those steps, or all states along a first axis. NULL without an error: they
  * are to be called one by one. */
 bpl_value *bpl_loop_run(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_loop_items *items, int64_t steps, bool all);
+/* The same up to the step after which `until`, which was asked for after the watched call and waits, holds. */
+bpl_value *bpl_loop_until(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_value *until);
 
 /* ---- derived_repeat.c ----------------------------------------------------------------------------------------------------------------------- */
 

@@ -55,20 +55,32 @@ static bool same_few(bpl_session *session, const bpl_value *a, const bpl_value *
     return true;
 }
 
+/* Where numbers do not match, an array of the open scope. */
+static wg_array *differing(bpl_session *session, const bpl_value *a, const bpl_value *b)
+{
+    bpl_number left = {.array = a->array, .class = a->class}, right = {.array = b->array, .class = b->class};
+    if (!bpl_join_compared(session, &left, &right)) return NULL;
+    wg_array *equal = bpl_equal_numbers(session, left, right), *left_none = wg_array_is_nan(left.array), *right_none = wg_array_is_nan(right.array);
+    wg_array *none = wg_array_and(left_none, right_none);
+    return wg_array_not(wg_array_or(equal, none));
+}
+
 static bool same_many(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same)
 {
     wg_scope_open(session->lazy);
-    bpl_number left = {.array = a->array, .class = a->class}, right = {.array = b->array, .class = b->class};
-    bool any = true, good = bpl_join_compared(session, &left, &right);
-    if (good) {
-        wg_array *equal = bpl_equal_numbers(session, left, right), *left_none = wg_array_is_nan(left.array),
-                 *right_none = wg_array_is_nan(right.array);
-        wg_array *none = wg_array_and(left_none, right_none);
-        good = bpl_any(session, wg_array_not(wg_array_or(equal, none)), &any);
-    }
+    bool any = true, good = bpl_any(session, differing(session, a, b), &any);
     wg_scope_close(session->lazy);
     *same = !any;
     return good;
+}
+
+bpl_value *bpl_match_later(bpl_session *session, const bpl_value *a, const bpl_value *b)
+{
+    bool numbers = a->type == BPL_NUMBERS && b->type == BPL_NUMBERS && !a->keys && !b->keys && bpl_volume(a);
+    if (!numbers || a->atom != b->atom || !bpl_same_shape(a, b) || wg_array_is_carried(a->array) || wg_array_is_carried(b->array)) return NULL;
+    wg_scope_open(session->lazy);
+    wg_array *differs = differing(session, a, b);
+    return bpl_leave(session, differs ? wg_array_not(wg_array_any(differs, WG_ALL_AXES, false)) : NULL, BPL_CLASS_BOOLEAN, true);
 }
 
 static bool match_simple(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same)

@@ -36,14 +36,33 @@ static bpl_value *advance(bpl_session *session, const bpl_call *call, bool backw
     return state;
 }
 
-/* The state that a step no longer changes. */
-static bpl_value *converge(bpl_session *session, const bpl_call *call, bool backwards, bpl_value *state)
+/* ---- until --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a state and the one before match, or what a function answers of them; later: as a truth that waits, where that can be. */
+static bpl_value *asked(bpl_session *session, bpl_value *predicate, bpl_value *new_state, bpl_value *old, bool later)
 {
-    for (bool same = false; state && !same;) {
-        bpl_value *next = step_once(session, call, backwards, state);
-        if (next && !bpl_match(session, next, state, &same)) bpl_release(next), next = NULL;
-        bpl_release(state);
-        state = next;
+    const bpl_function *of = predicate && predicate->type == BPL_FUNCTION ? predicate->function : NULL;
+    bool same = false;
+    if (predicate && !(of && of->form == BPL_PRIMITIVE && of->row == BPL_GLYPH_MATCH)) return bpl_wanted(session, bpl_apply(session, predicate, new_state, old));
+    bpl_value *waits = later ? bpl_match_later(session, new_state, old) : NULL;
+    if (waits || bpl_failed(session)) return waits;
+    return bpl_match(session, new_state, old, &same) ? bpl_boolean(session, same) : NULL;
+}
+
+/* The state at which a predicate of it and of the one before holds; NULL: that a step no longer changes. Consumes state. */
+static bpl_value *until(bpl_session *session, const bpl_call *call, bool backwards, bpl_value *predicate, bpl_value *state)
+{
+    bpl_loop loop = {0};
+    for (bool stop = false; state && !stop;) {
+        bpl_value *old = bpl_loop_state(session, &loop, state), *last = NULL;
+        bool watched = old && bpl_loop_watch(session, &loop, old, INT64_MAX);
+        bpl_value *next = old ? step_once(session, call, backwards, old) : NULL, *answer = next ? asked(session, predicate, next, old, watched) : NULL;
+        if (answer && watched) last = bpl_loop_until(session, &loop, old, next, answer);
+        bool good = answer && !bpl_failed(session) && (last || bpl_to_truth(session, answer, "what the function of ⍣ answers", &stop));
+        stop = stop || last;
+        bpl_release(state), bpl_release(old), bpl_release(answer);
+        state = !good ? NULL : last ? last : bpl_keep(next);
+        bpl_release(next);
     }
     return state;
 }
@@ -128,7 +147,7 @@ static bool fill_states(bpl_session *session, const bpl_call *call, states *s, b
         int64_t at = backwards ? zero - 1 - i : zero + i;
         if (at < 0 || at >= s->count) break;
         int64_t count = backwards ? s->counts[at] == INT64_MIN ? INT64_MAX : -s->counts[at] : s->counts[at];
-        state = count == INT64_MAX ? converge(session, call, backwards, state) : advance(session, call, backwards, count - done, state);
+        state = count == INT64_MAX ? until(session, call, backwards, NULL, state) : advance(session, call, backwards, count - done, state);
         done = count;
         s->values[at] = bpl_keep(state);
     }
@@ -170,26 +189,14 @@ bpl_value *bpl_repeat(bpl_session *session, const bpl_call *call, const bpl_valu
     return result;
 }
 
-/* ---- until --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all states ---------------------------------------------------------------------------------------------------------------------- */
 
 static bool holds(bpl_session *session, bpl_value *predicate, bpl_value *new_state, bpl_value *old, bool *stop)
 {
-    bpl_value *answer = bpl_wanted(session, bpl_apply(session, predicate, new_state, old));
+    bpl_value *answer = asked(session, predicate, new_state, old, false);
     bool good = answer && bpl_to_truth(session, answer, "what the function of ⍣ answers", stop);
     bpl_release(answer);
     return good;
-}
-
-static bpl_value *until(bpl_session *session, const bpl_call *call, bpl_value *predicate)
-{
-    bpl_value *state = bpl_keep(call->right);
-    for (bool stop = false; state && !stop;) {
-        bpl_value *next = step_once(session, call, false, state);
-        if (next && !holds(session, predicate, next, state, &stop)) bpl_release(next), next = NULL;
-        bpl_release(state);
-        state = next;
-    }
-    return state;
 }
 
 static bool history_grow(bpl_session *session, bpl_value ***history, int64_t count, int64_t *capacity)
@@ -227,7 +234,7 @@ static bpl_value *until_history(bpl_session *session, const bpl_call *call, bpl_
 bpl_value *bpl_derived_repeat(bpl_session *session, const bpl_call *call)
 {
     bpl_value *times = call->function->right;
-    if (bpl_is_function(times)) return until(session, call, times);
+    if (bpl_is_function(times)) return until(session, call, false, times, bpl_keep(call->right));
     if (bpl_holds_function(times)) {
         if (bpl_rank(times) == 1 && bpl_volume(times) == 1) return until_history(session, call, times->items->at[0]);
         return bpl_fail(session, BPL_DOMAIN, "counts of ⍣ are numbers, and its function is one or, for all states, a vector of one");

@@ -34,29 +34,56 @@ static const char *why_not(bpl_session *session, const bpl_loop *loop, const bpl
     return same ? NULL : "a step answers a value of another form";
 }
 
-bpl_value *bpl_loop_run(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_loop_items *items, int64_t steps, bool all)
+static bpl_value *run(bpl_session *session, bpl_loop *loop, const bpl_value *state, const wg_iteration *iteration)
 {
-    const char *why = why_not(session, loop, state, next);
-    if (why) {
-        if (loop->watched == MOST_WATCHED) wg_lazy_fallback(session->lazy, "a loop", why);
-        return NULL;
-    }
-    wg_iteration iteration = {.next = next->array, .state = state->array, .times = steps, .all = all};
-    if (items) {
-        iteration.item = items->item->array, iteration.items = items->of->array;
-        iteration.first = items->first, iteration.ahead = items->ahead;
-    }
     loop->watched = MOST_WATCHED;
     wg_scope_open(session->lazy);
-    wg_array *array = wg_array_iterate(&iteration);
+    wg_array *array = wg_array_iterate(iteration);
     bpl_value *result = NULL;
     wg_code code = wg_lazy_error(session->lazy)->code;
+    bool all = iteration->all;
     if (array) result = bpl_own_array(session, array, state->class, !all && state->atom, !all && state->weak);
     else if (code == WG_CANCELLED || code == WG_MEMORY) bpl_fail_lazy(session);
     else if (code != WG_OK) wg_lazy_error_clear(session->lazy); /* the calls say where they fail */
     wg_scope_close(session->lazy);
     if (result) result->nonnegative = state->nonnegative;
     return result;
+}
+
+/* Whether what was watched can be run; who asks for events is told why not. */
+static bool runs(bpl_session *session, const bpl_loop *loop, const bpl_value *state, const bpl_value *next)
+{
+    const char *why = why_not(session, loop, state, next);
+    if (why && loop->watched == MOST_WATCHED) wg_lazy_fallback(session->lazy, "a loop", why);
+    return !why;
+}
+
+bpl_value *bpl_loop_run(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_loop_items *items, int64_t steps, bool all)
+{
+    if (!runs(session, loop, state, next)) return NULL;
+    wg_iteration iteration = {.next = next->array, .state = state->array, .times = steps, .all = all};
+    if (items) {
+        iteration.item = items->item->array, iteration.items = items->of->array;
+        iteration.first = items->first, iteration.ahead = items->ahead;
+    }
+    return run(session, loop, state, &iteration);
+}
+
+bpl_value *bpl_loop_until(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_value *until)
+{
+    if (!runs(session, loop, state, next) || until->type != BPL_NUMBERS) return NULL;
+    return run(session, loop, state, &(wg_iteration){.next = next->array, .state = state->array, .times = INT64_MAX, .until = until->array});
+}
+
+bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state)
+{
+    bool stands = state->type != BPL_NUMBERS || state->keys || wg_array_is_pending(state->array) || wg_array_is_carried(state->array);
+    if (stands || loop->watched == MOST_WATCHED || bpl_volume(state) > MOST_ITEMS) return bpl_keep(state);
+    wg_scope_open(session->lazy);
+    bpl_value *call = bpl_own_array(session, wg_array_stop_gradient(state->array), state->class, state->atom, state->weak);
+    wg_scope_close(session->lazy);
+    if (call) call->nonnegative = state->nonnegative;
+    return call;
 }
 
 bpl_value *bpl_loop_item(bpl_session *session, const bpl_value *items, int64_t position)

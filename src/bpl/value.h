@@ -233,6 +233,8 @@ bool bpl_to_text(bpl_session *session, const bpl_value *value, const char *what,
 bool bpl_same_text(bpl_session *session, const bpl_value *a, const bpl_value *b);
 /* The same number kinds aside: ≡ of the language, tolerant. */
 bool bpl_match(bpl_session *session, const bpl_value *a, const bpl_value *b, bool *same);
+/* The same of numbers of one form, as a truth that waits; NULL (an error or none): they are no such numbers. */
+bpl_value *bpl_match_later(bpl_session *session, const bpl_value *a, const bpl_value *b);
 /* The order of ⍋: negative, 0, positive. */
 bool bpl_compare(bpl_session *session, const bpl_value *a, const bpl_value *b, int *order);
 

@@ -460,10 +460,10 @@ bool wg_session_run_into(wg_session *session, const wg_run_options *options, con
     return run_session(session, options, memory, NULL, error);
 }
 
-/* One step of a loop: its inputs are where they are now, its result goes to `place`. */
-static bool run_step(wg_session *session, exec_run *run, void *const *inputs, void *place, wg_error *error)
+/* One step of a loop: its inputs and results are where they are now. */
+static bool run_step(wg_session *session, exec_run *run, void *const *inputs, void *const *results, wg_error *error)
 {
-    const wg_run_memory memory = {.size = sizeof memory, .results = &place, .inputs = inputs};
+    const wg_run_memory memory = {.size = sizeof memory, .results = results, .inputs = inputs};
     place_results(session, &memory);
     bool good = exec_sources_begin_at(session, inputs, error) && run_stages(session, run, NULL, error);
     return good && copy_results(session, run, &memory, error);
@@ -473,8 +473,10 @@ static bool check_loop(const wg_session *session, const wg_run_memory *memory, c
 {
     if (!memory || !memory->inputs || !loop || loop->size != sizeof *loop)
         return base_fail(error, WG_ARGUMENT, "a loop needs places of inputs, and a wg_run_loop of this version's size");
-    bool good = session->plan->entry.keep_count == 1 && loop->times > 0 && loop->places > 0 && loop->input < session->input_count;
-    return good || base_fail(error, WG_ARGUMENT, "a loop needs an entry of one result, which is an input of the next step");
+    uint32_t results = loop->until == loop->result ? 1 : 2;
+    bool good = session->plan->entry.keep_count == results && loop->result < results && loop->until < results && loop->times > 0 && loop->places > 0 &&
+        loop->input < session->input_count;
+    return good || base_fail(error, WG_ARGUMENT, "a loop needs an entry of one result, which is an input of the next step, and perhaps of one that ends it");
 }
 
 bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const wg_run_loop *loop, wg_error *error)
@@ -492,12 +494,17 @@ bool wg_session_run_loop(wg_session *session, const wg_run_memory *memory, const
         uint64_t floats = base_floats_set();
         run.floats_are_set = true;
         run.total *= (double)loop->times;
-        for (int64_t step = 0; step < loop->times && good; step++) {
-            void *place = (char *)memory->results[0] + step % loop->places * loop->result_bytes;
-            good = run_step(session, &run, inputs, place, &inner);
+        void *results[2] = {memory->results[0], loop->until == loop->result ? NULL : memory->results[1]};
+        bool ends = false;
+        int64_t step = 0;
+        for (; step < loop->times && good && !ends; step++) {
+            void *place = results[loop->result] = (char *)memory->results[loop->result] + step % loop->places * loop->result_bytes;
+            good = run_step(session, &run, inputs, results, &inner);
             for (uint32_t i = 0; i < session->input_count; i++) inputs[i] = (char *)inputs[i] + loop->ahead[i];
             inputs[loop->input] = place;
+            ends = good && loop->until != loop->result && *(const uint8_t *)results[loop->until];
         }
+        if (loop->made) *loop->made = step;
         base_floats_restore(floats);
         good = exec_sources_end(session, good, false, &inner);
         unplace_results(session);

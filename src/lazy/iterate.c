@@ -31,16 +31,16 @@ static uint32_t fixed_of(wg_lazy *lazy, const wg_iteration *of, bool *moves, wg_
 }
 
 /* Computes it, once for all steps. */
-static bool store_fixed(wg_lazy *lazy, const wg_iteration *of, uint64_t *hash)
+static bool store_fixed(wg_lazy *lazy, const wg_iteration *of, wg_array *const *roots, uint32_t root_count, uint64_t *hash)
 {
-    if (!lazy_walk(lazy, of->next, hash)) return false;
+    if (!lazy_walk(lazy, roots, root_count, hash)) return false;
     uint32_t operands = 0, nodes = lazy->order_count;
     for (uint32_t i = 0; i < nodes; i++) operands += lazy->order[i]->state == LAZY_PENDING ? lazy->order[i]->operand_count : 0;
     wg_array *few[LAZY_FEW], **fixed = LAZY_ITEMS(lazy, few, operands);
     bool some[LAZY_FEW], *moves = LAZY_ITEMS(lazy, some, nodes);
     bool good = (fixed && moves) || lazy_fail_memory(lazy);
     uint32_t count = good ? fixed_of(lazy, of, moves, fixed) : 0;
-    if (count) good = lazy_run(lazy, fixed, count) && lazy_walk(lazy, of->next, hash);
+    if (count) good = lazy_run(lazy, fixed, count) && lazy_walk(lazy, roots, root_count, hash);
     LAZY_ITEMS_END(lazy, some, moves, nodes);
     LAZY_ITEMS_END(lazy, few, fixed, operands);
     return good;
@@ -58,6 +58,9 @@ static bool alike(const wg_array *a, const wg_array *b)
     return a->kind == b->kind && a->rank == b->rank && a->tag == b->tag && !memcmp(lazy_shape(a), lazy_shape(b), a->rank * sizeof(int64_t));
 }
 
+/* What may end a loop. It is not like the state: rewrites could make those two one. */
+static bool ends(const wg_array *until) { return until->state == LAZY_PENDING && until->kind == WG_KIND_BOOL && until->rank == 0; }
+
 /* Where the items begin that follow one another; NULL: they do not stand so. */
 static char *items_of(const wg_iteration *of)
 {
@@ -74,7 +77,7 @@ static char *items_of(const wg_iteration *of)
 /* The states that the loop leaves, or the last one. */
 static wg_array *loop_results(wg_lazy *lazy, lazy_program *program, lazy_loop *loop, const wg_iteration *of)
 {
-    int64_t shape[WG_MAX_RANK + 1], bytes = of->state->volume * base_kinds[of->state->kind].bytes, last = (of->times - 1) % 2;
+    int64_t shape[WG_MAX_RANK + 1], bytes = of->state->volume * base_kinds[of->state->kind].bytes;
     wg_error error = {.code = WG_OK};
     loop->places = of->all ? of->times : 2;
     shape[0] = loop->places;
@@ -85,7 +88,7 @@ static wg_array *loop_results(wg_lazy *lazy, lazy_program *program, lazy_loop *l
     if (good && !of->all) {
         result = lazy_tensor_take(lazy, (wg_kind)of->state->kind, of->state->rank, shape + 1, &error);
         if (!result) good = lazy_fail_with(lazy, &error, NULL);
-        else memcpy(result->data, (char *)results->data + last * bytes, (size_t)bytes);
+        else memcpy(result->data, (char *)results->data + (loop->made - 1) % 2 * bytes, (size_t)bytes);
     }
     if (good && of->all) result = wg_tensor_retain(results);
     wg_tensor_release(results);
@@ -102,22 +105,29 @@ static wg_array *loop_results(wg_lazy *lazy, lazy_program *program, lazy_loop *l
 wg_array *wg_array_iterate(const wg_iteration *of)
 {
     wg_lazy *lazy = of && of->next ? of->next->lazy : NULL;
-    if (!lazy || !lazy_check(lazy, of->next) || !lazy_check(lazy, of->state) || (of->item && !(lazy_check(lazy, of->item) && lazy_check(lazy, of->items)))) return NULL;
+    if (!lazy || !lazy_check(lazy, of->next) || !lazy_check(lazy, of->state) || (of->item && !(lazy_check(lazy, of->item) && lazy_check(lazy, of->items))) ||
+        (of->until && !lazy_check(lazy, of->until))) return NULL;
     lazy_join(lazy);
     atomic_store_explicit(&lazy->stopped, false, memory_order_relaxed);
     if (lazy_may_narrow(of->next)) return NULL; /* what a step makes and what it takes need not be of one width */
     if (of->next->state != LAZY_PENDING || of->times < 1 || of->state->rank >= WG_MAX_RANK || !alike(of->next, of->state)) return NULL;
-    wg_array *given[2] = {of->state, of->item};
+    if (of->until && !(ends(of->until) && !alike(of->until, of->state) && !of->all)) return NULL;
+    wg_array *given[2] = {of->state, of->item}, *roots[2] = {of->next, of->until};
+    uint32_t root_count = of->until ? 2 : 1;
     uint64_t hash;
-    if (!lazy_run(lazy, given, of->item ? 2 : 1) || of->state->state != LAZY_STORED || !store_fixed(lazy, of, &hash)) return NULL;
+    if (!lazy_run(lazy, given, of->item ? 2 : 1) || of->state->state != LAZY_STORED) return NULL;
+    if (of->next->state != LAZY_PENDING || (of->until && !ends(of->until))) return NULL; /* they were on the way to the state */
+    if (!store_fixed(lazy, of, roots, root_count, &hash)) return NULL;
     lazy_loop loop = {.state = leaf_of(lazy, of->state), .item = of->item ? leaf_of(lazy, of->item) : WG_NONE, .times = of->times};
     if (loop.state == WG_NONE) return NULL;
     if (loop.item != WG_NONE && !(loop.items = items_of(of))) return NULL;
     if (of->item) loop.ahead = of->ahead * base_kinds[of->item->kind].bytes;
-    lazy_program *program = lazy_program_of(lazy, &of->next->index, 1, hash);
+    uint32_t places[2] = {of->next->index, of->until ? of->until->index : 0};
+    lazy_program *program = lazy_program_of(lazy, places, root_count, hash);
     if (!program || !lazy_program_reads(program, loop.state) || !lazy_program_place(lazy, program)) return NULL;
     wg_array *result = loop_results(lazy, program, &loop, of);
     if (!result) return NULL;
+    if (of->made) *of->made = loop.made;
     lazy->figures.reads++;
     LAZY_TELL(lazy, .what = "loop", .read = lazy->figures.reads, .nodes = lazy->order_count);
     return lazy_give(lazy, result);

@@ -285,8 +285,8 @@ void lazy_node_leave(wg_array *array);
 
 /* ---- read.c ---- */
 
-/* The walk over what a pending root needs; its key for that one root. False and an error. */
-bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash);
+/* The walk over what one or two pending roots need; its key for them. False and an error. */
+bool lazy_walk(wg_lazy *lazy, wg_array *const *roots, uint32_t count, uint64_t *hash);
 /* Computes what is pending of roots, strips levels; roots [count] may repeat. */
 bool lazy_run(wg_lazy *lazy, wg_array *const *roots, uint32_t count);
 /* The same, but large work may be under way afterwards, and a failure is left to whoever reads what failed. */
@@ -391,14 +391,14 @@ void lazy_program_abandon(wg_lazy *lazy);
 /* Where the items of the walk's leaves are; false where some must be fed, for their strides or for where they begin. */
 bool lazy_program_place(wg_lazy *lazy, lazy_program *program);
 bool lazy_program_reads(const lazy_program *program, uint32_t leaf);
-/* Runs a program of one root over and over: leaf `state` of the walk is from the second run on the result of the run before, leaf `item` (WG_NONE: none)
- * begins at `items` and moves on. Leaves have their places; results as wg_run_loop has them. */
+/* Runs a program over and over: leaf `state` of the walk is from the second run on what its first root was in the run before, leaf `item` (WG_NONE: none)
+ * begins at `items` and moves on; a second root ends it. Leaves have their places; results as wg_run_loop has them, `made` too. */
 typedef struct lazy_loop {
     uint32_t state, item;
     void *items;
-    int64_t ahead, times, places;
+    int64_t ahead, times, places, made;
 } lazy_loop;
-bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *loop, void *results, int64_t result_bytes);
+bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, lazy_loop *loop, void *results, int64_t result_bytes);
 void lazy_programs_free(wg_lazy *lazy);
 
 /* ---- trace.c: levels ---- */

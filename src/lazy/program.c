@@ -675,7 +675,7 @@ bool lazy_program_begin(wg_lazy *lazy, lazy_program *program, const uint32_t *ro
 
 uint32_t lazy_program_bits(const lazy_program *program, uint32_t root) { return program->result_bits[root]; }
 
-bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *loop, void *results, int64_t result_bytes)
+bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, lazy_loop *loop, void *results, int64_t result_bytes)
 {
     lazy_running *run = &lazy->run;
     wg_error_clear(&run->error);
@@ -688,8 +688,13 @@ bool lazy_program_loop(wg_lazy *lazy, lazy_program *program, const lazy_loop *lo
         for (uint32_t leaf = 0; leaf < program->leaf_count; leaf++) ahead[leaf] = 0;
         uint32_t state = program->input_of[loop->state], item = loop->item == WG_NONE ? WG_NONE : program->input_of[loop->item];
         if (item != WG_NONE) program->places[item] = loop->items, ahead[item] = loop->ahead;
-        wg_run_memory memory = {.size = sizeof memory, .results = &results, .arena = lazy->arena, .inputs = program->places};
-        wg_run_loop runs = {.size = sizeof runs, .times = loop->times, .input = state, .ahead = ahead, .result_bytes = result_bytes, .places = loop->places};
+        uint8_t ends = 0;
+        uint32_t result = program->result_of[0], until = program->result_of[program->root_count - 1];
+        void *places[2] = {&ends, &ends};
+        places[result] = results;
+        wg_run_memory memory = {.size = sizeof memory, .results = places, .arena = lazy->arena, .inputs = program->places};
+        wg_run_loop runs = {.size = sizeof runs, .times = loop->times, .input = state, .ahead = ahead, .result_bytes = result_bytes, .places = loop->places,
+                            .result = result, .until = until, .made = &loop->made};
         good = goes_on(lazy) || base_fail(&run->error, WG_CANCELLED, "the read was stopped");
         good = good && wg_session_run_loop(session->session, &memory, &runs, &run->error);
     }

@@ -205,10 +205,13 @@ static inline __attribute__((always_inline)) bool end_key(wg_lazy *lazy, const u
     return true;
 }
 
-bool lazy_walk(wg_lazy *lazy, wg_array *root, uint64_t *hash)
+bool lazy_walk(wg_lazy *lazy, wg_array *const *roots, uint32_t count, uint64_t *hash)
 {
+    uint32_t places[2];
+    bool good = count <= 2;
     begin_walk(lazy);
-    return walk(lazy, root) && end_key(lazy, &root->index, 1, hash);
+    for (uint32_t i = 0; i < count && good; i++) good = walk(lazy, roots[i]), places[i] = roots[i]->index;
+    return good && end_key(lazy, places, count, hash);
 }
 
 /* ---- what is stored ---- */

@@ -234,6 +234,35 @@ static void test_loops_are_their_calls(void **state)
     }
 }
 
+/* Loops until a function says so: those of one run, and those that are called step by step, beside calls that cannot be watched. */
+static const struct { const char *function, *predicate, *state; bool runs; } untils[] = {
+    {"{⍵+1}", "{⍺>90}", "0", true}, {"{⍵+3ₓ}", "{50<+/⍺}", "[1 2]ₓ", true}, {"{2○⍵}", "≡", "1 2", true}, {"{2○⍵}", "(≡)", "1ₛ", true}, {"{⍵÷2}", "{(⍵-⍺)<0.01×c}", "9.5", true},
+    {"{⍵×$n}", "≡", "1 2", true}, {"{⍵}", "≡", "5", false}, {"{~⍵}", "{⍺}", "$t", false}, {"{⍵>50?⍵;⍵+7}", "≡", "0", false}, {"{⍵,1}", "{5=≢⍺}", "0", false},
+    {"{⍵+1}", "{⍺>9?1;0}", "0", false}, {"{⍵+1}", "{m←⍺ ⋄ 9<m}", "0", true}, {"{⍵+1}", "{c+←⍺ ⋄ ⍺>9}", "0", false}, {"{⍵+1}", "{⍺>3 4}", "0", false}, {"{⍵-1}", "{⍺}", "9", false},
+    {"{⍵×2}", "{9<⌈/⍺}", "[\"a\":1.5 \"b\":2]", false}, {"{⍵+0.5}", "{⍺>9}", "5000⍴1 2", false}, {"{⍵-0.5×k.[⌊⍵]}", "{⍺<0}", "3", false},
+};
+
+static void test_ends_are_their_calls(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof untils / sizeof *untils; i++) {
+        char text[1024];
+        bpl_world w;
+        wg_bpl_outcome outcome;
+        wg_event event;
+        int loops_run = 0;
+        snprintf(text, sizeof text, "n←0 ⋄ c←+/0.25 0.75 ⋄ k←1 2 3 4 ⋄ f←%s ⋄ g←{n+←1 ⋄ f ⍵} ⋄ t←{∞::$e.kind ⋄ f⍣%s⊢⍵}%s ⋄ t≡{∞::$e.kind ⋄ g⍣%s⊢⍵}%s", untils[i].function,
+                 untils[i].predicate, untils[i].state, untils[i].predicate, untils[i].state);
+        bpl_world_open(&w);
+        wg_lazy_explain(w.bpl->lazy, true);
+        bool done = wg_bpl_run(w.bpl, NULL, text, strlen(text), &outcome);
+        if (!done || strcmp(outcome.display, "$t")) fail_msg("%s: %s%s", text, done ? outcome.display : "", done ? "" : outcome.report);
+        for (uint64_t at = 0; wg_lazy_event(w.bpl->lazy, at, &event); at++) loops_run += !strcmp(event.what, "loop");
+        if (loops_run != untils[i].runs) fail_msg("%s: %d loops ran", text, loops_run);
+        bpl_world_close(&w);
+    }
+}
+
 /* A map that was called cell by cell after all, and a loop that was, say why, to who asks. */
 static void test_fallback_is_told(void **state)
 {
@@ -257,7 +286,7 @@ static void test_fallback_is_told(void **state)
 /* ---- without memory ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *const everything[] = {
-    "{⍵×2}⍣9⊢1.5", "{⍺+2×⍵}/9⍴1.5", "{⍺+2×⍵}\\9⍴1.5", "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
+    "{⍵×2}⍣9⊢1.5", "{⍵×2}⍣{⍺>50}⊢1.5", "{2○⍵}⍣≡⊢1.5 2", "{⍺+2×⍵}/9⍴1.5", "{⍺+2×⍵}\\9⍴1.5", "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
         "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
     "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2",
         "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
@@ -297,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
             cmocka_unit_test(test_searches), cmocka_unit_test(test_fallback_is_told), cmocka_unit_test(test_loops_are_their_calls),
+            cmocka_unit_test(test_ends_are_their_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

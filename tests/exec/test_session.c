@@ -717,6 +717,46 @@ static void test_a_loop_is_its_runs(void **state)
     wg_plan_release(&plan);
 }
 
+/* Of two results, in either order, one is read by the next run and the other ends the loop: after the run in which it holds. */
+static void test_a_loop_ends_where_a_result_holds(void **state)
+{
+    (void)state;
+    wg_error error = {0};
+    for (uint32_t until = 0; until < 2; until++) {
+        wg_tape *tape = wg_tape_new(NULL);
+        wg_value x = wg_input_required(tape, WG_KIND_F64, 1, (wg_size[]){wg_number(2)}), next = wg_add_scalar(x, 1.5);
+        wg_symbol roots[2];
+        roots[until] = wg_symbol_of(wg_greater_scalar(wg_sum(next), 10));
+        roots[1 - until] = wg_symbol_of(next);
+        wg_network *network = wg_tape_seal(&tape, &error);
+        wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = roots, .root_count = 2}, &error);
+        wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+        wg_session *session = wg_session_new(plan, NULL, &error);
+        double begin[2] = {0, 1}, states[2][2];
+        uint8_t holds = 2;
+        int64_t made = 0;
+        void *results[2];
+        results[until] = &holds, results[1 - until] = states;
+        wg_run_memory memory = {.size = sizeof memory, .results = results, .inputs = (void *[]){begin}};
+        wg_run_loop loop = {.size = sizeof loop, .times = 9, .ahead = (int64_t[]){0}, .result_bytes = sizeof states[0], .places = 2,
+                            .result = 1 - until, .until = until, .made = &made};
+        if (!wg_session_run_loop(session, &memory, &loop, &error)) fail_msg("%s", error.message);
+        assert_int_equal(made, 4); /* sums 4, 7, 10, 13 */
+        assert_true(holds == 1 && states[1][0] == 6 && states[1][1] == 7);
+        loop.times = 3;
+        if (!wg_session_run_loop(session, &memory, &loop, &error)) fail_msg("%s", error.message);
+        assert_true(made == 3 && holds == 0 && states[0][0] == 4.5);
+        loop.until = loop.result;
+        assert_false(wg_session_run_loop(session, &memory, &loop, &error));
+        assert_int_equal(error.code, WG_ARGUMENT);
+        error = (wg_error){0};
+        wg_session_free(&session);
+        wg_plan_release(&plan);
+        wg_entry_free(&entry);
+        wg_network_release(&network);
+    }
+}
+
 /* ---- the host's threads, spinning ---- */
 
 typedef struct host_loop {
@@ -813,6 +853,7 @@ int main(void)
         cmocka_unit_test(test_carried_results_go_to_the_caller),
         cmocka_unit_test(test_views_go_to_the_caller),
         cmocka_unit_test(test_a_loop_is_its_runs),
+        cmocka_unit_test(test_a_loop_ends_where_a_result_holds),
         cmocka_unit_test(test_threads_of_a_context),
         cmocka_unit_test(test_stages_are_told_and_timed),
     };

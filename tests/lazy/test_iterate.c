@@ -45,6 +45,33 @@ static void steps_are_the_calls(void **state)
     world_close(&w);
 }
 
+/* Up to the step after which a truth holds; what is no truth of its own ends nothing. */
+static void a_truth_ends_the_steps(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *x, *factor, *begin, *most;
+    number_of(&w, 1.5, &begin);
+    number_of(&w, 2, &factor);
+    number_of(&w, 40, &most);
+    x = step_of(begin, factor, NULL); /* 3 */
+    wg_array *next = step_of(x, factor, NULL), *until = row2(w.lazy, WG_OP_Greater, next, most);
+    int64_t made = 0;
+    double number;
+    wg_array *last = wg_array_iterate(&(wg_iteration){.next = next, .state = x, .times = INT64_MAX, .until = until, .made = &made});
+    assert_true(made == 4 && wg_array_double(last, &number) && number == 48);
+    wg_array *third = wg_array_iterate(&(wg_iteration){.next = next, .state = x, .times = 3, .until = until, .made = &made});
+    assert_true(made == 3 && wg_array_double(third, &number) && number == 24);
+    assert_null(wg_array_iterate(&(wg_iteration){.next = next, .state = x, .times = 3, .until = most}));
+    assert_null(wg_array_iterate(&(wg_iteration){.next = next, .state = x, .times = 3, .until = next}));
+    assert_null(wg_array_iterate(&(wg_iteration){.next = next, .state = x, .times = 3, .until = until, .all = true}));
+    assert_int_equal(wg_lazy_error(w.lazy)->code, WG_OK);
+    wg_array *arrays[] = {x, factor, begin, most, next, until, last, third};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) wg_array_release(arrays[i]);
+    world_close(&w);
+}
+
 /* Items backwards; what neither state nor item decides is computed once, before. */
 static void items_move_on(void **state)
 {
@@ -130,7 +157,7 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_the_calls), cmocka_unit_test(items_move_on), cmocka_unit_test(other_forms_are_refused),
+        cmocka_unit_test(steps_are_the_calls), cmocka_unit_test(a_truth_ends_the_steps), cmocka_unit_test(items_move_on), cmocka_unit_test(other_forms_are_refused),
         cmocka_unit_test(failures_are_told), cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
