@@ -22,16 +22,15 @@ typedef struct job {
     char *a, *b, *result, *scratch;
 } job;
 
-static size_t lines_of(int64_t bytes) { return ((size_t)bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT; }
-
 static job *job_new(const base_lapack_call *call, const base_lapack_sizes *sizes, const void *a, const void *b)
 {
-    size_t head = lines_of(sizeof(job)), of_a = lines_of(sizes->a), of_b = lines_of(b ? sizes->b : 0), of_result = lines_of(sizes->result);
-    size_t bytes = head + of_a + of_b + of_result + lines_of(base_lapack_scratch(call));
-    job *made = base_allocate_aligned(base_allocator(NULL), bytes);
+    int64_t head = base_align_up(sizeof(job)), of_a = base_align_up(sizes->a), of_b = base_align_up(b ? sizes->b : 0);
+    int64_t of_result = base_align_up(sizes->result), bytes = head + of_a + of_b + of_result + base_align_up(base_lapack_scratch(call));
+    job *made = base_allocate_aligned(base_allocator(NULL), (size_t)bytes);
     if (!made) return NULL;
     char *at = (char *)made + head;
-    *made = (job){.bytes = bytes, .call = *call, .a = at, .b = b ? at + of_a : NULL, .result = at + of_a + of_b, .scratch = at + of_a + of_b + of_result};
+    *made = (job){.bytes = (size_t)bytes, .call = *call, .a = at, .b = b ? at + of_a : NULL, .result = at + of_a + of_b};
+    made->scratch = made->result + of_result;
     memcpy(made->a, a, (size_t)sizes->a);
     if (b) memcpy(made->b, b, (size_t)sizes->b);
     pthread_condattr_t clock;

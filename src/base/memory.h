@@ -12,6 +12,9 @@
 /* Lines of the cache, and what vector kernels may assume of every tensor and arena. */
 #define BASE_ALIGNMENT 64
 
+/* Bytes rounded up to whole lines; of at most INT64_MAX - BASE_ALIGNMENT. */
+static inline int64_t base_align_up(int64_t bytes) { return (bytes + BASE_ALIGNMENT - 1) & -(int64_t)BASE_ALIGNMENT; }
+
 /* What a room above keeps for everybody who uses a context, and the context frees: the first member of a struct. */
 typedef struct base_shared {
     void (*drop)(struct base_shared *shared);

@@ -13,7 +13,7 @@
 static size_t header_bytes(uint32_t rank, size_t bytes)
 {
     size_t least = offsetof(wg_tensor, shape) + rank * sizeof(int64_t);
-    return bytes > SMALL_BYTES ? HEADER_BYTES : (least + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    return bytes > SMALL_BYTES ? HEADER_BYTES : (size_t)base_align_up((int64_t)least);
 }
 
 

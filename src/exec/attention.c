@@ -394,8 +394,6 @@ static void find_softmax(lowering *l)
 
 /* ---- places ---- */
 
-static int64_t line_up(int64_t bytes) { return (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT; }
-
 /* Rooms by lifetime; what a block shares, and positions, keep theirs. */
 static bool place_rooms(lowering *l, uint32_t *key_rooms)
 {
@@ -456,24 +454,24 @@ static bool place(lowering *l, attention_slopes *slopes)
     if (!place_rooms(l, &key_rooms)) return false;
     for (uint32_t r = 0; r < a->register_count; r++)
         if (base_kinds[a->registers[r].kind].bytes > widest) widest = base_kinds[a->registers[r].kind].bytes;
-    a->room_bytes = line_up(a->keys * widest);
+    a->room_bytes = base_align_up(a->keys * widest);
     a->keys_at = bytes += a->room_count * a->room_bytes;
     a->scores_at = a->weights_at = bytes += key_rooms * a->room_bytes;
-    bytes += line_up(a->sheet_rows * a->pitch * base_kinds[a->scores.result_kind].bytes);
+    bytes += base_align_up(a->sheet_rows * a->pitch * base_kinds[a->scores.result_kind].bytes);
     if (a->values.a_kind != a->scores.result_kind) {
         a->weights_at = bytes;
-        bytes += line_up(a->block_rows * a->pitch * base_kinds[a->values.a_kind].bytes);
+        bytes += base_align_up(a->block_rows * a->pitch * base_kinds[a->values.a_kind].bytes);
     }
     if (slopes) slopes->slopes_at = bytes;
-    if (slopes) slopes->packed_at = bytes += line_up(a->sheet_rows * a->pitch * (int64_t)sizeof(float));
-    if (slopes && a->packed) bytes += line_up(packed_bytes(&slopes->weights, a->keys_width));
+    if (slopes) slopes->packed_at = bytes += base_align_up(a->sheet_rows * a->pitch * (int64_t)sizeof(float));
+    if (slopes && a->packed) bytes += base_align_up(packed_bytes(&slopes->weights, a->keys_width));
     a->packed_keys_at = a->packed_values_at = a->product_at = bytes;
     if (a->packed) {
-        a->packed_values_at = bytes += line_up(packed_bytes(&a->scores, a->keys_width));
-        a->product_at = bytes += line_up(packed_bytes(&a->values, a->values_width));
+        a->packed_values_at = bytes += base_align_up(packed_bytes(&a->scores, a->keys_width));
+        a->product_at = bytes += base_align_up(packed_bytes(&a->values, a->values_width));
     }
-    a->at_at = bytes += line_up(product_room(a));
-    a->known_at = bytes += line_up((a->register_count + a->read_count) * (int64_t)sizeof(char *) + a->read_count * (int64_t)sizeof(int64_t));
+    a->at_at = bytes += base_align_up(product_room(a));
+    a->known_at = bytes += base_align_up((a->register_count + a->read_count) * (int64_t)sizeof(char *) + a->read_count * (int64_t)sizeof(int64_t));
     a->piece_bytes = bytes + ATTENTION_KNOWN_BYTES;
     a->read_base = a->register_count;
     a->pieces = exec_scratch_pieces(l->build, a->batches * a->row_blocks, 1); /* a gradient's units are batches, but what is seen is of blocks for it, too */
@@ -514,7 +512,7 @@ static void choose_blocks(exec_attention *a, uint32_t threads, int64_t item)
     if (a->slopes) {
         a->block_rows = a->rows < 1 ? 1 : exec_smaller(a->rows, GRADIENT_ROWS);
         a->sheet_rows = a->rows < 1 ? 1 : exec_smaller(a->rows, EXEC_DEPTH_BLOCK);
-        a->row_blocks = (a->rows + a->block_rows - 1) / a->block_rows;
+        a->row_blocks = exec_pieces(a->rows, a->block_rows);
         return;
     }
     int64_t most = SHEET_BYTES / (a->pitch * item), wanted = a->rows > 6 * BLOCK_ROWS ? BLOCK_ROWS : FEW_BLOCK_ROWS;
@@ -522,11 +520,10 @@ static void choose_blocks(exec_attention *a, uint32_t threads, int64_t item)
     if (a->block_rows > EXEC_TILE_ROWS) a->block_rows -= a->block_rows % EXEC_TILE_ROWS;
     while (a->block_rows > 16 && a->batches * (a->rows / a->block_rows) < 4 * (int64_t)threads) a->block_rows /= 2;
     if (a->block_rows > a->rows) a->block_rows = a->rows > 0 ? a->rows : 1;
-    a->row_blocks = (a->rows + a->block_rows - 1) / a->block_rows;
+    a->row_blocks = exec_pieces(a->rows, a->block_rows);
     a->sheet_rows = a->block_rows;
 }
 
-static int64_t panels_of(int64_t columns) { return (columns + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS * EXEC_TILE_COLUMNS; }
 
 static bool make_products(lowering *l, exec_call *call)
 {
@@ -555,8 +552,8 @@ static bool make_products(lowering *l, exec_call *call)
         .result_batch = exec_side_plain(a->batches, a->rows * a->columns), .result_rows = exec_side_plain(a->block_rows, a->columns),
         .result_column = 1,
     };
-    a->keys_width = panels_of(a->keys);
-    a->values_width = panels_of(a->columns);
+    a->keys_width = exec_up_to(a->keys, EXEC_TILE_COLUMNS);
+    a->values_width = exec_up_to(a->columns, EXEC_TILE_COLUMNS);
     a->packed = a->rows >= PACKED_ROWS && packed_bytes(&a->scores, a->keys_width) <= PACKED_BYTES &&
                 packed_bytes(&a->values, a->values_width) <= PACKED_BYTES && !exec_product_turns(&a->scores) && !exec_product_turns(&a->values);
     a->unit_cost = (double)a->block_rows * (double)a->keys * ((double)depth + (double)a->columns) * MULTIPLY_COST + 1;

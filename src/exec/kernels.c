@@ -156,8 +156,8 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
     int64_t block = exec_smaller(depth, EXEC_DEPTH_BLOCK), packed_rows = exec_smaller(rows, EXEC_PACK_ROWS);
     exec_product_room room = {.sheet_row = exec_up_to(exec_smaller(columns, EXEC_PACK_COLUMNS), EXEC_TILE_COLUMNS)};
     if (room.sheet_row % 1024 == 0) room.sheet_row += EXEC_TILE_COLUMNS; /* a tile's rows 4 KiB apart share a set of the first cache */
-    room.columns_at = exec_up_to((packed_rows + EXEC_TILE_ROWS) * block, BASE_ALIGNMENT);
-    room.sheet_at = room.columns_at + exec_up_to(EXEC_TILE_COLUMNS * block, BASE_ALIGNMENT);
+    room.columns_at = base_align_up((packed_rows + EXEC_TILE_ROWS) * block);
+    room.sheet_at = room.columns_at + base_align_up(EXEC_TILE_COLUMNS * block);
     room.end = room.sheet_at + packed_rows * room.sheet_row;
     return room;
 }

@@ -46,8 +46,9 @@
 #endif
 
 static inline int64_t exec_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-/* The least multiple that holds a count. */
-static inline int64_t exec_up_to(int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; }
+/* How many pieces of `each` hold a count, and the least multiple that does. */
+static inline int64_t exec_pieces(int64_t count, int64_t each) { return (count + each - 1) / each; }
+static inline int64_t exec_up_to(int64_t count, int64_t multiple) { return exec_pieces(count, multiple) * multiple; }
 
 /* Outputs [first, end). */
 typedef struct exec_range {

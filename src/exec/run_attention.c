@@ -637,7 +637,7 @@ static void slope_sheet(gradient_work *work, lines *l, bool bounded)
     const exec_attention *a = l->a;
     const attention_row *rows[EXEC_DEPTH_BLOCK];
     int64_t first = l->sheet_row / a->block_rows, count = exec_smaller(a->sheet_rows, a->rows - l->sheet_row), end = 0, keys[EXEC_DEPTH_BLOCK];
-    int64_t blocks = (count + a->block_rows - 1) / a->block_rows;
+    int64_t blocks = exec_pieces(count, a->block_rows);
     for (int64_t b = 0; b < blocks; b++) {
         keys[b] = keys_of_block(work, l, first + b, bounded, &rows[b]);
         if (keys[b] > end) end = keys[b];

@@ -291,8 +291,6 @@ static void run_nothing(exec_run *run, const exec_stage *stage)
 
 /* ---- preparing ---- */
 
-static int64_t up(int64_t bytes) { return (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT; }
-
 typedef struct preparing {
     exec_build *build;
     const plan_stage *from;
@@ -363,8 +361,8 @@ static void lay_piece(preparing *p, uint32_t list_count, int64_t items, int64_t 
         if (list->register_count > pointers) pointers = list->register_count;
         c->unit_cost += list->unit_cost;
     }
-    c->room_at = up(c->at_at + pointers * (int64_t)sizeof(char *));
-    c->piece_bytes = up(c->room_at + more);
+    c->room_at = base_align_up(c->at_at + pointers * (int64_t)sizeof(char *));
+    c->piece_bytes = base_align_up(c->room_at + more);
 }
 
 static bool prepare_panels(preparing *p, exec_stage *stage)
@@ -379,7 +377,7 @@ static bool prepare_panels(preparing *p, exec_stage *stage)
     c->lines = c->extent ? items / c->extent : items;
     if (c->lines > c->outer) c->lines = c->outer;
     if (c->lines < 1) c->lines = 1;
-    p->choice.slot_bytes = up(c->lines * 16);
+    p->choice.slot_bytes = base_align_up(c->lines * 16);
     exec_map_list_asks(c->lists, c->lines * c->extent);
     lay_piece(p, 1, c->lines * c->extent, p->slots * p->choice.slot_bytes);
     c->pieces_at = exec_scratch_take(p->build, c->piece_bytes * exec_scratch_pieces(p->build, c->outer, c->lines));
@@ -409,16 +407,16 @@ static void choose(preparing *p, uint32_t pass, bool on_cells)
 
 static void choose_strips(cells *c, uint32_t threads)
 {
-    c->chunks = (c->extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
+    c->chunks = exec_pieces(c->extent, EXEC_FOLD_CHUNK);
     c->columns = 1;
     c->strips = 1;
     if (c->across) {
-        c->strips = (c->inner + STRIP_COLUMNS - 1) / STRIP_COLUMNS;
+        c->strips = exec_pieces(c->inner, STRIP_COLUMNS);
         int64_t most = c->inner / STRIP_LEAST;
         while (c->outer * c->strips < threads && c->strips < most) c->strips++;
-        c->columns = c->strips ? (c->inner + c->strips - 1) / c->strips : 1;
+        c->columns = c->strips ? exec_pieces(c->inner, c->strips) : 1;
         if (c->strips > 1) c->columns = (c->columns + 63) / 64 * 64;
-        c->strips = (c->inner + c->columns - 1) / c->columns;
+        c->strips = exec_pieces(c->inner, c->columns);
     }
     c->units = c->outer * c->strips;
     c->few = threads > 1 && c->units < threads && c->chunks > 1;
@@ -445,7 +443,7 @@ static void lay_units(preparing *p)
     for (uint32_t f = 0; f < c->fold_count; f++) {
         cells_fold *fold = &c->folds[f];
         fold->partials_at = c->area_bytes;
-        c->area_bytes += up((c->chunks ? c->chunks : 1) * c->columns * bytes_of(fold->accumulate));
+        c->area_bytes += base_align_up((c->chunks ? c->chunks : 1) * c->columns * bytes_of(fold->accumulate));
     }
     int64_t pieces = exec_scratch_pieces(p->build, c->few ? c->chunks : c->units, 1);
     c->pieces_at = exec_scratch_take(p->build, c->piece_bytes * pieces);
@@ -456,7 +454,7 @@ static bool prepare_units(preparing *p, exec_stage *stage)
 {
     cells *c = p->cells;
     choose_strips(c, p->build->threads);
-    c->slot_bytes = up(c->columns * 16);
+    c->slot_bytes = base_align_up(c->columns * 16);
     p->choice = (exec_map_choice){.instructions = p->instructions, .writes = p->writes, .across = c->across,
                                   .narrow = c->across && c->columns < NARROW, .slot_bytes = c->slot_bytes};
     if (c->across) p->choice.width = c->inner;

@@ -162,7 +162,7 @@ static gathered_work work_of(exec_run *run, const gathered *f)
 static void pack_all(gathered_work *work)
 {
     const gathered *f = work->facts;
-    int64_t panels = f->whole ? (f->columns + EXEC_TILE_COLUMNS - 1) / EXEC_TILE_COLUMNS : 0;
+    int64_t panels = f->whole ? exec_pieces(f->columns, EXEC_TILE_COLUMNS) : 0;
     exec_run_split(work->run, panels, 1, (double)(f->depth * EXEC_TILE_COLUMNS), pack_part, work);
 }
 
@@ -253,7 +253,7 @@ static void *begin_gather(exec_run *run, const exec_stage *stage)
 static int64_t unit_rows(int64_t rows, int64_t depth, uint32_t threads)
 {
     if (depth <= 4 * rows) return CHUNK_ROWS;
-    return exec_up_to((rows + threads - 1) / threads, EXEC_GATHER_ROWS / 3);
+    return exec_up_to(exec_pieces(rows, threads), EXEC_GATHER_ROWS / 3);
 }
 
 static gathered *gathered_of(exec_call *call, const exec_matrix *a, const exec_matrix *b, const int64_t extents[3], const exec_value *bias)
@@ -289,7 +289,7 @@ bool exec_gather_images_prepare(exec_call *call, const exec_matrix *a, const exe
     if (padding) {
         f->padded = true;
         f->padding = *padding;
-        f->image_bytes = exec_up_to(padding->shape[1] * padding->shape[2] * padding->shape[3] * width, BASE_ALIGNMENT);
+        f->image_bytes = base_align_up(padding->shape[1] * padding->shape[2] * padding->shape[3] * width);
         f->image_at = exec_scratch_take(build, f->image_bytes * exec_scratch_pieces(build, images, 1));
     }
     f->by_image = (exec_images){begin_gather, gather_images, images,
@@ -304,7 +304,7 @@ bool exec_gather_prepare(exec_call *call, const exec_matrix *a, const exec_matri
     gathered *f = gathered_of(call, a, b, extents, bias);
     if (!f) return false;
     f->unit = unit_rows(f->rows, f->depth, call->build->threads);
-    f->units = (f->rows + f->unit - 1) / f->unit;
+    f->units = exec_pieces(f->rows, f->unit);
     f->unit_cost = (double)f->unit * (double)f->depth * (double)f->columns * MULTIPLY_COST + 1;
     int64_t width = base_kinds[f->kind].bytes;
     f->whole = !f->in_place && f->units > 1 && f->depth <= 4 * f->rows;
@@ -370,7 +370,7 @@ static int64_t place_offset(const window_sum *f, int64_t group)
 /* Of one block. */
 static int64_t panels_of(const window_sum *f)
 {
-    return (f->groups + f->pair - 1) / f->pair;
+    return exec_pieces(f->groups, f->pair);
 }
 
 static void pack_groups(void *context, exec_range panels, uint32_t thread)
@@ -526,10 +526,10 @@ static int64_t lines_together(int64_t across, int64_t down)
 static void lay_room(window_sum *f, exec_build *build)
 {
     int64_t width = base_kinds[f->kind].bytes, line_items = f->size[0] * f->wide * f->room, rows = f->together * f->across;
-    f->lines_at = exec_up_to(f->high * f->wide * f->room * width, BASE_ALIGNMENT);
-    f->sheet_at = exec_up_to(f->lines_at + f->together * line_items * width, BASE_ALIGNMENT);
-    f->tables_at = exec_up_to(f->sheet_at + (f->depth > EXEC_DEPTH_BLOCK ? rows * EXEC_TILE_COLUMNS * width : 0), BASE_ALIGNMENT);
-    f->piece_bytes = exec_up_to(f->tables_at + 3 * rows * (int64_t)sizeof(int64_t), BASE_ALIGNMENT);
+    f->lines_at = base_align_up(f->high * f->wide * f->room * width);
+    f->sheet_at = base_align_up(f->lines_at + f->together * line_items * width);
+    f->tables_at = base_align_up(f->sheet_at + (f->depth > EXEC_DEPTH_BLOCK ? rows * EXEC_TILE_COLUMNS * width : 0));
+    f->piece_bytes = base_align_up(f->tables_at + 3 * rows * (int64_t)sizeof(int64_t));
     f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->images * f->blocks, 1));
     f->packed_at = exec_scratch_take(build, f->blocks * panels_of(f) * f->depth * EXEC_TILE_COLUMNS * width);
 }
@@ -545,7 +545,7 @@ bool exec_window_sum_prepare(exec_call *call, const exec_matrix *a, const exec_m
                       .result = call->result, .canonical = call->canonical,
                       .images = image[0], .channels = image[1], .high = image[2], .wide = image[3],
                       .down = shape->windows[0], .across = shape->windows[1], .room = exec_smaller(exec_up_to(image[1], HALF), EXEC_TILE_COLUMNS)};
-    f->blocks = (f->channels + f->room - 1) / f->room;
+    f->blocks = exec_pieces(f->channels, f->room);
     for (int side = 0; side < 2; side++) {
         f->size[side] = shape->size[side];
         f->step[side] = shape->step[side];

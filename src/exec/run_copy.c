@@ -319,7 +319,7 @@ static void compare_pieces(pieces *f, int64_t *spans)
         if (own->first + own->count < f->common_end) f->common_end = own->first + own->count;
         covered += spans[2 * i + 1] = own->count;
         spans[2 * i] = own->first;
-        int64_t blocks = (own->count * f->inner + PIECE_ITEMS - 1) / PIECE_ITEMS;
+        int64_t blocks = exec_pieces(own->count * f->inner, PIECE_ITEMS);
         if (blocks > f->blocks) f->blocks = blocks;
         if (own->count * f->inner > longest) longest = own->count * f->inner;
     }

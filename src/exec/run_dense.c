@@ -151,7 +151,7 @@ static bool prepare_dense(exec_call *call)
     d->dense = graph_dense_of(call->op, call->attributes, types, call->operand_count, call->result.volume);
     double m = (double)d->dense.call.rows, n = (double)d->dense.call.columns;
     d->unit_cost = m * n * ((m < n ? m : n) + (double)d->dense.call.sides) + 100;
-    d->scratch_bytes = (d->dense.scratch + product_bytes(&d->dense.call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    d->scratch_bytes = base_align_up(d->dense.scratch + product_bytes(&d->dense.call));
     d->scratch_at = exec_scratch_take(call->build, d->scratch_bytes * exec_scratch_pieces(call->build, d->dense.items, 1));
     call->stage->run = run_dense;
     call->stage->prepared = d;

@@ -239,7 +239,7 @@ static void integers_part(void *context, exec_range range, uint32_t thread)
         if (many > range.end - first) many = range.end - first;
         if (many > INTEGERS_PIECE) many = INTEGERS_PIECE;
         base_key key = key_at(work->keys, first / work->each);
-        work->kernels->draw_blocks(key.words, BASE_STREAM_INTEGERS, (uint64_t)of_key, (many + EXEC_DRAW_LANES - 1) / EXEC_DRAW_LANES * EXEC_DRAW_LANES, words);
+        work->kernels->draw_blocks(key.words, BASE_STREAM_INTEGERS, (uint64_t)of_key, exec_up_to(many, EXEC_DRAW_LANES), words);
         integers_of[work->facts->result.kind](work, key, words, first, first + many);
         first += many;
     }

@@ -185,11 +185,11 @@ static bool lay_rows(filters *f)
 static void lay_room(filters *f, exec_build *build)
 {
     int64_t width = exec_windows_width(&f->w), panel = EXEC_DEPTH_BLOCK * EXEC_TILE_COLUMNS, sheet = f->depth * EXEC_TILE_COLUMNS;
-    f->panel_at = exec_up_to((f->slots * f->image_items + EXEC_TILE_COLUMNS) * width, BASE_ALIGNMENT);
+    f->panel_at = base_align_up((f->slots * f->image_items + EXEC_TILE_COLUMNS) * width);
     f->sheet_at = f->panel_at + panel * width;
-    f->raw_at = exec_up_to(f->sheet_at + sheet * width, BASE_ALIGNMENT);
-    f->sheet_halves_at = exec_up_to(f->raw_at + (is_half(f) ? (f->image_items + panel) * 2 : 0), BASE_ALIGNMENT);
-    f->piece_bytes = exec_up_to(f->sheet_halves_at + (is_half(f) ? sheet * 2 : 0), BASE_ALIGNMENT);
+    f->raw_at = base_align_up(f->sheet_at + sheet * width);
+    f->sheet_halves_at = base_align_up(f->raw_at + (is_half(f) ? (f->image_items + panel) * 2 : 0));
+    f->piece_bytes = base_align_up(f->sheet_halves_at + (is_half(f) ? sheet * 2 : 0));
     f->piece_at = exec_scratch_take(build, f->piece_bytes * exec_scratch_pieces(build, f->units, 1));
 }
 
@@ -207,8 +207,8 @@ bool exec_filters_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     f->along = w->groups > 1 && w->each < FEW_FILTERS && w->sums == WG_KIND_F32;
     bool narrow = w->groups * w->each < EXEC_TILE_COLUMNS * (int64_t)build->threads;
     f->lanes = f->along ? (narrow ? HALF : EXEC_TILE_COLUMNS) / w->each * w->each : narrow ? HALF : EXEC_TILE_COLUMNS;
-    f->of_group = (w->each + f->lanes - 1) / f->lanes;
-    f->units = f->along ? (w->groups * w->each + f->lanes - 1) / f->lanes : w->groups * f->of_group;
+    f->of_group = exec_pieces(w->each, f->lanes);
+    f->units = f->along ? exec_pieces(w->groups * w->each, f->lanes) : w->groups * f->of_group;
     f->depth = w->channels * w->size[0] * w->size[1];
     f->area = w->windows[0] * w->windows[1];
     f->positions = w->images * f->area;

@@ -71,7 +71,7 @@ static void run_chunks(fold_work *work)
 {
     const fold *f = work->facts;
     const exec_reduction whole = work->call;
-    int64_t chunks = (whole.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
+    int64_t chunks = exec_pieces(whole.extent, EXEC_FOLD_CHUNK);
     for (int64_t output = 0; output < f->outputs; output++) {
         work->call.items = (const char *)whole.items + output * whole.outer_stride * base_kinds[whole.kind].bytes;
         exec_run_split(work->run, chunks, 1, EXEC_FOLD_CHUNK, chunk_part, work);
@@ -114,7 +114,7 @@ static bool prepare_fold(exec_call *call, exec_axis axis, exec_fold operation, w
     f->together = axis.last || axis.inner == 0 ? 1 : axis.inner < 4 * FOLD_COLUMNS ? axis.inner : axis.inner < 8 * FOLD_WIDE ? FOLD_COLUMNS : FOLD_WIDE;
     f->output_cost = (double)axis.extent + 1;
     f->partials_at = -1;
-    int64_t chunks = (axis.extent + EXEC_FOLD_CHUNK - 1) / EXEC_FOLD_CHUNK;
+    int64_t chunks = exec_pieces(axis.extent, EXEC_FOLD_CHUNK);
     bool cut = base_kind_has_nan(a->kind) && operation <= EXEC_FOLD_MIN && axis.last && chunks >= CHUNKS_REPAY &&
                f->outputs < 4 * call->build->threads;
     if (cut) f->partials_at = exec_scratch_take(call->build, chunks * base_kinds[accumulate].bytes);

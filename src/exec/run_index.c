@@ -190,7 +190,7 @@ bool exec_call_Scatter(exec_call *call)
     }
     moves_nothing(&i->call, call->result.volume);
     i->call.replace = call->attributes[GRAPH_ATTRIBUTE(Scatter, mode)] == GRAPH_MODE_REPLACE;
-    i->workspace_bytes = ((int64_t)exec_scatter_bytes(&i->call) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    i->workspace_bytes = base_align_up((int64_t)exec_scatter_bytes(&i->call));
     i->workspace_at = exec_scratch_take(call->build, i->workspace_bytes * call->build->threads);
     call->stage->run = run_scatter;
     return true;
@@ -409,7 +409,7 @@ bool exec_call_Where(exec_call *call)
     where *w = exec_call_take(call, sizeof *w);
     if (!w) return false;
     *w = (where){.node = call->node, .condition = exec_dense_of(call->build, &call->operands[0]), .result = call->result};
-    w->blocks = (call->operands[0].volume + WHERE_BLOCK - 1) / WHERE_BLOCK;
+    w->blocks = exec_pieces(call->operands[0].volume, WHERE_BLOCK);
     w->counts_at = exec_scratch_take(call->build, w->blocks * (int64_t)sizeof(int64_t));
     call->stage->run = run_where;
     call->stage->prepared = w;

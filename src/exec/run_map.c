@@ -658,7 +658,7 @@ void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int
 {
     uint32_t streams;
     if (items < 1) items = 1; /* one item that stands for all those of a line, of which there are none */
-    list->room_bytes = (items * exec_map_list_width(list, &streams) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    list->room_bytes = base_align_up(items * exec_map_list_width(list, &streams));
     for (uint32_t r = 0; r < list->register_count; r++) list->places[r] = place_of(list, choice, &list->registers[r]);
 }
 
@@ -776,7 +776,7 @@ bool exec_map_program_prepare(exec_build *build, const exec_map_program *program
     exec_map_list_place(&m->list, &all, m->block);
     m->at_bytes = m->list.room_count * m->list.room_bytes;
     int64_t pointers = (int64_t)(m->list.register_count * sizeof(char *));
-    m->piece_bytes = (m->at_bytes + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    m->piece_bytes = base_align_up(m->at_bytes + pointers);
     m->scratch_at = exec_scratch_take(build, m->piece_bytes * exec_scratch_pieces(build, m->volume, m->block));
     stage->run = run_map;
     stage->prepared = m;

@@ -59,7 +59,7 @@ typedef struct planes_work {
 } planes_work;
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t in_steps(int64_t count, int64_t step) { return count > 0 ? (count + step - 1) / step : 0; }
+static int64_t in_steps(int64_t count, int64_t step) { return count > 0 ? exec_pieces(count, step) : 0; }
 static int64_t width_of(const planes *f) { return base_kinds[f->w.kind].bytes; }
 static bool is_half(const planes *f) { return f->w.kind != f->w.sums; }
 
@@ -495,7 +495,7 @@ static bool lay_tables(planes *f)
     return true;
 }
 
-static int64_t room_after(int64_t at, int64_t bytes) { return exec_up_to(at + bytes, BASE_ALIGNMENT); }
+static int64_t room_after(int64_t at, int64_t bytes) { return base_align_up(at + bytes); }
 
 /* A thread's piece: planes, their items of two bytes, results beside, chains of one place; of a slope what it looks at. */
 static void lay_room(planes *f, exec_build *build)

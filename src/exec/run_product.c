@@ -63,7 +63,6 @@ typedef struct product_work {
     exec_range columns;
 } product_work;
 
-static int64_t pieces(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
 /* The result's items of a tile, where NaNs must be the one NaN. */
 static void canonical_tile(const product_work *work, int64_t batch, exec_range rows, exec_range columns)
@@ -136,7 +135,7 @@ static void pack_part(void *context, exec_range range, uint32_t thread)
 {
     (void)thread;
     const product_work *work = context;
-    int64_t panels = pieces(work->columns.end - work->columns.first, EXEC_TILE_COLUMNS), count;
+    int64_t panels = exec_pieces(work->columns.end - work->columns.first, EXEC_TILE_COLUMNS), count;
     for (int64_t unit = range.first; unit < range.end; unit += count) {
         int64_t k = unit / panels * EXEC_DEPTH_BLOCK, first = unit % panels;
         count = exec_smaller(range.end - unit, panels - first);
@@ -146,7 +145,7 @@ static void pack_part(void *context, exec_range range, uint32_t thread)
     }
 }
 
-static int64_t packed_width(const exec_product *call) { return pieces(call->columns, EXEC_TILE_COLUMNS) * EXEC_TILE_COLUMNS; }
+static int64_t packed_width(const exec_product *call) { return exec_up_to(call->columns, EXEC_TILE_COLUMNS); }
 
 static void run_shared(product_work *work, bool packed)
 {
@@ -156,9 +155,9 @@ static void run_shared(product_work *work, bool packed)
     for (work->batch = 0; work->batch < call->batches; work->batch++)
         for (int64_t first = 0; first < call->columns; first += p->chunk) {
             work->columns = (exec_range){first, exec_smaller(call->columns, first + p->chunk)};
-            int64_t panels = pieces(work->columns.end - first, EXEC_TILE_COLUMNS);
+            int64_t panels = exec_pieces(work->columns.end - first, EXEC_TILE_COLUMNS);
             if (!packed) call->packed_first = first, call->packed_width = panels * EXEC_TILE_COLUMNS;
-            if (!packed) exec_run_split(work->run, panels * pieces(call->depth, EXEC_DEPTH_BLOCK), 1,
+            if (!packed) exec_run_split(work->run, panels * exec_pieces(call->depth, EXEC_DEPTH_BLOCK), 1,
                                         PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
             exec_run_split(work->run, p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, work);
         }
@@ -180,7 +179,7 @@ static void pack_product(exec_run *run, const exec_stage *stage, exec_packed *pa
     work.call.b = exec_dense_items(run, b) + (p->call.turned ? p->a_offset : p->b_offset) * base_kinds[p->call.b_kind].bytes;
     work.call.b_packed = packed->items;
     work.call.packed_width = packed_width(&work.call);
-    pack_part(&work, (exec_range){0, work.call.packed_width / EXEC_TILE_COLUMNS * pieces(work.call.depth, EXEC_DEPTH_BLOCK)}, 0);
+    pack_part(&work, (exec_range){0, work.call.packed_width / EXEC_TILE_COLUMNS * exec_pieces(work.call.depth, EXEC_DEPTH_BLOCK)}, 0);
     memcpy(packed->key, p->key, sizeof p->key);
 }
 
@@ -215,7 +214,7 @@ static void run_product(exec_run *run, const exec_stage *stage)
 /* So many equal pieces, each a multiple of `step` (but the last), of an extent; at least one item. */
 static int64_t piece_of(int64_t extent, int64_t count, int64_t step)
 {
-    int64_t piece = pieces(pieces(extent, count), step) * step;
+    int64_t piece = exec_up_to(exec_pieces(extent, count), step);
     return piece < 1 ? 1 : piece;
 }
 
@@ -242,7 +241,7 @@ static bool packs_for_rows(const product *p, int64_t threads, double products, d
 /* The most rows that a thread has of pieces of so many. */
 static int64_t most_rows(int64_t rows, int64_t piece, int64_t threads)
 {
-    int64_t count = pieces(rows, piece), most = 0;
+    int64_t count = exec_pieces(rows, piece), most = 0;
     for (int64_t t = 0; t < threads; t++) {
         int64_t first = count * t / threads, end = count * (t + 1) / threads;
         int64_t own = exec_smaller(rows, end * piece) - exec_smaller(rows, first * piece);
@@ -274,24 +273,24 @@ static void choose_tiles(product *p, int64_t threads, double task)
     bool shared = many && fitting > 0 && !one_a_batch && !call->more_count;
     p->chunk = 0;
     if (shared) {
-        p->chunk = piece_of(columns, pieces(columns, fitting), EXEC_TILE_COLUMNS);
+        p->chunk = piece_of(columns, exec_pieces(columns, fitting), EXEC_TILE_COLUMNS);
         columns = exec_smaller(columns, p->chunk);
-        down = pieces(rows, SHARED_ROWS);
+        down = exec_pieces(rows, SHARED_ROWS);
         if (down % threads != 0 && down < 4 * threads) down += threads - down % threads;
     }
-    across = pieces(columns, EXEC_PACK_COLUMNS);
+    across = exec_pieces(columns, EXEC_PACK_COLUMNS);
     if (!shared && !one_a_batch && threads > 1 && products > 2 * task) {
-        int64_t wanted = pieces(threads, call->batches > 0 ? call->batches : 1);
+        int64_t wanted = exec_pieces(threads, call->batches > 0 ? call->batches : 1);
         double most = products / task;
         if ((double)wanted > most) wanted = (int64_t)most;
         if (splits_rows(p, wanted)) down = wanted;
-        else if (columns >= wanted * EXEC_TILE_COLUMNS) across = pieces(across, wanted) * wanted;
+        else if (columns >= wanted * EXEC_TILE_COLUMNS) across = exec_up_to(across, wanted);
         else down = wanted;
     }
     p->tile_rows = piece_of_rows(rows, down > 0 ? down : 1, threads);
     p->tile_columns = piece_of(columns, across > 0 ? across : 1, across > 1 ? EXEC_TILE_COLUMNS : 1);
-    p->tiles_down = pieces(rows, p->tile_rows);
-    p->tiles_across = pieces(columns, p->tile_columns);
+    p->tiles_down = exec_pieces(rows, p->tile_rows);
+    p->tiles_across = exec_pieces(columns, p->tile_columns);
     p->tile_cost = (double)(p->tile_rows + READ_PRODUCTS) * (double)p->tile_columns * (double)(depth > 0 ? depth : 1) * MULTIPLY_COST + 1;
 }
 
@@ -350,7 +349,7 @@ static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
     if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
     choose_tiles(p, build->threads, build->plan->graph->context->spin ? SPUN_PRODUCTS : TASK_PRODUCTS);
     int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
-    p->workspace_bytes = (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    p->workspace_bytes = base_align_up(bytes);
     p->workspace_at = exec_scratch_take(build, p->workspace_bytes *
                                                    exec_scratch_pieces(build, batches * p->tiles_down * p->tiles_across, 1));
     p->packed_at = exec_scratch_take(build, p->chunk * p->call.depth * exec_product_sum_bytes(&p->call));
@@ -511,7 +510,7 @@ static void place_list(exec_build *build, product *p)
 {
     int64_t pointers = (int64_t)(p->list->register_count * sizeof(char *)), tiles = p->tiles_down * p->tiles_across;
     p->pointers_at = p->list->room_count * p->list->room_bytes;
-    p->piece_bytes = (p->pointers_at + pointers + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    p->piece_bytes = base_align_up(p->pointers_at + pointers);
     p->pieces_at = exec_scratch_take(build, p->piece_bytes * exec_scratch_pieces(build, (p->chunk ? 1 : p->call.batches) * tiles, 1));
 }
 

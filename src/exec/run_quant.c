@@ -36,7 +36,6 @@ typedef struct quant_work {
     int64_t row_groups, column_groups;
 } quant_work;
 
-static int64_t groups_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 /* ---- what is made of x ---- */
 
@@ -89,8 +88,8 @@ static void group_part(void *context, exec_range range, uint32_t thread)
     const quant_work *work = context;
     const exec_quant *call = &work->call;
     const quant *q = work->facts;
-    int64_t width = work->column_groups == 1 ? call->columns : groups_of(call->columns, work->column_groups);
-    width = groups_of(width, EXEC_QUANT_PANEL) * EXEC_QUANT_PANEL;
+    int64_t width = work->column_groups == 1 ? call->columns : exec_pieces(call->columns, work->column_groups);
+    width = exec_up_to(width, EXEC_QUANT_PANEL);
     for (int64_t unit = range.first, count; unit < range.end; unit += count) {
         int64_t down = unit / work->column_groups * EXEC_QUANT_ROWS, across = unit % work->column_groups * width;
         count = call->rows == 1 ? range.end - unit : 1; /* a row takes all of its columns at once */
@@ -107,12 +106,12 @@ static void run_group(quant_work *work)
     exec_quant *call = &work->call;
     int64_t height = exec_smaller(call->rows, EXEC_QUANT_ROWS), width = height > EXEC_QUANT_TILE ? EXEC_QUANT_COLUMNS : EXEC_QUANT_PANEL;
     if (!work->facts->rounds && call->rows > 1) {
-        int64_t tiles = groups_of(call->rows, EXEC_QUANT_TILE);
+        int64_t tiles = exec_pieces(call->rows, EXEC_QUANT_TILE);
         exec_run_split(work->run, tiles, 1, (double)(EXEC_QUANT_TILE * call->depth), pack_part, work);
         call->packed = (const float *)(work->run->scratch + work->facts->packed_at);
     }
-    work->row_groups = groups_of(call->rows, EXEC_QUANT_ROWS);
-    work->column_groups = groups_of(call->columns, width);
+    work->row_groups = exec_pieces(call->rows, EXEC_QUANT_ROWS);
+    work->column_groups = exec_pieces(call->columns, width);
     double cost = (double)(width * call->depth) * ((double)height * MULTIPLY_COST + UNPACK_COST);
     exec_run_split(work->run, work->row_groups * work->column_groups, 1, cost, group_part, work);
 }
@@ -173,7 +172,7 @@ static void run_floats(quant_work *work)
     work->product.b_depth = exec_side_plain(depth, q->w.strides[2]);
     work->product.b_columns = exec_side_plain(columns, q->w.strides[1]);
     double cost = (double)rows * (double)depth * FLOAT_COLUMNS * MULTIPLY_COST;
-    exec_run_split(work->run, groups_of(columns, FLOAT_COLUMNS), 1, cost, float_part, work);
+    exec_run_split(work->run, exec_pieces(columns, FLOAT_COLUMNS), 1, cost, float_part, work);
     if (!alone) move_rows(call, products, result, columns * item, true);
 }
 
@@ -237,7 +236,7 @@ static void take_rows_of_floats(exec_call *call, quant *q)
     q->rows_at = take(call, q->call.rows * q->call.depth, item);
     q->products_at = take(call, q->call.rows * q->call.columns, item);
     q->room_bytes = (room.end > turned.end ? room.end : turned.end) * (int64_t)(item == 8 ? 8 : 4);
-    q->room_bytes = groups_of(q->room_bytes, BASE_ALIGNMENT) * BASE_ALIGNMENT;
+    q->room_bytes = base_align_up(q->room_bytes);
 }
 
 static quant *quant_of(exec_call *call, int64_t depth, int64_t columns, bool rounds)
@@ -251,7 +250,7 @@ static quant *quant_of(exec_call *call, int64_t depth, int64_t columns, bool rou
     q->call.w_row = base_kind_bytes(w->kind, w->strides[w->rank - 2]);
     if (base_kind_is_block(w->kind)) take_rows_of_blocks(call, q);
     else take_rows_of_floats(call, q);
-    int64_t units = groups_of(columns, EXEC_QUANT_PANEL) * groups_of(q->call.rows, EXEC_QUANT_ROWS);
+    int64_t units = exec_pieces(columns, EXEC_QUANT_PANEL) * exec_pieces(q->call.rows, EXEC_QUANT_ROWS);
     q->room_at = exec_scratch_take(call->build, q->room_bytes * exec_scratch_pieces(call->build, units, 1));
     call->stage->run = run_quant;
     call->stage->prepared = q;

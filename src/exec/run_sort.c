@@ -67,7 +67,7 @@ static void order_shared(order_work *work)
 {
     const order *o = work->facts;
     exec_run *run = work->run;
-    int64_t extent = o->call.extent, runs = (extent + o->shared - 1) / o->shared;
+    int64_t extent = o->call.extent, runs = exec_pieces(extent, o->shared);
     exec_pause pause = exec_run_pause(run, 0);
     work->call.kernels = run->kernels;
     work->call.pause = &pause;
@@ -107,8 +107,8 @@ static bool prepare_order(exec_call *call, int64_t axis_number, bool descending,
     exec_ordering sized = o->call; /* the room depends on what is wanted */
     if (positions) sized.positions = &o->lines;
     uint32_t threads = call->build->threads;
-    if (threads > 1 && o->lines == 1 && axis.extent >= SHARED_ITEMS && exec_order_cuts(&sized)) o->shared = (axis.extent + threads - 1) / threads;
-    o->workspace_bytes = ((int64_t)exec_order_bytes(&sized) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    if (threads > 1 && o->lines == 1 && axis.extent >= SHARED_ITEMS && exec_order_cuts(&sized)) o->shared = exec_pieces(axis.extent, threads);
+    o->workspace_bytes = base_align_up((int64_t)exec_order_bytes(&sized));
     o->workspace_at = exec_scratch_take(call->build, o->workspace_bytes * exec_scratch_pieces(call->build, o->lines, 1));
     call->stage->run = run_order;
     call->stage->prepared = o;

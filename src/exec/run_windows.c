@@ -180,7 +180,7 @@ bool exec_window_fold_prepare(exec_call *call, const exec_value *x, const exec_v
     f->lines = line > 0 && line < LINES_ITEMS ? LINES_ITEMS / line : 1;
     if (f->lines > f->down) f->lines = f->down;
     int64_t items = f->last ? f->lines * line : (2 * f->positions + 1) * f->room;
-    f->piece_bytes = (items * width_of(f) + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    f->piece_bytes = base_align_up(items * width_of(f));
     f->piece_at = exec_scratch_take(call->build, f->piece_bytes * exec_scratch_pieces(call->build, x->shape[0] * f->down, 1));
     f->work_at = exec_scratch_take(call->build, sizeof(window_fold_work));
     f->by_image = (exec_images){begin_window_fold, window_fold_images, x->shape[0],

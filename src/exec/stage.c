@@ -52,13 +52,13 @@ uint32_t exec_carried_root(const plan_layout *layout, uint32_t buffer)
 int64_t exec_scratch_take(exec_build *build, int64_t bytes)
 {
     int64_t at = build->scratch;
-    build->scratch += (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    build->scratch += base_align_up(bytes);
     return at;
 }
 
 int64_t exec_scratch_pieces(const exec_build *build, int64_t count, int64_t grain)
 {
-    int64_t ranges = (count + grain - 1) / grain;
+    int64_t ranges = exec_pieces(count, grain);
     return ranges < 1 ? 1 : ranges < build->threads ? ranges : build->threads;
 }
 
@@ -271,7 +271,7 @@ void exec_run_split(exec_run *run, int64_t count, int64_t grain, double unit_cos
     if (parallel && each > count / (run->threads * PARTS_A_THREAD)) each = count / (run->threads * PARTS_A_THREAD);
     each = each < grain ? grain : each / grain * grain;
     split s = {.run = run, .count = count, .each = each, .unit_cost = unit_cost, .part = part, .work = work};
-    int64_t parts = (count + each - 1) / each;
+    int64_t parts = exec_pieces(count, each);
     if (parallel) exec_parallel_for(run->pool, parts, 1, run_ranges, &s);
     else run_ranges(&s, (exec_range){0, parts}, 0);
 }

@@ -58,7 +58,7 @@ static bool add_saved(const wg_plan *plan, plan_layout *layout, plan_donation *d
     for (int64_t i = 0; i < axis; i++) slabs *= layout->shapes[plan->index[donation->node]][i];
     /* Not more than the result's bytes, an item's width and a byte for each of its slabs. */
     donation->flags_at = layout->volumes[positions] * base_kinds[plan_node(plan, positions)->kind].bytes;
-    donation->items_at = donation->flags_at + (slabs + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
+    donation->items_at = donation->flags_at + base_align_up(slabs);
     plan_buffer saved = {.node = donation->node,
                          .place = PLAN_PLACE_ARENA,
                          .alias = WG_NONE,

@@ -28,11 +28,6 @@ typedef struct layering {
     uint32_t *home;         /* [buffer] the block of its first life; block_of is that of its last */
 } layering;
 
-static int64_t lines(int64_t bytes)
-{
-    return (bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT;
-}
-
 /* ---- shapes ---- */
 
 static bool take_lists(layering *l)
@@ -370,7 +365,7 @@ static void add_block(layering *l, uint32_t number)
 {
     const plan_buffer *buffer = &l->layout->buffers[number];
     l->block_of[number] = l->block_count;
-    l->blocks[l->block_count++] = (plan_block){.bytes = lines(buffer->bytes), .first = buffer->first, .last = buffer->last};
+    l->blocks[l->block_count++] = (plan_block){.bytes = base_align_up(buffer->bytes), .first = buffer->first, .last = buffer->last};
 }
 
 /* What computes a value again gives it a block for its further life; the life before ended with its last reader so far. */
@@ -452,7 +447,7 @@ static bool add_scratch(layering *l, wg_error *error)
         if ((layout->scratch[s] = plan->scratch(plan, layout, s, error)) < 0) return false;
         if (layout->scratch[s] > INT64_MAX - BASE_ALIGNMENT)
             return base_fail(error, WG_SIZE, "the scratch of stage %u does not fit in memory", s);
-        if (layout->scratch[s]) l->blocks[l->block_count++] = (plan_block){.bytes = lines(layout->scratch[s]), .first = s, .last = s};
+        if (layout->scratch[s]) l->blocks[l->block_count++] = (plan_block){.bytes = base_align_up(layout->scratch[s]), .first = s, .last = s};
     }
     return true;
 }
@@ -482,7 +477,7 @@ static void place_all(layering *l)
 /* What one stage needs by itself: its arena reads and its writes, in place counted once, and its scratch. */
 static int64_t stage_bytes(const layering *l, uint32_t s, uint32_t *seen)
 {
-    int64_t bytes = lines(l->layout->scratch[s]);
+    int64_t bytes = base_align_up(l->layout->scratch[s]);
     for (const uint32_t *k = reads_of(l, s); k < end_of(l, s); k++) {
         uint32_t number = *k;
         if (l->layout->buffers[number].place != PLAN_PLACE_ARENA || l->block_of[number] == WG_NONE || seen[l->block_of[number]] == s + 1)

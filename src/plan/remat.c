@@ -334,7 +334,7 @@ static void list_values(remat *m)
             uint32_t number = number_of(m, stage->writes[w].node);
             const plan_buffer *buffer = &m->layout->buffers[number];
             if (buffer->place != PLAN_PLACE_ARENA) continue;
-            m->values[number] = (value){s, w, (buffer->bytes + BASE_ALIGNMENT - 1) / BASE_ALIGNMENT * BASE_ALIGNMENT,
+            m->values[number] = (value){s, w, base_align_up(buffer->bytes),
                                         plan->lasts[plan->index[buffer->node]]};
         }
     }
