@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+
 /* ---- what a block is made of ---- */
 
 /* NaN of a scale is the one NaN, so products with it need no further care. */
@@ -40,10 +42,7 @@ static void fifth_bits(const uint8_t *bits, int8_t *q)
 /* 2^(e - 128). */
 static float power_of(uint8_t e)
 {
-    uint32_t bits = e < 2 ? (uint32_t)0x200000 << e : (uint32_t)(e - 1) << 23;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return base_f32_of_bits(e < 2 ? (uint32_t)0x200000 << e : (uint32_t)(e - 1) << 23);
 }
 
 /* The eight scales and minima of 6 bits of q4_k and q5_k. */

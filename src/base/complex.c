@@ -2,8 +2,8 @@
 #include "base/complex.h"
 
 #include <stdint.h>
-#include <string.h>
 
+#include "base/bits.h"
 #include "base/fma.h"
 #include "base/scalar.h"
 
@@ -34,14 +34,12 @@ static wg_complex128 turned_back(wg_complex128 z) { return of_parts(z.im, -z.re)
 /* floor(log2 |x|) of a finite x that is not 0. */
 static int exponent_of(double x)
 {
-    uint64_t bits;
     int added = 0;
     if (magnitude_of(x) < 0x1p-1022) {
         x *= 0x1p64;
         added = 64;
     }
-    memcpy(&bits, &x, sizeof bits);
-    return (int)(bits >> 52 & 0x7FF) - 1023 - added;
+    return (int)(base_bits_of_f64(x) >> 52 & 0x7FF) - 1023 - added;
 }
 
 /* x 2^n for |n| <= 2400, in three steps that neither overflow nor underflow before the result does. */
@@ -49,10 +47,7 @@ static double scaled(double x, int n)
 {
     for (int steps = 3; steps; steps--) {
         int part = n / steps;
-        uint64_t bits = (uint64_t)(part + 1023) << 52;
-        double power;
-        memcpy(&power, &bits, sizeof power);
-        x *= power;
+        x *= base_f64_of_bits((uint64_t)(part + 1023) << 52);
         n -= part;
     }
     return x;

@@ -7,6 +7,7 @@
  * both round to the same float, that is the answer, else whole numbers of any length decide. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/text.h"
 
 /* ---- formats ---- */
@@ -42,21 +43,12 @@ static void decode(layout format, uint64_t bits, uint64_t *significand, int *exp
 /* The double of a magnitude's encoding: exact. */
 static double value_of_bits(layout format, uint64_t bits)
 {
-    uint64_t wide;
-    if (bits == infinity_bits(format)) wide = 0x7FF0000000000000;
-    else if (format.fraction_bits == 52) wide = bits;
-    else {
-        uint64_t significand;
-        int exponent;
-        decode(format, bits, &significand, &exponent);
-        uint64_t scale_bits = (uint64_t)(exponent + 1023) << 52;
-        double scale;
-        memcpy(&scale, &scale_bits, sizeof scale);
-        return (double)significand * scale;
-    }
-    double value;
-    memcpy(&value, &wide, sizeof value);
-    return value;
+    if (bits == infinity_bits(format)) return base_f64_of_bits(0x7FF0000000000000);
+    if (format.fraction_bits == 52) return base_f64_of_bits(bits);
+    uint64_t significand;
+    int exponent;
+    decode(format, bits, &significand, &exponent);
+    return (double)significand * base_f64_of_bits((uint64_t)(exponent + 1023) << 52);
 }
 
 /* ---- powers of ten ---- */
@@ -167,29 +159,23 @@ static void put_decimal(base_string *string, const char *digits, int count, int 
 /* The encoding of |value|, which is a value of the format or is rounded to it. */
 static uint64_t encoding(wg_kind kind, double value)
 {
-    uint64_t bits;
-    float narrowed = (float)value;
-    uint32_t narrowed_bits;
-    memcpy(&bits, &value, sizeof bits);
-    memcpy(&narrowed_bits, &narrowed, sizeof narrowed_bits);
     switch (kind) {
     case WG_KIND_F16: return base_f16_from_f64(value) & 0x7FFF;
     case WG_KIND_BF16: return base_bf16_from_f64(value) & 0x7FFF;
-    case WG_KIND_F32: return narrowed_bits & 0x7FFFFFFF;
-    default: return bits & 0x7FFFFFFFFFFFFFFF;
+    case WG_KIND_F32: return base_bits_of_f32((float)value) & 0x7FFFFFFF;
+    default: return base_bits_of_f64(value) & 0x7FFFFFFFFFFFFFFF;
     }
 }
 
 void base_string_float(base_string *string, wg_kind kind, double value)
 {
     layout format = layout_of(kind);
-    uint64_t sign, bits = encoding(kind, value);
-    memcpy(&sign, &value, sizeof sign);
+    uint64_t bits = encoding(kind, value);
     if (value != value) {
         base_string_puts(string, "nan");
         return;
     }
-    if (sign >> 63) base_string_put(string, "-", 1);
+    if (base_bits_of_f64(value) >> 63) base_string_put(string, "-", 1);
     if (bits == 0) base_string_put(string, "0", 1);
     else if (bits == infinity_bits(format)) base_string_put(string, "inf", 3);
     else {

@@ -2,7 +2,8 @@
 #include "base/fma.h"
 
 #include <stdint.h>
-#include <string.h>
+
+#include "base/bits.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -17,20 +18,6 @@ bool base_has_fma(void)
 #endif
 }
 
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* The product of two floats is exact in f64. The sum is rounded to odd there (S. Boldo, G. Melquiond, "Emulation of FMA and correctly
  * rounded sums: proved algorithms using rounding to odd", 2008), after which rounding to f32 is as if from the exact sum. */
 float base_fma_f32(float a, float b, float c)
@@ -40,8 +27,8 @@ float base_fma_f32(float a, float b, float c)
     double c_part = sum - product;
     double error = (product - (sum - c_part)) + (c - c_part);
     if (sum - sum == 0 && error != 0) {
-        uint64_t bits = bits_of(sum);
-        if (!(bits & 1)) sum = double_of((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+        uint64_t bits = base_bits_of_f64(sum);
+        if (!(bits & 1)) sum = base_f64_of_bits((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
     }
     return (float)sum;
 }
@@ -69,7 +56,7 @@ static void normalise(term *t)
 /* A finite nonzero double as an integer below 2^53 and a power of two. */
 static term unpack(double x)
 {
-    uint64_t bits = bits_of(x);
+    uint64_t bits = base_bits_of_f64(x);
     int exponent = (int)(bits >> 52 & 0x7ff);
     uint64_t fraction = bits & 0xfffffffffffff;
     return (term){exponent ? fraction | 1ull << 52 : fraction, exponent ? exponent - 1075 : -1074, bits >> 63};
@@ -97,9 +84,9 @@ static double pack(term t)
     int exponent = t.exponent + drop;
     uint64_t sign = (uint64_t)t.negative << 63;
     if (kept >> 53) kept >>= 1, exponent++;
-    if (!(kept >> 52)) return double_of(sign | kept); /* subnormal: the exponent is -1074 */
-    if (exponent + 1075 >= 0x7ff) return double_of(sign | 0x7ffull << 52);
-    return double_of(sign | (uint64_t)(exponent + 1075) << 52 | (kept & 0xfffffffffffff));
+    if (!(kept >> 52)) return base_f64_of_bits(sign | kept); /* subnormal: the exponent is -1074 */
+    if (exponent + 1075 >= 0x7ff) return base_f64_of_bits(sign | 0x7ffull << 52);
+    return base_f64_of_bits(sign | (uint64_t)(exponent + 1075) << 52 | (kept & 0xfffffffffffff));
 }
 
 /* The product is an exact 106-bit integer. Both terms stand in 127 bits with their top bits aligned; the smaller one loses bits only when

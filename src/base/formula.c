@@ -3,7 +3,7 @@
  * Recording: the text of the formulas run on numbers of steps in place of numbers. */
 #include "base/formula.h"
 
-#include <string.h>
+#include "base/bits.h"
 
 #define NO_STEP UINT16_MAX
 
@@ -78,21 +78,6 @@ __attribute__((noinline)) static uint16_t record_3(recorder *r, unsigned what, u
     return record(r, (base_operation)(what & 0xff), (wg_kind)(what >> 8), a, b, c, 0);
 }
 
-static uint64_t bits_of_f64(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static uint64_t bits_of_f32(double x)
-{
-    float narrow = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
-}
-
 #define FORMULA_PREFIX record
 #define RECORD_KIND_f64 WG_KIND_F64
 #define RECORD_KIND_f32 WG_KIND_F32
@@ -105,7 +90,7 @@ static uint64_t bits_of_f32(double x)
 #define STEP1(type, operation, x) ((type){record_1(recording, WHAT(operation, KIND_HERE), (x).step)})
 #define STEP2(type, operation, x, y) ((type){record_2(recording, WHAT(operation, KIND_HERE), (x).step, (y).step)})
 #define STEP3(type, operation, x, y, z) ((type){record_3(recording, WHAT(operation, KIND_HERE), (x).step, (y).step, (z).step)})
-#define C(x) ((F){record_constant(recording, WHAT(CONSTANT_F, KIND_HERE), RECORD_BY(bits_of, FORMULA_KIND)(x))})
+#define C(x) ((F){record_constant(recording, WHAT(CONSTANT_F, KIND_HERE), RECORD_BY(base_bits_of, FORMULA_KIND)(x))})
 #define UC(x) ((U){record_constant(recording, WHAT(CONSTANT_U, KIND_HERE), (uint64_t)(x))})
 #define ADD(x, y) STEP2(F, ADD, x, y)
 #define SUB(x, y) STEP2(F, SUB, x, y)

@@ -7,6 +7,8 @@
  *   FORMULA_FMA_F32(a, b, c), FORMULA_FMA_F64(a, b, c)
  *
  * which it undefines. Compile with -ffp-contract=off. */
+#include "base/bits.h"
+
 #define SCALAR_JOIN(prefix, name) prefix##_##name
 #define SCALAR_NAME(prefix, name) SCALAR_JOIN(prefix, name)
 #define SCALAR(name) SCALAR_NAME(FORMULA_PREFIX, name)
@@ -19,33 +21,10 @@ typedef float SCALAR(float_f32);
 typedef uint32_t SCALAR(unsigned_f32);
 typedef bool SCALAR(mask_f32);
 
-SCALAR_FUNCTION uint64_t SCALAR(bits_f64)(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-SCALAR_FUNCTION double SCALAR(from_bits_f64)(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-SCALAR_FUNCTION uint32_t SCALAR(bits_f32)(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-SCALAR_FUNCTION float SCALAR(from_bits_f32)(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+SCALAR_FUNCTION uint64_t SCALAR(bits_f64)(double x) { return base_bits_of_f64(x); }
+SCALAR_FUNCTION double SCALAR(from_bits_f64)(uint64_t bits) { return base_f64_of_bits(bits); }
+SCALAR_FUNCTION uint32_t SCALAR(bits_f32)(float x) { return base_bits_of_f32(x); }
+SCALAR_FUNCTION float SCALAR(from_bits_f32)(uint32_t bits) { return base_f32_of_bits(bits); }
 
 SCALAR_FUNCTION double SCALAR(fma_f64)(double a, double b, double c) { return FORMULA_FMA_F64(a, b, c); }
 SCALAR_FUNCTION float SCALAR(fma_f32)(float a, float b, float c) { return FORMULA_FMA_F32(a, b, c); }

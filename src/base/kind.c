@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/checked.h"
 
 const base_kind_facts base_kinds[WG_KIND_COUNT] = {
@@ -38,47 +39,26 @@ int64_t wg_kind_block(wg_kind kind)
 
 /* ---- narrow floats ---- */
 
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t bits_of_double(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double double_of_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 float base_f16_to_f32(uint16_t bits)
 {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 0x3FF;
-    if (exponent == 31) return float_of_bits(fraction ? 0x7FC00000 : sign | 0x7F800000);
+    if (exponent == 31) return base_f32_of_bits(fraction ? 0x7FC00000 : sign | 0x7F800000);
     if (exponent == 0) {
         float magnitude = (float)fraction * 0x1p-24f;
         return sign ? -magnitude : magnitude;
     }
-    return float_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+    return base_f32_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
 }
 
 float base_bf16_to_f32(uint16_t bits)
 {
-    return float_of_bits((bits & 0x7FFF) > 0x7F80 ? 0x7FC00000 : (uint32_t)bits << 16);
+    return base_f32_of_bits((bits & 0x7FFF) > 0x7F80 ? 0x7FC00000 : (uint32_t)bits << 16);
 }
 
 /* A double to the 16-bit format with these bits of fraction and this exponent bias: one rounding, ties to even. */
 static uint16_t narrow(double value, int fraction_bits, int bias)
 {
-    uint64_t bits = bits_of_double(value), fraction = bits & 0xFFFFFFFFFFFFF;
+    uint64_t bits = base_bits_of_f64(value), fraction = bits & 0xFFFFFFFFFFFFF;
     uint32_t sign = (uint32_t)(bits >> 48) & 0x8000, infinity = (uint32_t)(2 * bias + 1) << fraction_bits;
     int biased = (int)(bits >> 52 & 0x7FF), exponent = biased - 1023;
     if (biased == 0x7FF && fraction) return (uint16_t)(infinity | 1u << (fraction_bits - 1));
@@ -102,8 +82,7 @@ uint16_t base_f16_from_f32(float value) { return narrow((double)value, 10, 15); 
 
 uint16_t base_bf16_from_f32(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    uint32_t bits = base_bits_of_f32(value);
     if ((bits & 0x7FFFFFFF) > 0x7F800000) return 0x7FC0;
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
@@ -139,8 +118,8 @@ static double widen(wg_kind kind, uint64_t bits)
     switch (kind) {
     case WG_KIND_F16: return (double)base_f16_to_f32((uint16_t)bits);
     case WG_KIND_BF16: return (double)base_bf16_to_f32((uint16_t)bits);
-    case WG_KIND_F32: return (double)float_of_bits((uint32_t)bits);
-    default: return double_of_bits(bits);
+    case WG_KIND_F32: return (double)base_f32_of_bits((uint32_t)bits);
+    default: return base_f64_of_bits(bits);
     }
 }
 
@@ -161,12 +140,12 @@ base_number base_number_load(wg_kind kind, const void *items, int64_t index)
 
 static float float_of_double(double value)
 {
-    return value != value ? float_of_bits(0x7FC00000) : (float)value;
+    return value != value ? base_f32_of_bits(0x7FC00000) : (float)value;
 }
 
 static double canonical(double value)
 {
-    return value != value ? double_of_bits(0x7FF8000000000000) : value;
+    return value != value ? base_f64_of_bits(0x7FF8000000000000) : value;
 }
 
 void base_number_store(wg_kind kind, void *items, int64_t index, base_number value)
@@ -184,7 +163,7 @@ void base_number_store(wg_kind kind, void *items, int64_t index, base_number val
     case WG_KIND_BOOL: bits = value.u != 0; break;
     case WG_KIND_F16: bits = base_f16_from_f64(value.d); break;
     case WG_KIND_BF16: bits = base_bf16_from_f64(value.d); break;
-    case WG_KIND_F64: bits = bits_of_double(canonical(value.d)); break;
+    case WG_KIND_F64: bits = base_bits_of_f64(canonical(value.d)); break;
     case WG_KIND_F32:
         memcpy(&word, &(float){float_of_double(value.d)}, sizeof word);
         bits = word;
@@ -216,7 +195,7 @@ typedef struct integer {
 static integer integer_of_double(double value)
 {
     if (value != value) return (integer){0};
-    uint64_t bits = bits_of_double(value);
+    uint64_t bits = base_bits_of_f64(value);
     integer result = {.negative = bits >> 63};
     int exponent = (int)(bits >> 52 & 0x7FF) - 1023;
     uint64_t significand = (bits & 0xFFFFFFFFFFFFF) | 1ull << 52;

@@ -2,8 +2,8 @@
 #include "base/scalar.h"
 
 #include <stdbool.h>
-#include <string.h>
 
+#include "base/bits.h"
 #include "base/fma.h"
 #include "base/formula.h"
 
@@ -51,24 +51,10 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* A finite nonzero double as an integer below 2^53 times 2^exponent. */
 static uint64_t unpack(double x, int *exponent)
 {
-    uint64_t bits = bits_of(x), fraction = bits & 0xfffffffffffff;
+    uint64_t bits = base_bits_of_f64(x), fraction = bits & 0xfffffffffffff;
     int biased = (int)(bits >> 52 & 0x7ff);
     *exponent = biased ? biased - 1075 : -1074;
     return biased ? fraction | 1ull << 52 : fraction;
@@ -76,7 +62,7 @@ static uint64_t unpack(double x, int *exponent)
 
 static double power_of_two(int exponent)
 {
-    return double_of((uint64_t)(exponent + 1023) << 52);
+    return base_f64_of_bits((uint64_t)(exponent + 1023) << 52);
 }
 
 /* ---- arguments of circular functions far from 0 -------------------------------------------------------------------------- */
@@ -175,12 +161,12 @@ static double canonical(double x)
 
 static bool is_negative(double x)
 {
-    return bits_of(x) >> 63;
+    return base_bits_of_f64(x) >> 63;
 }
 
 static double with_sign(double magnitude, double sign)
 {
-    return double_of((bits_of(magnitude) & ~(1ull << 63)) | (bits_of(sign) & 1ull << 63));
+    return base_f64_of_bits((base_bits_of_f64(magnitude) & ~(1ull << 63)) | (base_bits_of_f64(sign) & 1ull << 63));
 }
 
 double base_sqrt_f64(double x) { return canonical(__builtin_sqrt(x)); }

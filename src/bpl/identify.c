@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "bpl/evaluate.h"
 #include "bpl/kinds.h"
 #include "bpl/whole.h"
@@ -59,10 +60,9 @@ static void table_add(met_table *table, uint64_t hash, int64_t number)
 
 static int64_t ordered_bits(double number)
 {
-    int64_t bits;
     if (number == 0) number = 0; /* -0 */
     if (isnan(number)) return INT64_MAX;
-    memcpy(&bits, &number, sizeof bits);
+    int64_t bits = (int64_t)base_bits_of_f64(number);
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 

@@ -4,6 +4,7 @@
  * and in functions that are not rational, they are taken as floats. Without GMP every one of them is refused. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "bpl/kinds.h"
 
 #if !HAVE_GMP
@@ -98,12 +99,9 @@ static bool is_whole(mpq_srcptr number)
 /* The nearest double: of the quotient that mpq_get_d cuts off and the one beyond it. */
 static double nearest(mpq_srcptr number)
 {
-    double cut = mpq_get_d(number), beyond;
+    double cut = mpq_get_d(number);
     if (cut - cut != 0) return cut;
-    int64_t bits;
-    memcpy(&bits, &cut, sizeof bits);
-    bits++;
-    memcpy(&beyond, &bits, sizeof beyond);
+    double beyond = base_f64_of_bits(base_bits_of_f64(cut) + 1);
     if (cut == 0) beyond = mpq_sgn(number) < 0 ? -0x1p-1074 : 0x1p-1074;
     if (beyond - beyond != 0) return cut;
     mpq_t low, high;
@@ -116,7 +114,7 @@ static double nearest(mpq_srcptr number)
     mpq_abs(high, high);
     int order = mpq_cmp(low, high);
     mpq_clears(low, high, NULL);
-    return order > 0 || (order == 0 && !(bits & 1)) ? beyond : cut;
+    return order > 0 || (order == 0 && base_bits_of_f64(cut) & 1) ? beyond : cut;
 }
 
 bool bpl_rational_read(bpl_session *session, const bpl_rational *rational, double *number, int64_t *integer, bool *exact)

@@ -2,8 +2,7 @@
  *
  * The rules of + - × ÷ | and of the small steps ≤ ≥ ⊼ ⊽ on one argument. Integers of a kind wrap in it; / by zero and infinities are IEEE's, but
  * for what Mathish makes of 0÷0. */
-#include <string.h>
-
+#include "base/bits.h"
 #include "bpl/kinds.h"
 
 /* ---- one argument --------------------------------------------------------------------------------------------------------------------------- */
@@ -199,9 +198,7 @@ static wg_array *vanished(wg_array *rest)
 static bool is_power_of_two(double modulus)
 {
     double size = modulus < 0 ? -modulus : modulus;
-    int64_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    return size >= 0x1p-60 && size <= 0x1p60 && !(bits & 0xfffffffffffff);
+    return size >= 0x1p-60 && size <= 0x1p60 && !(base_bits_of_f64(size) & 0xfffffffffffff);
 }
 
 static wg_array *residue_of_power(bpl_session *session, wg_array *modulus, wg_array *z)

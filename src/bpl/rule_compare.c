@@ -2,8 +2,7 @@
  *
  * The rules of comparisons and of logic. Comparisons of f64 are tolerant: a number that is known makes a bound of its own, so that one
  * comparison with it serves. */
-#include <string.h>
-
+#include "base/bits.h"
 #include "bpl/kinds.h"
 
 static bpl_number truth(wg_array *array)
@@ -25,11 +24,8 @@ static bpl_number constant(bpl_session *session, wg_array *a, wg_array *b, bool 
 /* The neighbour of a positive finite number, up or down. */
 static double neighbour(double size, bool up)
 {
-    int64_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    bits += up ? 1 : -1;
-    memcpy(&size, &bits, sizeof size);
-    return size;
+    uint64_t bits = base_bits_of_f64(size);
+    return base_f64_of_bits(up ? bits + 1 : bits - 1);
 }
 
 /* The number furthest from c, up or down, that is still near it: at c / (1 - tolerance) or c × (1 - tolerance), but for the last bits. */

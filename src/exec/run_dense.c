@@ -159,20 +159,5 @@ static bool prepare_dense(exec_call *call)
     return true;
 }
 
-#define HOST(Name) \
-    bool exec_call_##Name(exec_call *call) { return prepare_dense(call); }
-
-HOST(Solve)
-HOST(SolveTriangle)
-HOST(LeastSquares)
-HOST(Cholesky)
-HOST(QrQ)
-HOST(QrR)
-HOST(Determinant)
-HOST(LogDeterminant)
-HOST(DetSign)
-HOST(SvdU)
-HOST(SvdS)
-HOST(SvdV)
-HOST(EighValues)
-HOST(EighVectors)
+#define DENSE(row, task) bool exec_call_##row(exec_call *call) { return prepare_dense(call); }
+#include "graph/dense.def"

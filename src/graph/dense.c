@@ -4,20 +4,8 @@
 static base_lapack_task task_of(wg_op op)
 {
     static const uint8_t tasks[WG_OP_COUNT] = {
-        [WG_OP_Solve] = BASE_LAPACK_SOLVE,
-        [WG_OP_SolveTriangle] = BASE_LAPACK_SOLVE_TRIANGLE,
-        [WG_OP_LeastSquares] = BASE_LAPACK_LEAST_SQUARES,
-        [WG_OP_Cholesky] = BASE_LAPACK_CHOLESKY,
-        [WG_OP_QrQ] = BASE_LAPACK_QR_Q,
-        [WG_OP_QrR] = BASE_LAPACK_QR_R,
-        [WG_OP_Determinant] = BASE_LAPACK_DETERMINANT,
-        [WG_OP_LogDeterminant] = BASE_LAPACK_LOG_DETERMINANT,
-        [WG_OP_DetSign] = BASE_LAPACK_DETERMINANT_SIGN,
-        [WG_OP_SvdU] = BASE_LAPACK_SVD_U,
-        [WG_OP_SvdS] = BASE_LAPACK_SVD_S,
-        [WG_OP_SvdV] = BASE_LAPACK_SVD_V,
-        [WG_OP_EighValues] = BASE_LAPACK_EIGH_VALUES,
-        [WG_OP_EighVectors] = BASE_LAPACK_EIGH_VECTORS,
+#define DENSE(row, task) [WG_OP_##row] = BASE_LAPACK_##task,
+#include "graph/dense.def"
     };
     return (base_lapack_task)tasks[op];
 }

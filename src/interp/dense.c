@@ -27,20 +27,5 @@ static bool each_matrix(const interp_row_call *call)
     return !fault || graph_fail_matrix(call->error, item, fault);
 }
 
-#define HOST(Name) \
-    bool interp_##Name(const interp_row_call *call) { return each_matrix(call); }
-
-HOST(Solve)
-HOST(SolveTriangle)
-HOST(LeastSquares)
-HOST(Cholesky)
-HOST(QrQ)
-HOST(QrR)
-HOST(Determinant)
-HOST(LogDeterminant)
-HOST(DetSign)
-HOST(SvdU)
-HOST(SvdS)
-HOST(SvdV)
-HOST(EighValues)
-HOST(EighVectors)
+#define DENSE(row, task) bool interp_##row(const interp_row_call *call) { return each_matrix(call); }
+#include "graph/dense.def"

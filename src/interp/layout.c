@@ -109,9 +109,7 @@ bool interp_Reverse(const interp_row_call *call)
 /* The value of a REAL attribute as an item of a kind. */
 static void real_item(wg_kind kind, int64_t bits, void *item)
 {
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    base_number_store(kind, item, 0, base_number_from_double(kind, real));
+    base_number_store(kind, item, 0, base_number_from_double(kind, graph_real(bits)));
 }
 
 bool interp_Pad(const interp_row_call *call)

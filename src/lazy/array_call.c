@@ -381,9 +381,3 @@ int64_t lazy_word(wg_lazy *lazy, const char *call, const char *type, const char 
     return -1;
 }
 
-int64_t lazy_real(double number)
-{
-    int64_t bits = 0x7ff8000000000000; /* one NaN */
-    if (number == number) memcpy(&bits, &number, sizeof bits);
-    return bits;
-}

@@ -51,8 +51,6 @@ wg_array *lazy_number(wg_lazy *lazy, wg_kind kind, double number, const char *ca
 bool lazy_agree(wg_lazy *lazy, const char *call, wg_array **operands, uint32_t count);
 /* The value of a word of a choice of ops.def, FOLDING and so on. WG_ARGUMENT, -1. */
 int64_t lazy_word(wg_lazy *lazy, const char *call, const char *type, const char *word);
-/* A REAL attribute. */
-int64_t lazy_real(double number);
 /* WG_KIND where a is of no float kind. */
 bool lazy_wants_floats(const wg_array *a, const char *call);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/checked.h"
 #include "base/hash.h"
 
@@ -299,17 +300,8 @@ bool model_gguf_number(const model_gguf_value *value, double *number)
 {
     int64_t whole;
     if (!value || value->array) return false;
-    if (value->type == MODEL_GGUF_F32) {
-        uint32_t bits = (uint32_t)number_at(value->items, 4);
-        float single;
-        memcpy(&single, &bits, sizeof single);
-        return *number = single, true;
-    }
-    if (value->type == MODEL_GGUF_F64) {
-        uint64_t bits = number_at(value->items, 8);
-        memcpy(number, &bits, sizeof *number);
-        return true;
-    }
+    if (value->type == MODEL_GGUF_F32) return *number = base_f32_of_bits((uint32_t)number_at(value->items, 4)), true;
+    if (value->type == MODEL_GGUF_F64) return *number = base_f64_of_bits(number_at(value->items, 8)), true;
     if (!model_gguf_integer(value, &whole)) return false;
     return *number = (double)whole, true;
 }

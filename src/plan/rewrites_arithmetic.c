@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Rules of elementwise rows. What they answer is equal bit for bit: of floats NaN is one value, and zeros have signs. */
-#include <string.h>
-
+#include "base/bits.h"
 #include "plan/rewriter.h"
 #include "wengert/run.h"
 
@@ -151,9 +150,7 @@ uint32_t plan_rewrite_div_power_of_two(rewriter *r, const uint32_t *at)
     wg_kind kind = kind_of(r, at[B]);
     if (!payload || !base_kind_is_float(kind)) return WG_NONE;
     double divisor = base_number_load(kind, payload->tensor->data, 0).d;
-    uint64_t bits;
-    memcpy(&bits, &divisor, sizeof bits);
-    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1), exponent = bits >> 52 & 0x7ff;
+    uint64_t bits = base_bits_of_f64(divisor), fraction = bits & (((uint64_t)1 << 52) - 1), exponent = bits >> 52 & 0x7ff;
     if (fraction || exponent < 2 || exponent > 0x7fd - 1) return WG_NONE;
     base_number reciprocal = {.d = 1 / divisor}, item;
     wg_size shape[WG_MAX_RANK];

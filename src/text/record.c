@@ -346,13 +346,6 @@ static bool read_arguments(text_reader *reader, const signature *s, text_argumen
 
 /* ---- rows ---- */
 
-static int64_t real_bits(double number)
-{
-    int64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return number != number ? 0x7ff8000000000000 : bits; /* one NaN */
-}
-
 /* The arguments of a row as wg_record takes them. */
 static bool flatten(text_reader *reader, text_token token, wg_op op, const signature *s, const text_argument *arguments, wg_size *flat,
                     uint32_t *used)
@@ -367,7 +360,7 @@ static bool flatten(text_reader *reader, text_token token, wg_op op, const signa
         if (!argument->given) flat[(*used)++] = (wg_size){s->row[i].silent, 0};
         else if (list) flat[(*used)++] = (wg_size){argument->count, 0};
         else if (type == GRAPH_AXIS || type == GRAPH_SIZE) flat[(*used)++] = argument->sizes[0];
-        else flat[(*used)++] = (wg_size){type == GRAPH_REAL ? real_bits(argument->real) : argument->number, 0};
+        else flat[(*used)++] = (wg_size){type == GRAPH_REAL ? graph_real_bits(argument->real) : argument->number, 0};
         for (uint32_t j = 0; list && j < argument->count; j++) flat[(*used)++] = argument->sizes[j];
     }
     return true;
