@@ -239,7 +239,7 @@ static bool open_draft(generation *g, int *code)
     const char *path = tool_value(g->call, "draft");
     if (!path) return true;
     if (!(g->draft_spec = wg_model_spec_open(NULL, path, &g->error))) return false;
-    if (!language_runner(g->call, g->draft_spec, &g->draft, code)) return false;
+    if (!language_runner(g->call, g->draft_spec, 0, &g->draft, code)) return false;
     *code = -1;
     if (wg_runner_vocabulary(g->draft) == wg_runner_vocabulary(g->runner)) return true;
     return base_fail(&g->error, WG_ARGUMENT, "the draft's vocabulary is %lld and the model's %lld: they must be the same", (long long)wg_runner_vocabulary(g->draft),
@@ -264,7 +264,7 @@ bool generation_open(generation *g, const tool_call *call, int *code)
     *code = -1;
     if (!(g->spec = language_spec(call, model, &g->error))) return false;
     if (!(g->tokenizer = wg_tokenizer_open(NULL, vocabulary ? vocabulary : model, &g->error))) return false;
-    if (!language_runner(call, g->spec, &g->runner, code)) return false;
+    if (!language_runner(call, g->spec, 0, &g->runner, code)) return false;
     *code = -1;
     if ((int64_t)wg_tokenizer_count(g->tokenizer) > wg_runner_vocabulary(g->runner) + 1024)
         return base_fail(&g->error, WG_ARGUMENT, "the vocabulary has %u tokens and the model %lld: they do not belong together", wg_tokenizer_count(g->tokenizer),

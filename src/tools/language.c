@@ -56,12 +56,14 @@ wg_model_spec *language_spec(const tool_call *call, const char *path, wg_error *
 
 /* ---- runners and samplers ---- */
 
-bool language_runner(const tool_call *call, wg_model_spec *spec, wg_runner **runner, int *code)
+bool language_runner(const tool_call *call, wg_model_spec *spec, int64_t ctx, wg_runner **runner, int *code)
 {
     wg_error error = {.code = WG_OK};
     wg_runner_options options = {.size = sizeof options, .q8_activation = tool_value(call, "q8-activation") != NULL};
     *code = TOOL_USAGE;
-    if (!tool_integer(call, "ctx", 1, INT32_MAX, 0, &options.ctx) || !tool_integer(call, "rows", 1, 65536, 0, &options.chunk) || !read_cache(call, &options.cache)) return false;
+    if (!tool_integer(call, "ctx", 1, INT32_MAX, ctx, &options.ctx) || !tool_integer(call, "rows", 1, 65536, 0, &options.chunk) ||
+        !read_cache(call, &options.cache))
+        return false;
     *runner = wg_runner_new(spec, &options, &error);
     if (*runner) return true;
     *code = tool_fail(call, &error);

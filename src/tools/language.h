@@ -12,8 +12,9 @@
 wg_model_spec *language_spec(const tool_call *call, const char *path, wg_error *error);
 /* The cut that --cut, --ctx, --rows, --length, --cache and --q8-activation name. False: printed as wrong usage. */
 bool language_cut(const tool_call *call, wg_model_cut *cut);
-/* A runner by --ctx, --rows, --cache, --q8-activation. False: printed (*code says how). */
-bool language_runner(const tool_call *call, wg_model_spec *spec, wg_runner **runner, int *code);
+/* A runner by --ctx, --rows, --cache, --q8-activation; ctx is the first where it is not given, 0: the trained length, or what fits in memory.
+ * False: printed (*code says how). */
+bool language_runner(const tool_call *call, wg_model_spec *spec, int64_t ctx, wg_runner **runner, int *code);
 /* The sampler of the flags of sampler.def; false: printed as wrong usage. */
 bool language_sampler(const tool_call *call, wg_sampler *sampler);
 /* Token ids of a list separated by commas, owned (free). False: printed as wrong usage. */

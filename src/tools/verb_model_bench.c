@@ -253,7 +253,7 @@ int verb_model_bench(const tool_call *call)
     wg_model_spec *spec = language_spec(call, call->words[0], &error);
     wg_runner *runner = NULL;
     if (!spec) code = tool_fail(call, &error);
-    else if (language_runner(call, spec, &runner, &code)) {
+    else if (language_runner(call, spec, 0, &runner, &code)) {
         row rows[TESTS];
         if (!measure(call, spec, runner, &s, threads, &error)) code = tool_fail(call, &error);
         else {

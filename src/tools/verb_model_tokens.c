@@ -176,7 +176,7 @@ int verb_model_logits(const tool_call *call)
     wg_model_spec *spec = language_spec(call, call->words[0], &error);
     wg_runner *runner = NULL;
     if (!spec) code = tool_fail(call, &error);
-    else if (language_runner(call, spec, &runner, &code)) {
+    else if (language_runner(call, spec, (int64_t)count, &runner, &code)) { /* frequencies that follow ctx are those of just these tokens */
         const float *logits = wg_runner_feed(runner, tokens, (int64_t)count, (int64_t)count, &error);
         code = logits ? print_logits(call, logits, count, wg_runner_vocabulary(runner)) : tool_fail(call, &error);
     }

@@ -56,6 +56,11 @@ def logits():
         off = max(abs(a - float.fromhex(b)) for a, b in zip(rows[position], wanted))
         report.check(off < 1e-4, f"logits of position {position} are off by {off}")
     refused(1, "logits", TIED, "--tokens", "5,999", mentions="999")
+    # Frequencies that follow ctx are by themselves those of the tokens that are given.
+    scaled = MODELS / "phi3" / "longrope-partial"
+    several = good("logits", scaled, "--tokens", "5,9,12", "--json")
+    report.check(several == good("logits", scaled, "--tokens", "5,9,12", "--json", "--ctx", 8) != good("logits", scaled, "--tokens", "5,9,12", "--json", "--ctx", 128),
+                 "logits without --ctx are not those of a short context")
 
 
 def answer(*words):
