@@ -22,9 +22,7 @@
 #define SPUN_PRODUCTS 1e5      /* the same where threads spin for work */
 #define SHARED_CACHE (1 << 20) /* bytes of b that each thread may read: more than the second cache keeps is read from memory that all share */
 #define EVEN_LOSS 0.02         /* of rows that a thread may have more than its part, for the sake of whole tiles */
-#define ROWS_A_THREAD 24       /* of fewer the tiles are slower, more than is won */
-#define ROWS_OF_PROGRAM 16     /* but where the steps of a program on parts of rows, each for itself, would cost more */
-#define LONG_PROGRAM 8         /* steps */
+#define ROWS_A_THREAD 16       /* of fewer the tiles are slower, more than is won */
 #define PAUSE_COST 1e5         /* a task of less is not asked whether to go on */
 #define ROW_LEAST 64           /* items of a result's row from which a program follows rectangles */
 #define ROWS_ITEMS 2048        /* of short rows side by side */
@@ -223,10 +221,10 @@ static int64_t piece_of(int64_t extent, int64_t count, int64_t step)
 static bool splits_rows(const product *p, int64_t threads)
 {
     const exec_product *call = &p->call;
-    int64_t rows = call->rows / threads, enough = p->list && p->list->step_count >= LONG_PROGRAM ? ROWS_OF_PROGRAM : ROWS_A_THREAD;
+    int64_t rows = call->rows / threads;
     bool few = rows <= EXEC_ALONG_ROWS && call->depth * call->columns > EXEC_ALONG_ITEMS;
     bool kept = call->depth * call->columns * base_kinds[call->b_kind].bytes <= SHARED_CACHE;
-    return rows >= enough && !few && kept && exec_product_reads_b(call, rows);
+    return rows >= ROWS_A_THREAD && !few && kept && exec_product_reads_b(call, rows);
 }
 
 /* Whether threads pack b together although its rows are few, so that each has rows of its own: whole ones, for a program on rectangles. */
