@@ -46,7 +46,7 @@ complete -c wengert -n '__fish_seen_subcommand_from train plan explain' -l memor
 complete -c wengert -n '__fish_seen_subcommand_from explain' -l measure -d 'run the entry and give each stage\'s time, beside what this machine can do at most'
 complete -c wengert -n '__fish_seen_subcommand_from explain' -l by -r -d 'stages by run (default), time or bytes'
 complete -c wengert -n '__fish_seen_subcommand_from author identity' -l cut -r -d 'decode (default), prefill, batch or train, and a part of it: prefill.layer.3, decode.embedding, decode.head'
-complete -c wengert -n '__fish_seen_subcommand_from author identity logits generate chat bench' -l ctx -r -d 'positions of the caches (default: the trained length, or what fits in memory)'
+complete -c wengert -n '__fish_seen_subcommand_from author identity logits generate chat bench' -l ctx -r -d 'positions of the caches (default: the trained length, or what fits in memory; of logits: the tokens)'
 complete -c wengert -n '__fish_seen_subcommand_from author identity logits generate chat bench train' -l rows -r -d 'rows of a prefill, batch or train cut; of a prefill step (default 256)'
 complete -c wengert -n '__fish_seen_subcommand_from author identity train' -l length -r -d 'tokens of a row of the train cut'
 complete -c wengert -n '__fish_seen_subcommand_from author' -l dir -r -d 'name the weights under this directory'

@@ -35,4 +35,8 @@ static inline float base_f32_of_bits(uint32_t bits)
     return value;
 }
 
+/* What a REAL attribute holds: the bits of an f64, of all NaNs one. */
+static inline int64_t base_real_bits(double number) { return (int64_t)base_bits_of_f64(number == number ? number : __builtin_nan("")); }
+static inline double base_real(int64_t attribute) { return base_f64_of_bits((uint64_t)attribute); }
+
 #endif

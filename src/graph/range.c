@@ -4,6 +4,8 @@
  * than its rounding, unless it is a whole number that its kind holds exactly. */
 #include "graph/range.h"
 
+#include "base/bits.h"
+
 #define INFINITE __builtin_inf()
 #define EXACT_INTEGERS 0x1p53
 
@@ -200,7 +202,7 @@ static graph_range range_update(const range_call *call)
 
 static graph_range with_real(const range_call *call, uint32_t attribute)
 {
-    graph_range value = of_number(call, base_number_from_double(kind_of(call), graph_real(graph_attribute(call->graph, call->node, attribute))));
+    graph_range value = of_number(call, base_number_from_double(kind_of(call), base_real(graph_attribute(call->graph, call->node, attribute))));
     return united(operand(call, 0), &value);
 }
 

@@ -5,7 +5,6 @@
 #define GRAPH_ROW_H
 
 #include "base/base.h"
-#include "base/bits.h"
 #include "wengert/graph.h"
 
 typedef enum graph_attribute_type {
@@ -49,10 +48,6 @@ enum graph_activation { GRAPH_ACTIVATION_F32, GRAPH_ACTIVATION_Q8 };
 /* Silent values with a meaning: no silent value; what the kind rule answers. */
 #define GRAPH_ALWAYS INT64_MIN
 #define GRAPH_BY_RULE (-1)
-
-/* What a REAL attribute holds: the bits of an f64, of all NaNs one. */
-static inline int64_t graph_real_bits(double number) { return (int64_t)base_bits_of_f64(number == number ? number : __builtin_nan("")); }
-static inline double graph_real(int64_t attribute) { return base_f64_of_bits((uint64_t)attribute); }
 
 typedef enum graph_role { GRAPH_STRUCTURE, GRAPH_LENGTH } graph_role;
 

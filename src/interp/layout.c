@@ -4,6 +4,7 @@
  * places that move by strides. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "interp/items.h"
 
 /* A place in memory and how far it moves along each axis, in bytes; 0 and negative distances are allowed. */
@@ -109,7 +110,7 @@ bool interp_Reverse(const interp_row_call *call)
 /* The value of a REAL attribute as an item of a kind. */
 static void real_item(wg_kind kind, int64_t bits, void *item)
 {
-    base_number_store(kind, item, 0, base_number_from_double(kind, graph_real(bits)));
+    base_number_store(kind, item, 0, base_number_from_double(kind, base_real(bits)));
 }
 
 bool interp_Pad(const interp_row_call *call)

@@ -3,8 +3,8 @@
  * The same items in another shape or order: rows of the layout family, which fold into views. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/checked.h"
-#include "graph/row.h"
 #include "lazy/array_call.h"
 
 static wg_array *same(wg_array *a)
@@ -420,7 +420,7 @@ static wg_array *pad_axis(wg_array *a, uint32_t axis, int64_t before, int64_t af
     if (!before && !after) return same(a);
     if (!base_add(n, before, &full) || !base_add(full, after, &full))
         return lazy_fail(lazy, WG_SIZE, "pad: axis %u does not fit in 64 bits", axis), NULL;
-    if (!strcmp(mode, "constant")) return LAZY_ROW(Pad, a, axis, before, full, graph_real_bits(value));
+    if (!strcmp(mode, "constant")) return LAZY_ROW(Pad, a, axis, before, full, base_real_bits(value));
     if (!n)
         return lazy_fail(lazy, WG_SHAPE, "pad: axis %u of %s has nothing to repeat", axis, BASE_SHAPE_TEXT(a->rank, lazy_shape(a))), NULL;
     return wg_array_take(a, border_positions(lazy, mode, n, before, full), (int32_t)axis);

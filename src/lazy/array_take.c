@@ -3,7 +3,7 @@
  * Reading and writing along one axis, and where something holds. */
 #include <string.h>
 
-#include "graph/row.h"
+#include "base/bits.h"
 #include "lazy/array_call.h"
 
 wg_array *wg_array_take(wg_array *a, wg_array *positions, int32_t axis)
@@ -150,7 +150,7 @@ wg_array *wg_array_gather(wg_array *a, wg_array *positions, int32_t axis, uint32
     uint32_t place;
     if (!rows_begin(a, positions, axis, 0, "gather", &place)) return NULL;
     int64_t word = lazy_word(a->lazy, "gather", "OUTSIDE", outside);
-    return word < 0 ? NULL : LAZY_ROW2(Gather, a, positions, place, batch, word, graph_real_bits(fill));
+    return word < 0 ? NULL : LAZY_ROW2(Gather, a, positions, place, batch, word, base_real_bits(fill));
 }
 
 wg_array *wg_array_scatter(wg_array *a, wg_array *positions, int32_t axis, uint32_t batch, int64_t extent, const char *outside,

@@ -5,8 +5,8 @@
  * them has them widened once. Bits are never looked for among items: they are proved when a program is made, from literals, from how a node
  * is made of others, and from what its stored operands are sure of. A row runs in the narrowest kind that holds its operands and its result,
  * so that nothing wraps that would not wrap in 64 bits; rows that are not listed here are given 64. */
+#include "base/bits.h"
 #include "base/tensor.h"
-#include "graph/row.h"
 #include "lazy/array_call.h"
 #include "lazy/lazy.h"
 
@@ -24,7 +24,7 @@ static uint32_t bits_of(int64_t number)
 /* Of a number that a row takes as an attribute. */
 static uint32_t bits_of_real(int64_t attribute)
 {
-    return bits_of(base_number_convert((base_number){.d = graph_real(attribute)}, WG_KIND_F64, WG_KIND_I64, false).i);
+    return bits_of(base_number_convert((base_number){.d = base_real(attribute)}, WG_KIND_F64, WG_KIND_I64, false).i);
 }
 
 static uint32_t bits_of_kind(wg_kind kind)

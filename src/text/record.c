@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "text/text.h"
 #include "wengert/compose.h"
 
@@ -360,7 +361,7 @@ static bool flatten(text_reader *reader, text_token token, wg_op op, const signa
         if (!argument->given) flat[(*used)++] = (wg_size){s->row[i].silent, 0};
         else if (list) flat[(*used)++] = (wg_size){argument->count, 0};
         else if (type == GRAPH_AXIS || type == GRAPH_SIZE) flat[(*used)++] = argument->sizes[0];
-        else flat[(*used)++] = (wg_size){type == GRAPH_REAL ? graph_real_bits(argument->real) : argument->number, 0};
+        else flat[(*used)++] = (wg_size){type == GRAPH_REAL ? base_real_bits(argument->real) : argument->number, 0};
         for (uint32_t j = 0; list && j < argument->count; j++) flat[(*used)++] = argument->sizes[j];
     }
     return true;
