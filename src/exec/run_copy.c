@@ -277,7 +277,7 @@ static void short_part(void *context, exec_range range, uint32_t thread)
     const pieces *f = work->facts;
     (void)thread;
     for (int64_t unit = range.first; unit < range.end; unit++) {
-        int64_t row = unit * f->rows, rows = f->outer - row < f->rows ? f->outer - row : f->rows;
+        int64_t row = unit * f->rows, rows = exec_smaller(f->outer - row, f->rows);
         for (int64_t i = 0; i < f->count; i++)
             if (f->list[i].count) add_short(work, &f->list[i], row, rows);
     }
@@ -294,7 +294,7 @@ static void run_pieces(exec_run *run, const exec_stage *stage)
     if (f->common_first < f->common_end) exec_run_split(run, f->outer, 1, (double)f->inner, minus_part, &work);
     for (int64_t i = 0; i < f->count; i++) exec_dense_items(run, &f->list[i].from);
     if (f->rows) {
-        exec_run_split(run, (f->outer + f->rows - 1) / f->rows, 1, 2 * (double)(f->rows * f->extent * f->inner), short_part, &work);
+        exec_run_split(run, exec_pieces(f->outer, f->rows), 1, 2 * (double)(f->rows * f->extent * f->inner), short_part, &work);
     } else {
         for (; work.first < f->count; work.first += work.count) exec_run_split(run, work.count * units, 1, cost, piece_part, &work);
     }

@@ -380,4 +380,3 @@ int64_t lazy_word(wg_lazy *lazy, const char *call, const char *type, const char 
     lazy_fail(lazy, WG_ARGUMENT, "%s does not know the word \"%s\" among %s", call, word ? word : "", words);
     return -1;
 }
-

@@ -5,8 +5,6 @@
  * a replay (lazy_walked), and no call is made; whoever makes calls on them has them expanded into the template's first. */
 #include "lazy/replay.h"
 
-#include <string.h>
-
 void lazy_template_release(lazy_template *t)
 {
     if (--t->references) return;
