@@ -29,6 +29,8 @@ class Tree:
         self.folder, self.page, self.judges = pathlib.Path(folder), page, list(judges)
         self.complaints = {}  # source: what the compiler says
         self.stale = set()    # sources that changed since
+        self.fresh = []       # what the last file that was added to concerns
+        self.included = {}    # file: the files of the tree that it names
         for part in "include", "src", "tests", "examples":
             shutil.copytree(ROOT / part, self.folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.a"))
         users = ["user.c"] if user else []
@@ -48,6 +50,14 @@ class Tree:
     def object(self, source):
         return self.folder / "objects" / (source + ".o")
 
+    def includes(self, path):
+        """The files of the tree that a file names: no page and no fault changes these lines."""
+        if path not in self.included:
+            bases = ("src", "include", "tests", path.rpartition("/")[0])
+            words = re.findall(r'"([\w/.]+\.(?:h|inc|def))"', (self.folder / path).read_text())
+            self.included[path] = [f"{base}/{word}" for word in words for base in bases if (self.folder / base / word).exists()]
+        return self.included[path]
+
     def closure(self, source):
         """A source and the files of the tree that it includes, near or far."""
         seen, waiting = set(), [source]
@@ -55,9 +65,7 @@ class Tree:
             path = waiting.pop()
             if path not in seen:
                 seen.add(path)
-                beside = path.rpartition("/")[0]
-                for word in re.findall(r'"([\w/.]+\.(?:h|inc|def))"', (self.folder / path).read_text()):
-                    waiting += [f"{base}/{word}" for base in ("src", "include", "tests", beside) if (self.folder / base / word).exists()]
+                waiting += self.includes(path)
         return seen
 
     def compile(self, sources):
@@ -84,7 +92,8 @@ class Tree:
         if head != after:
             at = text.index("}", at)
         path.write_text("\n".join(text[:at + 1] + lines.rstrip("\n").split("\n") + text[at + 1:]))
-        self.stale.update(self.changed(file))
+        self.fresh = self.changed(file)
+        self.stale.update(self.fresh)
 
     def replace(self, file, old, new):
         path = self.folder / file
@@ -99,7 +108,8 @@ class Tree:
         return [source for source in self.sources if file in self.closure(source)]
 
     def library(self):
-        return [self.object(source) for source in self.sources if source not in self.complaints and source not in self.judges] + self.kept
+        return [self.object(source) for source in self.sources
+                if source not in self.complaints and source not in self.judges and self.object(source).exists()] + self.kept
 
     def link(self):
         return run(["cc", "-shared", "-Wl,-z,defs", "-o", "all.so", *self.library(), "-lpthread"], cwd=self.folder).stdout
@@ -109,10 +119,16 @@ class Tree:
 
     def complains(self, wanted, file):
         """What the build says to the files that were added to since it was last asked; as soon as it says what is wanted, no more. Who
-        calls the row, and who includes the file that is added to next, are the first to see what is missing."""
-        for likely in (self.likely, self.changed(file)) if wanted else ():
-            self.compile_stale(likely)
-            said = "".join(self.complaints.values())
+        calls the row, who includes the file that was added to last or is next, and what stands beside it (linked) are the first to see
+        what is missing."""
+        beside = [source for source in self.sources if file and source.rpartition("/")[0] == file.rpartition("/")[0]]
+        for likely in (self.likely, *sorted((self.fresh, self.changed(file)), key=len), beside) if wanted else ():
+            for at in range(0, len(likely), 8):
+                self.compile_stale(likely[at:at + 8])
+                said = "".join(self.complaints.values())
+                if re.search(wanted, said):
+                    return said
+            said = self.link() if likely is beside else ""
             if re.search(wanted, said):
                 return said
         self.compile_stale(self.sources)
