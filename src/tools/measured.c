@@ -15,7 +15,7 @@ ROOFS_READ_ALL(read_all)
 #define ROOF_RUNS 5
 
 typedef struct roof_work {
-    roofs_f64 *items; /* NULL: multiply-adds */
+    roofs_line *items; /* NULL: multiply-adds */
     size_t count;     /* a thread's */
     double kept[1024];
 } roof_work;
@@ -43,7 +43,7 @@ bool tool_roofs_measure(uint32_t threads, tool_roofs *found, wg_error *error)
 {
     exec_pool *pool = exec_pool_of(NULL, error);
     size_t bytes = threads * READ_BYTES;
-    roofs_f64 *items = pool ? base_allocate_aligned(tool_allocator(), bytes) : NULL;
+    roofs_line *items = pool ? base_allocate_aligned(tool_allocator(), bytes) : NULL;
     roof_work *work = items ? calloc(1, sizeof *work) : NULL;
     bool good = work != NULL || base_fail_memory(error);
     if (good) {
