@@ -117,7 +117,7 @@ typedef struct exec_build {
     const wg_plan *plan;
     const plan_layout *layout;
     const exec_kernels *kernels;
-    uint32_t threads;
+    uint32_t threads, stage; /* the one being prepared */
     base_arena *arena;
     int64_t scratch;        /* bytes taken so far by the stage being prepared */
     wg_error *error;
@@ -161,6 +161,7 @@ struct exec_run {
     exec_pool *pool;
     uint32_t threads;
     char *const *bases; /* [buffer count] */
+    char *arena;        /* the session's */
     char *scratch;      /* of the stage under way */
     const exec_packed *packed; /* its packed parameters; NULL: none */
     atomic_bool *stop;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Matrix products as calls: MatMul, and what WindowProduct becomes. Operands are read by their strides; the result is cut into tiles for
- * the threads, and columns of b that tiles of many rows use are packed for all of them first.
+ * the threads, and columns of b that tiles of many rows use are packed for all of them first; b that stages near each other read, as the
+ * steps of a recurrence do, by the first of them for all.
  *
  * PRODUCT stages: a product, or several that are added up, and a program over the result. The program runs on each rectangle of sums while
  * that is in the cache, a row or some short ones at a time; the product's own value is stored where something else reads it. A program
  * that does better over the whole result (short rows, a transposed read) follows the product. TRIED: sums and scales of a program made of a
  * tile's sums in the first cache, or as they are stored: no faster, and a sixth slower where rows stand 4 KiB apart; what the program reads
- * asked for while the tiles run: no faster, it is more than the second cache keeps; recurrent weights packed once for all steps: 1%. */
+ * asked for while the tiles run: no faster, it is more than the second cache keeps. */
 #include <string.h>
 
 #include "exec/exec_call.h"
@@ -23,6 +24,7 @@
 #define SHARED_CACHE (1 << 20) /* bytes of b that each thread may read: more than the second cache keeps is read from memory that all share */
 #define EVEN_LOSS 0.02         /* of rows that a thread may have more than its part, for the sake of whole tiles */
 #define ROWS_A_THREAD 16       /* of fewer the tiles are slower, more than is won */
+#define SERIES_STAGES 32       /* how far apart stages stand that read one b, as the steps of a recurrence do */
 #define PAUSE_COST 1e5         /* a task of less is not asked whether to go on */
 #define ROW_LEAST 64           /* items of a result's row from which a program follows rectangles */
 #define ROWS_ITEMS 2048        /* of short rows side by side */
@@ -44,6 +46,8 @@ typedef struct product {
     double tile_cost;
     int64_t key[8]; /* how b lies, where it is a parameter that can be packed for many runs; key[0] 0: it is none */
     int64_t packed_at, workspace_at, workspace_bytes;
+    plan_lasting *series; /* where b stands packed for several stages; NULL: for none */
+    bool begins;          /* packs it there */
     const factors *more;
     int64_t factors_at; /* their pointers, in scratch */
     exec_map_list *list; /* the program on rectangles, NULL */
@@ -191,6 +195,19 @@ static const void *const *point_factors(exec_run *run, const product *p)
     return to;
 }
 
+/* Where b stands packed as a stage before packed it, or this one does. Not where a failure may have left that stage out. */
+static bool find_packed(product_work *work)
+{
+    const product *p = work->facts;
+    if (!p->series || work->run->failed_node != WG_NONE) return false;
+    exec_product *call = &work->call;
+    call->b_packed = work->run->arena + p->series->offset;
+    call->packed_width = packed_width(call);
+    int64_t units = call->packed_width / EXEC_TILE_COLUMNS * exec_pieces(call->depth, EXEC_DEPTH_BLOCK);
+    if (p->begins) exec_run_split(work->run, units, 1, PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
+    return true;
+}
+
 static void run_product(exec_run *run, const exec_stage *stage)
 {
     const product *p = stage->prepared;
@@ -204,6 +221,7 @@ static void run_product(exec_run *run, const exec_stage *stage)
     work.call.b = turned ? a : b;
     work.call.result = p->result.rank ? exec_items(run, &p->result) : NULL;
     if (p->more) work.call.factors = point_factors(run, p);
+    packed = packed || find_packed(&work);
     if (p->chunk) run_shared(&work, packed);
     else exec_run_split(run, p->call.batches * p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, &work);
     if (p->follows) p->after.run(run, &p->after);
@@ -224,7 +242,7 @@ static bool splits_rows(const product *p, int64_t threads)
     int64_t rows = call->rows / threads;
     bool few = rows <= EXEC_ALONG_ROWS && call->depth * call->columns > EXEC_ALONG_ITEMS;
     bool kept = call->depth * call->columns * base_kinds[call->b_kind].bytes <= SHARED_CACHE;
-    return rows >= ROWS_A_THREAD && !few && kept && exec_product_reads_b(call, rows);
+    return rows >= ROWS_A_THREAD && kept && (p->series || (!few && exec_product_reads_b(call, rows)));
 }
 
 /* Whether threads pack b together although its rows are few, so that each has rows of its own: whole ones, for a program on rectangles. */
@@ -232,7 +250,7 @@ static bool packs_for_rows(const product *p, int64_t threads, double products, d
 {
     const exec_product *call = &p->call;
     int64_t rows = call->rows / threads;
-    return threads > 1 && p->list && rows >= ROWS_A_THREAD && call->depth * call->columns <= EXEC_ALONG_ITEMS && products > 2 * task &&
+    return threads > 1 && p->list && !p->series && rows >= ROWS_A_THREAD && call->depth * call->columns <= EXEC_ALONG_ITEMS && products > 2 * task &&
            !exec_product_reads_b(call, rows);
 }
 
@@ -341,10 +359,49 @@ static exec_product call_of(const exec_matrix *a, const exec_matrix *b, const wg
     };
 }
 
+/* ---- b of several stages ---- */
+
+static void run_product(exec_run *run, const exec_stage *stage);
+
+/* The node that a stage's one product reads on the right; WG_NONE: it is none. */
+static uint32_t right_of(const wg_plan *plan, uint32_t stage)
+{
+    const plan_stage *from = &plan->stages[stage];
+    bool call = from->kind == PLAN_STAGE_CALL && graph_node(plan->graph, from->writes[0].node)->op == WG_OP_MatMul;
+    return call || (from->kind == PLAN_STAGE_PRODUCT && from->factor_count == 2) ? from->reads[from->read_count - 1].node : WG_NONE;
+}
+
+static bool packs_the_same(const product *a, const product *b)
+{
+    return a->call.b_kind == b->call.b_kind && exec_product_sum_bytes(&a->call) == exec_product_sum_bytes(&b->call) && !b->call.turned;
+}
+
+/* Joins a series of stages that read one b, the first of which packs it. Of few rows b is read once, and packed it is no less to read. */
+static void join_series(exec_build *build, product *p)
+{
+    const wg_plan *plan = build->plan;
+    uint32_t right = right_of(plan, build->stage), own = build->stage;
+    if (right == WG_NONE || p->call.turned || p->call.batches != 1 || p->call.rows < EXEC_TILE_ROWS) return;
+    if (p->b.scratch_at >= 0 || p->b.value.buffer == WG_NONE) return; /* it is made for this stage alone */
+    const exec_stage *stages = build->layout->prepared;
+    for (uint32_t s = own; s-- > 0 && own - s <= SERIES_STAGES && !p->series;) {
+        const product *other = stages[s].run == run_product ? stages[s].prepared : NULL;
+        if (other && other->series && right_of(plan, s) == right && packs_the_same(p, other)) p->series = other->series;
+    }
+    for (uint32_t s = own + 1; s < plan->stage_count && s - own <= SERIES_STAGES && !p->series; s++) {
+        if (right_of(plan, s) != right) continue;
+        p->series = &build->layout->lasting[own];
+        p->series->bytes = p->call.depth * packed_width(&p->call) * exec_product_sum_bytes(&p->call);
+        p->begins = true;
+    }
+    if (p->series) p->series->until = own;
+}
+
 /* How a call whose product, and what is added to it, is known runs. */
 static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
 {
     if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
+    join_series(build, p);
     choose_tiles(p, build->threads, build->plan->graph->context->spin ? SPUN_PRODUCTS : TASK_PRODUCTS);
     int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
     p->workspace_bytes = base_align_up(bytes);

@@ -270,6 +270,7 @@ exec_run exec_session_run(wg_session *session)
                       .pool = session->pool,
                       .threads = session->threads,
                       .bases = laid->bases,
+                      .arena = session->arena,
                       .stop = &session->stop,
                       .progress = session->options.progress,
                       .progress_user = session->options.progress_user,

@@ -72,6 +72,7 @@ bool exec_stage_prepare(exec_build *build, uint32_t index, exec_stage *stage)
     const plan_stage *from = &build->plan->stages[index];
     *stage = (exec_stage){.first_node = from->node_count ? from->nodes[0] : WG_NONE};
     build->scratch = 0;
+    build->stage = index;
     bool prepared = false;
     switch (from->kind) {
     case PLAN_STAGE_MAP: prepared = exec_map_prepare(build, index, stage); break;

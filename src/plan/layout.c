@@ -388,7 +388,7 @@ static bool make_blocks(layering *l)
     l->block_of = base_arena_take(&l->memory, room * sizeof *l->block_of);
     l->home = base_arena_take(&l->memory, room * sizeof *l->home);
     l->used = base_arena_take_zeroed(&l->memory, room * sizeof *l->used);
-    l->blocks = base_arena_take(&l->memory, (room + l->plan->stage_count) * sizeof *l->blocks);
+    l->blocks = base_arena_take(&l->memory, (room + 2 * (size_t)l->plan->stage_count) * sizeof *l->blocks);
     if (!l->block_of || !l->home || !l->used || !l->blocks) return false;
     for (uint32_t s = 0; s < l->plan->stage_count; s++) {
         for (const uint32_t *r = reads_of(l, s); r < writes_of(l, s); r++) l->used[*r] = s;
@@ -432,7 +432,7 @@ static bool sum_live(layering *l, wg_error *error)
     return true;
 }
 
-/* Scratch is a block that lives at its stage alone. */
+/* Scratch is a block that lives at its stage alone; what lasts comes behind all of it. */
 static bool add_scratch(layering *l, wg_error *error)
 {
     const wg_plan *plan = l->plan;
@@ -440,14 +440,19 @@ static bool add_scratch(layering *l, wg_error *error)
     size_t room = (size_t)plan->stage_count + 1;
     layout->scratch = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->scratch);
     layout->scratch_at = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->scratch_at);
+    layout->lasting = base_arena_take_zeroed(&layout->memory, room * sizeof *layout->lasting);
     layout->joined = base_arena_take_zeroed(&layout->memory, room);
-    if (!layout->scratch || !layout->scratch_at || !layout->joined) return base_fail_memory(error);
+    if (!layout->scratch || !layout->scratch_at || !layout->lasting || !layout->joined) return base_fail_memory(error);
     l->scratch_blocks = l->block_count;
     for (uint32_t s = 0; s < plan->stage_count && plan->scratch; s++) {
         if ((layout->scratch[s] = plan->scratch(plan, layout, s, error)) < 0) return false;
         if (layout->scratch[s] > INT64_MAX - BASE_ALIGNMENT)
             return base_fail(error, WG_SIZE, "the scratch of stage %u does not fit in memory", s);
         if (layout->scratch[s]) l->blocks[l->block_count++] = (plan_block){.bytes = base_align_up(layout->scratch[s]), .first = s, .last = s};
+    }
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        const plan_lasting *own = &layout->lasting[s];
+        if (own->bytes) l->blocks[l->block_count++] = (plan_block){.bytes = base_align_up(own->bytes), .first = s, .last = own->until};
     }
     return true;
 }
@@ -470,14 +475,17 @@ static void place_all(layering *l)
         if (layout->buffers[b].place == PLAN_PLACE_ARENA && l->home[b] != WG_NONE)
             layout->buffers[b].offset = l->blocks[l->home[b]].offset;
     for (uint32_t m = 0; m < layout->move_count; m++) layout->moves[m].offset = l->blocks[layout->moves[m].offset].offset;
-    for (uint32_t s = 0, block = l->scratch_blocks; s < l->plan->stage_count; s++)
+    uint32_t block = l->scratch_blocks;
+    for (uint32_t s = 0; s < l->plan->stage_count; s++)
         if (layout->scratch[s]) layout->scratch_at[s] = l->blocks[block++].offset;
+    for (uint32_t s = 0; s < l->plan->stage_count; s++)
+        if (layout->lasting[s].bytes) layout->lasting[s].offset = l->blocks[block++].offset;
 }
 
-/* What one stage needs by itself: its arena reads and its writes, in place counted once, and its scratch. */
+/* What one stage needs by itself: its arena reads and its writes, in place counted once, its scratch and what lasts. */
 static int64_t stage_bytes(const layering *l, uint32_t s, uint32_t *seen)
 {
-    int64_t bytes = base_align_up(l->layout->scratch[s]);
+    int64_t bytes = base_align_up(l->layout->scratch[s]) + base_align_up(l->layout->lasting[s].bytes);
     for (const uint32_t *k = reads_of(l, s); k < end_of(l, s); k++) {
         uint32_t number = *k;
         if (l->layout->buffers[number].place != PLAN_PLACE_ARENA || l->block_of[number] == WG_NONE || seen[l->block_of[number]] == s + 1)

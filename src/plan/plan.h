@@ -141,6 +141,12 @@ typedef struct plan_move {
     int64_t offset;
 } plan_move;
 
+/* Bytes that a stage's kernel fills for later stages too; they live until the last of these. */
+typedef struct plan_lasting {
+    int64_t bytes, offset; /* bytes 0: none */
+    uint32_t until;
+} plan_lasting;
+
 /* The read map of one plan_read: item index -> source item, strides in items over the iteration space of the read node's shape. */
 typedef struct plan_map {
     int64_t offset;
@@ -163,6 +169,7 @@ typedef struct plan_layout {
     uint32_t *buffer_of;        /* [closure count] buffer of a stored node, WG_NONE otherwise */
     plan_map **maps;            /* [stage count][read count] */
     int64_t *scratch, *scratch_at; /* [stage count] bytes of scratch a kernel asks for, and their offset in the arena */
+    plan_lasting *lasting;      /* [stage count] whoever is asked for scratch fills in */
     bool *joined;               /* [stage count] runs with the stage before it, a part of both at a time: who prepares it tells */
     void *prepared;             /* what exec made of the stages, in `memory` */
     int64_t arena_bytes, largest_bytes, bound_bytes;

@@ -357,12 +357,20 @@ static bool list_lives(verifying *v, lives *l)
     const plan_layout *layout = v->layout;
     size_t stages = (size_t)v->plan->stage_count + 1;
     l->first = base_arena_take(&v->memory, stages * sizeof *l->first);
-    l->all = base_arena_take(&v->memory, ((size_t)layout->buffer_count + layout->move_count + 1) * sizeof *l->all);
+    l->all = base_arena_take(&v->memory, (layout->buffer_count + stages + layout->move_count) * sizeof *l->all);
     if (!l->first || !l->all) return base_fail_memory(v->error);
     memset(l->first, 0xff, stages * sizeof *l->first);
     for (uint32_t b = 0; b < layout->buffer_count; b++) {
         const plan_buffer *buffer = &layout->buffers[b];
         if (buffer->place == PLAN_PLACE_ARENA && buffer->bytes && !add_life(v, l, b, buffer->first, buffer->offset)) return false;
+    }
+    for (uint32_t s = 0; s < v->plan->stage_count; s++) {
+        const plan_lasting *own = &layout->lasting[s];
+        if (!own->bytes) continue;
+        if (own->until < s || own->offset % BASE_ALIGNMENT || own->offset < 0 || own->bytes > layout->arena_bytes - own->offset)
+            return defect(v, v->plan->stages[s].nodes[0], "what lasts of its kernel's leaves the arena, or is not aligned");
+        l->all[l->count] = (life){layout->buffer_of[v->plan->index[v->plan->stages[s].writes[0].node]], s, own->until, l->first[s], own->offset, own->bytes};
+        l->first[s] = l->count++;
     }
     for (uint32_t m = 0; m < layout->move_count; m++) {
         const plan_move *move = &layout->moves[m];

@@ -109,13 +109,18 @@ static void row(maker *m)
 
 static void root(maker *m, wg_value value) { m->roots[m->root_count++] = wg_symbol_of(value); }
 
+static uint32_t series; /* products of which later stages read what they pack */
+
 static uint32_t stages_of(const wg_entry *entry, plan_stage_kind kind)
 {
     wg_error error = {0};
     wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
     if (!plan) fail_msg("%s", error.message);
     uint32_t count = 0;
-    for (uint32_t s = 0; s < plan->stage_count; s++) count += plan->stages[s].kind == kind;
+    for (uint32_t s = 0; s < plan->stage_count; s++) {
+        count += plan->stages[s].kind == kind;
+        series += plan->layout.lasting[s].bytes && plan->layout.lasting[s].until > s;
+    }
     wg_plan_release(&plan);
     return count;
 }
@@ -313,6 +318,31 @@ static void test_lines_of_wider_arrays(void **state)
     assert_true(stages > 40);
 }
 
+/* ---- steps that read one matrix ---- */
+
+static void test_steps_of_recurrences(void **state)
+{
+    (void)state;
+    static const int64_t widths[] = {16, 70, 33, 257, 300, 128, 1};
+    uint32_t before = series;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        maker m = maker_of(seed, float_kinds[seed % 6]);
+        int64_t width = widths[below(&m, 7)];
+        m.rank = 2;
+        memcpy(m.shape, (int64_t[]){1 + below(&m, 60), width}, 2 * sizeof *m.shape);
+        wg_value left = matrix(&m, width, width), right = below(&m, 2) ? wg_transpose(left) : matrix(&m, width, width);
+        add(&m, fresh(&m, 2, m.shape));
+        for (uint32_t step = 0, steps = 2 + below(&m, 4); step < steps; step++) {
+            wg_value p = add(&m, wg_matmul(old(&m), below(&m, 3) ? left : right));
+            if (below(&m, 3)) row(&m);
+            if (!below(&m, 4)) root(&m, p);
+        }
+        root(&m, m.items[m.item_count - 1]);
+        hold(&m, seed, seed % 9 ? WG_POSTURE_FORWARD : WG_POSTURE_RETAIN, PLAN_STAGE_PRODUCT);
+    }
+    assert_true(series > before + 20);
+}
+
 /* ---- lengths that change ---- */
 
 /* x [n, 6], w [6, 70]: tanh(x w + b), x' of it, and both halves of a padded back. */
@@ -365,7 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_over_products), cmocka_unit_test(test_rows_through_reshapes),
                                        cmocka_unit_test(test_sums_of_products),
-                                       cmocka_unit_test(test_sums_of_pieces), cmocka_unit_test(test_lines_of_wider_arrays),
+                                       cmocka_unit_test(test_sums_of_pieces), cmocka_unit_test(test_lines_of_wider_arrays), cmocka_unit_test(test_steps_of_recurrences),
                                        cmocka_unit_test(test_named_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
