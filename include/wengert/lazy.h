@@ -249,7 +249,7 @@ WG_API wg_generator *wg_generator_fold(const wg_generator *generator, uint64_t n
 
 /* A step that was made once, to be made again of what it answered. */
 typedef struct wg_iteration {
-    wg_array *next;    /* pending: what the step makes of */
+    wg_array *next;    /* pending: what the step makes of (calls of items [] pend where StopGradient holds an item back) */
     wg_array *state;   /* and of */
     wg_array *item;    /* one item, []; NULL: of state alone */
     wg_array *items;   /* [n] stored: the step takes item `first` of them in place of `item`, then the one `ahead` positions further, and so on */

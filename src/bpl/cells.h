@@ -161,8 +161,8 @@ typedef struct bpl_loop_items {
 } bpl_loop_items;
 /* Before a call on this state, with so many to come (itself among them): whether it is to be watched. */
 bool bpl_loop_watch(bpl_session *session, bpl_loop *loop, const bpl_value *state, int64_t steps);
-/* The state itself (owned), or as a call, so that reading it is seen: of a loop that reads after each step. */
-bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state);
+/* The state itself (owned), or as a call, so that what the next of so many steps makes of it waits, and that it is read is seen. */
+bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state, int64_t steps);
 /* An item that is a call, so that reading it is seen; NULL, which may be an error, where the items are not of a kind for that. */
 bpl_value *bpl_loop_item(bpl_session *session, const bpl_value *items, int64_t position);
 /* After a watched call on `state` that answered `next`: the state after all of those steps, or all states along a first axis. NULL without an error: they

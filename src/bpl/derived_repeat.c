@@ -24,12 +24,13 @@ static bpl_value *advance(bpl_session *session, const bpl_call *call, bool backw
     bpl_loop loop = {0};
     for (int64_t i = 1; i <= count && state; i++) {
         int64_t left = count - i + 1;
-        bool watched = bpl_loop_watch(session, &loop, state, left);
-        bpl_value *next = step_once(session, call, backwards, state);
-        bpl_value *last = watched && next ? bpl_loop_run(session, &loop, state, next, NULL, left, false) : NULL;
+        bpl_value *old = bpl_loop_state(session, &loop, state, left);
+        bool watched = old && bpl_loop_watch(session, &loop, old, left);
+        bpl_value *next = old ? step_once(session, call, backwards, old) : NULL;
+        bpl_value *last = watched && next ? bpl_loop_run(session, &loop, old, next, NULL, left, false) : NULL;
         if (last) i = count;
         if (last || bpl_failed(session)) bpl_release(next), next = last;
-        bpl_release(state);
+        bpl_release(state), bpl_release(old);
         state = next;
         if (state && !bpl_settle_step(session, state, i)) bpl_release(state), state = NULL;
     }
@@ -54,7 +55,7 @@ static bpl_value *until(bpl_session *session, const bpl_call *call, bool backwar
 {
     bpl_loop loop = {0};
     for (bool stop = false; state && !stop;) {
-        bpl_value *old = bpl_loop_state(session, &loop, state), *last = NULL;
+        bpl_value *old = bpl_loop_state(session, &loop, state, INT64_MAX), *last = NULL;
         bool watched = old && bpl_loop_watch(session, &loop, old, INT64_MAX);
         bpl_value *next = old ? step_once(session, call, backwards, old) : NULL, *answer = next ? asked(session, predicate, next, old, watched) : NULL;
         if (answer && watched) last = bpl_loop_until(session, &loop, old, next, answer);

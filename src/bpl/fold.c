@@ -238,15 +238,16 @@ static bpl_value *fold_lane(bpl_session *session, void *data, bpl_value *left, b
     bpl_value *result = call->seed ? bpl_keep(call->seed) : i ? bpl_cells_at(&cells, --i) : identity_of(session, call->glyph, lane);
     bpl_loop loop = {0};
     while (result && i > 0) {
-        bpl_value *old = result, *item = bpl_loop_watch(session, &loop, old, i) ? bpl_loop_item(session, lane, i - 1) : NULL, *last = NULL;
+        bpl_value *before = result, *old = bpl_loop_state(session, &loop, before, i), *last = NULL;
+        bpl_value *item = old && bpl_loop_watch(session, &loop, old, i) ? bpl_loop_item(session, lane, i - 1) : NULL;
         bpl_loop_items items = {item, lane, --i, -1};
-        if (!item && !bpl_failed(session)) item = bpl_cells_at(&cells, i);
+        if (old && !item && !bpl_failed(session)) item = bpl_cells_at(&cells, i);
         result = item ? bpl_wanted(session, bpl_apply(session, call->function, item, old)) : NULL;
         if (items.item && result) last = bpl_loop_run(session, &loop, old, result, &items, i + 1, false);
         if (last) i = 0;
         if (last || bpl_failed(session)) bpl_release(result), result = last;
         bpl_release(item);
-        bpl_release(old);
+        bpl_release(old), bpl_release(before);
         if (result && !bpl_settle_step(session, result, i)) bpl_release(result), result = NULL;
     }
     bpl_cells_close(&cells);
@@ -296,13 +297,13 @@ static bpl_value *scan_lane(bpl_session *session, void *data, bpl_value *left, b
     bool good = bpl_cells_open(session, lane, 1, BPL_ITEM, &cells), done = false;
     bpl_loop loop = {0};
     for (int64_t i = 0; good && !done && i < states->volume; i++) {
-        bpl_value *state = i ? states->at[i - 1] : call->seed;
+        bpl_value *before = i ? states->at[i - 1] : call->seed, *state = before ? bpl_loop_state(session, &loop, before, states->volume - i) : NULL;
         bool watched = state && bpl_loop_watch(session, &loop, state, states->volume - i);
         bpl_loop_items items = {watched ? bpl_loop_item(session, lane, i) : NULL, lane, i, 1};
         bpl_value *item = items.item || bpl_failed(session) ? items.item : bpl_cells_at(&cells, i);
         states->at[i] = item && state ? bpl_wanted(session, bpl_apply(session, call->function, state, item)) : bpl_keep(item);
         if (items.item && states->at[i]) done = scan_rest(session, &loop, state, states, i, &items, &whole);
-        bpl_release(item);
+        bpl_release(item), bpl_release(state);
         good = states->at[i] && !bpl_failed(session) && bpl_settle_step(session, states->at[i], i);
     }
     bpl_cells_close(&cells);

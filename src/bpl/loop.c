@@ -75,10 +75,10 @@ bpl_value *bpl_loop_until(bpl_session *session, bpl_loop *loop, bpl_value *state
     return run(session, loop, state, &(wg_iteration){.next = next->array, .state = state->array, .times = INT64_MAX, .until = until->array});
 }
 
-bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state)
+bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state, int64_t steps)
 {
     bool stands = state->type != BPL_NUMBERS || state->keys || wg_array_is_pending(state->array) || wg_array_is_carried(state->array);
-    if (stands || loop->watched == MOST_WATCHED || bpl_volume(state) > MOST_ITEMS) return bpl_keep(state);
+    if (stands || steps < FEWEST_STEPS || loop->watched == MOST_WATCHED || bpl_volume(state) > MOST_ITEMS) return bpl_keep(state);
     wg_scope_open(session->lazy);
     bpl_value *call = bpl_own_array(session, wg_array_stop_gradient(state->array), state->class, state->atom, state->weak);
     wg_scope_close(session->lazy);

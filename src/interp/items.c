@@ -52,6 +52,11 @@ interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_d
     return items;
 }
 
+interp_item interp_load_one(const interp_row_call *call, uint32_t operand, interp_domain domain)
+{
+    return load_item(call->operands[operand].kind, call->operands[operand].data, 0, domain);
+}
+
 interp_item interp_wrap(wg_kind kind, interp_item item)
 {
     uint32_t unused = 64 - 8 * base_kinds[kind].bytes;

@@ -42,6 +42,8 @@ typedef interp_item (*interp_binary)(interp_item a, interp_item b);
 interp_domain interp_domain_of(wg_kind kind);
 /* The items of an operand in a domain that holds its kind (f16, bf16, f32 also in F64), in scratch; NULL and call->error without memory. */
 interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_domain domain);
+/* The only item of an operand. */
+interp_item interp_load_one(const interp_row_call *call, uint32_t operand, interp_domain domain);
 /* Room for items; NULL and call->error without memory. Uninitialised. */
 interp_item *interp_take(const interp_row_call *call, int64_t count);
 /* Stores items [volume] of a domain as the result. Answers true. */

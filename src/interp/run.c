@@ -105,6 +105,24 @@ wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *oper
     return result;
 }
 
+bool wg_op_run_item(wg_op op, const wg_view *operands, uint32_t operand_count, const int64_t *attributes, uint32_t attribute_count,
+                    wg_kind kind, void *item, wg_error *error)
+{
+    const graph_row *row = (unsigned)op < WG_OP_COUNT ? &graph_rows[op] : NULL;
+    uint32_t own = 0;
+    if (row) graph_row_attributes(op, &own);
+    bool fits = row && row->order == GRAPH_ORDER_ELEMENT && (int64_t)operand_count == row->arity && attribute_count == own;
+    if (!fits || (unsigned)kind >= WG_KIND_COUNT || base_kind_is_block(kind))
+        return base_fail(error, WG_ARGUMENT, "one item is computed by an elementwise row with its operands and parameters, as a kind of items");
+    for (uint32_t i = 0; i < operand_count; i++)
+        if (operands[i].rank || !operands[i].data) return base_fail(error, WG_SHAPE, "%s: operand %u is not one item []", row->text, i);
+    base_arena scratch = base_arena_new(base_allocator(NULL));
+    wg_view result = {item, kind, 0, NULL, NULL};
+    bool good = interp_call(&(interp_row_call){op, operand_count, operands, attributes, result, &scratch, error});
+    base_arena_free(&scratch);
+    return good;
+}
+
 /* ---- a run ---- */
 
 struct wg_run {

@@ -30,6 +30,17 @@ wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor)
     return array;
 }
 
+wg_array *lazy_stored_item(wg_lazy *lazy, wg_kind kind, const void *item)
+{
+    wg_array *array = lazy_node_new(lazy, LAZY_STORED, 0, 2, 0);
+    if (!array) return NULL;
+    array->kind = (uint8_t)kind;
+    array->volume = 1;
+    memcpy(lazy_item(array), item, 2 * sizeof *array->words);
+    lazy->figures.stored_bytes += lazy_stored_bytes(array);
+    return array;
+}
+
 wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item)
 {
     wg_array *array = lazy_node_new(lazy, LAZY_LITERAL, 0, 0, 0);
@@ -48,6 +59,8 @@ wg_view lazy_view(const wg_array *array)
     } else if (array->as.stored.tensor) {
         view.data = array->as.stored.tensor->data;
         view.kind = array->as.stored.tensor->kind;
+    } else if (!array->as.stored.borrowed) {
+        view.data = lazy_item(array);
     } else {
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
         view.data = lazy_borrowed_data(array);

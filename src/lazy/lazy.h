@@ -83,7 +83,7 @@ struct wg_array {
     int64_t volume;
     union {
         struct { uint64_t hash; wg_array *next, *previous; } pending; /* neighbours among pending nodes */
-        struct { wg_tensor *tensor, *wide; lazy_borrowed *borrowed; } stored; /* wide: narrow items as i64, once somebody asked for them */
+        struct { wg_tensor *tensor, *wide; lazy_borrowed *borrowed; } stored; /* neither tensor nor borrowed: lazy_item. wide: narrow items as i64, once somebody asked for them */
         struct { uint64_t bits[2]; } literal;
         struct { lazy_level *level; wg_array *inner; } carried;
         struct { lazy_deferred *deferred; } later;
@@ -93,6 +93,8 @@ struct wg_array {
 
 static inline int64_t *lazy_shape(const wg_array *array) { return (int64_t *)array->words; }
 static inline int64_t *lazy_attributes(const wg_array *array) { return (int64_t *)array->words + array->rank; }
+/* The item [] of a STORED node that has it itself: its two attributes. */
+static inline void *lazy_item(const wg_array *array) { return lazy_attributes(array); }
 static inline wg_array **lazy_operands(const wg_array *array) { return (wg_array **)(array->words + array->rank + array->attribute_count); }
 
 /* ---- the context --------------------------------------------------------------------------------------------------------------------- */
@@ -181,6 +183,7 @@ struct wg_lazy {
     uint64_t held_bytes, held_largest;    /* stored arrays that pending nodes alone keep */
     uint64_t pending_floor;               /* pending bytes that the last flush left */
     bool flushing;
+    bool holding;                         /* calls are made to be walked: none is computed at once */
     wg_lazy_figures figures;
     /* explain */
     bool explain;
@@ -249,6 +252,8 @@ wg_array *lazy_stored(wg_lazy *lazy, wg_tensor *tensor);
 wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item);
 /* WG_KIND where it is none. */
 bool lazy_check_kind(wg_lazy *lazy, wg_kind kind);
+/* One item [] in the node itself, of 16 bytes to copy; owned. */
+wg_array *lazy_stored_item(wg_lazy *lazy, wg_kind kind, const void *item);
 /* The items of a node that are borrowed. */
 static inline void *lazy_borrowed_data(const wg_array *array)
 {

@@ -150,7 +150,7 @@ static bool infer(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t c
 
 /* Elementwise rows without attributes over operands of one kind and shape answer that shape, and a kind that depends on row and kind alone:
  * what the rule once answered is remembered. WG_KIND_COUNT: ask the rule. */
-static wg_kind remembered_kind(const wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, uint32_t attribute_count)
+static inline wg_kind remembered_kind(const wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, uint32_t attribute_count)
 {
     if (attribute_count || !count || count > 3 || (unsigned)op >= WG_OP_COUNT) return WG_KIND_COUNT;
     const wg_array *first = operands[0];
@@ -172,34 +172,32 @@ static void remember_kind(wg_lazy *lazy, wg_op op, wg_array *const *operands, ui
     lazy->kinds[op][count - 1][operands[0]->kind] = (uint8_t)(kind + 1);
 }
 
-static wg_array *pending_node(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
-                              uint32_t attribute_count, uint32_t tag, const lazy_known *known, uint64_t hash)
+/* What a call answers. shape [rank] is `inferred`, of WG_MAX_RANK, or somebody's. False and an error. */
+static inline __attribute__((always_inline)) bool type_of_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes,
+                                uint32_t attribute_count, lazy_known *type, int64_t *inferred)
 {
-    wg_kind kind;
-    uint32_t rank;
-    int64_t inferred[WG_MAX_RANK], volume = 1;
-    const int64_t *shape = inferred;
-    wg_kind remembered = known ? WG_KIND_COUNT : remembered_kind(lazy, op, operands, operand_count, attribute_count);
+    wg_kind remembered = remembered_kind(lazy, op, operands, count, attribute_count);
     if (remembered != WG_KIND_COUNT) {
-        kind = remembered;
-        rank = operands[0]->rank;
-        shape = lazy_shape(operands[0]);
-    } else if (known) {
-        kind = known->kind;
-        rank = known->rank;
-        shape = known->shape;
-    } else if (!infer(lazy, op, operands, operand_count, attributes, attribute_count, &kind, &rank, inferred)) {
-        return NULL;
-    } else {
-        remember_kind(lazy, op, operands, operand_count, attribute_count, kind);
+        *type = (lazy_known){remembered, operands[0]->rank, lazy_shape(operands[0])};
+        return true;
     }
+    type->shape = inferred;
+    if (!infer(lazy, op, operands, count, attributes, attribute_count, &type->kind, &type->rank, inferred)) return false;
+    remember_kind(lazy, op, operands, count, attribute_count, type->kind);
+    return true;
+}
+
+static wg_array *pending_node(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
+                              uint32_t attribute_count, uint32_t tag, const lazy_known *type, uint64_t hash)
+{
+    int64_t volume = 1;
     if (!grow_table(lazy)) return NULL;
-    wg_array *node = lazy_node_new(lazy, LAZY_PENDING, rank, attribute_count, operand_count);
+    wg_array *node = lazy_node_new(lazy, LAZY_PENDING, type->rank, attribute_count, operand_count);
     if (!node) return NULL;
     node->op = (uint16_t)op;
-    node->kind = (uint8_t)kind;
+    node->kind = (uint8_t)type->kind;
     node->tag = tag;
-    for (uint32_t axis = 0; axis < rank; axis++) volume *= lazy_shape(node)[axis] = shape[axis];
+    for (uint32_t axis = 0; axis < type->rank; axis++) volume *= lazy_shape(node)[axis] = type->shape[axis];
     node->volume = volume;
     if (attribute_count) memcpy(lazy_attributes(node), attributes, attribute_count * sizeof *attributes);
     node->heavy = lazy->heavy[op];
@@ -306,11 +304,42 @@ static wg_array *call_of_others(wg_lazy *lazy, wg_op op, wg_array *const *operan
     return result;
 }
 
+/* An elementwise row of items [] that are there is computed at once, by the oracle: a node, a plan and a run of it would cost several times as
+ * much. StopGradient is not: it holds an item back for who wants calls of it. Nor are calls that somebody is to see. */
+static bool is_at_once(const wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (operands[i]->rank || operands[i]->state == LAZY_PENDING) return false;
+    return count <= 3 && wg_op_class_of(op) == WG_OP_CLASS_ELEMENT && op != WG_OP_StopGradient && !lazy->holding && !lazy->explain;
+}
+
+static __attribute__((noinline)) wg_array *item_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes, uint32_t attribute_count,
+                           uint32_t tag)
+{
+    wg_view views[3];
+    uint64_t item[2];
+    int64_t inferred[WG_MAX_RANK];
+    lazy_known type;
+    wg_error error;
+    if (!type_of_call(lazy, op, operands, count, attributes, attribute_count, &type, inferred)) return NULL;
+    for (uint32_t i = 0; i < count; i++) views[i] = lazy_view(operands[i]);
+    error.code = WG_OK;
+    if (!wg_op_run_item(op, views, count, attributes, attribute_count, type.kind, item, &error)) return lazy_fail_with(lazy, &error, NULL), NULL;
+    wg_array *array = lazy_stored_item(lazy, type.kind, item);
+    if (!array) return NULL;
+    array->tag = tag;
+    array->bits = base_kind_has_nan(type.kind);
+    lazy->figures.calls++;
+    return array;
+}
+
 wg_array *lazy_call_known(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t operand_count, const int64_t *attributes,
                           uint32_t attribute_count, uint32_t tag, const lazy_known *known)
 {
     for (uint32_t i = 0; i < operand_count; i++)
         if (operands[i]->state >= LAZY_CARRIED) return call_of_others(lazy, op, operands, operand_count, attributes, attribute_count, tag);
+    if (operand_count && !operands[0]->rank && is_at_once(lazy, op, operands, operand_count))
+        return item_call(lazy, op, operands, operand_count, attributes, attribute_count, tag);
     uint64_t hash = hash_call(op, operands, operand_count, attributes, attribute_count, tag);
     if (lazy->table_capacity) {
         uint32_t mask = lazy->table_capacity - 1;
@@ -323,7 +352,10 @@ wg_array *lazy_call_known(wg_lazy *lazy, wg_op op, wg_array *const *operands, ui
             return lazy_keep(node);
         }
     }
-    wg_array *node = pending_node(lazy, op, operands, operand_count, attributes, attribute_count, tag, known, hash);
+    int64_t inferred[WG_MAX_RANK];
+    lazy_known type;
+    if (!known && !type_of_call(lazy, op, operands, operand_count, attributes, attribute_count, &type, inferred)) return NULL;
+    wg_array *node = pending_node(lazy, op, operands, operand_count, attributes, attribute_count, tag, known ? known : &type, hash);
     if (node) mind_memory(lazy);
     return node;
 }

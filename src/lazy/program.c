@@ -576,7 +576,8 @@ bool lazy_program_place(wg_lazy *lazy, lazy_program *program)
     for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) {
         const wg_array *array = lazy->leaves[leaf];
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
-        void *data = borrowed ? lazy_borrowed_data(array) : array->as.stored.tensor->data;
+        const wg_tensor *tensor = array->as.stored.tensor;
+        void *data = tensor ? tensor->data : borrowed ? lazy_borrowed_data(array) : lazy_item(array);
         if (borrowed && (borrowed->strided || (uintptr_t)data % base_kinds[array->kind].bytes)) return false;
         uint32_t input = program->input_of[leaf];
         if (input != WG_NONE) program->places[input] = data;

@@ -219,10 +219,11 @@ static bool find_by_calls(wg_lazy *lazy, const lazy_waiting *w, const lazy_walke
     lazy_template *t = w->template;
     wg_array *few[LAZY_FEW], **calls = LAZY_ITEMS(lazy, few, t->output_count);
     if (!calls) return lazy_fail_memory(lazy);
-    bool flushing = lazy->flushing;
-    lazy->flushing = true; /* they are for this read, whatever they take */
+    bool flushing = lazy->flushing, holding = lazy->holding;
+    lazy->flushing = lazy->holding = true; /* they are for this read, whatever they take */
     bool good = calls_of(lazy, w, calls);
     lazy->flushing = flushing;
+    lazy->holding = holding;
     if (good) {
         good = lazy_walked_new(lazy, &t->walked, key, calls);
         lazy_release_all(calls, t->output_count);

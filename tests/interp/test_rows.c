@@ -85,6 +85,13 @@ static void check_items_alone(const random_row *row, const wg_tensor *result)
         wg_tensor *alone = run(row->op, row->operand_count, single, row->attribute_count, row->attributes);
         size_t width = wg_kind_bytes(wg_tensor_kind(result));
         assert_memory_equal(wg_tensor_data(alone), (char *)wg_tensor_data(result) + (size_t)i * width, width);
+        wg_view views[RANDOM_OPERANDS];
+        wg_error error = {.code = WG_OK};
+        char item[16];
+        for (uint32_t j = 0; j < row->operand_count; j++) views[j] = wg_tensor_view(single[j]);
+        if (!wg_op_run_item(row->op, views, row->operand_count, row->attributes, row->attribute_count, wg_tensor_kind(result), item, &error))
+            fail_msg("%s: %s", wg_op_name(row->op), error.message);
+        assert_memory_equal(item, wg_tensor_data(alone), width);
         for (uint32_t j = 0; j < row->operand_count; j++) wg_tensor_release(single[j]);
         wg_tensor_release(alone);
     }
@@ -210,6 +217,26 @@ static void test_every_row_kind_and_shape(void **state)
             if (graph_row_accepts((wg_op)op, (wg_kind)kind) && !without_calls((wg_op)op, (wg_kind)kind) && calls < 3)
                 fail_msg("%s of %s ran %u times", wg_op_name((wg_op)op), wg_kind_name((wg_kind)kind), calls);
         }
+    }
+}
+
+/* Rows that are not elementwise, other numbers of operands and parameters, operands that are not one item, kinds that a row does not take. */
+static void test_items_that_are_none(void **state)
+{
+    (void)state;
+    double number = 1;
+    uint8_t item[16];
+    int64_t length = 1;
+    wg_view one = {&number, WG_KIND_F64, 0, NULL, NULL}, many = {&number, WG_KIND_F64, 1, &length, NULL};
+    const wg_view pair[] = {one, one}, mixed[] = {one, many}, absent = {NULL, WG_KIND_F64, 0, NULL, NULL};
+    const struct { wg_op op; const wg_view *operands; uint32_t count, attributes; wg_kind kind; wg_code code; } calls[] = {
+        {WG_OP_Reduce, &one, 1, 0, WG_KIND_F64, WG_ARGUMENT}, {WG_OP_COUNT, &one, 1, 0, WG_KIND_F64, WG_ARGUMENT}, {WG_OP_Add, &one, 1, 0, WG_KIND_F64, WG_ARGUMENT},
+        {WG_OP_Neg, &one, 1, 1, WG_KIND_F64, WG_ARGUMENT},    {WG_OP_Neg, &one, 1, 0, WG_KIND_COUNT, WG_ARGUMENT}, {WG_OP_Add, mixed, 2, 0, WG_KIND_F64, WG_SHAPE},
+        {WG_OP_Neg, &absent, 1, 0, WG_KIND_F64, WG_SHAPE},    {WG_OP_And, pair, 2, 0, WG_KIND_F64, WG_KIND}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        wg_error error = {.code = WG_OK};
+        assert_false(wg_op_run_item(calls[i].op, calls[i].operands, calls[i].count, &length, calls[i].attributes, calls[i].kind, item, &error));
+        assert_int_equal(error.code, calls[i].code);
     }
 }
 
@@ -485,7 +512,7 @@ static void test_draws_by_key(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_row_kind_and_shape),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_row_kind_and_shape), cmocka_unit_test(test_items_that_are_none),
                                        cmocka_unit_test(test_bytes),
                                        cmocka_unit_test(test_widest_integers),
                                        cmocka_unit_test(test_integer_accumulation),

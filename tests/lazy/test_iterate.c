@@ -3,9 +3,12 @@
  * Steps that are made again without a node for each: the bits of the calls, what is computed once, what is refused. */
 #include "lazy/world.h"
 
+/* A number that is held back: calls of it wait. */
 static void number_of(const world *w, double number, wg_array **array)
 {
-    assert_non_null(*array = stored(w, WG_KIND_F64, 0, NULL, &number));
+    wg_array *item = stored(w, WG_KIND_F64, 0, NULL, &number);
+    assert_non_null(*array = wg_array_record(w->lazy, WG_OP_StopGradient, &item, 1, NULL, 0));
+    wg_array_release(item);
 }
 
 /* state * factor + item, as calls. */

@@ -447,6 +447,37 @@ static void a_context_takes_its_arrays_with_it(void **state)
     assert_int_equal(atomic_load(&w.bytes), 0);
 }
 
+/* Elementwise calls of items that are there do not wait, unless one is held back or events are asked for. */
+static void items_are_computed_at_once(void **state)
+{
+    (void)state;
+    world w;
+    world_open(&w, NULL, 1);
+    wg_array *two = stored(&w, WG_KIND_F32, 0, NULL, (float[]){2}), *three = stored(&w, WG_KIND_F32, 0, NULL, (float[]){3});
+    wg_array *product = mul(two, three), *sum_of = add(product, two), *held = row_by(product, WG_OP_StopGradient, NULL, 0), *later = add(held, two);
+    assert_false(wg_array_is_pending(product) || wg_array_is_pending(sum_of));
+    assert_true(wg_array_is_pending(held) && wg_array_is_pending(later));
+    assert_int_equal(world_figures(&w).reads, 0);
+    READS(sum_of, 8);
+    READS(later, 8);
+    assert_int_equal(world_figures(&w).reads, 1);
+    wg_array *spread = row_by(product, WG_OP_Broadcast, (int64_t[]){1, 3}, 2), *x = counted(&w, 3, 1), *scaled = mul(x, spread);
+    READS(scaled, 6, 12, 18); /* read by a program as any stored array */
+    wg_array *again = wg_array_tagged(product, 7);
+    READS(again, 6);
+    assert_int_equal(wg_array_tag(again), 7);
+    assert_null(add(two, x)); /* the rule's error, and the places of the operands */
+    assert_int_equal(wg_lazy_error(w.lazy)->code, WG_SHAPE);
+    wg_lazy_error_clear(w.lazy);
+    wg_lazy_explain(w.lazy, true);
+    wg_array *seen = mul(three, three);
+    assert_true(wg_array_is_pending(seen));
+    READS(seen, 9);
+    wg_array *arrays[] = {two, three, product, sum_of, held, later, spread, x, scaled, again, seen};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) wg_array_release(arrays[i]);
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +497,7 @@ int main(void)
         cmocka_unit_test(leaves_that_only_wait_are_forced),
         cmocka_unit_test(a_node_that_fails_does_not_end_the_limit),
         cmocka_unit_test(a_context_takes_its_arrays_with_it),
+        cmocka_unit_test(items_are_computed_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
