@@ -91,6 +91,12 @@ wg_array *wg_array_of(wg_lazy *lazy, wg_tensor *items)
 wg_array *wg_array_copy(wg_lazy *lazy, const wg_view *items)
 {
     if (!lazy) return NULL;
+    if (items && !items->rank && items->data && (unsigned)items->kind < WG_KIND_COUNT && !base_kind_is_block(items->kind)) {
+        uint64_t item[2] = {0};
+        memcpy(item, items->data, base_kinds[items->kind].bytes);
+        if (items->kind == WG_KIND_BOOL) item[0] = (item[0] & 0xff) != 0; /* as a copied tensor's */
+        return lazy_give(lazy, lazy_stored_item(lazy, items->kind, item));
+    }
     wg_error error = {.code = WG_OK};
     wg_tensor *tensor = wg_tensor_copy(lazy->context, items, &error);
     if (!tensor) return lazy_fail_with(lazy, &error, NULL), NULL;
