@@ -152,34 +152,28 @@ INTEGERS2(step, a >= b, a >= b)
 /* One item needs no scratch. */
 static bool apply1(const interp_row_call *call, const interp_unary *of)
 {
-    interp_domain domain = interp_domain_of(call->operands[0].kind), to = interp_domain_of(call->result.kind);
+    interp_domain domain = interp_domain_of(call->operands[0].kind);
     int64_t count = interp_view_volume(&call->result);
     interp_unary item = domain < INTERP_DOMAINS ? of[domain] : interp_complex_unary(call->op, domain);
     if (!item) return base_fail(call->error, WG_KIND, "%s does not take %s", wg_op_text(call->op), base_kinds[call->operands[0].kind].name);
-    if (count == 1) {
-        interp_item one = item(interp_load_one(call, 0, domain));
-        return interp_store(call, to, &one);
-    }
+    if (count == 1) return interp_store_one(call, item(interp_load_one(call, 0, domain)));
     interp_item *a = interp_load(call, 0, domain);
     if (!a) return false;
     for (int64_t i = 0; i < count; i++) a[i] = item(a[i]);
-    return interp_store(call, to, a);
+    return interp_store(call, interp_domain_of(call->result.kind), a);
 }
 
 static bool apply2(const interp_row_call *call, const interp_binary *of)
 {
-    interp_domain domain = interp_domain_of(call->operands[0].kind), to = interp_domain_of(call->result.kind);
+    interp_domain domain = interp_domain_of(call->operands[0].kind);
     int64_t count = interp_view_volume(&call->result);
     interp_binary item = domain < INTERP_DOMAINS ? of[domain] : interp_complex_binary(call->op, domain);
     if (!item) return base_fail(call->error, WG_KIND, "%s does not take %s", wg_op_text(call->op), base_kinds[call->operands[0].kind].name);
-    if (count == 1) {
-        interp_item one = item(interp_load_one(call, 0, domain), interp_load_one(call, 1, domain));
-        return interp_store(call, to, &one);
-    }
+    if (count == 1) return interp_store_one(call, item(interp_load_one(call, 0, domain), interp_load_one(call, 1, domain)));
     interp_item *a = interp_load(call, 0, domain), *b = a ? interp_load(call, 1, domain) : NULL;
     if (!b) return false;
     for (int64_t i = 0; i < count; i++) a[i] = item(a[i], b[i]);
-    return interp_store(call, to, a);
+    return interp_store(call, interp_domain_of(call->result.kind), a);
 }
 
 #define ROW1(Name, f32, f64, signed_item, unsigned_item)                                    \

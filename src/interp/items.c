@@ -54,7 +54,18 @@ interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_d
 
 interp_item interp_load_one(const interp_row_call *call, uint32_t operand, interp_domain domain)
 {
-    return load_item(call->operands[operand].kind, call->operands[operand].data, 0, domain);
+    const wg_view *view = &call->operands[operand];
+    if (view->kind == WG_KIND_F64 && domain == INTERP_F64) return (interp_item){.d = *(const double *)view->data}; /* without ado */
+    return load_item(view->kind, view->data, 0, domain);
+}
+
+bool interp_store_one(const interp_row_call *call, interp_item item)
+{
+    interp_domain domain = interp_domain_of(call->result.kind);
+    if (domain == INTERP_F64) *(double *)call->result.data = item.d;
+    else if (call->result.kind == WG_KIND_BOOL) *(uint8_t *)call->result.data = (uint8_t)item.u;
+    else return interp_store(call, domain, &item);
+    return true;
 }
 
 interp_item interp_wrap(wg_kind kind, interp_item item)

@@ -44,6 +44,8 @@ interp_domain interp_domain_of(wg_kind kind);
 interp_item *interp_load(const interp_row_call *call, uint32_t operand, interp_domain domain);
 /* The only item of an operand. */
 interp_item interp_load_one(const interp_row_call *call, uint32_t operand, interp_domain domain);
+/* The only item of the result, of its kind's domain. Answers true. */
+bool interp_store_one(const interp_row_call *call, interp_item item);
 /* Room for items; NULL and call->error without memory. Uninitialised. */
 interp_item *interp_take(const interp_row_call *call, int64_t count);
 /* Stores items [volume] of a domain as the result. Answers true. */
