@@ -30,7 +30,7 @@ SAME = ("u←1+⍳1000000 ⋄ s←1000003|u×u ⋄ w←1000003|u×1000003|s×s �
         "d←256⍴x ⋄ c←10⍴y ⋄ Q←x ⋄ q←1000⍴x ⋄ " + MLP)
 DRAWN = ("x←¿1000000⍴0 ⋄ y←¿1000000⍴0 ⋄ z←¿1000000⍴0 ⋄ p←¿1000000⍴1000000ₓ ⋄ k←¿1000000⍴1000ₓ ⋄ i←¿1000000⍴1000000ₓ ⋄ b←0=¿1000000⍴3ₓ ⋄ "
          "A←¿512 512⍴0 ⋄ B←¿512 512⍴0 ⋄ X←¿128 784⍴0 ⋄ W←0.01×¿784 256⍴0 ⋄ V←0.01×¿256 10⍴0 ⋄ d←¿256⍴0 ⋄ c←¿10⍴0 ⋄ Q←x ⋄ q←1000⍴x ⋄ "
-         "a←3.5 ⋄ g←2.5 ⋄ r←100⍴x ⋄ f←{⍵} ⋄ h←{" + "1+" * 10 + "⍵} ⋄ n←1000000 ⋄ " + MLP)
+         "a←3.5 ⋄ g←2.5 ⋄ r←100⍴x ⋄ f←{⍵} ⋄ fib←{⍵<2?⍵;(∇⍵-1)+∇⍵-2} ⋄ h←{" + "1+" * 10 + "⍵} ⋄ n←1000000 ⋄ " + MLP)
 
 # BPL, NumPy, and what it must do at least: floats read and written, bytes of other kinds read and written, multiply-adds of products. The numbers are
 # floats. A table shows | as ∣, since it parts its cells.
@@ -62,7 +62,7 @@ CALLS = [
     ("dfn call {⍵}, in ⍣", "f⍣1000⊢a", None, 1000, 150e-9), ("primitive in ⍣: 1+⍣1000⊢a", "1+⍣1000⊢a", None, 1000, None),
     ("scalar add inside a dfn", "h⍣1000⊢a", "f⍣1000⊢a", 10000, 190e-9), ("add of 100 inside a dfn", "h⍣1000⊢r", "f⍣1000⊢r", 10000, None),
     ("10 steps of Euler, scalar", "e⍣10⊢a", None, 1, 3e-6), ("1000 steps of Euler, scalar", "e⍣1000⊢a", None, 1, None),
-    ("dfn fold {⍺+⍵}/1000⍴1", "{⍺+⍵}/1000⍴1", None, 1, 200e-6),
+    ("dfn fold {⍺+⍵}/1000⍴1", "{⍺+⍵}/1000⍴1", None, 1, 200e-6), ("recursion that branches: fib 15", "fib 15", None, 1973, None),
     ("+/ of 100", "+/r", None, 1, None), ("gradient {+/⍵×⍵}∂ of 100", "{+/⍵×⍵}∂ r", None, 1, None),
 ]
 
