@@ -148,6 +148,7 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
 #define EXEC_SUM_ITEMS 262144   /* of which so many nearly do */
 
 #define EXEC_SMALL_ROWS 256     /* so few rows do not repay packing b */
+#define EXEC_KEPT_ROWS 24      /* do where the first tile packs b as it reads it */
 #define EXEC_FEW_ROWS 48       /* nor so few, where its rows are 4 KiB apart and it is small */
 #define EXEC_SMALL_COLUMNS 64   /* so few columns do not repay packing a */
 #define EXEC_ALONG_ITEMS 262144 /* a b of more is read along its rows by a few rows of a */
