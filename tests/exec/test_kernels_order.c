@@ -94,7 +94,7 @@ static uint64_t patterned_key(int pattern, int64_t i, int64_t count)
 static void test_keys(void **state)
 {
     (void)state;
-    static const int64_t counts[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 127, 128, 129, 255, 256, 257, 383, 1000, 4099, 70001};
+    static const int64_t counts[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 127, 128, 129, 255, 256, 257, 383, 511, 512, 513, 641, 1000, 4099, 70001};
     static uint64_t wide[70001], sorted[70001], spare[70001];
     static uint32_t narrow[70001];
     for (uint32_t level = 0; level < exec_kernels_count(); level++)
