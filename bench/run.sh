@@ -47,10 +47,11 @@ bpl() {
     "$peers/venv/bin/python" bench/bpl.py "$build" "$peers"
 }
 
-# Fixed costs of lazy arrays in instructions, beside their goals.
+# Fixed costs of lazy arrays and of BPL in instructions, beside their goals.
 costs() {
-    command -v valgrind >/dev/null || { printf '\nskipped: fixed costs of lazy arrays; install valgrind\n'; return 0; }
+    command -v valgrind >/dev/null || { printf '\nskipped: fixed costs of lazy arrays and of BPL; install valgrind\n'; return 0; }
     TESTED_BUILD=$build python3 tests/lazy/run_costs.py --table
+    python3 bench/bpl_costs.py "$build"
 }
 
 table() {

@@ -51,7 +51,7 @@ bool interp_call(const interp_row_call *call)
     bool good = rows[call->op](call);
     base_floats_restore(floats);
     base_arena_release(call->scratch, mark);
-    if (good) base_canonical_nan(call->result.kind, call->result.data, volume, true);
+    if (good && base_kind_has_nan(call->result.kind)) base_canonical_nan(call->result.kind, call->result.data, volume, true);
     return good;
 }
 

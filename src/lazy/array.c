@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 static wg_array *stored_node(wg_lazy *lazy, wg_kind kind, uint32_t rank, const int64_t *shape, int64_t volume)
@@ -53,19 +52,11 @@ wg_array *lazy_literal(wg_lazy *lazy, wg_kind kind, const void *item)
 
 wg_view lazy_view(const wg_array *array)
 {
-    wg_view view = {NULL, (wg_kind)array->kind, array->rank, lazy_shape(array), NULL};
-    if (array->state == LAZY_LITERAL) {
-        view.data = (void *)array->as.literal.bits;
-    } else if (array->as.stored.tensor) {
-        view.data = array->as.stored.tensor->data;
-        view.kind = array->as.stored.tensor->kind;
-    } else if (!array->as.stored.borrowed) {
-        view.data = lazy_item(array);
-    } else {
-        const lazy_borrowed *borrowed = array->as.stored.borrowed;
-        view.data = lazy_borrowed_data(array);
-        if (borrowed->strided) view.strides = borrowed->strides;
-    }
+    wg_view view = {lazy_data(array), (wg_kind)array->kind, array->rank, lazy_shape(array), NULL};
+    if (array->state == LAZY_LITERAL) return view;
+    const lazy_borrowed *borrowed = array->as.stored.borrowed;
+    if (array->as.stored.tensor) view.kind = array->as.stored.tensor->kind;
+    else if (borrowed && borrowed->strided) view.strides = borrowed->strides;
     return view;
 }
 

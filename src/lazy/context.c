@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 /* Each slab has twice the room of the one before, up to a huge page: pages come one by one with less. */

@@ -4,7 +4,6 @@
  * one step, without a node for each. */
 #include <string.h>
 
-#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 /* A literal that is spread is a constant of the program. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/tensor.h"
 #include "lazy/replay.h"
 
 #define MOST_TEMPLATES 8

@@ -28,6 +28,7 @@
 /* No call of the library is the place of an error: its caller's is. */
 #define WG_NO_SITES
 #include "base/base.h"
+#include "base/tensor.h"
 #include "wengert/compose.h"
 #include "wengert/grad.h"
 #include "wengert/lazy.h"
@@ -261,7 +262,13 @@ static inline void *lazy_borrowed_data(const wg_array *array)
     return array->attribute_count ? data + lazy_attributes(array)[0] : data;
 }
 void lazy_borrowed_release(lazy_borrowed *borrowed); /* one reference */
-/* The items of a STORED or LITERAL array, in the kind in which they are stored. */
+/* The items of a STORED or LITERAL array, in the kind in which they are stored: where they begin, and all of the view. */
+static inline void *lazy_data(const wg_array *array)
+{
+    if (array->state == LAZY_LITERAL) return (void *)array->as.literal.bits;
+    if (array->as.stored.tensor) return array->as.stored.tensor->data;
+    return array->as.stored.borrowed ? lazy_borrowed_data(array) : lazy_item(array);
+}
 wg_view lazy_view(const wg_array *array);
 /* The array with a tag; owned. */
 wg_array *lazy_tagged(wg_array *array, uint32_t tag);

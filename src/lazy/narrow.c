@@ -6,7 +6,6 @@
  * is made of others, and from what its stored operands are sure of. A row runs in the narrowest kind that holds its operands and its result,
  * so that nothing wraps that would not wrap in 64 bits; rows that are not listed here are given 64. */
 #include "base/bits.h"
-#include "base/tensor.h"
 #include "lazy/array_call.h"
 #include "lazy/lazy.h"
 

@@ -322,7 +322,7 @@ static __attribute__((noinline)) wg_array *item_call(wg_lazy *lazy, wg_op op, wg
     lazy_known type;
     wg_error error;
     if (!type_of_call(lazy, op, operands, count, attributes, attribute_count, &type, inferred)) return NULL;
-    for (uint32_t i = 0; i < count; i++) views[i] = lazy_view(operands[i]);
+    for (uint32_t i = 0; i < count; i++) views[i] = (wg_view){lazy_data(operands[i]), (wg_kind)operands[i]->kind, 0, NULL, NULL};
     error.code = WG_OK;
     if (!wg_op_run_item(op, views, count, attributes, attribute_count, type.kind, item, &error)) return lazy_fail_with(lazy, &error, NULL), NULL;
     wg_array *array = lazy_stored_item(lazy, type.kind, item);

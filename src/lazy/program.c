@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 /* Sessions of one plan for different numbers: alternating lengths need no refill. */
@@ -576,8 +575,7 @@ bool lazy_program_place(wg_lazy *lazy, lazy_program *program)
     for (uint32_t leaf = 0; leaf < lazy->leaf_count; leaf++) {
         const wg_array *array = lazy->leaves[leaf];
         const lazy_borrowed *borrowed = array->as.stored.borrowed;
-        const wg_tensor *tensor = array->as.stored.tensor;
-        void *data = tensor ? tensor->data : borrowed ? lazy_borrowed_data(array) : lazy_item(array);
+        void *data = lazy_data(array);
         if (borrowed && (borrowed->strided || (uintptr_t)data % base_kinds[array->kind].bytes)) return false;
         uint32_t input = program->input_of[leaf];
         if (input != WG_NONE) program->places[input] = data;

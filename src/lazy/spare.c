@@ -4,7 +4,6 @@
  * costs more than most elementwise work on it; a loop that makes results of one size has its blocks from here. */
 #include <string.h>
 
-#include "base/tensor.h"
 #include "lazy/lazy.h"
 
 /* Beyond it, all together, memory is worth more than time; what is less than LAZY_LARGE the allocator keeps itself. */
