@@ -13,6 +13,7 @@ exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t colu
     else product.items_at = kind == WG_KIND_MXFP4 ? 1 : kind == WG_KIND_IQ4_NL ? 2 : 0;
     product.looks_up = kind == WG_KIND_Q4_0 || kind == WG_KIND_Q4_1 || kind == WG_KIND_IQ4_NL || kind == WG_KIND_MXFP4;
     product.bias = base_block_adds(kind) ? 0 : kind == WG_KIND_Q4_0 ? 8 : kind == WG_KIND_Q5_0 ? 16 : 128;
+    product.narrow = kind == WG_KIND_Q4_0 || kind == WG_KIND_Q4_1 || kind == WG_KIND_Q4_K || kind == WG_KIND_Q2_K;
     for (int8_t i = 0; i < 16; i++) product.numbers[i] = i;
     if (product.looks_up) { /* those of a block that holds each nibble once */
         uint8_t block[20] = {0};

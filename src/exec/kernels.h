@@ -268,6 +268,7 @@ typedef struct exec_quant {
     bool looks_up;      /* nibbles stand for these numbers */
     int8_t numbers[16];
     int32_t bias;       /* what makes no item negative */
+    bool narrow;        /* so raised none is above 15 */
     const int64_t *which;
     const float *x, *sums, *packed;
     const int8_t *rounded;

@@ -57,6 +57,26 @@ static void products(void **state)
             }
 }
 
+/* The greatest sums that rounded rows make: all bytes of weights alike, all rounded items of x 127 from zero. */
+static void greatest_sums(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {0x80, 0x3b, 0xef};
+    test_draws draws = test_draws_new(15);
+    for (wg_kind kind = TEST_FIRST_BLOCK_KIND; kind < WG_KIND_COUNT; kind++)
+        for (size_t b = 0; b < sizeof bytes; b++)
+            for (int64_t rows = 1; rows <= 5; rows += 4) {
+                int64_t depth = 2 * wg_kind_block(kind);
+                wg_tensor *x = test_tensor_draw(&draws, WG_KIND_F32, 2, TEST_SHAPE(rows, depth), -1, 1);
+                wg_tensor *w = test_blocks(&draws, kind, 2, TEST_SHAPE(17, depth), false);
+                float *items = wg_tensor_data(x);
+                for (int64_t i = 0; i < rows * depth; i++) items[i] = i / depth % 3 == 0 ? 1 : i / depth % 3 == 1 ? -1 : i % 2 ? -1.0f : 1.0f;
+                memset(wg_tensor_data(w), bytes[b], (size_t)base_kind_bytes(kind, 17 * depth));
+                wg_tape *tape = wg_tape_new(NULL);
+                check(wg_kind_name(kind), tape, wg_qmatmul_activation(wg_input(tape, x), wg_parameter(tape, w), "q8"));
+            }
+}
+
 /* Weights that are parts of larger ones, rows with axes in front, and rows that are turned. */
 static void views(void **state)
 {
@@ -201,7 +221,8 @@ static void near_the_sum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),        cmocka_unit_test(views),          cmocka_unit_test(experts),     cmocka_unit_test(experts_of_views),
+        cmocka_unit_test(products),
+        cmocka_unit_test(greatest_sums), cmocka_unit_test(views),          cmocka_unit_test(experts),     cmocka_unit_test(experts_of_views),
         cmocka_unit_test(gathers),         cmocka_unit_test(nothing_at_all), cmocka_unit_test(near_the_sum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
