@@ -205,6 +205,7 @@ static void scatter_half(const exec_indexing *x, int64_t slab, int64_t column, i
 void exec_scatter(const exec_indexing *x, exec_range slabs, exec_range columns, void *workspace)
 {
     int64_t count = columns.end - columns.first;
+    const int64_t runs = count == x->post ? 1 : x->extent, run = count == x->post ? x->extent * count : count; /* of zeros in a slab */
     for (int64_t slab = slabs.first; slab < slabs.end && count > 0; slab++) {
         if (is_half(x->kind)) {
             for (int64_t j = columns.first; j < columns.end; j += SCATTER_STRIP)
@@ -212,7 +213,7 @@ void exec_scatter(const exec_indexing *x, exec_range slabs, exec_range columns, 
             continue;
         }
         char *to = (char *)x->result + (size_t)(slab * x->extent * x->post + columns.first) * x->item_bytes;
-        for (int64_t i = 0; i < x->extent; i++) memset(to + (size_t)(i * x->post) * x->item_bytes, 0, (size_t)count * x->item_bytes);
+        for (int64_t i = 0; i < runs; i++) memset(to + (size_t)(i * x->post) * x->item_bytes, 0, (size_t)run * x->item_bytes);
         scatter_slab(x, slab, columns.first, count, to, x->post);
     }
 }

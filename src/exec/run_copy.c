@@ -19,6 +19,7 @@ typedef struct copies {
     part *parts;
     exec_value result;
     bool canonical, fill;
+    bool by_part; /* threads share parts, not each part */
     unsigned char item[16]; /* of the fill */
 } copies;
 
@@ -44,17 +45,36 @@ static void copy_part(void *context, exec_range range, uint32_t thread)
     work->run->kernels->copy(&work->call, range);
 }
 
+static exec_copying copy_of(exec_run *run, const copies *c, const part *p)
+{
+    exec_copying call = p->call;
+    call.items = exec_items(run, &p->from);
+    call.result = exec_items(run, &c->result) + p->to_offset * (int64_t)p->call.item_bytes;
+    return call;
+}
+
+static int64_t units_of(const part *p) { return p->call.rank ? p->call.shape[0] : 1; }
+
+static void copy_parts(void *context, exec_range range, uint32_t thread)
+{
+    const copy_work *work = context;
+    (void)thread;
+    for (int64_t i = range.first; i < range.end; i++) {
+        const part *p = &work->facts->parts[i];
+        exec_copying call = copy_of(work->run, work->facts, p);
+        work->run->kernels->copy(&call, (exec_range){0, units_of(p)});
+    }
+}
+
 static void run_copies(exec_run *run, const exec_stage *stage)
 {
     const copies *c = stage->prepared;
     copy_work work = {.run = run, .facts = c};
     if (c->fill) exec_run_split(run, c->result.volume, 4096, 0.5, fill_part, &work);
-    for (uint32_t i = 0; i < c->count; i++) {
-        const part *p = &c->parts[i];
-        work.call = p->call;
-        work.call.items = exec_items(run, &p->from);
-        work.call.result = exec_items(run, &c->result) + p->to_offset * (int64_t)p->call.item_bytes;
-        exec_run_split(run, p->call.rank ? p->call.shape[0] : 1, 1, (double)p->unit, copy_part, &work);
+    if (c->by_part) exec_run_split(run, c->count, 1, (double)(c->result.volume / c->count), copy_parts, &work);
+    for (uint32_t i = 0; i < c->count && !c->by_part; i++) {
+        work.call = copy_of(run, c, &c->parts[i]);
+        exec_run_split(run, units_of(&c->parts[i]), 1, (double)c->parts[i].unit, copy_part, &work);
     }
     exec_canonical_all(run, c->canonical, &c->result);
 }
@@ -170,14 +190,16 @@ bool exec_call_Pad(exec_call *call)
 
 bool exec_call_Concat(exec_call *call)
 {
-    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Concat, axis)], at = 0, strides[WG_MAX_RANK];
+    int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Concat, axis)], at = 0, largest = 0, strides[WG_MAX_RANK];
     copies *c = copies_of(call, call->operand_count);
     if (!c) return false;
     dense_strides(call->result.rank, call->result.shape, strides);
     for (uint32_t i = 0; i < call->operand_count; i++) {
         put_part(c, &call->operands[i], strides, at * strides[axis]);
         at += call->operands[i].shape[axis];
+        if (call->operands[i].volume > largest) largest = call->operands[i].volume;
     }
+    c->by_part = c->count > 1 && largest * call->build->threads <= call->result.volume && (double)largest < EXEC_PART_COST;
     return true;
 }
 
