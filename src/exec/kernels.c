@@ -15,6 +15,7 @@ static const exec_kernels kernels_base = {
 #else
     .name = "base",
 #endif
+    .shared_rows = 168,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_base,
 #include "exec/kernels.def"
 };
@@ -24,6 +25,7 @@ static const exec_kernels kernels_base = {
 #include "exec/kernels.def"
 static const exec_kernels kernels_v3 = {
     .name = "v3",
+    .shared_rows = 84, /* of 512 KB, mostly */
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v3,
 #include "exec/kernels.def"
 };
@@ -31,6 +33,7 @@ static const exec_kernels kernels_v3 = {
 #include "exec/kernels.def"
 static const exec_kernels kernels_v4 = {
     .name = "v4",
+    .shared_rows = 168,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v4,
 #include "exec/kernels.def"
 };

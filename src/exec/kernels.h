@@ -492,6 +492,7 @@ void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equa
 
 typedef struct exec_kernels {
     const char *name;
+    int64_t shared_rows; /* of a task that uses shared columns of b: its sums and as many rows of a stay in the second cache */
 #define KERNEL(answer, name, parameters) answer(*name) parameters;
 #include "exec/kernels.def"
 } exec_kernels;

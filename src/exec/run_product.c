@@ -17,7 +17,6 @@
 #define MULTIPLY_COST 0.04 /* of one multiply-add, in item copies */
 #define PACK_COST 1.0      /* of an item packed */
 #define READ_PRODUCTS 8    /* multiply-adds that an item of b costs which is read from memory: most of the work of one row */
-#define SHARED_ROWS 168    /* of a task that uses shared columns of b: with as many rows of a and its sums they stay in the second cache */
 #define SHARED_BYTES (8 << 20) /* of b packed at once */
 #define TASK_PRODUCTS 2.5e5    /* less is not worth a thread's waking */
 #define SPUN_PRODUCTS 1e5      /* the same where threads spin for work */
@@ -277,9 +276,11 @@ static int64_t piece_of_rows(int64_t rows, int64_t down, int64_t threads)
 
 /* Tiles: as large as the caches allow, and about as many for each thread. TRIED columns packed for all rows where these are fewer than
  * EXEC_PACK_ROWS but b is not read in place: 6% slower where b is larger than the caches. */
-static void choose_tiles(product *p, int64_t threads, double task)
+static void choose_tiles(product *p, const exec_build *build)
 {
     const exec_product *call = &p->call;
+    const int64_t threads = build->threads;
+    const double task = build->plan->graph->context->spin ? SPUN_PRODUCTS : TASK_PRODUCTS;
     int64_t rows = call->rows, columns = call->columns, depth = call->depth, across, down = 1;
     for (int64_t t = 0; t < call->more_count; t++) depth += call->more[t].depth;
     double products = (double)(rows + READ_PRODUCTS) * (double)columns * (double)(depth > 0 ? depth : 1);
@@ -291,7 +292,7 @@ static void choose_tiles(product *p, int64_t threads, double task)
     if (shared) {
         p->chunk = piece_of(columns, exec_pieces(columns, fitting), EXEC_TILE_COLUMNS);
         columns = exec_smaller(columns, p->chunk);
-        down = exec_pieces(rows, SHARED_ROWS);
+        down = exec_pieces(rows, build->kernels->shared_rows);
         if (down % threads != 0 && down < 4 * threads) down += threads - down % threads;
     }
     across = exec_pieces(columns, EXEC_PACK_COLUMNS);
@@ -402,7 +403,7 @@ static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
 {
     if (exec_product_turns(&p->call)) p->call = exec_product_turned(&p->call);
     join_series(build, p);
-    choose_tiles(p, build->threads, build->plan->graph->context->spin ? SPUN_PRODUCTS : TASK_PRODUCTS);
+    choose_tiles(p, build);
     int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
     p->workspace_bytes = base_align_up(bytes);
     p->workspace_at = exec_scratch_take(build, p->workspace_bytes *
