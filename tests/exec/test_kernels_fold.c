@@ -326,6 +326,42 @@ static void test_extremes(void **state)
     }
 }
 
+/* The greatest and the least of lines in which two zeros, or a zero and a NaN, are beyond all others: -0 lies below +0, and NaN wins. */
+static void check_zeros(const exec_kernels *kernels, wg_kind kind, exec_fold fold, double one, double two)
+{
+    enum { COUNT = 128 };
+    double items[COUNT];
+    float narrow[COUNT];
+    for (int i = 0; i < COUNT; i += 7)
+        for (int j = 1; j < COUNT; j += 11) {
+            for (int k = 0; k < COUNT; k++) items[k] = fold == EXEC_FOLD_MAX ? -1 - k : 1 + k;
+            items[i] = one;
+            if (j != i) items[j] = two;
+            for (int k = 0; k < COUNT; k++) narrow[k] = (float)items[k];
+            double wanted = items[0], found;
+            for (int k = 1; k < COUNT; k++) wanted = step(fold, WG_KIND_F64, wanted, items[k]);
+            uint64_t result = 0;
+            exec_reduction r = {.fold = fold, .kind = kind, .accumulate = kind, .result_kind = kind, .extent = COUNT, .inner = 1, .outer_stride = COUNT,
+                                .extent_stride = 1, .items = kind == WG_KIND_F32 ? (const void *)narrow : items, .result = &result};
+            kernels->reduce(&r, (exec_range){0, 1});
+            found = load(kind, &result, 0);
+            if (__builtin_isnan(wanted)) assert_true(__builtin_isnan(found));
+            else assert_memory_equal(&found, &wanted, sizeof found);
+        }
+}
+static void test_extremes_of_zeros(void **state)
+{
+    (void)state;
+    static const double pairs[][2] = {{0.0, -0.0}, {-0.0, 0.0}, {-0.0, -0.0}, {0.0, __builtin_nan("")}, {__builtin_nan(""), -0.0}};
+    for (uint32_t level = 0; level < exec_kernels_count(); level++)
+        for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++)
+            for (int least = 0; least < 2; least++) {
+                exec_fold fold = least ? EXEC_FOLD_MIN : EXEC_FOLD_MAX;
+                check_zeros(exec_kernels_at(level), WG_KIND_F32, fold, pairs[p][0], pairs[p][1]);
+                check_zeros(exec_kernels_at(level), WG_KIND_F64, fold, pairs[p][0], pairs[p][1]);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_sum_of_bool_counts),
         cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes_of_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
