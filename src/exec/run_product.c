@@ -377,7 +377,8 @@ static bool packs_the_same(const product *a, const product *b)
     return a->call.b_kind == b->call.b_kind && exec_product_sum_bytes(&a->call) == exec_product_sum_bytes(&b->call) && !b->call.turned;
 }
 
-/* Joins a series of stages that read one b, the first of which packs it. Of few rows b is read once, and packed it is no less to read. */
+/* Joins a series of stages that read one b, the first of which packs it where their rows repay that. Of few rows b is read once, and packed it
+ * is no less to read. */
 static void join_series(exec_build *build, product *p)
 {
     const wg_plan *plan = build->plan;
@@ -389,8 +390,10 @@ static void join_series(exec_build *build, product *p)
         const product *other = stages[s].run == run_product ? stages[s].prepared : NULL;
         if (other && other->series && right_of(plan, s) == right && packs_the_same(p, other)) p->series = other->series;
     }
-    for (uint32_t s = own + 1; s < plan->stage_count && s - own <= SERIES_STAGES && !p->series; s++) {
-        if (right_of(plan, s) != right) continue;
+    int64_t rows = p->call.rows; /* of those that are near, as if each had as many */
+    for (uint32_t s = own + 1; s < plan->stage_count && s - own <= SERIES_STAGES && !p->series; s++)
+        if (right_of(plan, s) == right) rows += p->call.rows;
+    if (!p->series && rows > p->call.rows && rows >= EXEC_SMALL_ROWS) {
         p->series = &build->layout->lasting[own];
         p->series->bytes = p->call.depth * packed_width(&p->call) * exec_product_sum_bytes(&p->call);
         p->begins = true;
