@@ -59,17 +59,20 @@ static exec_range whole(int64_t extent) { return (exec_range){0, extent}; }
 
 static void *workspace_of(const exec_product *p) { return aligned_alloc(64, (exec_product_bytes(p, p->rows, p->columns) + 63) / 64 * 64); }
 
-/* At every level, whole and cut at random places, against expected; `items` is the extent of the result's memory. */
+/* At every level, whole and cut at random places, against expected; `items` is the extent of the result's memory, behind which nothing is
+ * written. */
+#define BEHIND 8192
 static void check_everywhere(exec_product *p, const void *expected, int64_t items)
 {
     int64_t bytes = (int64_t)wg_kind_bytes(p->result_kind) * items;
     void *workspace = workspace_of(p);
-    void *result = room(bytes);
+    uint8_t *result = room(bytes + BEHIND);
     p->result = result;
     FOR_EACH_LEVEL(kernels) {
-        memset(result, 0x5a, (size_t)bytes);
+        memset(result, 0x5a, (size_t)(bytes + BEHIND));
         kernels->product(p, whole(p->batches), whole(p->rows), whole(p->columns), workspace);
         EXPECT_SAME(p->result_kind, result, expected, items, kernels->name);
+        for (int64_t i = bytes; i < bytes + BEHIND; i++) assert_int_equal(result[i], 0x5a);
         int64_t row = random_below(p->rows + 1), column = random_below(p->columns + 1);
         memset(result, 0x5a, (size_t)bytes);
         exec_range rows[2] = {{0, row}, {row, p->rows}}, columns[2] = {{0, column}, {column, p->columns}};
@@ -178,6 +181,10 @@ static void test_shapes(void **state)
         wg_kind kind = trial % 3 == 2 ? WG_KIND_F64 : WG_KIND_F32;
         check(kind, kind, 1 + random_below(2), extents[random_below(19)], depths[random_below(12)], extents[random_below(19)], trial % 8,
                 trial % 5 == 0);
+    }
+    for (int64_t few = 1; few < 7; few++) { /* rows behind those that are packed at once */
+        check(WG_KIND_F32, WG_KIND_F32, 1, EXEC_PACK_ROWS + few, 20, 48, 0, false);
+        check(WG_KIND_F64, WG_KIND_F64, 1, EXEC_PACK_ROWS + few, 20, 48, 0, false);
     }
 }
 
