@@ -7,7 +7,7 @@
 #   make sanitize    all tests, sanitized      make fuzz         FUZZ_SECONDS a target
 #   make conformance the long comparisons      make exports      rewrite src/wengert.exports
 #   make test-aarch64  the rooms below and the kernels, cross-built and run under qemu-aarch64
-#   make performance rewrite docs/performance.md          make accuracy     rewrite docs/accuracy.md
+#   make performance rewrite docs/performance*.md         make accuracy     rewrite docs/accuracy.md
 #   make bench-peers install NumPy, PyTorch, JAX, ONNX Runtime and IREE under build/peers for the tables beside them
 #   make demo-lm     a real language model answers   make chat        and keeps answering
 #   make demo-kjv    a model learns to write, from nothing, in two minutes
@@ -64,7 +64,7 @@ bench: all
 bench-peers:
 	bench/peers/setup.sh build/peers
 
-# Rewrites docs/performance.md from what make bench prints.
+# Rewrites the page of this machine's vector level, docs/performance-v3.md or -v4.md, from what make bench prints.
 performance: all
 	$(call build,build) benches
 	bench/performance.sh build

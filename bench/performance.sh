@@ -5,14 +5,16 @@
 #
 # PRINTED: what bench/run.sh has printed; without it, it is run.
 #
-# Writes docs/performance.md: what bench/run.sh prints, as tables, and the plans of the demo's program. Nothing in that page is typed by
-# hand but the sentences here. An interrupted or failed run leaves the old page.
+# Writes docs/performance-LEVEL.md: what bench/run.sh prints, as tables, LEVEL the vector level that this machine has; and docs/performance.md,
+# with the plans of the demo's program. Nothing in those pages is typed by hand but the sentences here. An interrupted or failed run leaves
+# the old pages.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
 page=$(mktemp)
+figures=$(mktemp)
 output=$(mktemp)
-trap 'rm -f "$page" "$output"' EXIT
+trap 'rm -f "$page" "$figures" "$output"' EXIT
 
 if [ $# -gt 1 ]; then cat "$2" >"$output"
 else bench/run.sh "$build" >"$output"; fi
@@ -23,13 +25,14 @@ shown() {
     PATH="$(cd "$build" && pwd):$PATH" sh -c "$1"
 }
 
-{
-    cat <<'TEXT'
-# Performance
+level=$(sed -n 's/^built:.*kernels \([a-z0-9]*\).*/\1/p' "$output" | head -n 1)
+[ -n "$level" ] || { echo "bench/performance.sh: the output names no vector level; it begins with what bench/run.sh prints first" >&2; exit 1; }
 
-Written by `make performance` from the output of `make bench`, on the machine named below. Figures belong to a machine and to what else it
-does; run the command to have yours, or `make bench TABLE=products` for one table (`bench/run.sh` says which there are). A bench checks its result before it times it. Times are the least of several runs (beside peers: medians of
-such, the programs taking turns; times within 5% of each other are the same), those of plans and of growing calls in time of the processor. *Growth* is that of the time when the size grows eight times; twelve is the most allowed.
+{
+    cat <<TEXT
+# Figures at vector level $level
+
+Written by \`make performance\` from the output of \`make bench\`, on the machine named below; [performance](performance.md) says how it is measured and what costs.
 
 TEXT
     sed -n '/^machine: /,/^load: /p' "$output" | sed 's/^\([a-z]*\): */- \1: /'
@@ -48,7 +51,17 @@ TEXT
         /^skipped: / { print "\n" $0 }
         / goals met, / { print "\n" $0 "." }
     ' "$output"
+} >"$figures"
+
+{
     cat <<'TEXT'
+# Performance
+
+Figures, ours and those of peers in turns, by the longest vectors that the machine has: [v4](performance-v4.md), AVX-512; [v3](performance-v3.md), AVX2. `make performance` writes such a page, of the code as it is then: the older of the two is older than the code.
+
+Figures belong to a machine and to what else it does; run the command to have yours, or `make bench TABLE=products` for one table (`bench/run.sh` says which there are). A bench checks its result before it times it.
+Times are the least of several runs (beside peers: medians of such, the programs taking turns; times within 5% of each other are the same), those of plans and of growing calls in time of the processor. *Growth* is
+that of the time when the size grows eight times; twelve is the most allowed.
 
 ## Before it runs
 
@@ -85,5 +98,6 @@ What costs and what does not:
 - `WENGERT_SIMD=v2` (or `v3`) measures a lower vector level, `--threads 1` a single thread; neither changes a bit.
 TEXT
 } >"$page"
+cat "$figures" >"docs/performance-$level.md"
 cat "$page" >docs/performance.md
-echo "docs/performance.md written"
+echo "docs/performance-$level.md and docs/performance.md written"
