@@ -147,6 +147,13 @@ static void pack_part(void *context, exec_range range, uint32_t thread)
 }
 
 static int64_t packed_width(const exec_product *call) { return exec_up_to(call->columns, EXEC_TILE_COLUMNS); }
+static int64_t pack_units(const exec_product *call) { return call->packed_width / EXEC_TILE_COLUMNS * exec_pieces(call->depth, EXEC_DEPTH_BLOCK); }
+
+/* The columns [packed_width] that the work stands at, by all threads. */
+static void pack_columns(product_work *work)
+{
+    exec_run_split(work->run, pack_units(&work->call), 1, PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
+}
 
 static void run_shared(product_work *work, bool packed)
 {
@@ -156,10 +163,8 @@ static void run_shared(product_work *work, bool packed)
     for (work->batch = 0; work->batch < call->batches; work->batch++)
         for (int64_t first = 0; first < call->columns; first += p->chunk) {
             work->columns = (exec_range){first, exec_smaller(call->columns, first + p->chunk)};
-            int64_t panels = exec_pieces(work->columns.end - first, EXEC_TILE_COLUMNS);
-            if (!packed) call->packed_first = first, call->packed_width = panels * EXEC_TILE_COLUMNS;
-            if (!packed) exec_run_split(work->run, panels * exec_pieces(call->depth, EXEC_DEPTH_BLOCK), 1,
-                                        PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
+            if (!packed) call->packed_first = first, call->packed_width = exec_up_to(work->columns.end - first, EXEC_TILE_COLUMNS);
+            if (!packed) pack_columns(work);
             exec_run_split(work->run, p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, work);
         }
 }
@@ -180,7 +185,7 @@ static void pack_product(exec_run *run, const exec_stage *stage, exec_packed *pa
     work.call.b = exec_dense_items(run, b) + (p->call.turned ? p->a_offset : p->b_offset) * base_kinds[p->call.b_kind].bytes;
     work.call.b_packed = packed->items;
     work.call.packed_width = packed_width(&work.call);
-    pack_part(&work, (exec_range){0, work.call.packed_width / EXEC_TILE_COLUMNS * exec_pieces(work.call.depth, EXEC_DEPTH_BLOCK)}, 0);
+    pack_part(&work, (exec_range){0, pack_units(&work.call)}, 0);
     memcpy(packed->key, p->key, sizeof p->key);
 }
 
@@ -194,16 +199,20 @@ static const void *const *point_factors(exec_run *run, const product *p)
     return to;
 }
 
-/* Where b stands packed as a stage before packed it, or this one does. Not where a failure may have left that stage out. */
+/* Where all of b stands packed: prepared, or for a series of stages, whose first packs it although it may have it prepared, since the others
+ * need not. Not for a series where a failure may have left that stage out. */
 static bool find_packed(product_work *work)
 {
     const product *p = work->facts;
-    if (!p->series || work->run->failed_node != WG_NONE) return false;
+    exec_run *run = work->run;
     exec_product *call = &work->call;
-    call->b_packed = work->run->arena + p->series->offset;
+    bool prepared = run->packed && p->key[0] && memcmp(run->packed->key, p->key, sizeof p->key) == 0;
+    bool series = p->series && run->failed_node == WG_NONE;
+    if (!prepared && !series) return false;
     call->packed_width = packed_width(call);
-    int64_t units = call->packed_width / EXEC_TILE_COLUMNS * exec_pieces(call->depth, EXEC_DEPTH_BLOCK);
-    if (p->begins) exec_run_split(work->run, units, 1, PACK_COST * EXEC_TILE_COLUMNS * EXEC_DEPTH_BLOCK, pack_part, work);
+    if (series) call->b_packed = run->arena + p->series->offset;
+    if (series && p->begins) pack_columns(work);
+    if (prepared) call->b_packed = run->packed->items;
     return true;
 }
 
@@ -211,8 +220,6 @@ static void run_product(exec_run *run, const exec_stage *stage)
 {
     const product *p = stage->prepared;
     product_work work = work_of(run, stage);
-    bool packed = run->packed && p->key[0] && memcmp(run->packed->key, p->key, sizeof p->key) == 0;
-    if (packed) work.call.b_packed = run->packed->items, work.call.packed_width = packed_width(&work.call);
     bool turned = p->call.turned;
     const char *a = exec_dense_items(run, &p->a) + p->a_offset * base_kinds[turned ? p->call.b_kind : p->call.a_kind].bytes;
     const char *b = exec_dense_items(run, &p->b) + p->b_offset * base_kinds[turned ? p->call.a_kind : p->call.b_kind].bytes;
@@ -220,7 +227,7 @@ static void run_product(exec_run *run, const exec_stage *stage)
     work.call.b = turned ? a : b;
     work.call.result = p->result.rank ? exec_items(run, &p->result) : NULL;
     if (p->more) work.call.factors = point_factors(run, p);
-    packed = packed || find_packed(&work);
+    bool packed = find_packed(&work);
     if (p->chunk) run_shared(&work, packed);
     else exec_run_split(run, p->call.batches * p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, &work);
     if (p->follows) p->after.run(run, &p->after);
@@ -361,8 +368,6 @@ static exec_product call_of(const exec_matrix *a, const exec_matrix *b, const wg
 }
 
 /* ---- b of several stages ---- */
-
-static void run_product(exec_run *run, const exec_stage *stage);
 
 /* The node that a stage's one product reads on the right; WG_NONE: it is none. */
 static uint32_t right_of(const wg_plan *plan, uint32_t stage)

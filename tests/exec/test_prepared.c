@@ -246,12 +246,43 @@ static void test_every_allocation_may_fail(void **state)
     assert_true(c.live == 0);
 }
 
+/* Products near each other that read one matrix pack it once. Of them the one of many rows has it prepared, that of few rows of halves has not. */
+static void test_some_have_it_prepared(void **state)
+{
+    (void)state;
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_value w = wg_parameter(tape, test_tensor_sin(WG_KIND_F16, 2, TEST_SHAPE(70, 90), 0.7, 0.1, 0));
+    wg_value many = wg_input_fill(tape, WG_KIND_F16, 2, (wg_size[]){wg_number(140), wg_number(70)}, 0.375);
+    wg_value few = wg_input_fill(tape, WG_KIND_F16, 2, (wg_size[]){wg_number(14), wg_number(70)}, 0.25);
+    layers l = {.z = wg_symbol_of(wg_matmul(many, w))};
+    l.y = wg_symbol_of(wg_matmul(few, w));
+    l.network = wg_tape_seal(&tape, &error);
+    wg_entry_options options = {.size = sizeof options, .roots = (wg_symbol[]){l.z, l.y}, .root_count = 2};
+    l.entry = wg_entry_new(l.network, &options, &error);
+    l.plan = wg_plan_new(l.entry, NULL, 0, &error);
+    wg_run *oracle = wg_interpret(l.entry, NULL, &error);
+    wg_prepared *prepared = wg_prepared_new(l.plan, NULL, &error);
+    wg_session *session = wg_session_new(l.plan, NULL, &error);
+    if (!oracle || !prepared || !session) fail_msg("%s", error.message);
+    assert_int_equal(wg_prepared_bytes(prepared), 70 * 96 * 4); /* for one of them */
+    assert_true(wg_session_prepare(session, prepared, &error)); /* before any run, of which packed columns might be left */
+    if (!wg_session_run(session, NULL, &error)) fail_msg("%s", error.message);
+    expect_same(&l, session, oracle);
+    assert_true(wg_session_prepare(session, NULL, &error) && wg_session_run(session, NULL, &error));
+    expect_same(&l, session, oracle);
+    wg_session_free(&session);
+    wg_prepared_release(&prepared);
+    wg_run_free(&oracle);
+    layers_free(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits),           cmocka_unit_test(test_stale_weights_are_refused),
         cmocka_unit_test(test_another_plan_is_refused), cmocka_unit_test(test_threads_share_them),
-        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_some_have_it_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
