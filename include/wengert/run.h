@@ -40,7 +40,7 @@ WG_API wg_run *wg_network_forward(const wg_network *network, const wg_run_option
 WG_API void wg_run_free(wg_run **run);
 /* A declared value, borrowed; NULL and WG_UNDECLARED otherwise. */
 WG_API const wg_tensor *wg_run_of(const wg_run *run, wg_symbol symbol, wg_error *error);
-/* One item of an elementwise row over operands [operand_count] of one item [] each, where a tensor costs more than the item does: item, of 16
+/* One item of an elementwise row over operands [operand_count] of one item [] each, at any address, where a tensor costs more than the item does: item, of 16
  * bytes, gets it in `kind`, the one that wg_op_infer answers. False: a row that is not elementwise, kinds that it does not take. */
 WG_API bool wg_op_run_item(wg_op op, const wg_view *operands, uint32_t operand_count, const int64_t *attributes, uint32_t attribute_count,
                            wg_kind kind, void *item, wg_error *error);

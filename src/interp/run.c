@@ -51,7 +51,7 @@ bool interp_call(const interp_row_call *call)
     bool good = rows[call->op](call);
     base_floats_restore(floats);
     base_arena_release(call->scratch, mark);
-    if (good && base_kind_has_nan(call->result.kind)) base_canonical_nan(call->result.kind, call->result.data, volume, true);
+    if (good) base_canonical_nan(call->result.kind, call->result.data, volume, true);
     return good;
 }
 
@@ -115,10 +115,16 @@ bool wg_op_run_item(wg_op op, const wg_view *operands, uint32_t operand_count, c
     if (!fits || (unsigned)kind >= WG_KIND_COUNT || base_kind_is_block(kind))
         return base_fail(error, WG_ARGUMENT, "one item is computed by an elementwise row with its operands and parameters, as a kind of items");
     for (uint32_t i = 0; i < operand_count; i++)
-        if (operands[i].rank || !operands[i].data) return base_fail(error, WG_SHAPE, "%s: operand %u is not one item []", row->text, i);
+        if (operands[i].rank || !operands[i].data || (unsigned)operands[i].kind >= WG_KIND_COUNT || base_kind_is_block(operands[i].kind))
+            return base_fail(error, WG_SHAPE, "%s: operand %u is not one item []", row->text, i);
+    uint64_t items[3][2] = {{0}}; /* aligned, and as long as any kind's, whatever a row takes them for */
+    wg_view copies[3], result = {item, kind, 0, NULL, NULL};
+    for (uint32_t i = 0; i < operand_count; i++) {
+        memcpy(items[i], operands[i].data, base_kinds[operands[i].kind].bytes);
+        copies[i] = (wg_view){items[i], operands[i].kind, 0, NULL, NULL};
+    }
     base_arena scratch = base_arena_new(base_allocator(NULL));
-    wg_view result = {item, kind, 0, NULL, NULL};
-    bool good = interp_call(&(interp_row_call){op, operand_count, operands, attributes, result, &scratch, error});
+    bool good = interp_call(&(interp_row_call){op, operand_count, copies, attributes, result, &scratch, error});
     base_arena_free(&scratch);
     return good;
 }

@@ -173,8 +173,9 @@ static void remember_kind(wg_lazy *lazy, wg_op op, wg_array *const *operands, ui
 }
 
 /* What a call answers. shape [rank] is `inferred`, of WG_MAX_RANK, or somebody's. False and an error. */
-static inline __attribute__((always_inline)) bool type_of_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes,
-                                uint32_t attribute_count, lazy_known *type, int64_t *inferred)
+static inline __attribute__((always_inline)) bool type_of_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count,
+                                                               const int64_t *attributes, uint32_t attribute_count, lazy_known *type,
+                                                               int64_t *inferred)
 {
     wg_kind remembered = remembered_kind(lazy, op, operands, count, attribute_count);
     if (remembered != WG_KIND_COUNT) {
@@ -313,8 +314,8 @@ static bool is_at_once(const wg_lazy *lazy, wg_op op, wg_array *const *operands,
     return count <= 3 && wg_op_class_of(op) == WG_OP_CLASS_ELEMENT && op != WG_OP_StopGradient && !lazy->holding && !lazy->explain;
 }
 
-static __attribute__((noinline)) wg_array *item_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count, const int64_t *attributes, uint32_t attribute_count,
-                           uint32_t tag)
+static __attribute__((noinline)) wg_array *item_call(wg_lazy *lazy, wg_op op, wg_array *const *operands, uint32_t count,
+                                                     const int64_t *attributes, uint32_t attribute_count, uint32_t tag)
 {
     wg_view views[3];
     uint64_t item[2];

@@ -580,7 +580,7 @@ bool (wg_array_double)(wg_array *array, double *number)
 {
     wg_view view;
     bool at_hand = array && number && array->kind == WG_KIND_F64 && !array->rank && (array->state == LAZY_STORED || array->state == LAZY_LITERAL);
-    if (at_hand && lazy_check(array->lazy, array)) return *number = *(const double *)lazy_data(array), true;
+    if (at_hand && lazy_check(array->lazy, array)) return memcpy(number, lazy_data(array), sizeof *number), true; /* a borrowed one may lie anywhere */
     if (!one_item(array, number, &view)) return false;
     *number = base_number_convert(base_number_load(view.kind, view.data, 0), view.kind, WG_KIND_F64, false).d;
     return true;
