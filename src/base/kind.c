@@ -296,22 +296,35 @@ double base_number_to_double(wg_kind kind, base_number value)
     return base_number_convert(value, kind, WG_KIND_F64, false).d;
 }
 
+/* The loop of base_canonical_nan over words of one width; items may lie anywhere. */
+#define CANONICAL(word)                                                                                            \
+    static bool canonical_##word(void *items, int64_t count, word quiet, bool write)                               \
+    {                                                                                                              \
+        const word infinity = quiet & (word)(quiet << 1); /* the exponent's bits: those of quiet but the last */   \
+        bool found = false;                                                                                        \
+        for (char *at = items; count > 0; count--, at += sizeof(word)) {                                           \
+            word bits;                                                                                             \
+            memcpy(&bits, at, sizeof bits);                                                                        \
+            if ((bits & (word)((word)~(word)0 >> 1)) <= infinity || bits == quiet) continue;                       \
+            if (!write) return true;                                                                               \
+            memcpy(at, &quiet, sizeof quiet);                                                                      \
+            found = true;                                                                                          \
+        }                                                                                                          \
+        return found;                                                                                              \
+    }
+CANONICAL(uint16_t)
+CANONICAL(uint32_t)
+CANONICAL(uint64_t)
+
 bool base_canonical_nan(wg_kind kind, void *items, int64_t count, bool write)
 {
-    bool found = false;
-    if (!base_kind_has_nan(kind)) return false;
-    if (base_kind_is_complex(kind)) count *= 2;
-    kind = base_kind_part(kind);
-    size_t bytes = base_kinds[kind].bytes;
-    uint64_t quiet = kind == WG_KIND_F16 ? 0x7E00 : kind == WG_KIND_BF16 ? 0x7FC0 : kind == WG_KIND_F32 ? 0x7FC00000 : 0x7FF8000000000000;
-    uint64_t infinity = quiet & (quiet << 1) & UINT64_MAX >> (64 - 8 * bytes); /* the exponent's bits: those of quiet but the last */
-    for (int64_t i = 0; i < count; i++) {
-        unsigned char *at = (unsigned char *)items + (size_t)i * bytes;
-        uint64_t bits = read_word(at, bytes), magnitude = bits & UINT64_MAX >> (65 - 8 * bytes);
-        if (magnitude <= infinity || bits == quiet) continue;
-        found = true;
-        if (!write) break;
-        write_word(at, bytes, quiet);
+    switch (kind) {
+    case WG_KIND_F16: return canonical_uint16_t(items, count, 0x7E00, write);
+    case WG_KIND_BF16: return canonical_uint16_t(items, count, 0x7FC0, write);
+    case WG_KIND_F32: return canonical_uint32_t(items, count, 0x7FC00000, write);
+    case WG_KIND_F64: return canonical_uint64_t(items, count, 0x7FF8000000000000, write);
+    case WG_KIND_C64: return canonical_uint32_t(items, 2 * count, 0x7FC00000, write);
+    case WG_KIND_C128: return canonical_uint64_t(items, 2 * count, 0x7FF8000000000000, write);
+    default: return false;
     }
-    return found;
 }

@@ -114,14 +114,18 @@ bool wg_op_run_item(wg_op op, const wg_view *operands, uint32_t operand_count, c
     bool fits = row && row->order == GRAPH_ORDER_ELEMENT && (int64_t)operand_count == row->arity && attribute_count == own;
     if (!fits || (unsigned)kind >= WG_KIND_COUNT || base_kind_is_block(kind))
         return base_fail(error, WG_ARGUMENT, "one item is computed by an elementwise row with its operands and parameters, as a kind of items");
-    for (uint32_t i = 0; i < operand_count; i++)
-        if (operands[i].rank || !operands[i].data || (unsigned)operands[i].kind >= WG_KIND_COUNT || base_kind_is_block(operands[i].kind))
-            return base_fail(error, WG_SHAPE, "%s: operand %u is not one item []", row->text, i);
-    uint64_t items[3][2] = {{0}}; /* aligned, and as long as any kind's, whatever a row takes them for */
+    uint64_t items[3][2]; /* aligned, and as long as any kind's, whatever a row takes them for */
     wg_view copies[3], result = {item, kind, 0, NULL, NULL};
     for (uint32_t i = 0; i < operand_count; i++) {
-        memcpy(items[i], operands[i].data, base_kinds[operands[i].kind].bytes);
-        copies[i] = (wg_view){items[i], operands[i].kind, 0, NULL, NULL};
+        const wg_view *operand = &operands[i];
+        if (operand->rank || !operand->data || (unsigned)operand->kind >= WG_KIND_COUNT || base_kind_is_block(operand->kind))
+            return base_fail(error, WG_SHAPE, "%s: operand %u is not one item []", row->text, i);
+        size_t bytes = base_kinds[operand->kind].bytes;
+        items[i][0] = items[i][1] = 0;
+        if (bytes == 8) memcpy(items[i], operand->data, 8);
+        else if (bytes == 4) memcpy(items[i], operand->data, 4);
+        else memcpy(items[i], operand->data, bytes);
+        copies[i] = (wg_view){items[i], operand->kind, 0, NULL, NULL};
     }
     base_arena scratch = base_arena_new(base_allocator(NULL));
     bool good = interp_call(&(interp_row_call){op, operand_count, copies, attributes, result, &scratch, error});
