@@ -16,6 +16,11 @@ void base_floats_restore(uint64_t before)
     _mm_setcsr((uint32_t)before);
 }
 
+bool base_floats_are_set(void)
+{
+    return (_mm_getcsr() & ~0x3fu) == 0x1f80; /* the low bits tell what happened */
+}
+
 #elif defined(__aarch64__)
 
 void base_floats_restore(uint64_t before)
@@ -31,6 +36,13 @@ uint64_t base_floats_set(void)
     return before;
 }
 
+bool base_floats_are_set(void)
+{
+    uint64_t now;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(now));
+    return now == 0;
+}
+
 #else
 
 uint64_t base_floats_set(void)
@@ -41,6 +53,11 @@ uint64_t base_floats_set(void)
 void base_floats_restore(uint64_t before)
 {
     (void)before;
+}
+
+bool base_floats_are_set(void)
+{
+    return true;
 }
 
 #endif

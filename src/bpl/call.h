@@ -168,6 +168,10 @@ typedef struct bpl_glyph_row {
 } bpl_glyph_row;
 extern const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT];
 
+/* at_hand.c: what the rule of two arguments answers of two atoms of f64 that are at hand; NULL of most glyphs. weak: both are. */
+typedef bpl_value *(*bpl_at_hand_rule)(bpl_session *session, double a, double b, bool weak);
+extern const bpl_at_hand_rule bpl_at_hand_rules[BPL_GLYPH_COUNT];
+
 typedef struct bpl_operator_row {
     const char *glyph, *name, *title;
     uint8_t operands;  /* 1 or 2 */

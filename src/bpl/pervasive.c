@@ -339,6 +339,11 @@ bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_val
     return dyadic_keyed(session, of, left, right);
 }
 
+static inline bool is_at_hand(const bpl_value *value, const void **item)
+{
+    return value->type == BPL_NUMBERS && value->class == BPL_CLASS_FLOAT && value->atom && (*item = wg_array_item(value->array, WG_KIND_F64)) != NULL;
+}
+
 static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_value *left, bpl_value *right)
 {
     const bpl_glyph_row *glyph = &bpl_glyphs[row];
@@ -348,5 +353,15 @@ static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_val
     return bpl_pervade_by(session, &of, left, right);
 }
 
-bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right) { return pervade(session, row, false, left, right); }
+bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+{
+    const void *a, *b;
+    if (left && bpl_at_hand_rules[row] && is_at_hand(left, &a) && is_at_hand(right, &b)) {
+        double numbers[2];
+        memcpy(&numbers[0], a, sizeof *numbers), memcpy(&numbers[1], b, sizeof *numbers);
+        return bpl_at_hand_rules[row](session, numbers[0], numbers[1], left->weak && right->weak);
+    }
+    return pervade(session, row, false, left, right);
+}
+
 bpl_value *bpl_pervade_none(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right) { return pervade(session, row, true, left, right); }

@@ -108,6 +108,8 @@ bool bpl_to_double(bpl_session *session, const bpl_value *value, const char *wha
 bool bpl_to_truth(bpl_session *session, const bpl_value *value, const char *what, bool *truth)
 {
     int64_t number;
+    const void *item = value->type == BPL_NUMBERS ? wg_array_item(value->array, WG_KIND_BOOL) : NULL;
+    if (item) return *truth = *(const bool *)item, true;
     if (!bpl_to_integer(session, value, what, &number)) return false;
     if (number != 0 && number != 1) return bpl_fail(session, BPL_DOMAIN, "%s must be 0 or 1, not %lld", what, (long long)number), false;
     *truth = number == 1;

@@ -28,8 +28,8 @@ static double neighbour(double size, bool up)
     return base_f64_of_bits(up ? bits + 1 : bits - 1);
 }
 
-/* The number furthest from c, up or down, that is still near it: at c / (1 - tolerance) or c × (1 - tolerance), but for the last bits. */
-static double last_near(double c, bool up)
+/* At c / (1 - tolerance) or c × (1 - tolerance), but for the last bits. */
+double bpl_last_near(double c, bool up)
 {
     double size = c < 0 ? -c : c;
     if (!(size >= 0x1p-900 && size <= 0x1p1000)) return c; /* 0, infinite ones, and where the tolerance is no number of full precision */
@@ -43,7 +43,7 @@ static double last_near(double c, bool up)
 /* As a stored number: a literal would have plans made for its value. */
 static wg_array *bound(bpl_session *session, double c, bool up)
 {
-    double last = last_near(c, up);
+    double last = bpl_last_near(c, up);
     return wg_array_from(session->lazy, WG_KIND_F64, 0, NULL, &last);
 }
 

@@ -291,6 +291,12 @@ static void free_symbols(bpl_session *session)
 
 static void free_heads(bpl_session *session)
 {
+    for (uint32_t i = 0; i < 2; i++)
+        for (bpl_value *atom; (atom = session->spare_atoms[i]) != NULL;) {
+            session->spare_atoms[i] = atom->next;
+            atom->renewed = false, atom->references = 1, atom->session = session;
+            bpl_release(atom);
+        }
     while (session->free_values) {
         bpl_value *head = session->free_values;
         session->free_values = head->next;

@@ -94,6 +94,7 @@ struct wg_bpl {
     bpl_value *primitives[BPL_GLYPH_COUNT];
     bpl_value *caught;      /* $e, inside a handler */
     bpl_value *free_values; /* spare heads */
+    bpl_value *spare_atoms[2]; /* numbers and truths that are gone, with their arrays */
     bpl_value *dying;       /* values that nobody holds, still to be taken apart: nests are as deep as memory allows, the stack is not */
     bool burying;           /* one of them is being taken apart */
     wg_generator *generator;

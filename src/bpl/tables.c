@@ -23,6 +23,14 @@ const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT] = {
 #include "bpl/glyphs.def"
 };
 
+#define AT_HAND(ID, code) bpl_value *bpl_at_hand_##code(bpl_session *session, double a, double b, bool weak);
+#include "bpl/glyphs.def"
+
+const bpl_at_hand_rule bpl_at_hand_rules[BPL_GLYPH_COUNT] = {
+#define AT_HAND(ID, code) [BPL_GLYPH_##ID] = bpl_at_hand_##code,
+#include "bpl/glyphs.def"
+};
+
 /* ---- operators.def -------------------------------------------------------------------------------------------------------------------- */
 
 #define OPERATOR(ID, glyph, name, operands, code, title) bpl_value *bpl_derived_##code(bpl_session *session, const bpl_call *call);

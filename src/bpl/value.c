@@ -3,6 +3,7 @@
  * Values: their heads, what makes atoms and simple arrays, and the facts that are known without a read. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/tensor.h"
 #include "bpl/bpl.h"
 
@@ -16,12 +17,6 @@ static bpl_value *head_new(bpl_session *session, bpl_type type)
     if (value) session->free_values = value->next;
     else if (!(value = base_allocate(session->allocator, sizeof *value))) return bpl_fail_memory(session);
     *value = (bpl_value){.references = 1, .type = (uint8_t)type, .session = session};
-    return value;
-}
-
-bpl_value *bpl_keep(bpl_value *value)
-{
-    if (value) value->references++;
     return value;
 }
 
@@ -42,10 +37,15 @@ static void take_apart(bpl_session *session, bpl_value *value)
 }
 
 /* What a value holds is released while it is taken apart: it waits in a list, so that the stack does not grow with the nest. */
-void bpl_release(bpl_value *value)
+void bpl_dispose(bpl_value *value)
 {
-    if (!value || --value->references) return;
     bpl_session *session = value->session;
+    if (value->renewed) {
+        bpl_value **spares = &session->spare_atoms[value->class == BPL_CLASS_BOOLEAN];
+        value->next = *spares;
+        *spares = value;
+        return;
+    }
     value->next = session->dying;
     session->dying = value;
     if (session->burying) return;
@@ -124,6 +124,38 @@ bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number)
 bpl_value *bpl_count(bpl_session *session, int64_t number)
 {
     ATOM(session, wg_array_from(session->lazy, WG_KIND_I64, 0, NULL, &number), BPL_CLASS_ORDINARY, false);
+}
+
+/* What a loop of numbers makes and lets go of at each step: so the head and the array of one that is gone are used again, both at once. */
+static bpl_value *renewed(bpl_session *session, bpl_class class, wg_kind kind, const uint64_t item[2])
+{
+    bpl_value **spares = &session->spare_atoms[class == BPL_CLASS_BOOLEAN], *value = *spares;
+    if (session->interrupted) return bpl_fail_interrupted(session);
+    if (value) *spares = value->next;
+    else if (!(value = head_new(session, BPL_NUMBERS))) return NULL;
+    wg_array *array = wg_array_renew(session->lazy, value->array, kind, item);
+    value->references = 1;
+    value->class = (uint8_t)class;
+    value->atom = value->renewed = true;
+    value->session = session;
+    if ((value->array = array) != NULL) return value;
+    value->renewed = false;
+    bpl_release(value);
+    return bpl_fail_lazy(session);
+}
+
+bpl_value *bpl_atom(bpl_session *session, double number, bool weak)
+{
+    bpl_value *value = renewed(session, BPL_CLASS_FLOAT, WG_KIND_F64, (const uint64_t[]){base_bits_of_f64(number), 0});
+    if (value) value->weak = weak, value->nonnegative = number >= 0;
+    return value;
+}
+
+bpl_value *bpl_atom_truth(bpl_session *session, bool truth)
+{
+    uint64_t item[2] = {0, 0};
+    memcpy(item, &truth, 1);
+    return renewed(session, BPL_CLASS_BOOLEAN, WG_KIND_BOOL, item);
 }
 
 bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double imaginary)

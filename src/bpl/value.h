@@ -55,6 +55,7 @@ struct bpl_value {
     bool atom;    /* no array */
     bool weak;    /* an atom that takes its partner's width: a number that is written bare or with ₓ, or computed of such alone */
     bool nonnegative; /* no item is below 0: known from how it was made, so that √ and its like need not look */
+    bool renewed; /* of bpl_atom: head and array wait together for the next one */
     union {
         bpl_session *session;
         bpl_value *next; /* of a spare head, or of one that waits to be taken apart */
@@ -116,8 +117,18 @@ bpl_value *bpl_record(bpl_session *session, const char *const *names, bpl_value 
 
 /* ---- making -------------------------------------------------------------------------------------------------------------------------- */
 
-bpl_value *bpl_keep(bpl_value *value); /* one more reference; NULL stays NULL */
-void bpl_release(bpl_value *value);    /* NULL is allowed */
+/* One more reference; NULL stays NULL. */
+static inline bpl_value *bpl_keep(bpl_value *value)
+{
+    if (value) value->references++;
+    return value;
+}
+void bpl_dispose(bpl_value *value); /* of the last one */
+/* NULL is allowed. */
+static inline void bpl_release(bpl_value *value)
+{
+    if (value && !--value->references) bpl_dispose(value);
+}
 
 /* Numbers. The array's handle is consumed (released on failure); NULL array: NULL, and the error of the lazy context becomes the session's. */
 bpl_value *bpl_of_array(bpl_session *session, wg_array *array, bpl_class class, bool atom, bool weak);
@@ -139,6 +150,9 @@ bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double i
 bpl_value *bpl_character(bpl_session *session, uint32_t code_point);
 /* An ordinary integer that was computed (a tally, a position): no literal, so that a plan serves every value. */
 bpl_value *bpl_count(bpl_session *session, int64_t number);
+/* A number that was computed of others: f64 FLOAT, or BOOLEAN where it is a truth. */
+bpl_value *bpl_atom(bpl_session *session, double number, bool weak);
+bpl_value *bpl_atom_truth(bpl_session *session, bool truth);
 /* The same value, strong (consumed; NULL stays NULL). */
 bpl_value *bpl_strong(bpl_session *session, bpl_value *value);
 /* Vectors and arrays of host items, copied. */

@@ -67,6 +67,30 @@ void *wg_array_writable(wg_array *array)
     return lazy_stay_wide(array) ? array->as.stored.tensor->data : NULL;
 }
 
+const void *wg_array_item(const wg_array *array, wg_kind kind)
+{
+    if (!array || array->rank || array->kind != kind || array->lazy->holding || array->lazy->explain) return NULL;
+    return array->state == LAZY_STORED || array->state == LAZY_LITERAL ? lazy_data(array) : NULL;
+}
+
+wg_array *wg_array_renew(wg_lazy *lazy, wg_array *old, wg_kind kind, const void *item)
+{
+    bool sole = old && old->state == LAZY_STORED && old->handles == 1 && !old->uses && old->attribute_count == 2 && old->kind == kind && !old->as.stored.tensor &&
+        !old->tag;
+    if (!sole) {
+        wg_array_release(old);
+        if (!lazy || !lazy_check_kind(lazy, kind)) return NULL;
+        if (!(old = lazy_stored_item(lazy, kind, item))) return NULL;
+    } else {
+        memcpy(lazy_item(old), item, 2 * sizeof *old->words);
+    }
+    old->bits = base_kind_has_nan(kind);
+    double number;
+    memcpy(&number, lazy_item(old), sizeof number);
+    if (old->bits && (kind != WG_KIND_F64 || number != number)) base_canonical_nan(kind, lazy_item(old), 1, true);
+    return old;
+}
+
 /* ---- making ---- */
 
 wg_array *wg_array_of(wg_lazy *lazy, wg_tensor *items)

@@ -54,6 +54,75 @@ static void test_atoms(void **state)
     bpl_world_close(&w);
 }
 
+/* What a function of two numbers at hand answers, as bits; *head: what it is besides. */
+static uint64_t answer_of(bpl_session *s, uint16_t row, double a, double b, uint32_t head[4])
+{
+    bpl_value *left = bpl_float(s, a), *right = bpl_float_of(s, WG_KIND_F64, b), *result = bpl_dyad(s, row, left, right);
+    if (!result) fail_msg("%g %s %g: %s", a, bpl_glyphs[row].glyph, b, s->error.message);
+    wg_view view;
+    uint64_t bits = 0;
+    assert_true(bpl_read(s, result, &view) && result->atom);
+    memcpy(&bits, view.data, wg_kind_bytes(view.kind));
+    head[0] = result->type, head[1] = result->class, head[2] = view.kind, head[3] = result->weak;
+    bpl_release(left), bpl_release(right), bpl_release(result);
+    return bits;
+}
+
+/* The rules of numbers at hand answer what those of arrays do, which serve whoever asks for events. */
+static void test_at_hand(void **state)
+{
+    (void)state;
+    static const double numbers[] = {0, -0.0, 1, -1, 2, -2.5, 3, 0.1, 1e-300, 0x1p-1074, -0x1p-1060, 1e300, -1e308, 1 + 1e-15, 1 + 2e-14, 3 - 3e-15, __builtin_inf(),
+                                     -__builtin_inf(), __builtin_nan("")};
+    enum { COUNT = sizeof numbers / sizeof *numbers };
+    bpl_world w;
+    bpl_world_open(&w);
+    uint32_t rules = 0;
+    for (int how = 0; how < 3; how++) {
+        w.bpl->preferences.mathish = how != 1, w.bpl->preferences.static_kinds = how == 2;
+        for (uint16_t row = 0; row < BPL_GLYPH_COUNT; row++)
+            for (size_t i = 0; bpl_at_hand_rules[row] && i < COUNT * COUNT; i++) {
+                uint32_t heads[2][4];
+                uint64_t bits[2];
+                for (int arrays = 0; arrays < 2; arrays++) {
+                    wg_lazy_explain(w.bpl->lazy, arrays);
+                    bits[arrays] = answer_of(w.bpl, row, numbers[i / COUNT], numbers[i % COUNT], heads[arrays]);
+                }
+                if (bits[0] != bits[1] || memcmp(heads[0], heads[1], sizeof *heads))
+                    fail_msg("%.17g %s %.17g: %llx at hand, %llx of arrays", numbers[i / COUNT], bpl_glyphs[row].glyph, numbers[i % COUNT], (long long)bits[0],
+                             (long long)bits[1]);
+                rules += !i;
+            }
+    }
+    assert_true(rules >= 3 * 12);
+    bpl_world_close(&w);
+}
+
+/* A number that is gone is the next one, if nobody has its array. */
+static void test_renewed(void **state)
+{
+    (void)state;
+    bpl_world w;
+    bpl_world_open(&w);
+    bpl_session *s = w.bpl;
+    bpl_value *first = bpl_atom(s, 1, true);
+    wg_array *array = wg_array_keep(first->array);
+    bpl_release(first);
+    bpl_value *second = bpl_atom(s, 2, false), *third = bpl_atom(s, 3, false);
+    double number;
+    assert_true(second == first && second->array != array && !second->weak);
+    assert_true(wg_array_double(array, &number) && number == 1);
+    wg_array *sum = wg_array_add(second->array, array), *own = second->array;
+    assert_true(wg_array_double(sum, &number) && number == 3);
+    wg_array_release(sum), wg_array_release(array);
+    bpl_release(second), bpl_release(third);
+    bpl_value *truth = bpl_atom_truth(s, true), *fourth = bpl_atom(s, 4, false), *fifth = bpl_atom(s, 5, false);
+    assert_true(fourth == third && fifth == second && fifth->array == own && truth != fifth);
+    assert_true(wg_array_double(fifth->array, &number) && number == 5);
+    bpl_release(fourth), bpl_release(fifth), bpl_release(truth);
+    bpl_world_close(&w);
+}
+
 static void test_text(void **state)
 {
     (void)state;
@@ -260,7 +329,7 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_atoms), cmocka_unit_test(test_text),  cmocka_unit_test(test_storage),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_atoms), cmocka_unit_test(test_at_hand), cmocka_unit_test(test_renewed), cmocka_unit_test(test_text),  cmocka_unit_test(test_storage),
                                        cmocka_unit_test(test_parts), cmocka_unit_test(test_match),
                                        cmocka_unit_test(test_order), cmocka_unit_test(test_depth), cmocka_unit_test(test_limits),
                                            cmocka_unit_test(test_memory)};
