@@ -70,6 +70,7 @@ bpl_role bind_role_of(binder *b, bpl_symbol symbol)
 {
     if (symbol == BPL_SYMBOL_SELF) return BPL_ROLE_FUNCTION;
     if (symbol == BPL_SYMBOL_QUAD || symbol == BPL_SYMBOL_CAUGHT || symbol == BPL_SYMBOL_DISCARD) return BPL_ROLE_SUBJECT;
+    if (symbol == BPL_SYMBOL_ALPHA || symbol == BPL_SYMBOL_OMEGA) return BPL_ROLE_SUBJECT; /* whatever they are: nobody need ask again */
     bpl_role role;
     if (b->bodies && b->assumed.count && slot_of(&b->assumed, symbol)->role) role = (bpl_role)(slot_of(&b->assumed, symbol)->role - 1);
     else role = b->roles.of(b->roles.user, symbol);

@@ -6,6 +6,16 @@
 
 /* ---- primitives ---------------------------------------------------------------------------------------------------------------------------- */
 
+bpl_value *bpl_apply_row(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+{
+    const bpl_value *function = session->primitives[row] ? session->primitives[row] : bpl_primitive(session, row);
+    if (!function || !bpl_go_on(session)) return NULL;
+    bpl_call call = {.function = function->function, .left = left, .right = right};
+    const bpl_glyph_row *glyph = &bpl_glyphs[row];
+    bool whole = (left ? glyph->dyadic : glyph->monadic) == BPL_SERVICE_WHOLE;
+    return whole ? (left ? glyph->two.code : glyph->one.code)(session, &call) : bpl_call_plain(session, &call);
+}
+
 static bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
 {
     uint16_t at = call->function->row;
@@ -134,6 +144,14 @@ static bpl_value *apply_further(bpl_session *session, void *data)
 {
     const application *of = data;
     return bpl_apply_axes(session, of->function, of->left, of->right, of->axes);
+}
+
+bpl_value *bpl_apply_function(bpl_session *session, const bpl_function *function, bpl_value *left, bpl_value *right)
+{
+    if (!bpl_go_on(session)) return NULL;
+    bpl_call call = {.function = function, .left = left, .right = right};
+    if (function->slope) return bpl_call_with_slope(session, &call);
+    return function->form == BPL_DFN ? bpl_call_dfn(session, &call) : bpl_call_plain(session, &call);
 }
 
 bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right, bpl_value *axes)

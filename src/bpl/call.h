@@ -61,6 +61,9 @@ bpl_value *bpl_primitive(bpl_session *session, uint16_t row);
 /* Calls a function value on one or two arguments (left NULL: one). An array as function is a constant one; an array that holds functions calls each.
  * Notes the place for errors, serves interrupts and the depth limit. The result is NULL with session->no_result set where a dfn gives none. */
 bpl_value *bpl_apply(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right);
+/* The same of a glyph's row, and of a function that is no value. */
+bpl_value *bpl_apply_row(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right);
+bpl_value *bpl_apply_function(bpl_session *session, const bpl_function *function, bpl_value *left, bpl_value *right);
 /* The same with an axis specification (⍠). */
 bpl_value *bpl_apply_axes(bpl_session *session, bpl_value *function, bpl_value *left, bpl_value *right, bpl_value *axes);
 /* The inverse: monadic, or in the right argument. DOMAIN "no known inverse". */

@@ -32,6 +32,7 @@ static void frame_open(bpl_session *session, bpl_frame *frame, const bpl_call *c
 void bpl_frame_close(bpl_session *session, bpl_frame *frame)
 {
     session->frame = frame->caller;
+    if (!frame->count && !frame->self) return;
     for (uint32_t i = 0; i < frame->count; i++) bpl_release(frame->slots[i].value);
     if (frame->slots != frame->inline_slots) base_free(session->allocator, frame->slots, frame->capacity * sizeof *frame->slots);
     bpl_release(frame->self);
@@ -77,8 +78,11 @@ bool bpl_holds_closure(const bpl_value *value, const bpl_frame *frame)
         }
         return false;
     }
-    if (value->type != BPL_FUNCTION && value->type != BPL_OPERATOR) return false;
-    const bpl_function *function = value->function;
+    return (value->type == BPL_FUNCTION || value->type == BPL_OPERATOR) && bpl_function_holds_closure(value->function, frame);
+}
+
+bool bpl_function_holds_closure(const bpl_function *function, const bpl_frame *frame)
+{
     if (function->scope == frame) return true;
     return bpl_holds_closure(function->left, frame) || bpl_holds_closure(function->right, frame) || bpl_holds_closure(function->third, frame) ||
            bpl_holds_closure(function->inverse, frame) || bpl_holds_closure(function->slope, frame);
@@ -283,27 +287,32 @@ static bpl_value *bodies_run(bpl_session *session, const bpl_node *node, bpl_tai
     return bpl_fail(session, BPL_DOMAIN, "no predicate of this function holds");
 }
 
-bpl_value *bpl_evaluate_tail(bpl_session *session, const bpl_node *node, bpl_tail *tail)
+static void tail_clear(bpl_tail *tail)
 {
-    if (node->kind != BPL_NODE_CALL) return bpl_evaluate(session, node);
-    if (!bpl_evaluate_call(session, node, &tail->function, &tail->left, &tail->right)) return NULL;
-    const bpl_value *function = tail->function;
-    const bpl_frame *frame = session->frame;
-    bool later = function->type == BPL_FUNCTION && function->atom && (function->function->form == BPL_DFN || function->function->form == BPL_DERIVED_DFN);
-    if (later && frame->closures) {
-        later = !bpl_holds_closure(function, frame) && !bpl_holds_closure(tail->left, frame) && !bpl_holds_closure(tail->right, frame);
-    }
-    if (later) return NULL;
-    bpl_value *value = bpl_apply(session, tail->function, tail->left, tail->right);
-    session->shy = session->shy && bpl_is_function(function) && function->function->form == BPL_DFN;
-    bpl_tail_clear(tail);
+    bpl_function_release(tail->function);
+    bpl_release(tail->left), bpl_release(tail->right);
+}
+
+static bpl_value *call_once(bpl_session *session, const bpl_call *call, bpl_tail *next)
+{
+    bpl_frame frame;
+    frame_open(session, &frame, call);
+    bpl_value *value = bodies_run(session, call->function->node, next);
+    bpl_frame_close(session, &frame);
     return value;
 }
 
-void bpl_tail_clear(bpl_tail *tail)
+/* What is called in a call's stead, and in its. */
+static bpl_value *call_tails(bpl_session *session, bpl_tail *next)
 {
-    bpl_release(tail->function), bpl_release(tail->left), bpl_release(tail->right);
-    *tail = (bpl_tail){NULL, NULL, NULL};
+    bpl_value *value = NULL;
+    while (next->function) {
+        bpl_tail now = *next;
+        next->function = NULL;
+        value = call_once(session, &(bpl_call){now.function, now.left, now.right, NULL}, next);
+        tail_clear(&now);
+    }
+    return value;
 }
 
 static bpl_value *call_again(bpl_session *session, void *data) { return bpl_call_dfn(session, data); }
@@ -313,21 +322,10 @@ bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call)
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, call_again, (void *)call);
     if (session->dfns >= DEEPEST) return bpl_fail(session, BPL_LIMIT, "calls are nested more than %u deep", DEEPEST);
     const bpl_node *at = session->at;
-    bpl_tail now = {NULL, NULL, NULL}, next = {NULL, NULL, NULL};
-    bpl_call again = *call;
-    bpl_value *value;
+    bpl_tail next = {.function = NULL};
     session->dfns++;
-    for (;;) {
-        bpl_frame frame;
-        frame_open(session, &frame, &again);
-        value = bodies_run(session, again.function->node, &next);
-        bpl_frame_close(session, &frame);
-        if (!next.function) break;
-        bpl_tail_clear(&now);
-        now = next, next = (bpl_tail){NULL, NULL, NULL};
-        again = (bpl_call){now.function->function, now.left, now.right, NULL};
-    }
-    bpl_tail_clear(&now);
+    bpl_value *value = call_once(session, call, &next);
+    if (next.function) value = call_tails(session, &next);
     session->dfns--;
     if (!value && !session->no_result) bpl_trace(session, at);
     session->at = at;

@@ -44,8 +44,6 @@ static bpl_value *argument(bpl_session *session, const bpl_node *node)
     const char *text = bpl_symbol_text(session, node->symbol);
     if (!frame || !frame->function) return bpl_fail(session, BPL_VALUE, "%s has a value inside { } only", text);
     switch (node->symbol) {
-    case BPL_SYMBOL_ALPHA: return bpl_keep(frame->alpha ? frame->alpha : &session->absent);
-    case BPL_SYMBOL_OMEGA: return bpl_keep(frame->omega);
     case BPL_SYMBOL_SELF: return bpl_self(session);
     case BPL_SYMBOL_OPERATOR: return bpl_self_operator(session);
     default: break;
@@ -54,20 +52,31 @@ static bpl_value *argument(bpl_session *session, const bpl_node *node)
     return operand ? bpl_keep(operand) : bpl_fail(session, BPL_VALUE, "%s has no value here", text);
 }
 
-static bpl_value *name_value(bpl_session *session, const bpl_node *node)
+static __attribute__((noinline)) bpl_value *other_value(bpl_session *session, const bpl_node *node, bpl_value *value)
 {
-    session->at = node;
     if (node->symbol < BPL_SYMBOL_QUAD) return argument(session, node);
     if (node->symbol == BPL_SYMBOL_QUAD) return read_line(session);
     if (node->symbol == BPL_SYMBOL_CAUGHT) {
         return session->caught ? bpl_keep(session->caught) : bpl_fail(session, BPL_VALUE, "$e has a value in the handler of an error guard only");
     }
-    bpl_value *value = bpl_lookup(session, node->symbol);
     if (!value) return bpl_fail(session, BPL_VALUE, "%s has no value", bpl_symbol_text(session, node->symbol));
-    bool function = value->type == BPL_FUNCTION || value->type == BPL_OPERATOR, bound = node->role >= BPL_ROLE_FUNCTION;
-    if (function == bound) return bpl_keep(value);
+    bool function = value->type == BPL_FUNCTION || value->type == BPL_OPERATOR;
     return bpl_fail(session, BPL_VALUE, "%s was %s when this statement was read, and is %s now", bpl_symbol_text(session, node->symbol),
-                    bound ? "a function" : "no function", function ? "one" : "none");
+                    function ? "no function" : "a function", function ? "one" : "none");
+}
+
+static inline bpl_value *name_value(bpl_session *session, const bpl_node *node)
+{
+    const bpl_frame *frame = session->frame;
+    bpl_value *value = NULL;
+    session->at = node;
+    if (node->symbol >= BPL_SYMBOL_DISCARD) {
+        value = bpl_lookup(session, node->symbol);
+        if (value && (value->type >= BPL_FUNCTION) == (node->role >= BPL_ROLE_FUNCTION)) return bpl_keep(value);
+    } else if (node->symbol <= BPL_SYMBOL_OMEGA && frame && frame->function) {
+        return bpl_keep(node->symbol == BPL_SYMBOL_OMEGA ? frame->omega : frame->alpha ? frame->alpha : &session->absent);
+    }
+    return other_value(session, node, value);
 }
 
 bpl_role bpl_role_now(bpl_session *session, bpl_symbol name)
@@ -120,10 +129,22 @@ static bool leads_to_function(void *user, const bpl_node *path)
     return function;
 }
 
-const bpl_node *bpl_statement_tree(bpl_session *session, bpl_source *source, bpl_statement *statement)
+/* Do the names have the roles that they had when it was bound? No path was asked about. */
+static inline bool holds_now(bpl_session *session, const bpl_binding *binding)
 {
-    bpl_binding *newest = statement->bindings;
-    if (newest && !newest->count) return newest->tree;
+    for (uint32_t i = 0; i < binding->count; i++) {
+        bpl_symbol name = binding->names[i];
+        const bpl_value *value = name < BPL_SYMBOL_FIXED ? NULL : bpl_lookup(session, name);
+        bpl_role role = value && value->type == BPL_FUNCTION ? BPL_ROLE_FUNCTION : value && value->type < BPL_ITEMS ? BPL_ROLE_SUBJECT : bpl_role_now(session, name);
+        if (role != (bpl_role)binding->roles[i]) return false;
+    }
+    return !binding->path_count;
+}
+
+const bpl_node *bpl_statement_tree_of_names(bpl_session *session, bpl_source *source, bpl_statement *statement)
+{
+    const bpl_binding *newest = statement->bindings;
+    if (newest && holds_now(session, newest)) return newest->tree;
     return bpl_bind(session, source, statement, (bpl_roles){role_asked, session, leads_to_function});
 }
 
@@ -610,35 +631,86 @@ static bpl_value *scope(bpl_session *session, const bpl_node *node)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------------------- */
 
-bool bpl_evaluate_call(bpl_session *session, const bpl_node *node, bpl_value **function, bpl_value **left, bpl_value **right)
+/* A call under way. Everything owned. */
+typedef struct calling {
+    bpl_value *left, *right; /* left NULL: none */
+    bpl_value *function;     /* NULL: `row` of glyphs.def, or the function of the frame (∇), which `self` is, borrowed */
+    const bpl_function *self;
+    uint16_t row;
+} calling;
+
+/* The parts of a CALL. False and nothing owned where one fails. */
+static inline __attribute__((always_inline)) bool call_parts(bpl_session *session, const bpl_node *node, calling *all)
 {
     bool dyadic = node->count == 3;
     const bpl_node *called = node->children[dyadic];
-    *left = NULL, *function = NULL;
-    if (!(*right = bpl_evaluate_value(session, node->children[node->count - 1]))) return false;
+    all->left = all->function = NULL, all->self = NULL, all->row = called->row;
+    if (!(all->right = bpl_evaluate_value(session, node->children[dyadic + 1]))) return false;
     if (dyadic) {
-        *left = bpl_evaluate(session, node->children[0]);
-        if (!*left && session->no_result) session->at = node->children[0];
-        if (!(*left = needed(session, *left, "this has no value to be an argument"))) goto fail;
-        if (bpl_is_absent(session, *left)) bpl_release(*left), *left = NULL;
+        all->left = bpl_evaluate(session, node->children[0]);
+        if (!all->left && session->no_result) session->at = node->children[0];
+        if (!(all->left = needed(session, all->left, "this has no value to be an argument"))) goto fail;
+        if (bpl_is_absent(session, all->left)) bpl_release(all->left), all->left = NULL;
     }
-    *function = called->kind == BPL_NODE_FUNCTION ? bpl_keep(bpl_primitive(session, called->row)) : bpl_evaluate_value(session, called);
-    if (*function) {
-        session->at = node;
-        return true;
-    }
+    const bpl_frame *frame = session->frame;
+    if (called->kind == BPL_NODE_NAME && called->symbol == BPL_SYMBOL_SELF && frame && frame->function) all->self = frame->function;
+    else if (called->kind != BPL_NODE_FUNCTION && !(all->function = bpl_evaluate_value(session, called))) goto fail;
+    session->at = node;
+    return true;
 fail:
-    bpl_release(*left), bpl_release(*right);
-    *left = *right = NULL;
+    bpl_release(all->left), bpl_release(all->right);
     return false;
 }
 
-static bpl_value *call(bpl_session *session, const bpl_node *node)
+/* Calls it, and lets its parts go. */
+static inline __attribute__((always_inline)) bpl_value *call_out(bpl_session *session, const calling *all)
 {
-    bpl_value *function, *left, *right;
-    if (!bpl_evaluate_call(session, node, &function, &left, &right)) return NULL;
-    bpl_value *value = bpl_apply(session, function, left, right);
+    bpl_value *value, *function = all->function, *left = all->left, *right = all->right;
+    if (function && function->type != BPL_FUNCTION) {
+        value = bpl_apply(session, function, left, right);
+    } else if (function || all->self) {
+        value = bpl_apply_function(session, function ? function->function : all->self, left, right);
+    } else {
+        const bpl_glyph_row *glyph = &bpl_glyphs[all->row];
+        bpl_service service = left ? glyph->dyadic : glyph->monadic;
+        if (!bpl_go_on(session)) value = NULL;
+        else if (service == BPL_SERVICE_PERVASIVE) value = bpl_pervade(session, all->row, left, right);
+        else value = bpl_apply_row(session, all->row, left, right);
+    }
     bpl_release(function), bpl_release(left), bpl_release(right);
+    return value;
+}
+
+static bpl_value *evaluate_data(bpl_session *session, void *data);
+
+static __attribute__((noinline)) bpl_value *call(bpl_session *session, const bpl_node *node)
+{
+    calling all;
+    if (bpl_stack_is_low(session)) return bpl_stack_more(session, evaluate_data, (void *)node);
+    return call_parts(session, node, &all) ? call_out(session, &all) : NULL;
+}
+
+/* Whether a dfn may be called when the frame is gone: its own dfns would be gone too. */
+static bool may_follow(const bpl_frame *frame, const bpl_function *function, const calling *all)
+{
+    return !frame->closures ||
+           (!bpl_function_holds_closure(function, frame) && !bpl_holds_closure(all->left, frame) && !bpl_holds_closure(all->right, frame));
+}
+
+bpl_value *bpl_evaluate_tail(bpl_session *session, const bpl_node *node, bpl_tail *tail)
+{
+    calling all;
+    if (node->kind != BPL_NODE_CALL) return bpl_evaluate(session, node);
+    if (!call_parts(session, node, &all)) return NULL;
+    const bpl_function *function = all.function && all.function->type == BPL_FUNCTION ? all.function->function : all.self;
+    bool dfn = function && (function->form == BPL_DFN || function->form == BPL_DERIVED_DFN), shy = function && function->form == BPL_DFN;
+    if (dfn && may_follow(session->frame, function, &all)) {
+        *tail = (bpl_tail){bpl_function_keep((bpl_function *)function), all.left, all.right};
+        bpl_release(all.function);
+        return NULL;
+    }
+    bpl_value *value = call_out(session, &all);
+    session->shy = session->shy && shy;
     return value;
 }
 
@@ -653,17 +725,14 @@ static bpl_value *several(bpl_session *session, const bpl_node *node)
     return node->kind == BPL_NODE_ROW ? row(session, node, true) : rows(session, node);
 }
 
-bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node)
+static __attribute__((noinline)) bpl_value *evaluate_tree(bpl_session *session, const bpl_node *node)
 {
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, evaluate_data, (void *)node);
     switch ((bpl_node_kind)node->kind) {
-    case BPL_NODE_LITERAL: return bpl_keep((bpl_value *)node->value);
-    case BPL_NODE_NAME: return name_value(session, node);
     case BPL_NODE_SYSTEM: return system_function(session, node);
     case BPL_NODE_FUNCTION: return bpl_keep(bpl_primitive(session, node->row));
     case BPL_NODE_OPERATOR: return operator_row(session, node);
     case BPL_NODE_STRAND: case BPL_NODE_LIST: case BPL_NODE_CELLS: case BPL_NODE_ROWS: case BPL_NODE_ROW: return several(session, node);
-    case BPL_NODE_CALL: return call(session, node);
     case BPL_NODE_BIND: return bind(session, node);
     case BPL_NODE_ATOP: case BPL_NODE_FORK: return train(session, node);
     case BPL_NODE_DERIVE: return derived(session, node);
@@ -679,6 +748,14 @@ bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node)
     }
     session->at = node;
     return bpl_fail(session, BPL_SYNTAX, "this cannot stand here");
+}
+
+/* Literals, names and calls come first: they are most of a program. */
+bpl_value *bpl_evaluate(bpl_session *session, const bpl_node *node)
+{
+    if (node->kind == BPL_NODE_LITERAL) return bpl_keep((bpl_value *)node->value);
+    if (node->kind == BPL_NODE_NAME) return name_value(session, node);
+    return node->kind == BPL_NODE_CALL ? call(session, node) : evaluate_tree(session, node);
 }
 
 bpl_value *bpl_evaluate_value(bpl_session *session, const bpl_node *node)

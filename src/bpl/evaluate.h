@@ -14,7 +14,12 @@ static inline bool bpl_is_absent(const bpl_session *session, const bpl_value *va
 /* A value that can be used: VALUE where there is none, or where ⍺ is absent. */
 bpl_value *bpl_evaluate_value(bpl_session *session, const bpl_node *node);
 /* The tree of a statement under the roles that names have now. */
-const bpl_node *bpl_statement_tree(bpl_session *session, bpl_source *source, bpl_statement *statement);
+const bpl_node *bpl_statement_tree_of_names(bpl_session *session, bpl_source *source, bpl_statement *statement);
+static inline const bpl_node *bpl_statement_tree(bpl_session *session, bpl_source *source, bpl_statement *statement)
+{
+    const bpl_binding *newest = statement->bindings;
+    return newest && !newest->count && !newest->path_count ? newest->tree : bpl_statement_tree_of_names(session, source, statement);
+}
 /* A vector of values as a strand makes it: widths of floats, and of fixed integers, are joined. values [count] borrowed. */
 bpl_value *bpl_strand(bpl_session *session, bpl_value *const *values, uint32_t count);
 /* The role that a name has now. */
@@ -28,8 +33,9 @@ bpl_value *bpl_self(bpl_session *session);
 bpl_value *bpl_self_operator(bpl_session *session);
 /* A dfn as a function (or operator) of the frame it stands in; owned. */
 bpl_value *bpl_closure(bpl_session *session, const bpl_node *node);
-/* Does a value hold a dfn that was made in this frame? */
+/* Does a value, or a function, hold a dfn that was made in this frame? */
 bool bpl_holds_closure(const bpl_value *value, const bpl_frame *frame);
+bool bpl_function_holds_closure(const bpl_function *function, const bpl_frame *frame);
 /* Lets go of what a frame holds, and goes back to its caller's. */
 void bpl_frame_close(bpl_session *session, bpl_frame *frame);
 /* Asks for what a value holds, all of it together, so that what its items share is computed once; what a level carries is left to wait. */
@@ -39,13 +45,11 @@ bool bpl_force(bpl_session *session, const bpl_value *value);
 
 /* What the last statement of a dfn asks to be called in its stead. Everything owned. */
 typedef struct bpl_tail {
-    bpl_value *function, *left, *right;
+    bpl_function *function;
+    bpl_value *left, *right;
 } bpl_tail;
-void bpl_tail_clear(bpl_tail *tail);
-/* The last statement of a body: as bpl_evaluate, or NULL with tail->function set, where it is a call of a dfn. */
+/* The last statement of a body: as bpl_evaluate, or NULL with tail->function set, where it is a call of a dfn. evaluate.c */
 bpl_value *bpl_evaluate_tail(bpl_session *session, const bpl_node *node, bpl_tail *tail);
-/* The parts of a CALL, owned (left NULL: none). False and nothing owned where one fails. evaluate.c */
-bool bpl_evaluate_call(bpl_session *session, const bpl_node *node, bpl_value **function, bpl_value **left, bpl_value **right);
 /* code(session, data) with the keys of a record as names. evaluate.c */
 bpl_value *bpl_in_record(bpl_session *session, const bpl_value *record, bpl_value *(*code)(bpl_session *session, void *data), void *data);
 

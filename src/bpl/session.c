@@ -188,16 +188,6 @@ const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol)
 
 /* ---- values of names -------------------------------------------------------------------------------------------------------------------------- */
 
-bpl_value *bpl_lookup(bpl_session *session, bpl_symbol symbol)
-{
-    for (const bpl_frame *frame = session->frame; frame; frame = frame->parent) {
-        for (uint32_t i = 0; i < frame->count; i++)
-            if (frame->slots[i].name == symbol) return frame->slots[i].value;
-        if (frame->module) return NULL;
-    }
-    return session->globals[symbol];
-}
-
 static bool grow_frame(bpl_session *session, bpl_frame *frame)
 {
     if (frame->count < frame->capacity) return true;

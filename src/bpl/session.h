@@ -160,7 +160,15 @@ wg_array *bpl_stream_key(bpl_session *session);
 bpl_symbol bpl_intern(bpl_session *session, const char *name, size_t length); /* 0 without memory */
 const char *bpl_symbol_text(const bpl_session *session, bpl_symbol symbol);
 /* The value of a name as the running code sees it, borrowed; NULL: none. */
-bpl_value *bpl_lookup(bpl_session *session, bpl_symbol symbol);
+static inline bpl_value *bpl_lookup(const bpl_session *session, bpl_symbol symbol)
+{
+    for (const bpl_frame *frame = session->frame; frame; frame = frame->parent) {
+        for (uint32_t i = 0; i < frame->count; i++)
+            if (frame->slots[i].name == symbol) return frame->slots[i].value;
+        if (frame->module) return NULL;
+    }
+    return session->globals[symbol];
+}
 /* Binds a name in the innermost frame. */
 bool bpl_define(bpl_session *session, bpl_symbol symbol, bpl_value *value);
 
