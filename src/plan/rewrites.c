@@ -114,18 +114,20 @@ static uint32_t first_equal(rewriter *r, uint32_t position)
     return position;
 }
 
+/* Whether no item of its operands makes the row fail: it asks for none, or says what positions outside give. */
 static bool quiet_row(const rewriter *r, uint32_t position)
 {
     wg_op op = rewriter_op(r, position);
-    if (!graph_row_checks_items(op) || op == WG_OP_KeyFold) return true;
-    if (op == WG_OP_Where) return false;
-    uint32_t outside = op == WG_OP_Gather    ? GRAPH_ATTRIBUTE(Gather, outside)
-                       : op == WG_OP_Scatter ? GRAPH_ATTRIBUTE(Scatter, outside)
-                       : op == WG_OP_Slice   ? GRAPH_ATTRIBUTE(Slice, outside)
-                                             : GRAPH_ATTRIBUTE(Update, outside);
-    return op == WG_OP_Slice || op == WG_OP_Update ? rewriter_attribute(r, position, outside) == GRAPH_OUTSIDE_CLAMP
-                                                   : rewriter_attribute(r, position, outside) == GRAPH_OUTSIDE_FILL ||
-                                                         rewriter_attribute(r, position, outside) == GRAPH_OUTSIDE_SKIP;
+    uint32_t count;
+    const graph_attribute_row *rows = graph_row_attributes(op, &count);
+    if (!graph_row_checks_items(op)) return true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].type != GRAPH_OUTSIDE) continue;
+        int64_t outside = rewriter_attribute(r, position, i);
+        return op == WG_OP_Slice || op == WG_OP_Update ? outside == GRAPH_OUTSIDE_CLAMP
+                                                       : outside == GRAPH_OUTSIDE_FILL || outside == GRAPH_OUTSIDE_SKIP;
+    }
+    return graph_rows[op].order == GRAPH_ORDER_RANDOM; /* numbers of keys and of trials: every one of them gives something */
 }
 
 static void know(rewriter *r, uint32_t position)

@@ -241,8 +241,13 @@ MISS(comparison_decided,
 MATCH(select_constant, KEEP(wg_neg(wg_select(wg_greater_equal(counted(w, wg_number(11)), 0.0), FLOATS(11), SMALL(11))));)
 MISS(select_constant,
     wg_value bad = wg_gather(SMALL(3), LOWS(11), 0);
-    KEEP(wg_select(wg_greater_equal(counted(w, wg_number(11)), 0.0), FLOATS(11), bad));)
-MATCH(select_same, wg_value x = FLOATS(5); KEEP(wg_neg(wg_select(TRUTHS(5), x, x)));)
+    KEEP(wg_select(wg_greater_equal(counted(w, wg_number(11)), 0.0), FLOATS(11), bad));
+    wg_value answers = wg_expert_matmul(SMALL(3, 2), SMALL(3, 4, 2), LOWS(3)), always = wg_greater_equal(counted(w, wg_number(12)), 0.0);
+    KEEP(wg_select(always, FLOATS(12), wg_reshape(answers, SIZES(12))));)
+MATCH(select_same, /* a draw of any number of trials gives something: it may go unread */
+    wg_value x = FLOATS(5), key = wg_leaf(w->tape, test_tensor(WG_KIND_U32, 1, TEST_SHAPE(2), (const double[]){1, 2}));
+    wg_value drawn = wg_draw_binomial(wg_key_split(key, wg_number(5)), LONGS(5), SMALL(5));
+    KEEP(wg_neg(wg_select(wg_equal(drawn, LONGS(5)), x, x)));)
 MISS(select_same, wg_value x = FLOATS(5); KEEP(wg_select(TRUTHS(5), FLOATS(5), SMALL(5))); KEEP(wg_select(wg_equal(MAY_FAIL, 10.0), x, x));)
 MATCH(select_not, KEEP(wg_select(wg_not(TRUTHS(5)), FLOATS(5), SMALL(5)));)
 MISS(select_not, KEEP(wg_select(wg_and(wg_not(TRUTHS(5)), TRUTHS(5)), FLOATS(5), SMALL(5)));)
