@@ -703,7 +703,7 @@ bpl_value *bpl_evaluate_tail(bpl_session *session, const bpl_node *node, bpl_tai
     if (node->kind != BPL_NODE_CALL) return bpl_evaluate(session, node);
     if (!call_parts(session, node, &all)) return NULL;
     const bpl_function *function = all.function && all.function->type == BPL_FUNCTION ? all.function->function : all.self;
-    bool dfn = function && (function->form == BPL_DFN || function->form == BPL_DERIVED_DFN), shy = function && function->form == BPL_DFN;
+    bool dfn = function && (function->form == BPL_DFN || function->form == BPL_DERIVED_DFN) && !function->slope, shy = function && function->form == BPL_DFN;
     if (dfn && may_follow(session->frame, function, &all)) {
         *tail = (bpl_tail){bpl_function_keep((bpl_function *)function), all.left, all.right};
         bpl_release(all.function);
