@@ -23,6 +23,30 @@ bpl_value *bpl_at_hand_divide(bpl_session *session, double a, double b, bool wea
     return bpl_atom(session, item(WG_OP_Div, a, none ? 1 : b), weak);
 }
 
+/* z less its whole multiples of a modulus, which a power of two divides exactly. */
+static double residue_of_power(bool tolerant, double modulus, double z)
+{
+    double quotient = item(WG_OP_Div, z, modulus), room = tolerant ? item(WG_OP_Mul, __builtin_fabs(quotient), BPL_TOLERANCE) : 0;
+    double moved = tolerant ? item(WG_OP_Add, quotient, item(WG_OP_Minimum, room, 0.4999)) : quotient;
+    double part = item(WG_OP_Sub, quotient, __builtin_floor(moved)), rest = item(WG_OP_Mul, part, modulus);
+    return part > room ? rest : z == z ? 0 : z;
+}
+
+static double residue_of(bool tolerant, double modulus, double z)
+{
+    if (bpl_is_power_of_two(modulus)) return residue_of_power(tolerant, modulus, z);
+    if (modulus == 0) return z;
+    double quotient = item(WG_OP_Div, z, modulus), near = __builtin_rint(quotient);
+    bool multiple = tolerant ? bpl_near_numbers(quotient, near) : __builtin_isinf(z);
+    if (__builtin_isinf(modulus)) return __builtin_nan("");
+    return multiple ? 0 : item(WG_OP_Residue, z, modulus);
+}
+
+bpl_value *bpl_at_hand_residue(bpl_session *session, double a, double b, bool weak)
+{
+    return bpl_atom(session, residue_of(bpl_is_tolerant(session, WG_KIND_F64), a, b), weak);
+}
+
 static bool equal(bpl_session *session, double a, double b)
 {
     if (!bpl_is_tolerant(session, WG_KIND_F64) || b == 0) return item(WG_OP_Equal, a, b) != 0;

@@ -97,8 +97,11 @@ static bpl_value *cell_of_numbers(bpl_cells *cells, int64_t index)
 {
     bpl_session *session = cells->session;
     if (wg_array_is_carried(cells->value->array)) return cell_by_node(cells, index, cells->rank == 0);
-    if (cells->rank == 0) return bpl_item(session, cells->value, index);
     if (!view_items(cells)) return NULL;
+    if (cells->rank == 0) {
+        bpl_value *item = bpl_item_read(session, cells->value, &cells->view, index);
+        return item || bpl_failed(session) ? item : bpl_item(session, cells->value, index);
+    }
     const char *items = (const char *)cells->view.data + (size_t)(index * cells->volume) * wg_kind_bytes(cells->view.kind);
     return bpl_numbers(session, (bpl_class)cells->value->class, cells->view.kind, cells->rank, cells->shape, items);
 }

@@ -97,8 +97,8 @@ static wg_array *copied(bpl_session *session, const bpl_items *items, wg_kind ki
     if (!tensor) return bpl_fail_memory(session);
     char *to = wg_tensor_data(tensor);
     for (int64_t i = 0; i < items->volume; i++) {
-        wg_view view;
-        if (!bpl_read(session, items->at[i], &view)) return wg_tensor_release(tensor), NULL;
+        wg_view view = {.data = (void *)wg_array_item(items->at[i]->array, kind), .kind = kind};
+        if (!view.data && !bpl_read(session, items->at[i], &view)) return wg_tensor_release(tensor), NULL;
         if (view.kind == kind) memcpy(to + (size_t)i * bytes, view.data, bytes);
         else put_converted(&view, kind, to, i);
     }
@@ -146,15 +146,28 @@ static wg_array *part_of(const bpl_value *value, uint32_t axes, int64_t position
     return wg_array_index(value->array, at, axes);
 }
 
+bpl_value *bpl_item_read(bpl_session *session, const bpl_value *value, const wg_view *view, int64_t position)
+{
+    bpl_value *item = NULL;
+    double number;
+    if (view->kind == WG_KIND_F64) item = bpl_atom(session, (memcpy(&number, (const double *)view->data + position, sizeof number), number), false);
+    else if (view->kind == WG_KIND_BOOL) item = bpl_atom_truth(session, ((const bool *)view->data)[position]);
+    if (item) item->nonnegative = value->nonnegative;
+    return item;
+}
+
 bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t position)
 {
     if (value->type == BPL_ITEMS) return bpl_keep(value->items->at[position]);
     if (!bpl_is_simple(value) || value->atom) return bpl_keep((bpl_value *)value);
+    wg_view view = {.data = NULL};
+    bool carried = wg_array_is_carried(value->array), read = !carried && bpl_read(session, value, &view);
+    bpl_value *plain = read ? bpl_item_read(session, value, &view, position) : NULL;
+    if (plain || bpl_failed(session)) return plain;
     wg_scope_open(session->lazy);
     wg_array *item = NULL;
-    wg_view view;
-    if (wg_array_is_carried(value->array)) item = part_of(value, bpl_rank(value), position);
-    else if (bpl_read(session, value, &view))
+    if (carried) item = part_of(value, bpl_rank(value), position);
+    else if (read)
         item = wg_array_from(session->lazy, view.kind, 0, NULL, (const char *)view.data + (size_t)position * wg_kind_bytes(view.kind));
     if (item && value->class == BPL_CLASS_COMPLEX && !wg_array_is_carried(item)) { /* real at once where nothing imaginary is left */
         wg_array *imaginary = wg_array_imag(item);

@@ -77,6 +77,8 @@ bool bpl_found(bpl_session *session, wg_array *mask, bool *any);
 bool bpl_read_pair(bpl_session *session, wg_array *wide[2], wg_array *pair[2], wg_view views[2]);
 /* The number furthest from c, up or down, that is still near it. */
 double bpl_last_near(double c, bool up);
+/* Whether quotients by it are exact. */
+bool bpl_is_power_of_two(double modulus);
 /* Whether comparisons of this kind are tolerant. */
 bool bpl_is_tolerant(const bpl_session *session, wg_kind kind);
 /* How far from a what is near it may be: relative to a, whose neighbours have the same room but for bits far below the last. */

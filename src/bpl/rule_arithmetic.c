@@ -194,13 +194,13 @@ static wg_array *vanished(wg_array *rest)
     return wg_array_sub(known, wg_array_stop_gradient(known));
 }
 
-/* The same of a modulus at hand that is a power of two, where the quotient and the product are exact. */
-static bool is_power_of_two(double modulus)
+bool bpl_is_power_of_two(double modulus)
 {
     double size = modulus < 0 ? -modulus : modulus;
     return size >= 0x1p-60 && size <= 0x1p60 && !(base_bits_of_f64(size) & 0xfffffffffffff);
 }
 
+/* The same of a modulus at hand that is a power of two, where the quotient and the product are exact. */
 static wg_array *residue_of_power(bpl_session *session, wg_array *modulus, wg_array *z)
 {
     bool tolerant = bpl_is_tolerant(session, wg_array_kind(z));
@@ -225,7 +225,7 @@ bpl_number bpl_rule_residue(bpl_session *session, bpl_number a, bpl_number b)
     if (!bpl_join(session, &a, &b)) return bpl_nothing();
     if (a.class == BPL_CLASS_COMPLEX) return complex_residue(session, a, b);
     double known;
-    if (a.class == BPL_CLASS_FLOAT && bpl_known(a, &known) && is_power_of_two(known)) return bpl_like(a, residue_of_power(session, a.array, b.array));
+    if (a.class == BPL_CLASS_FLOAT && bpl_known(a, &known) && bpl_is_power_of_two(known)) return bpl_like(a, residue_of_power(session, a.array, b.array));
     wg_array *rest = a.class == BPL_CLASS_FLOAT ? float_residue(session, a.array, b.array, bpl_number_kind(a)) : wg_array_residue(b.array, a.array);
     if (bpl_known(a, &known) && known != 0) return bpl_like(a, rest);
     wg_array *zero = wg_array_equal_scalar(a.array, 0);

@@ -216,6 +216,8 @@ wg_kind bpl_kind(const bpl_value *value);  /* of simple ones */
 
 /* Item `position` (row-major) as an owned value: an atom of simple arrays. */
 bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t position);
+/* The same where the items were read, dense; NULL without an error: of another kind than f64 and Booleans. */
+bpl_value *bpl_item_read(bpl_session *session, const bpl_value *value, const wg_view *view, int64_t position);
 /* Major cell `position`, owned. */
 bpl_value *bpl_cell(bpl_session *session, const bpl_value *value, int64_t position);
 /* What fills an array of this item: every number in it is 0 of its kind, every character ' '. Owned. */

@@ -79,7 +79,7 @@ wg_array *wg_array_renew(wg_lazy *lazy, wg_array *old, wg_kind kind, const void 
         !old->tag;
     if (!sole) {
         wg_array_release(old);
-        if (!lazy || !lazy_check_kind(lazy, kind)) return NULL;
+        if (!lazy || !item || !lazy_check_kind(lazy, kind)) return NULL;
         if (!(old = lazy_stored_item(lazy, kind, item))) return NULL;
     } else {
         memcpy(lazy_item(old), item, 2 * sizeof *old->words);
@@ -281,9 +281,10 @@ wg_array *wg_array_map(wg_lazy *lazy, const char *path, uint64_t offset, wg_kind
 
 bool lazy_check_kind(wg_lazy *lazy, wg_kind kind)
 {
+    if ((unsigned)kind < WG_KIND_COUNT && !base_kind_is_block(kind)) return true; /* before room is made for an error */
     if ((unsigned)kind >= WG_KIND_COUNT) return lazy_fail(lazy, WG_KIND, "%d is not a kind", (int)kind);
     wg_error error = {.code = WG_OK};
-    return !base_kind_is_block(kind) || (no_blocks(kind, &error), lazy_fail_with(lazy, &error, NULL));
+    return no_blocks(kind, &error), lazy_fail_with(lazy, &error, NULL);
 }
 
 wg_array *wg_array_number(wg_lazy *lazy, wg_kind kind, double number)

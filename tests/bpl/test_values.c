@@ -94,7 +94,7 @@ static void test_at_hand(void **state)
                 rules += !i;
             }
     }
-    assert_true(rules >= 3 * 12);
+    assert_true(rules >= 3 * 13);
     bpl_world_close(&w);
 }
 
