@@ -44,8 +44,6 @@ WG_API const wg_tensor *wg_run_of(const wg_run *run, wg_symbol symbol, wg_error 
  * bytes, gets it in `kind`, the one that wg_op_infer answers. False: a row that is not elementwise, kinds that it does not take. */
 WG_API bool wg_op_run_item(wg_op op, const wg_view *operands, uint32_t operand_count, const int64_t *attributes, uint32_t attribute_count,
                            wg_kind kind, void *item, wg_error *error);
-/* The same of two items of f64 and a row of two operands without parameters, with nothing between: *result as a double, 0 or 1 of comparisons. False: another row. */
-WG_API bool wg_op_run_f64(wg_op op, double a, double b, double *result);
 /* One row over tensors [operand_count], attributes flat as wg_record takes them; the result is owned. A source row is an error. */
 WG_API wg_tensor *wg_op_run(wg_context *context, wg_op op, const wg_tensor *const *operands, uint32_t operand_count, const int64_t *attributes,
                             uint32_t attribute_count, wg_error *error);

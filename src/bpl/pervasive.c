@@ -4,6 +4,7 @@
  * of numbers from one or two. */
 #include <string.h>
 
+#include "base/floats.h"
 #include "bpl/cells.h"
 #include "bpl/kinds.h"
 
@@ -356,7 +357,7 @@ static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_val
 bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
 {
     const void *a, *b;
-    if (left && bpl_at_hand_rules[row] && is_at_hand(left, &a) && is_at_hand(right, &b)) {
+    if (left && bpl_at_hand_rules[row] && is_at_hand(left, &a) && is_at_hand(right, &b) && base_floats_are_set()) {
         double numbers[2];
         memcpy(&numbers[0], a, sizeof *numbers), memcpy(&numbers[1], b, sizeof *numbers);
         return bpl_at_hand_rules[row](session, numbers[0], numbers[1], left->weak && right->weak);

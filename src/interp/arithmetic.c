@@ -2,7 +2,6 @@
  *
  * Elementwise rows of one or two operands: what each is of one item, and the loops that apply it. Floats by one expression for f32 and f64,
  * integers as two's complement of 64 bits, cut to their width when stored. */
-#include "base/floats.h"
 #include "base/scalar.h"
 #include "interp/items.h"
 
@@ -231,38 +230,6 @@ bool interp_Not(const interp_row_call *call)
     static const interp_unary of_bool[INTERP_DOMAINS] = {NULL, NULL, NULL, not_bool};
     static const interp_unary of_bits[INTERP_DOMAINS] = {NULL, NULL, not_bits, not_bits};
     return apply1(call, call->operands[0].kind == WG_KIND_BOOL ? of_bool : of_bits);
-}
-
-/* ---- two doubles ---- */
-
-/* No part of wg_op_run_f64, lest its arithmetic moves away from between what sets and restores how the thread computes. */
-static __attribute__((noinline)) bool item_of_f64(wg_op op, double a, double b, double *result)
-{
-    interp_item x = {.d = a}, y = {.d = b};
-    switch (op) {
-    case WG_OP_Add: *result = add_f64(x, y).d; break;
-    case WG_OP_Sub: *result = subtract_f64(x, y).d; break;
-    case WG_OP_Mul: *result = multiply_f64(x, y).d; break;
-    case WG_OP_Div: *result = divide_f64(x, y).d; break;
-    case WG_OP_Maximum: *result = greatest_f64(x, y).d; break;
-    case WG_OP_Minimum: *result = least_f64(x, y).d; break;
-    case WG_OP_Residue: *result = residue_f64(x, y).d; break;
-    case WG_OP_Equal: *result = (double)equal_f64(x, y).u; break;
-    case WG_OP_Less: *result = (double)less_f64(x, y).u; break;
-    case WG_OP_LessEqual: *result = (double)at_most_f64(x, y).u; break;
-    default: return false;
-    }
-    if (*result != *result) *result = __builtin_nan("");
-    return true;
-}
-
-bool wg_op_run_f64(wg_op op, double a, double b, double *result)
-{
-    if (base_floats_are_set()) return item_of_f64(op, a, b, result);
-    uint64_t floats = base_floats_set();
-    bool good = item_of_f64(op, a, b, result);
-    base_floats_restore(floats);
-    return good;
 }
 
 /* ---- maps: the formulas of base/formulas.def ---- */

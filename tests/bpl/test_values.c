@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Values: what makes them, their canonical form, parts, fills, comparisons, and nests that are deeper than any stack. */
+#include <fenv.h>
+
 #include "bpl/evaluate.h"
 #include "bpl/world.h"
 
@@ -95,6 +97,12 @@ static void test_at_hand(void **state)
             }
     }
     assert_true(rules >= 3 * 13);
+    uint32_t head[4];
+    wg_lazy_explain(w.bpl->lazy, false);
+    uint64_t nearest = answer_of(w.bpl, BPL_GLYPH_DIVIDE, 1, 3, head);
+    assert_int_equal(fesetround(FE_UPWARD), 0); /* a host may; the bits stay */
+    assert_int_equal(answer_of(w.bpl, BPL_GLYPH_DIVIDE, 1, 3, head), nearest);
+    assert_int_equal(fesetround(FE_TONEAREST), 0);
     bpl_world_close(&w);
 }
 

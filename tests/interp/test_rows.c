@@ -95,13 +95,6 @@ static void check_items_alone(const random_row *row, const wg_tensor *result)
         if (!wg_op_run_item(row->op, views, row->operand_count, row->attributes, row->attribute_count, wg_tensor_kind(result), item, &error))
             fail_msg("%s: %s", wg_op_name(row->op), error.message);
         assert_memory_equal(item, wg_tensor_data(alone), width);
-        double wanted, found, pair[2] = {0, 0};
-        bool doubles = row->operand_count == 2 && views[0].kind == WG_KIND_F64 && views[1].kind == WG_KIND_F64 && !row->attribute_count;
-        for (uint32_t j = 0; doubles && j < 2; j++) memcpy(&pair[j], views[j].data, sizeof *pair);
-        if (doubles && wg_op_run_f64(row->op, pair[0], pair[1], &found)) {
-            wanted = base_number_to_double(wg_tensor_kind(result), base_number_load(wg_tensor_kind(result), item, 0));
-            assert_memory_equal(&wanted, &found, sizeof wanted);
-        }
         for (uint32_t j = 0; j < row->operand_count; j++) wg_tensor_release(single[j]);
         wg_tensor_release(alone);
     }
