@@ -83,6 +83,7 @@ look_for_aarch64() {
     look_for_build
     have python3 || need python3
     have aarch64-linux-gnu-gcc || need gcc-aarch64-linux-gnu
+    { have aarch64-linux-gnu-gcc && aarch64-linux-gnu-gcc -print-file-name=crti.o | grep -q /; } || need libc6-dev-arm64-cross # only recommended by it
     have qemu-aarch64 || need qemu-user
 }
 

@@ -11,11 +11,13 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "house"))
 from expected import GOLDEN, PICTURES, check_run  # noqa: E402
-from house import BUILD, ROOT, Report, run  # noqa: E402
+from house import BUILD, ROOT, Report, cached, run  # noqa: E402
 
 SOURCES = sorted((ROOT / "examples" / "arrays").glob("*.c"))
 REWRITE = os.environ.get("WENGERT_REWRITE") == "1"
 FLAGS = "-std=c11 -O2 -ffp-contract=off -Wall -Wextra -Werror".split()
+if cached("WENGERT_SANITIZE"):  # a program of a sanitized library is sanitized too
+    FLAGS.append(f"-fsanitize={cached('WENGERT_SANITIZE')}")
 
 
 def build(source):

@@ -31,6 +31,14 @@ class Report:
         sys.exit(1 if self.failed else 0)
 
 
+def cached(name):
+    """A setting of the build directory."""
+    for line in (BUILD / "CMakeCache.txt").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return line.split("=", 1)[1]
+    return ""
+
+
 def run(argv, **options):
     """Runs a command to its end; answers the finished process with stdout and stderr as one text."""
     return subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -5,30 +5,16 @@ import fcntl
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(os.environ.get("TESTED_BUILD", ROOT / "build"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "house"))
+from house import BUILD, ROOT, cached, run  # noqa: E402
+
 NEEDS = """
 import os, sys, sysconfig
 import setuptools
 sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("include") + "/Python.h"))
 """
-
-
-def run(argv, **options):
-    """Runs a command to its end; answers the finished process with stdout and stderr as one text."""
-    return subprocess.run(
-        [str(word) for word in argv],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-        **options
-    )
 
 
 def interpreter():
@@ -47,14 +33,6 @@ def interpreter():
     if "address" in cached("WENGERT_SANITIZE") or "thread" in cached("WENGERT_SANITIZE"):
         return None, "this build's libraries are sanitized, which an extension cannot be"
     return able[0], None
-
-
-def cached(name):
-    """A setting of the build directory."""
-    for line in (BUILD / "CMakeCache.txt").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return line.split("=", 1)[1]
-    return ""
 
 
 def built(python):

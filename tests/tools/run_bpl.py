@@ -19,7 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "house"))
-from house import BUILD, Report  # noqa: E402
+from house import BUILD, Report, cached  # noqa: E402
 from screen import Screen  # noqa: E402
 
 COMMAND = str(BUILD / "wengert")
@@ -183,7 +183,7 @@ class Terminal:
         while time.monotonic() < end:
             if time.monotonic() > again: # a terminal takes Ctrl-D for itself while nobody reads keys: again, until somebody does
                 keys = b"\x04" if not again else b"\x03\x04"  # where something is left in the line, Ctrl-C drops it first
-                again = time.monotonic() + 0.5
+                again = time.monotonic() + 3  # the end may take a while, and Ctrl-C then ends it otherwise
                 self.swallow(lambda: os.write(self.file, keys))
             done, status = os.waitpid(self.process, os.WNOHANG)
             if done:
@@ -417,7 +417,7 @@ def test_start():
         begin = time.monotonic()
         ran("-e", "1")
         least = min(least, time.monotonic() - begin)
-    report.check(least < 0.1, f"starting takes {least:.3f} s")
+    report.check(least < (1 if cached("WENGERT_SANITIZE") else 0.1), f"starting takes {least:.3f} s")
 
 
 def main():
