@@ -129,6 +129,7 @@ __attribute__((noinline)) static uint16_t record_3(recorder *r, unsigned what, u
 #define ROUNDED(wide) ((record_float_f32){record(recording, BASE_OPERATION_NARROW, WG_KIND_F32, (wide).step, 0, 0, 0)})
 #define ROUNDED1(body, x) ROUNDED(record_##body##_f64(recording, WIDE(x)))
 #define ROUNDED2(body, x, y) ROUNDED(record_##body##_f64(recording, WIDE(x), WIDE(y)))
+#define SHORTER(mask, near, anywhere, x) CALL(anywhere, x)
 #define REPAIR(mask, name, x, y) STEP(F, REPAIR, (mask).step, (x).step, (y).step, BASE_REPAIR_##name)
 #include "base/formula_text.def"
 

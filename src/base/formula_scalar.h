@@ -75,6 +75,7 @@ SCALAR_FUNCTION float SCALAR(sqrt_f32)(float a) { return __builtin_sqrtf(a); }
 #define ISHL(a, count) ((a) << (count))
 #define ISHR(a, count) ((a) >> (count))
 #define LOOKUP(table, index) base_table_##table[(index) % BASE_TABLE_ITEMS]
+#define SHORTER(mask, near, anywhere, x) CALL(anywhere, x)
 #define REPAIR(mask, name, x, y) ((mask) ? (F)base_repair_##name(x) : (y))
 
 #include "base/formula_text.def"

@@ -413,6 +413,12 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(whole_f32)(VECTOR(half_f32) low, VECTOR
 #define ISHL(a, count) ((a) << (count))
 #define ISHR(a, count) ((a) >> (count))
 #define LOOKUP(table, index) NAME(lookup)(base_table_##table, index)
+#if FORMULA_WIDTH == 32 && defined(__AVX2__)
+#define SHORTER(mask, near, anywhere, x) (__builtin_expect(VECTOR_ALL(mask), 1) ? CALL(near, x) : CALL(anywhere, x))
+#define VECTOR_ALL(mask) (_mm256_movemask_ps((__m256)(mask)) == 0xff)
+#else
+#define SHORTER(mask, near, anywhere, x) CALL(anywhere, x)
+#endif
 #define REPAIR(mask, name, x, y) NAME(repair)(mask, base_repair_##name, x, y)
 
 #define FORMULA_PREFIX VECTOR_PREFIX_OF(FORMULA_WIDTH)
@@ -470,6 +476,7 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(whole_f32)(VECTOR(half_f32) low, VECTOR
 #undef VECTOR_IEQ_F32
 #undef VECTOR_LANE
 #undef VECTOR_BIT_MASKS
+#undef VECTOR_ALL
 #undef VECTOR_ANY_F64
 #undef VECTOR_ANY_F32
 #include "base/formula_end.def"

@@ -333,6 +333,24 @@ static void floats_of_every_exponent_are_the_same(void **state)
     }
 }
 
+/* Where SHORTER parts ways: vectors on both sides, and across. */
+static void vectors_around_borders_are_the_same(void **state)
+{
+    (void)state;
+    const form *other = widest_form();
+    const float borders[] = {87.0f, -87.0f};
+    float x[COUNT], want[COUNT], got[COUNT];
+    for (size_t border = 0; border < sizeof borders / sizeof *borders; border++)
+        for (int formula = 0; formula < BASE_FORMULA_COUNT; formula++) {
+            if (base_formulas[formula].arity != 1) continue;
+            for (int i = 0; i < COUNT; i++) x[i] = borders[border] * (1 + (float)(i - COUNT / 2) * 0x1p-14f);
+            item.f32[formula](x, x, x, want);
+            other->f32[formula](x, x, x, got);
+            for (int i = 0; i < COUNT; i++)
+                if (memcmp(&want[i], &got[i], 4)) fail_msg("%s %s_f32(%a)", other->name, base_formulas[formula].name, (double)x[i]);
+        }
+}
+
 /* ---- recorded steps --------------------------------------------------------------------------------------------------------- */
 
 static double double_of(uint64_t bits)
@@ -548,6 +566,7 @@ int main(void)
         cmocka_unit_test(vectors_of_64_bytes_are_the_same),
 #endif
         cmocka_unit_test(floats_of_every_exponent_are_the_same),
+        cmocka_unit_test(vectors_around_borders_are_the_same),
         cmocka_unit_test(recorded_steps_are_the_same),
         cmocka_unit_test(other_kinds_are_refused),
         cmocka_unit_test(every_failing_allocation_is_an_error),
