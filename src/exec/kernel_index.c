@@ -278,17 +278,18 @@ int64_t exec_where_count(const uint8_t *condition, exec_range items)
 
 typedef int64_t pair_of_places __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Where the bits of four flags are set; what follows is written over. */
-static const int64_t places_of_four[16][4] = {{0},    {0},    {1},    {0, 1},    {2},    {0, 2},    {1, 2},    {0, 1, 2},
-                                              {3},    {0, 3}, {1, 3}, {0, 1, 3}, {2, 3}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2, 3}};
-static const uint8_t count_of_four[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+#define PLACES(count, ...) {{__VA_ARGS__}, count}
+const exec_four_places exec_four_places_of[16] = {
+    PLACES(0, 0),    PLACES(1, 0),    PLACES(1, 1),    PLACES(2, 0, 1),    PLACES(1, 2),    PLACES(2, 0, 2),    PLACES(2, 1, 2),    PLACES(3, 0, 1, 2),
+    PLACES(1, 3), PLACES(2, 0, 3), PLACES(2, 1, 3), PLACES(3, 0, 1, 3), PLACES(2, 2, 3), PLACES(3, 0, 2, 3), PLACES(3, 1, 2, 3), PLACES(4, 0, 1, 2, 3)};
 
 static int64_t *place_four(int64_t *to, int64_t first, uint32_t bits)
 {
-    const pair_of_places *places = (const pair_of_places *)places_of_four[bits];
+    const exec_four_places *four = &exec_four_places_of[bits];
+    const pair_of_places *places = (const pair_of_places *)four->at;
     ((pair_of_places *)to)[0] = places[0] + first;
     ((pair_of_places *)to)[1] = places[1] + first;
-    return to + count_of_four[bits];
+    return to + four->count;
 }
 
 /* Eight at a time: none, or two fours of places written where the next goes, as many kept as there are. Near the end of the places nothing

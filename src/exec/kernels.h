@@ -432,6 +432,11 @@ typedef struct exec_folding {
 void exec_fold_windows(const exec_folding *folding, exec_range rows);
 
 /* Where: how many of the items are true, and their positions into as many places of result. */
+/* Where the bits of four flags are set, and how many are. */
+typedef struct exec_four_places {
+    int64_t at[4], count;
+} exec_four_places;
+extern const exec_four_places exec_four_places_of[16];
 int64_t exec_where_count(const uint8_t *condition, exec_range items);
 void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64_t *result);
 /* Items [first, end) of [outer, extent, inner]: each its place along extent. */
