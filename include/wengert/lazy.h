@@ -146,9 +146,11 @@ WG_API bool wg_array_read_stored(wg_array *array, wg_view *view);
 /* The items of a stored array for its owner to change: an address where the array has one handle, no pending work reads it, nobody else has
  * its tensor and the items are not borrowed; else NULL, and no error. Until the next call that takes the array. */
 WG_API void *wg_array_writable(wg_array *array);
-/* The item of an array [] of that kind, at any address, where it is there already and calls on it would be computed at once: so where they may as well
- * be left out (wg_op_run_item). NULL else, and no error. Until the next call that takes the array. */
+/* The item of an array [] of that kind, at any address, where it is there already, and so may be computed with as it is where wg_lazy_is_at_once (wg_op_run_item).
+ * NULL else, and no error. Until the next call that takes the array. */
 WG_API const void *wg_array_item(const wg_array *array, wg_kind kind);
+/* Are calls of elementwise rows on items [] that are there computed at once? Not while somebody is told of every call. */
+WG_API bool wg_lazy_is_at_once(const wg_lazy *lazy);
 /* One item [], of 16 bytes to copy, as if a call had computed it; owned, whatever scopes are open. Consumes `old` (NULL: none), which costs nothing to be
  * made again where nobody else has it and it is of that kind. */
 WG_API wg_array *wg_array_renew(wg_lazy *lazy, wg_array *old, wg_kind kind, const void *item);

@@ -89,14 +89,14 @@ static bpl_value *cell_by_node(bpl_cells *cells, int64_t index, bool atom)
         index /= extent;
     }
     wg_scope_open(cells->session->lazy);
-    wg_array *cell = cells->frame_rank ? wg_array_index(cells->value->array, indexes, cells->frame_rank) : cells->value->array;
+    wg_array *cell = cells->frame_rank ? wg_array_index(bpl_array(cells->value), indexes, cells->frame_rank) : bpl_array(cells->value);
     return bpl_leave(cells->session, cell, cells->value->class, atom);
 }
 
 static bpl_value *cell_of_numbers(bpl_cells *cells, int64_t index)
 {
     bpl_session *session = cells->session;
-    if (wg_array_is_carried(cells->value->array)) return cell_by_node(cells, index, cells->rank == 0);
+    if (wg_array_is_carried(bpl_array(cells->value))) return cell_by_node(cells, index, cells->rank == 0);
     if (!view_items(cells)) return NULL;
     if (cells->rank == 0) {
         bpl_value *item = bpl_item_read(session, cells->value, &cells->view, index);
@@ -163,7 +163,7 @@ bpl_value *bpl_with_shape(bpl_session *session, bpl_value *value, uint32_t rank,
     bpl_value *result = NULL;
     if (bpl_is_simple(value)) {
         wg_scope_open(session->lazy);
-        result = bpl_leave(session, wg_array_reshape(value->array, rank, shape), value->class, false);
+        result = bpl_leave(session, wg_array_reshape(bpl_array(value), rank, shape), value->class, false);
     } else {
         bpl_items *items = bpl_items_new(session, rank, shape);
         for (int64_t i = 0; items && i < items->volume; i++) items->at[i] = bpl_keep(value->type == BPL_ITEMS ? value->items->at[i] : value);
@@ -221,7 +221,7 @@ bpl_value *bpl_collect_joined(bpl_session *session, bpl_items *items)
     }
     for (int64_t i = 0; i < items->volume && !same; i++) {
         wg_scope_open(session->lazy);
-        bpl_value *converted = bpl_leave(session, wg_array_convert(items->at[i]->array, kind), class, true);
+        bpl_value *converted = bpl_leave(session, wg_array_convert(bpl_array(items->at[i]), kind), class, true);
         if (!converted) return bpl_items_free(session, items), NULL;
         bpl_release(items->at[i]);
         items->at[i] = converted;
@@ -331,7 +331,7 @@ static wg_array *padded(bpl_value *value, const common *c, double fill)
         shape[axis] = axis < lead ? 1 : bpl_shape(value)[axis - lead];
         after[axis] = c->shape[axis] - shape[axis];
     }
-    wg_array *array = lead ? wg_array_reshape(value->array, c->rank, shape) : value->array;
+    wg_array *array = lead ? wg_array_reshape(bpl_array(value), c->rank, shape) : bpl_array(value);
     return array ? wg_array_pad(array, before, after, "constant", fill) : NULL;
 }
 
@@ -342,7 +342,7 @@ static wg_array *stack_all(bpl_session *session, bpl_value **results, int64_t co
     if (!arrays) return bpl_fail_memory(session);
     bool good = true;
     double fill = results[0]->type == BPL_CHARACTERS ? ' ' : 0;
-    for (int64_t i = 0; i < count && good; i++) good = (arrays[i] = c->equal ? results[i]->array : padded(results[i], c, fill)) != NULL;
+    for (int64_t i = 0; i < count && good; i++) good = (arrays[i] = c->equal ? bpl_array(results[i]) : padded(results[i], c, fill)) != NULL;
     if (good) stacked = wg_array_stack(arrays, (uint32_t)count, 0);
     base_free(session->allocator, arrays, bytes);
     return stacked ? wg_array_reshape(stacked, rank, shape) : NULL;
@@ -351,7 +351,7 @@ static wg_array *stack_all(bpl_session *session, bpl_value **results, int64_t co
 static bool any_carried(bpl_value **results, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        if (wg_array_is_carried(results[i]->array)) return true;
+        if (wg_array_is_carried(bpl_array(results[i]))) return true;
     return false;
 }
 

@@ -68,7 +68,7 @@ static bool cases_of(bpl_session *session, const bpl_value *selector, int64_t ca
     int64_t volume = bpl_volume(selector);
     bool good = true;
     wg_scope_open(session->lazy);
-    wg_array *floats = selector->class == BPL_CLASS_BOOLEAN ? selector->array : wg_array_convert(selector->array, WG_KIND_F64);
+    wg_array *floats = selector->class == BPL_CLASS_BOOLEAN ? bpl_array(selector) : wg_array_convert(bpl_array(selector), WG_KIND_F64);
     bpl_value *numbers = selector->class == BPL_CLASS_COMPLEX ? bpl_fail(session, BPL_DOMAIN, "a selector is made of real numbers")
                                                              : bpl_own_array(session, floats, BPL_CLASS_FLOAT, false, false);
     wg_scope_close(session->lazy);
@@ -278,10 +278,10 @@ static bool is_real(const bpl_value *value) { return value->type == BPL_NUMBERS 
 /* Where a level carries the argument, a case is given 1 in the place of items that pick another, so that no slope of theirs gets through. */
 static bpl_value *gated(bpl_session *session, const bpl_value *mask, bool wanted, bpl_value *value)
 {
-    if (!value || value->atom || !wg_array_is_carried(value->array)) return bpl_keep(value);
+    if (!value || value->atom || !wg_array_is_carried(bpl_array(value))) return bpl_keep(value);
     wg_scope_open(session->lazy);
-    wg_array *ones = wg_array_ones_like(value->array);
-    wg_array *kept = wanted ? wg_array_select(mask->array, value->array, ones) : wg_array_select(mask->array, ones, value->array);
+    wg_array *ones = wg_array_ones_like(bpl_array(value));
+    wg_array *kept = wanted ? wg_array_select(bpl_array(mask), bpl_array(value), ones) : wg_array_select(bpl_array(mask), ones, bpl_array(value));
     return bpl_leave(session, kept, value->class, false);
 }
 
@@ -305,7 +305,7 @@ bpl_value *bpl_choose_masked(bpl_session *session, const bpl_value *mask, bpl_va
     alike = alike && (one->atom || same_array(one, right)) && (zero->atom || same_array(zero, right));
     if (alike) {
         wg_scope_open(session->lazy);
-        result = bpl_leave(session, wg_array_select(mask->array, one->array, zero->array), one->class, false);
+        result = bpl_leave(session, wg_array_select(bpl_array(mask), bpl_array(one), bpl_array(zero)), one->class, false);
     }
     bpl_release(zero);
     bpl_release(one);

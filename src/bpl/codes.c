@@ -54,13 +54,13 @@ bool bpl_codes_of(bpl_session *session, const bpl_value *keys, bpl_codes *codes)
     wg_view view;
     *codes = (bpl_codes){.held = NULL};
     if (!bpl_is_simple(keys) || bpl_rank(keys) != 1 || keys->class == BPL_CLASS_FLOAT || keys->class == BPL_CLASS_COMPLEX ||
-        !bpl_tally(keys) || wg_array_is_carried(keys->array)) return false;
-    if (!wg_array_read_stored(keys->array, &view)) return bpl_fail_lazy(session), false;
+        !bpl_tally(keys) || wg_array_is_carried(bpl_array(keys))) return false;
+    if (!wg_array_read_stored(bpl_array(keys), &view)) return bpl_fail_lazy(session), false;
     codes->items = view.data;
     codes->kind = view.kind;
     codes->count = bpl_tally(keys);
     if (view.strides || !find_range(codes)) return false;
-    codes->held = wg_array_keep(keys->array);
+    codes->held = wg_array_keep(bpl_array(keys));
     return true;
 }
 

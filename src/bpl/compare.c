@@ -58,7 +58,7 @@ static bool same_few(bpl_session *session, const bpl_value *a, const bpl_value *
 /* Where numbers do not match, an array of the open scope. */
 static wg_array *differing(bpl_session *session, const bpl_value *a, const bpl_value *b)
 {
-    bpl_number left = {.array = a->array, .class = a->class}, right = {.array = b->array, .class = b->class};
+    bpl_number left = {.array = bpl_array(a), .class = a->class}, right = {.array = bpl_array(b), .class = b->class};
     if (!bpl_join_compared(session, &left, &right)) return NULL;
     wg_array *equal = bpl_equal_numbers(session, left, right), *left_none = wg_array_is_nan(left.array), *right_none = wg_array_is_nan(right.array);
     wg_array *none = wg_array_and(left_none, right_none);
@@ -77,7 +77,7 @@ static bool same_many(bpl_session *session, const bpl_value *a, const bpl_value 
 bpl_value *bpl_match_later(bpl_session *session, const bpl_value *a, const bpl_value *b)
 {
     bool numbers = a->type == BPL_NUMBERS && b->type == BPL_NUMBERS && !a->keys && !b->keys && bpl_volume(a);
-    if (!numbers || a->atom != b->atom || !bpl_same_shape(a, b) || wg_array_is_carried(a->array) || wg_array_is_carried(b->array)) return NULL;
+    if (!numbers || a->atom != b->atom || !bpl_same_shape(a, b) || wg_array_is_carried(bpl_array(a)) || wg_array_is_carried(bpl_array(b))) return NULL;
     wg_scope_open(session->lazy);
     wg_array *differs = differing(session, a, b);
     return bpl_leave(session, differs ? wg_array_not(wg_array_any(differs, WG_ALL_AXES, false)) : NULL, BPL_CLASS_BOOLEAN, true);
@@ -87,7 +87,7 @@ static bool match_simple(bpl_session *session, const bpl_value *a, const bpl_val
 {
     *same = a->type == b->type;
     int64_t volume = bpl_volume(a);
-    if (!*same || !volume || a->array == b->array) return true;
+    if (!*same || !volume || bpl_array(a) == bpl_array(b)) return true;
     if (a->type == BPL_NUMBERS && volume > FEW_NUMBERS) return same_many(session, a, b, same);
     if (a->type == BPL_NUMBERS) return same_few(session, a, b, same);
     wg_view left, right;

@@ -40,7 +40,7 @@ bool bpl_moving_kind(bpl_session *session, const bpl_value *value, wg_kind *kind
 static wg_array *leaf_array(bpl_session *session, const bpl_value *value, wg_kind kind)
 {
     double number;
-    if (value->type == BPL_NUMBERS) return wg_array_convert(value->array, kind);
+    if (value->type == BPL_NUMBERS) return wg_array_convert(bpl_array(value), kind);
     return bpl_to_double(session, value, "a number", &number) ? wg_array_number(session->lazy, kind, number) : NULL;
 }
 
@@ -150,7 +150,7 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
     else if (result && result->type != BPL_NUMBERS)
         bpl_fail(session, BPL_DOMAIN, "∂ needs a function whose result is numbers, not nested and no text");
     else if (result && result->class == BPL_CLASS_COMPLEX) bpl_fail(session, BPL_UNSUPPORTED, "complex results are not differentiated");
-    else if (result) outputs[0] = wg_array_convert(result->array, d->kind);
+    else if (result) outputs[0] = wg_array_convert(bpl_array(result), d->kind);
     if (outputs[0]) {
         d->atom = result->atom;
         d->keys = bpl_keys_keep(result->keys);
@@ -292,7 +292,7 @@ static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
 
 static bool any_carried(const bpl_value *value)
 {
-    if (value->type != BPL_ITEMS) return bpl_is_simple(value) && wg_array_is_carried(value->array);
+    if (value->type != BPL_ITEMS) return bpl_is_simple(value) && wg_array_is_carried(bpl_array(value));
     for (int64_t i = 0; i < value->items->volume; i++)
         if (any_carried(value->items->at[i])) return true;
     return false;

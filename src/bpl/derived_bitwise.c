@@ -41,15 +41,15 @@ static bool bits_of(bpl_session *session, const bpl_value *value, bits *b)
 {
     b->class = value->class, b->weak = value->weak;
     b->kind = value->type == BPL_NUMBERS ? bpl_kind(value) : WG_KIND_COUNT;
-    b->array = value->array;
+    b->array = bpl_array(value);
     if (value->type != BPL_NUMBERS || value->class == BPL_CLASS_COMPLEX) return bpl_fail(session, BPL_DOMAIN, "bits are of integers"), false;
     if (value->class == BPL_CLASS_BOOLEAN) return true;
     if (value->class != BPL_CLASS_FLOAT) return true;
-    b->array = wg_array_convert(value->array, WG_KIND_I64);
+    b->array = wg_array_convert(bpl_array(value), WG_KIND_I64);
     b->class = BPL_CLASS_ORDINARY;
     b->whole_float = true;
     wg_array *back = wg_array_convert(b->array, bpl_kind(value)),
-        *same = back ? wg_array_all(wg_array_equal(back, value->array), NULL, 0, false) : NULL;
+        *same = back ? wg_array_all(wg_array_equal(back, bpl_array(value)), NULL, 0, false) : NULL;
     int64_t whole = 0;
     if (!same || !wg_array_int64(same, &whole)) return bpl_fail_lazy(session), false;
     return whole || (bpl_fail(session, BPL_DOMAIN, "bits are of whole numbers"), false);

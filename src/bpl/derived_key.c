@@ -31,7 +31,7 @@ static bool find_codes(bpl_session *session, bpl_value *keys, groups *g)
 {
     if (bpl_codes_of(session, keys, &g->codes)) return true;
     bpl_value *firsts = bpl_failed(session) ? NULL : bpl_dyad(session, BPL_GLYPH_IOTA, keys, keys);
-    bool good = firsts && bpl_codes_of_places(session, firsts->array, &g->codes);
+    bool good = firsts && bpl_codes_of_places(session, bpl_array(firsts), &g->codes);
     bpl_release(firsts);
     return good;
 }
@@ -115,7 +115,7 @@ static bpl_value *sums_here(bpl_session *session, const groups *g, bpl_value *va
     size_t bytes = (size_t)g->codes.span * sizeof(int64_t);
     wg_view view;
     wg_scope_open(session->lazy);
-    wg_array *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
+    wg_array *weights = floats ? bpl_array(values) : wg_array_convert(bpl_array(values), WG_KIND_I64);
     bool good = (weights && wg_array_read_stored(weights, &view)) || (bpl_fail_lazy(session), false);
     uint64_t *sums = good ? base_allocate_zeroed(session->allocator, bytes) : NULL;
     int64_t *result = good ? base_allocate(session->allocator, (size_t)g->count * sizeof *result) : NULL, stride = good && view.strides ? view.strides[0] : 1;
@@ -151,9 +151,9 @@ static bpl_value *by_row(bpl_session *session, group_row row, const groups *g, b
     if (!g->count || row == GROUP_CALLS) return NULL;
     if (row == GROUP_COUNTS) return bpl_integers(session, g->starts + 1, g->count);
     bool floats = values->class == BPL_CLASS_FLOAT;
-    if (!wg_array_is_carried(values->array) && (!floats || bpl_kind(values) == WG_KIND_F64)) return sums_here(session, g, values, floats);
+    if (!wg_array_is_carried(bpl_array(values)) && (!floats || bpl_kind(values) == WG_KIND_F64)) return sums_here(session, g, values, floats);
     wg_scope_open(session->lazy);
-    wg_array *numbers = numbers_of(session, g), *weights = floats ? values->array : wg_array_convert(values->array, WG_KIND_I64);
+    wg_array *numbers = numbers_of(session, g), *weights = floats ? bpl_array(values) : wg_array_convert(bpl_array(values), WG_KIND_I64);
     return bpl_leave(session, numbers && weights ? wg_array_bincount(numbers, weights, g->count) : NULL,
                      floats ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, false);
 }

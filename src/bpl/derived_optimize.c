@@ -86,7 +86,7 @@ static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
     bpl_value *point = bpl_array_value(s->session, s->start, inputs[0]),
         *result = point ? bpl_wanted(s->session, bpl_apply(s->session, s->function, NULL, point)) : NULL;
     if (result && one_number(s->session, result)) {
-        wg_array *value = result->type == BPL_NUMBERS ? wg_array_convert(result->array, s->kind) : NULL;
+        wg_array *value = result->type == BPL_NUMBERS ? wg_array_convert(bpl_array(result), s->kind) : NULL;
         outputs[0] = value ? wg_array_reshape(value, 0, NULL) : NULL;
     }
     bpl_release(result);

@@ -72,7 +72,7 @@ static bpl_value *matrix_product(bpl_session *session, bpl_value *left, bpl_valu
     if (a != b && a != 1 && b != 1) return bpl_fail(session, BPL_LENGTH, "lengths %lld and %lld don't agree", (long long)a, (long long)b);
     if (extent < 2 || (m ? m : 1) + (n ? n : 1) - 2 > WG_MAX_RANK || !bpl_volume(left) || !bpl_volume(right)) return NULL;
     wg_scope_open(session->lazy);
-    wg_array *x = wg_array_convert(left->array, kind), *y = wg_array_convert(right->array, kind);
+    wg_array *x = wg_array_convert(bpl_array(left), kind), *y = wg_array_convert(bpl_array(right), kind);
     x = x ? stretched(x, m ? m - 1 : 0, extent) : NULL;
     y = y ? stretched(y, 0, extent) : NULL;
     int32_t last = x ? (int32_t)wg_array_rank(x) - 1 : 0, first = 0;
@@ -234,7 +234,7 @@ static bpl_value *determinant_of_integers(bpl_session *session, const bpl_value 
     int64_t n = bpl_shape(matrix)[0], result = 0;
     size_t bytes = (size_t)(n * n) * sizeof(uint64_t);
     wg_scope_open(session->lazy);
-    wg_array *wide = wg_array_convert(matrix->array, WG_KIND_I64);
+    wg_array *wide = wg_array_convert(bpl_array(matrix), WG_KIND_I64);
     wg_view view;
     uint64_t *copy = NULL;
     bool good = wide && wg_array_read(wide, &view);
@@ -253,11 +253,11 @@ static bpl_value *determinant_of_integers(bpl_session *session, const bpl_value 
 static bpl_value *determinant(bpl_session *session, const bpl_value *matrix)
 {
     if (matrix->type != BPL_NUMBERS || bpl_rank(matrix) != 2 || bpl_shape(matrix)[0] != bpl_shape(matrix)[1] || bpl_shape(matrix)[0] < 2) return NULL;
-    if (matrix->class <= BPL_CLASS_ORDINARY && !wg_array_is_carried(matrix->array)) return determinant_of_integers(session, matrix);
+    if (matrix->class <= BPL_CLASS_ORDINARY && !wg_array_is_carried(bpl_array(matrix))) return determinant_of_integers(session, matrix);
     wg_kind kind = bpl_kind(matrix);
     if (matrix->class != BPL_CLASS_FLOAT || (kind != WG_KIND_F32 && kind != WG_KIND_F64)) return NULL;
     wg_scope_open(session->lazy);
-    return bpl_leave(session, wg_array_determinant(matrix->array), BPL_CLASS_FLOAT, true);
+    return bpl_leave(session, wg_array_determinant(bpl_array(matrix)), BPL_CLASS_FLOAT, true);
 }
 
 typedef struct minors {

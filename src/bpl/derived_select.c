@@ -69,7 +69,7 @@ static wg_array *scatter_back(bpl_session *session, const bpl_choices *choices, 
         if (!outcomes[i].value) continue;
         int64_t shape[WG_MAX_RANK + 1] = {1};
         memcpy(shape + 1, cell_shape, cell_rank * sizeof *shape);
-        wg_array *part = outcomes[i].value->array;
+        wg_array *part = bpl_array(outcomes[i].value);
         if (outcomes[i].one) part = wg_array_broadcast_to(wg_array_reshape(part, 0, NULL), cell_rank + 1, shape);
         if (!part) return NULL;
         outcomes[i].first = total;

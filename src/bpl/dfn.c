@@ -158,9 +158,9 @@ typedef struct waiting {
 static void note_waiting(waiting *all, const bpl_value *value)
 {
     for (int64_t i = 0; value->type == BPL_ITEMS && i < value->items->volume; i++) note_waiting(all, value->items->at[i]);
-    if (!bpl_is_simple(value) || !wg_array_is_pending(value->array)) return;
-    if (all->count < all->room) all->arrays[all->count] = value->array;
-    all->carried = all->carried || wg_array_is_carried(value->array);
+    if (!bpl_is_simple(value) || !wg_array_is_pending(bpl_array(value))) return;
+    if (all->count < all->room) all->arrays[all->count] = bpl_array(value);
+    all->carried = all->carried || wg_array_is_carried(bpl_array(value));
     all->count++;
 }
 

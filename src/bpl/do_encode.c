@@ -163,7 +163,7 @@ static bool take_digit(bpl_session *session, bpl_value *base, bpl_value **rest, 
     int64_t whole = 0;
     if (is_ordinary(base) && base->atom && is_ordinary(*rest) && bpl_to_integer(session, base, "⊤: a base", &whole) && whole > 0) {
         wg_scope_open(session->lazy);
-        bpl_value *next = bpl_scope_atom(session, wg_array_floor_divide((*rest)->array, base->array), BPL_CLASS_ORDINARY);
+        bpl_value *next = bpl_scope_atom(session, wg_array_floor_divide(bpl_array((*rest)), bpl_array(base)), BPL_CLASS_ORDINARY);
         bpl_value *kept = next && !(*rest)->atom ? bpl_with_atom(session, next, false) : bpl_keep(next);
         bpl_release(next);
         bpl_release(*rest);
@@ -353,8 +353,8 @@ static bpl_value *parts_of(bpl_session *session, bpl_value *left, bpl_value *val
     }
     wg_scope_open(session->lazy);
     bool complex = value->class == BPL_CLASS_COMPLEX;
-    wg_array *real = complex ? wg_array_real(value->array) : value->array;
-    wg_array *imaginary = complex ? wg_array_imag(value->array) : wg_array_zeros_like(value->array);
+    wg_array *real = complex ? wg_array_real(bpl_array(value)) : bpl_array(value);
+    wg_array *imaginary = complex ? wg_array_imag(bpl_array(value)) : wg_array_zeros_like(bpl_array(value));
     return bpl_scope_result(session, pair_of(real, imaginary), complex ? BPL_CLASS_FLOAT : (bpl_class)value->class);
 }
 
@@ -365,8 +365,8 @@ static bpl_value *angles(bpl_session *session, bpl_value *value)
 {
     bool complex = value->class == BPL_CLASS_COMPLEX, real = value->class == BPL_CLASS_FLOAT;
     wg_scope_open(session->lazy);
-    wg_array *first = complex ? wg_array_real(value->array) : real ? value->array : wg_array_convert(value->array, session->preferences.float_kind);
-    wg_array *second = complex ? wg_array_imag(value->array) : first ? wg_array_zeros_like(first) : NULL;
+    wg_array *first = complex ? wg_array_real(bpl_array(value)) : real ? bpl_array(value) : wg_array_convert(bpl_array(value), session->preferences.float_kind);
+    wg_array *second = complex ? wg_array_imag(bpl_array(value)) : first ? wg_array_zeros_like(first) : NULL;
     wg_array *angle = wg_array_atan2(second, first);
     if (!complex) { /* -0 is no negative number */
         wg_array *above = first ? wg_array_greater_equal_scalar(first, 0) : NULL;
@@ -394,7 +394,7 @@ static bpl_value *polar_of(bpl_session *session, bpl_value *left, bpl_value *val
     }
     if (angle && value->class >= BPL_CLASS_FLOAT && value->type == BPL_NUMBERS) {
         wg_scope_open(session->lazy);
-        result = bpl_scope_result(session, pair_of(magnitude->array, angle->array), BPL_CLASS_FLOAT);
+        result = bpl_scope_result(session, pair_of(bpl_array(magnitude), bpl_array(angle)), BPL_CLASS_FLOAT);
     } else if (angle) { /* an integer and a float beside each other */
         int64_t volume = bpl_volume(value), shape[WG_MAX_RANK];
         for (uint32_t axis = 0; axis < bpl_rank(value); axis++) shape[axis] = bpl_shape(value)[axis];

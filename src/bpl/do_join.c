@@ -278,7 +278,7 @@ static bpl_value *join_values(bpl_session *session, const join_side sides[2], ui
     if (!bpl_is_simple(sides[0].value) || !bpl_is_simple(sides[1].value)) return join_items(session, sides, rank, axis);
     if ((sides[0].value->type == BPL_CHARACTERS) != (sides[1].value->type == BPL_CHARACTERS)) return join_items(session, sides, rank, axis);
     wg_scope_open(session->lazy);
-    wg_array *left = wg_array_convert(sides[0].value->array, kind), *right = wg_array_convert(sides[1].value->array, kind);
+    wg_array *left = wg_array_convert(bpl_array(sides[0].value), kind), *right = wg_array_convert(bpl_array(sides[1].value), kind);
     return bpl_scope_result(session, joined(left, right, sides, rank, axis), class);
 }
 

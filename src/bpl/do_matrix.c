@@ -50,8 +50,8 @@ static wg_array *halved(wg_array *matrix)
 
 static wg_array *widened(const bpl_value *value, wg_kind kind, bool complex)
 {
-    if (!complex) return wg_array_convert(value->array, kind);
-    return doubled(wg_array_convert(value->array, kind == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64), kind, complex);
+    if (!complex) return wg_array_convert(bpl_array(value), kind);
+    return doubled(wg_array_convert(bpl_array(value), kind == WG_KIND_F64 ? WG_KIND_C128 : WG_KIND_C64), kind, complex);
 }
 
 /* ---- singular? ---- */

@@ -42,7 +42,7 @@ static bpl_value *cells_last(bpl_session *session, bpl_value *value, const uint3
 /* Whether the items of a vector are to share the memory of the array whose parts they are. */
 static bool shares(const bpl_value *value, int64_t count)
 {
-    if (count <= MANY_CELLS || !bpl_is_simple(value) || value->atom || value->keys || wg_array_is_carried(value->array)) return false;
+    if (count <= MANY_CELLS || !bpl_is_simple(value) || value->atom || value->keys || wg_array_is_carried(bpl_array(value))) return false;
     return bpl_volume(value) / count * (int64_t)wg_kind_bytes(bpl_kind(value)) < SHARED_BYTES;
 }
 
@@ -59,7 +59,7 @@ static bool share_parts(bpl_session *session, bpl_value *value, const int64_t *e
             if (ends[2 * i] < ends[2 * i + 1]) kept[2 * some] = ends[2 * i], kept[2 * some++ + 1] = ends[2 * i + 1];
             else if (!none) good = (none = bpl_pick_range(session, value, 0, 0, 0)) != NULL;
         }
-        if (!good || !wg_array_parts(value->array, ends ? kept : NULL, first, ends ? some : last - first, parts)) {
+        if (!good || !wg_array_parts(bpl_array(value), ends ? kept : NULL, first, ends ? some : last - first, parts)) {
             good = good && bpl_fail_lazy(session);
             break;
         }
@@ -90,7 +90,7 @@ static bpl_value *nest_cells(bpl_session *session, bpl_value *value, uint32_t in
     bpl_items *items = row ? bpl_items_new(session, frame, bpl_shape(value)) : NULL;
     bool good = items != NULL;
     wg_view view; /* many cells of what is pending: it is computed once */
-    if (good && items->volume > MANY_CELLS && bpl_is_simple(row) && !wg_array_is_carried(row->array)) good = bpl_read(session, row, &view);
+    if (good && items->volume > MANY_CELLS && bpl_is_simple(row) && !wg_array_is_carried(bpl_array(row))) good = bpl_read(session, row, &view);
     bool shared = good && shares(row, items->volume);
     if (shared) good = share_parts(session, row, NULL, items->volume, items->at);
     for (int64_t i = 0; good && !shared && i < items->volume; i++) good = (items->at[i] = bpl_cell(session, row, i)) != NULL;
@@ -303,7 +303,7 @@ static bool many_at_hand(const bpl_items *frame, wg_kind kind)
 {
     if (frame->volume <= 4 * MANY_CELLS) return false;
     for (int64_t i = 0; i < frame->volume; i++)
-        if (bpl_kind(frame->at[i]) != kind || wg_array_is_carried(frame->at[i]->array)) return false;
+        if (bpl_kind(frame->at[i]) != kind || wg_array_is_carried(bpl_array(frame->at[i]))) return false;
     return true;
 }
 
@@ -359,7 +359,7 @@ static bpl_value *mix_simple(bpl_session *session, const bpl_items *frame, const
     wg_scope_open(session->lazy);
     bool good = true;
     for (int64_t i = 0; good && i < frame->volume; i++) {
-        wg_array *cell = wg_array_convert(frame->at[i]->array, kind);
+        wg_array *cell = wg_array_convert(bpl_array(frame->at[i]), kind);
         good = (cells[i] = cell ? padded(cell, class == BPL_CLASS_CHARACTER ? ' ' : 0, plan) : NULL) != NULL;
     }
     if (good) result = wg_array_stack(cells, (uint32_t)frame->volume, 0);

@@ -282,22 +282,22 @@ static bpl_value *root_vector(bpl_session *session, const number *roots, int64_t
  * function. */
 static bpl_value *carried_roots(bpl_session *session, bpl_value *roots, const bpl_value *coefficients, int64_t degree)
 {
-    if (!roots || !wg_array_is_carried(coefficients->array)) return roots;
+    if (!roots || !wg_array_is_carried(bpl_array(coefficients))) return roots;
     if (roots->class == BPL_CLASS_COMPLEX) {
         bpl_release(roots);
         return bpl_fail(session, BPL_UNSUPPORTED, "the derivative of complex roots is not supported");
     }
     wg_scope_open(session->lazy);
-    wg_array *value = NULL, *slope = NULL, *kept = wg_array_convert(coefficients->array, bpl_kind(roots));
+    wg_array *value = NULL, *slope = NULL, *kept = wg_array_convert(bpl_array(coefficients), bpl_kind(roots));
     for (int64_t i = degree; i >= 0; i--) {
         wg_array *one = wg_array_narrow(kept, 0, i, 1, 1);
-        if (slope) slope = wg_array_mul(slope, roots->array);
+        if (slope) slope = wg_array_mul(slope, bpl_array(roots));
         if (slope) slope = wg_array_add(slope, value);
         else if (value) slope = value;
-        if (value) value = wg_array_mul(value, roots->array);
+        if (value) value = wg_array_mul(value, bpl_array(roots));
         value = value ? wg_array_add(value, one) : one;
     }
-    wg_array *step = wg_array_div(value, slope), *moved = wg_array_sub(roots->array, step);
+    wg_array *step = wg_array_div(value, slope), *moved = wg_array_sub(bpl_array(roots), step);
     bpl_value *result = bpl_scope_result(session, moved, BPL_CLASS_FLOAT);
     bpl_release(roots);
     return result;
@@ -308,7 +308,7 @@ static bool read_coefficients(bpl_session *session, const bpl_value *value, numb
 {
     wg_view view;
     wg_scope_open(session->lazy);
-    wg_array *wide = wg_array_convert(value->array, WG_KIND_C128);
+    wg_array *wide = wg_array_convert(bpl_array(value), WG_KIND_C128);
     bool good = wide && wg_array_read(wide, &view);
     const wg_complex128 *from = good ? view.data : NULL;
     for (int64_t i = 0; good && i < bpl_volume(value); i++) {
@@ -345,7 +345,7 @@ static bpl_value *joined_coefficients(bpl_session *session, bpl_value *value)
     if (mixed && mixed->type == BPL_NUMBERS) return mixed;
     wg_scope_open(session->lazy);
     wg_array **parts = base_allocate(session->allocator, (size_t)bpl_volume(value) * sizeof *parts);
-    for (int64_t i = 0; parts && i < bpl_volume(value); i++) parts[i] = wg_array_convert(value->items->at[i]->array, kind);
+    for (int64_t i = 0; parts && i < bpl_volume(value); i++) parts[i] = wg_array_convert(bpl_array(value->items->at[i]), kind);
     wg_array *row = parts ? wg_array_stack(parts, (uint32_t)bpl_volume(value), 0) : NULL;
     if (parts) base_free(session->allocator, parts, (size_t)bpl_volume(value) * sizeof *parts);
     else bpl_fail_memory(session);

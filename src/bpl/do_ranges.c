@@ -336,7 +336,7 @@ static bpl_value *where_true(bpl_session *session, const bpl_value *value)
 {
     wg_array *positions = NULL;
     wg_scope_open(session->lazy);
-    if (!wg_array_nonzero(value->array, &positions)) positions = NULL;
+    if (!wg_array_nonzero(bpl_array(value), &positions)) positions = NULL;
     return bpl_scope_result(session, positions, BPL_CLASS_ORDINARY);
 }
 
@@ -445,8 +445,8 @@ static bool ascending(bpl_session *session, const bpl_value *bounds, bool *answe
 {
     wg_scope_open(session->lazy);
     int64_t count = bpl_volume(bounds), good = 1;
-    wg_array *lower = count > 1 ? wg_array_narrow(bounds->array, 0, 0, count - 1, 1) : NULL;
-    wg_array *upper = count > 1 ? wg_array_narrow(bounds->array, 0, 1, count - 1, 1) : NULL;
+    wg_array *lower = count > 1 ? wg_array_narrow(bpl_array(bounds), 0, 0, count - 1, 1) : NULL;
+    wg_array *upper = count > 1 ? wg_array_narrow(bpl_array(bounds), 0, 1, count - 1, 1) : NULL;
     wg_array *all = count > 1 ? wg_array_all(wg_array_less_equal(lower, upper), NULL, 0, false) : NULL;
     bool read = count < 2 || (all && wg_array_int64(all, &good));
     if (!read) bpl_fail_lazy(session);
@@ -480,7 +480,7 @@ static bpl_value *interval(bpl_session *session, bpl_value *bounds, bpl_value *v
     if (simple && !ascending(session, bounds, &simple)) return NULL;
     if (simple) {
         wg_scope_open(session->lazy);
-        wg_array *sorted = wg_array_convert(bounds->array, kind), *items = wg_array_convert(value->array, kind);
+        wg_array *sorted = wg_array_convert(bpl_array(bounds), kind), *items = wg_array_convert(bpl_array(value), kind);
         wg_array *counts = wg_array_bins(items, sorted, "right");
         if (counts && class == BPL_CLASS_FLOAT) { /* NaN is behind every number */
             wg_array *nan = wg_array_is_nan(items), *all = wg_array_full_like(counts, (double)bpl_tally(bounds));

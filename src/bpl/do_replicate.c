@@ -56,9 +56,9 @@ static bpl_value *replicate(bpl_session *session, const bpl_value *counts, bpl_v
     if (count != 1 && extent != 1 && count != extent)
         return !bpl_all_whole(session, counts, "#: a count", NULL) ? NULL : bpl_fail(session, BPL_LENGTH, "#: %lld counts for an axis of length %lld", (long long)count, (long long)extent);
     bool mask = counts->type == BPL_NUMBERS && counts->class == BPL_CLASS_BOOLEAN && count == extent && bpl_rank(counts) == 1;
-    if (mask && !axis && bpl_is_simple(value) && !value->keys) return bpl_keep_cells(session, value, counts->array);
+    if (mask && !axis && bpl_is_simple(value) && !value->keys) return bpl_keep_cells(session, value, bpl_array(counts));
     if (plain && mask)
-        return replicate_at_once(session, value, &(repeat_plan){axis, 0, counts->array});
+        return replicate_at_once(session, value, &(repeat_plan){axis, 0, bpl_array(counts)});
     if (!bpl_to_integers(session, counts, "#: a count", false, &numbers, &count)) return NULL;
     bpl_value *result;
     if (plain && count == 1 && numbers[0] >= 0 && (!numbers[0] || bpl_volume(value) <= session->preferences.limit / numbers[0]))

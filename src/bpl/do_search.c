@@ -236,7 +236,7 @@ static bpl_value *join_leaves(bpl_session *session, const leaves *all)
     for (int64_t i = 0; i < all->count; i++) {
         if (!bpl_volume(all->list[i])) continue;
         class = all->list[i]->class;
-        parts[count++] = wg_array_flatten(all->list[i]->array);
+        parts[count++] = wg_array_flatten(bpl_array(all->list[i]));
     }
     return bpl_scope_result(session, count == 1 ? parts[0] : wg_array_concat(parts, count, 0), class);
 }

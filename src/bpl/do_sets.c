@@ -58,9 +58,9 @@ static bpl_value *held_at_hand(bpl_session *session, bpl_value *value, wg_array 
 {
     wg_view items, held;
     int64_t shape[WG_MAX_RANK + 1], extent = bpl_shape(value)[0], width = 1;
-    if (wg_array_is_pending(value->array) || wg_array_is_carried(value->array) || wg_array_is_carried(mask) || !extent) return NULL;
+    if (wg_array_is_pending(bpl_array(value)) || wg_array_is_carried(bpl_array(value)) || wg_array_is_carried(mask) || !extent) return NULL;
     if (wg_array_kind(mask) != WG_KIND_BOOL || wg_array_volume(mask) != extent) return NULL;
-    if (!wg_array_read(mask, &held) || !wg_array_read_stored(value->array, &items)) return bpl_fail_lazy(session);
+    if (!wg_array_read(mask, &held) || !wg_array_read_stored(bpl_array(value), &items)) return bpl_fail_lazy(session);
     if (items.strides && !bpl_read(session, value, &items)) return NULL;
     const uint8_t *flags = held.data;
     shape[0] = count_held(flags, extent);
@@ -81,7 +81,7 @@ bpl_value *bpl_keep_cells(bpl_session *session, bpl_value *value, wg_array *mask
         bpl_value *result = held_at_hand(session, value, mask);
         if (result || bpl_failed(session)) return result;
         wg_scope_open(session->lazy);
-        return bpl_scope_result(session, wg_array_compress(mask, value->array, 0), value->class);
+        return bpl_scope_result(session, wg_array_compress(mask, bpl_array(value), 0), value->class);
     }
     if (!mask || !wg_array_read(mask, &view)) return bpl_fail_lazy(session);
     const uint8_t *held = view.data;
@@ -127,7 +127,7 @@ static bpl_value *distinct_cells(bpl_session *session, bpl_value *value, const i
 static bpl_value *distinct_at(bpl_session *session, bpl_value *value, int64_t *positions, int64_t count)
 {
     wg_view view;
-    if (value->keys || bpl_kind(value) != WG_KIND_I64 || wg_array_is_carried(value->array))
+    if (value->keys || bpl_kind(value) != WG_KIND_I64 || wg_array_is_carried(bpl_array(value)))
         return bpl_pick_cells(session, value, 0, positions, count);
     if (!bpl_read(session, value, &view)) return NULL;
     for (int64_t i = 0; i < count; i++) positions[i] = ((const int64_t *)view.data)[positions[i]];

@@ -75,7 +75,7 @@ static bool grade_simple(bpl_session *session, const bpl_value *value, order_of 
     bool complex = value->class == BPL_CLASS_COMPLEX, real = complex || value->class == BPL_CLASS_FLOAT, good;
     wg_view view;
     wg_scope_open(session->lazy);
-    wg_array *wide = wg_array_convert(value->array, complex ? WG_KIND_C128 : real ? WG_KIND_F64 : WG_KIND_I64);
+    wg_array *wide = wg_array_convert(bpl_array(value), complex ? WG_KIND_C128 : real ? WG_KIND_F64 : WG_KIND_I64);
     good = wide && wg_array_read(wide, &view);
     if (!good) bpl_fail_lazy(session);
     if (good && real) order->reals = view.data;
@@ -114,7 +114,7 @@ static bool has_few_columns(const bpl_value *value)
 static wg_array *grade_columns(const bpl_value *value, bool descending)
 {
     bool complex = value->class == BPL_CLASS_COMPLEX;
-    wg_array *rows = wg_array_reshape(value->array, 2, (int64_t[]){bpl_tally(value), -1}), *order = NULL;
+    wg_array *rows = wg_array_reshape(bpl_array(value), 2, (int64_t[]){bpl_tally(value), -1}), *order = NULL;
     if (!rows) return NULL;
     for (int64_t i = wg_array_shape(rows)[1] * (complex ? 2 : 1); i-- > 0;) {
         wg_array *column = wg_array_narrow(rows, 1, complex ? i / 2 : i, 1, 1);
@@ -148,7 +148,7 @@ static bpl_value *grade(bpl_session *session, bpl_value *value, bool descending)
     if (!bpl_rank(value)) return bpl_fail(session, BPL_RANK, "%s: a value without axes has no order", descending ? "⍒" : "⍋");
     if (is_plain(value)) {
         wg_scope_open(session->lazy);
-        return grade_result(session, bpl_scope_result(session, wg_array_grade(value->array, 0, descending), BPL_CLASS_ORDINARY), value);
+        return grade_result(session, bpl_scope_result(session, wg_array_grade(bpl_array(value), 0, descending), BPL_CLASS_ORDINARY), value);
     }
     if (has_few_columns(value) && count) {
         wg_scope_open(session->lazy);
@@ -170,13 +170,13 @@ static bpl_value *sort(bpl_session *session, bpl_value *value, bool descending)
     const bpl_axis *axis = bpl_axis_of(value, 0);
     if (is_plain(value) && (!axis || !axis->labels)) {
         wg_scope_open(session->lazy);
-        bpl_value *result = bpl_scope_result(session, wg_array_sort(value->array, 0, descending), value->class);
+        bpl_value *result = bpl_scope_result(session, wg_array_sort(bpl_array(value), 0, descending), value->class);
         return bpl_carry(session, result, value, NULL, NULL);
     }
     if (has_few_columns(value) && count && !(axis && axis->labels)) {
         wg_scope_open(session->lazy);
         wg_array *order = grade_columns(value, descending);
-        bpl_value *result = bpl_scope_result(session, wg_array_take(value->array, order, 0), value->class);
+        bpl_value *result = bpl_scope_result(session, wg_array_take(bpl_array(value), order, 0), value->class);
         return bpl_carry(session, result, value, NULL, NULL);
     }
     if (!graded(session, value, descending, &positions)) return NULL;

@@ -68,7 +68,7 @@ static wg_array *rotated(wg_array *array, double fill, const void *user)
     if (!plan->counts) return wg_array_roll(array, &(int64_t){-plan->count}, &axis, 1);
     wg_lazy *lazy = wg_array_lazy(array);
     int64_t extent = wg_array_shape(array)[plan->axis];
-    wg_array *counts = wg_array_convert(plan->counts->array, WG_KIND_I64);
+    wg_array *counts = wg_array_convert(bpl_array(plan->counts), WG_KIND_I64);
     counts = wg_array_expand_dims(counts, &axis, 1);
     wg_array *positions = wg_array_iota(lazy, WG_KIND_I64, wg_array_rank(array), wg_array_shape(array), axis);
     positions = wg_array_add(positions, counts);
@@ -83,7 +83,7 @@ static bool whole_counts(bpl_session *session, const bpl_value *counts)
     if (counts->class != BPL_CLASS_FLOAT) return true;
     int64_t answer = 0;
     wg_scope_open(session->lazy);
-    wg_array *exact = wg_array_clip_scalar(wg_array_floor(counts->array), -0x1p62, 0x1p62), *same = exact ? wg_array_array_equal(exact, counts->array) : NULL;
+    wg_array *exact = wg_array_clip_scalar(wg_array_floor(bpl_array(counts)), -0x1p62, 0x1p62), *same = exact ? wg_array_array_equal(exact, bpl_array(counts)) : NULL;
     if (!same || !wg_array_int64(same, &answer)) bpl_fail_lazy(session);
     wg_scope_close(session->lazy);
     return answer;

@@ -62,7 +62,7 @@ static bpl_value *identity_number(bpl_session *session, int32_t glyph, const bpl
 static bpl_value *filled(bpl_session *session, bpl_value *atom, uint32_t rank, const int64_t *shape)
 {
     wg_scope_open(session->lazy);
-    return bpl_leave(session, wg_array_broadcast_to(atom->array, rank, shape), atom->class, false);
+    return bpl_leave(session, wg_array_broadcast_to(bpl_array(atom), rank, shape), atom->class, false);
 }
 
 /* What a fold of no items like this one answers. */
@@ -128,7 +128,7 @@ static wg_array *narrowed(const row_fold *row, wg_array *array, const bpl_value 
 static wg_array *reduced(const row_fold *row, const bpl_value *value, int32_t axis)
 {
     bool sum = !strcmp(row->op, "sum"), counts = sum && value->class == BPL_CLASS_BOOLEAN; /* Booleans are counted as they are */
-    wg_array *array = row->wide && !counts ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
+    wg_array *array = row->wide && !counts ? wg_array_convert(bpl_array(value), WG_KIND_I64) : bpl_array(value);
     if (!array) return NULL;
     if (sum) array = wg_array_sum(array, &axis, 1, false);
     else array = row->right ? wg_array_reduce_right(array, row->op, axis) : wg_array_reduce(array, row->op, axis);
@@ -138,7 +138,7 @@ static wg_array *reduced(const row_fold *row, const bpl_value *value, int32_t ax
 
 static wg_array *scanned(const row_fold *row, const bpl_value *value, int32_t axis)
 {
-    wg_array *array = row->wide ? wg_array_convert(value->array, WG_KIND_I64) : value->array;
+    wg_array *array = row->wide ? wg_array_convert(bpl_array(value), WG_KIND_I64) : bpl_array(value);
     array = array ? wg_array_scan(array, row->op, axis, false) : NULL;
     if (row->odd && array) { /* turned at each second place */
         wg_array *place = wg_array_iota(wg_array_lazy(array), WG_KIND_I64, bpl_rank(value), bpl_shape(value), axis);

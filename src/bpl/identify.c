@@ -181,7 +181,7 @@ static bool keys_of_floats(bpl_session *session, wg_array *flat, const wg_view *
 /* Everything in one array [left, right] of i64, f64 or c128. */
 static wg_array *both_flat(bpl_value *a, bpl_value *b, wg_kind kind)
 {
-    wg_array *left = wg_array_convert(a->array, kind), *right = b ? wg_array_convert(b->array, kind) : NULL;
+    wg_array *left = wg_array_convert(bpl_array(a), kind), *right = b ? wg_array_convert(bpl_array(b), kind) : NULL;
     left = wg_array_flatten(left);
     if (!b) return left;
     right = wg_array_flatten(right);
@@ -487,7 +487,7 @@ static wg_array *float_bits(wg_array *array)
 
 static wg_array *direct_keys(bpl_value *value, bpl_class class, wg_kind kind)
 {
-    wg_array *keys = wg_array_convert(value->array, kind);
+    wg_array *keys = wg_array_convert(bpl_array(value), kind);
     if (class == BPL_CLASS_FLOAT && kind != WG_KIND_I64) keys = float_bits(keys);
     return wg_array_flatten(keys);
 }

@@ -119,7 +119,7 @@ static wg_array *group_read(bpl_session *session, wg_array *array, const bpl_gro
         return step < 0 ? wg_array_reverse(part, axis) : part;
     }
     wg_array *positions = group->own ? wg_array_from(session->lazy, WG_KIND_I64, 1, &group->count, group->own)
-                                     : wg_array_reshape(group->positions->array, 1, &group->count);
+                                     : wg_array_reshape(bpl_array(group->positions), 1, &group->count);
     if (!group->fills) return wg_array_gather(array, positions, axis, 0, "error", 0);
     return wg_array_gather(array, positions, axis, 0, "fill", fill);
 }
@@ -130,7 +130,7 @@ static wg_array *read_array(bpl_session *session, const bpl_value *value, const 
     int64_t merged[2 * WG_MAX_RANK];
     uint32_t axes = 0;
     bool ordered = true, alike = true;
-    wg_array *array = value->array;
+    wg_array *array = bpl_array(value);
     for (uint32_t g = 0; g < recipe->count; g++) {
         const bpl_group *group = &recipe->groups[g];
         for (uint32_t k = 0; k < group->axis_count; k++) {
@@ -149,7 +149,7 @@ static wg_array *read_array(bpl_session *session, const bpl_value *value, const 
 
 static bpl_value *read_numbers(bpl_session *session, bpl_value *value, const bpl_recipe *recipe)
 {
-    bool here = !wg_array_is_carried(value->array) && !wg_array_is_pending(value->array);
+    bool here = !wg_array_is_carried(bpl_array(value)) && !wg_array_is_pending(bpl_array(value));
     bool atom = recipe->drops;
     if (here && atom) return read_item(session, value, recipe);
     wg_scope_open(session->lazy);
@@ -202,7 +202,7 @@ static bool is_carried_selection(const bpl_value *value, bpl_value *const *selec
     for (uint32_t i = 0; i < count; i++) {
         const bpl_value *s = selectors[i];
         if (s->type != BPL_NUMBERS || !bpl_class_is_real(s->class) || s->keys || (count > 1 && !s->atom) || !bpl_shape(value)[i]) return false;
-        carried |= wg_array_is_carried(s->array);
+        carried |= wg_array_is_carried(bpl_array(s));
     }
     return carried;
 }
@@ -215,12 +215,12 @@ static bool carried_positions(bpl_session *session, const bpl_value *selector, i
     bool any;
     *none = NULL;
     if (selector->class == BPL_CLASS_FLOAT) {
-        wg_array *number = wg_array_convert(selector->array, WG_KIND_F64);
+        wg_array *number = wg_array_convert(bpl_array(selector), WG_KIND_F64);
         *none = wg_array_is_nan(number);
         if (!bpl_found(session, wg_array_logical_and(wg_array_not_equal(number, wg_array_floor(number)), wg_array_logical_not(*none)), &any)) return false;
         if (any) return bpl_fail(session, BPL_DOMAIN, "a position must be a whole number"), false;
     }
-    wg_array *number = wg_array_convert(selector->array, WG_KIND_I64);
+    wg_array *number = wg_array_convert(bpl_array(selector), WG_KIND_I64);
     number = wg_array_select(wg_array_less(number, zero), wg_array_add(number, length), number);
     wg_array *outside = wg_array_logical_or(wg_array_less(number, zero), wg_array_less_equal(length, number));
     *positions = wg_array_select(outside, zero, number);
@@ -244,7 +244,7 @@ static wg_array *carried_rows(bpl_session *session, const bpl_value *value, bpl_
     }
     uint32_t rest = bpl_rank(value) - count, rank = bpl_rank(selectors[0]);
     memcpy(flat + 1, shape + count, rest * sizeof *flat);
-    wg_array *rows = wg_array_gather(wg_array_reshape(value->array, rest + 1, flat), at, 0, 0, "error", 0);
+    wg_array *rows = wg_array_gather(wg_array_reshape(bpl_array(value), rest + 1, flat), at, 0, 0, "error", 0);
     if (!nowhere) return rows;
     for (uint32_t k = 0; k < rank + rest; k++) marked[k] = k < rank ? bpl_shape(selectors[0])[k] : 1;
     wg_array *fill = wg_array_number(session->lazy, bpl_kind(value), value->class == BPL_CLASS_CHARACTER ? ' ' : 0);

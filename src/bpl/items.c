@@ -71,7 +71,7 @@ static wg_array *stacked(bpl_session *session, const bpl_items *items, wg_kind k
 {
     wg_array **parts = base_allocate(session->allocator, (size_t)items->volume * sizeof *parts);
     if (!parts) return bpl_fail_memory(session);
-    for (int64_t i = 0; i < items->volume; i++) parts[i] = wg_array_convert(items->at[i]->array, kind);
+    for (int64_t i = 0; i < items->volume; i++) parts[i] = wg_array_convert(bpl_array(items->at[i]), kind);
     wg_array *row = wg_array_stack(parts, (uint32_t)items->volume, 0);
     base_free(session->allocator, parts, (size_t)items->volume * sizeof *parts);
     return row ? wg_array_reshape(row, items->rank, items->shape) : NULL;
@@ -97,8 +97,13 @@ static wg_array *copied(bpl_session *session, const bpl_items *items, wg_kind ki
     if (!tensor) return bpl_fail_memory(session);
     char *to = wg_tensor_data(tensor);
     for (int64_t i = 0; i < items->volume; i++) {
-        wg_view view = {.data = (void *)wg_array_item(items->at[i]->array, kind), .kind = kind};
-        if (!view.data && !bpl_read(session, items->at[i], &view)) return wg_tensor_release(tensor), NULL;
+        const bpl_value *item = items->at[i];
+        if (item->known && kind == WG_KIND_F64 && item->class == BPL_CLASS_FLOAT) {
+            memcpy(to + (size_t)i * bytes, &item->number, bytes);
+            continue;
+        }
+        wg_view view;
+        if (!bpl_read(session, item, &view)) return wg_tensor_release(tensor), NULL;
         if (view.kind == kind) memcpy(to + (size_t)i * bytes, view.data, bytes);
         else put_converted(&view, kind, to, i);
     }
@@ -109,8 +114,10 @@ static bool wants_stacking(const bpl_items *items)
 {
     bool at_hand = true;
     for (int64_t i = 0; i < items->volume; i++) {
-        if (wg_array_is_carried(items->at[i]->array)) return true;
-        at_hand = at_hand && is_at_hand(items->at[i]->array);
+        const bpl_value *item = items->at[i];
+        if (item->known) continue;
+        if (wg_array_is_carried(item->held)) return true;
+        at_hand = at_hand && is_at_hand(item->held);
     }
     return !at_hand && items->volume <= STACKED_ITEMS;
 }
@@ -143,7 +150,7 @@ static wg_array *part_of(const bpl_value *value, uint32_t axes, int64_t position
     const int64_t *shape = bpl_shape(value);
     wg_index at[WG_MAX_RANK];
     for (uint32_t axis = axes; axis-- > 0; position /= shape[axis]) at[axis] = wg_index_at(position % shape[axis]);
-    return wg_array_index(value->array, at, axes);
+    return wg_array_index(bpl_array(value), at, axes);
 }
 
 bpl_value *bpl_item_read(bpl_session *session, const bpl_value *value, const wg_view *view, int64_t position)
@@ -161,7 +168,7 @@ bpl_value *bpl_item(bpl_session *session, const bpl_value *value, int64_t positi
     if (value->type == BPL_ITEMS) return bpl_keep(value->items->at[position]);
     if (!bpl_is_simple(value) || value->atom) return bpl_keep((bpl_value *)value);
     wg_view view = {.data = NULL};
-    bool carried = wg_array_is_carried(value->array), read = !carried && bpl_read(session, value, &view);
+    bool carried = wg_array_is_carried(bpl_array(value)), read = !carried && bpl_read(session, value, &view);
     bpl_value *plain = read ? bpl_item_read(session, value, &view, position) : NULL;
     if (plain || bpl_failed(session)) return plain;
     wg_scope_open(session->lazy);
@@ -212,7 +219,7 @@ bpl_value *bpl_cell(bpl_session *session, const bpl_value *value, int64_t positi
         int64_t volume = bpl_volume(value) / shape[-1];
         wg_scope_open(session->lazy);
         wg_array *part = NULL;
-        if (!is_at_hand(value->array) || volume > COPIED_ITEMS) part = part_of(value, 1, position);
+        if (!is_at_hand(bpl_array(value)) || volume > COPIED_ITEMS) part = part_of(value, 1, position);
         else if (bpl_read(session, value, &view))
             part = wg_array_from(session->lazy, view.kind, rank, shape,
                                  (const char *)view.data + (size_t)(position * volume) * wg_kind_bytes(view.kind));
@@ -256,7 +263,7 @@ static bpl_value *simple_prototype(bpl_session *session, const bpl_value *item)
     bpl_value *zero = zero_of(session, item->class, bpl_kind(item));
     if (!zero || item->atom) return zero;
     wg_scope_open(session->lazy);
-    wg_array *filled = wg_array_broadcast_to(zero->array, bpl_rank(item), bpl_shape(item));
+    wg_array *filled = wg_array_broadcast_to(bpl_array(zero), bpl_rank(item), bpl_shape(item));
     bpl_value *result = bpl_own_array(session, filled, zero->class, false, false);
     wg_scope_close(session->lazy);
     bpl_release(zero);

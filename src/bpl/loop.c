@@ -13,7 +13,7 @@
 bool bpl_loop_watch(bpl_session *session, bpl_loop *loop, const bpl_value *state, int64_t steps)
 {
     bool fit = steps >= FEWEST_STEPS && loop->watched < MOST_WATCHED && state->type == BPL_NUMBERS && !state->keys && bpl_volume(state) <= MOST_ITEMS &&
-        wg_array_is_pending(state->array) && !wg_array_is_carried(state->array);
+        wg_array_is_pending(bpl_array(state)) && !wg_array_is_carried(bpl_array(state));
     if (!fit) return false;
     wg_lazy_figures figures;
     wg_lazy_figures_of(session->lazy, &figures);
@@ -61,9 +61,9 @@ static bool runs(bpl_session *session, const bpl_loop *loop, const bpl_value *st
 bpl_value *bpl_loop_run(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_loop_items *items, int64_t steps, bool all)
 {
     if (!runs(session, loop, state, next)) return NULL;
-    wg_iteration iteration = {.next = next->array, .state = state->array, .times = steps, .all = all};
+    wg_iteration iteration = {.next = bpl_array(next), .state = bpl_array(state), .times = steps, .all = all};
     if (items) {
-        iteration.item = items->item->array, iteration.items = items->of->array;
+        iteration.item = bpl_array(items->item), iteration.items = bpl_array(items->of);
         iteration.first = items->first, iteration.ahead = items->ahead;
     }
     return run(session, loop, state, &iteration);
@@ -72,15 +72,15 @@ bpl_value *bpl_loop_run(bpl_session *session, bpl_loop *loop, bpl_value *state, 
 bpl_value *bpl_loop_until(bpl_session *session, bpl_loop *loop, bpl_value *state, bpl_value *next, const bpl_value *until)
 {
     if (!runs(session, loop, state, next) || until->type != BPL_NUMBERS) return NULL;
-    return run(session, loop, state, &(wg_iteration){.next = next->array, .state = state->array, .times = INT64_MAX, .until = until->array});
+    return run(session, loop, state, &(wg_iteration){.next = bpl_array(next), .state = bpl_array(state), .times = INT64_MAX, .until = bpl_array(until)});
 }
 
 bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value *state, int64_t steps)
 {
-    bool stands = state->type != BPL_NUMBERS || state->keys || wg_array_is_pending(state->array) || wg_array_is_carried(state->array);
+    bool stands = state->type != BPL_NUMBERS || state->keys || wg_array_is_pending(bpl_array(state)) || wg_array_is_carried(bpl_array(state));
     if (stands || steps < FEWEST_STEPS || loop->watched == MOST_WATCHED || bpl_volume(state) > MOST_ITEMS) return bpl_keep(state);
     wg_scope_open(session->lazy);
-    bpl_value *call = bpl_own_array(session, wg_array_stop_gradient(state->array), state->class, state->atom, state->weak);
+    bpl_value *call = bpl_own_array(session, wg_array_stop_gradient(bpl_array(state)), state->class, state->atom, state->weak);
     wg_scope_close(session->lazy);
     if (call) call->nonnegative = state->nonnegative;
     return call;
@@ -88,10 +88,10 @@ bpl_value *bpl_loop_state(bpl_session *session, const bpl_loop *loop, bpl_value 
 
 bpl_value *bpl_loop_item(bpl_session *session, const bpl_value *items, int64_t position)
 {
-    if (items->type != BPL_NUMBERS || items->class == BPL_CLASS_COMPLEX || bpl_rank(items) != 1 || wg_array_is_pending(items->array)) return NULL;
+    if (items->type != BPL_NUMBERS || items->class == BPL_CLASS_COMPLEX || bpl_rank(items) != 1 || wg_array_is_pending(bpl_array(items))) return NULL;
     wg_index at = wg_index_at(position);
     wg_scope_open(session->lazy);
-    bpl_value *item = bpl_leave(session, wg_array_index(items->array, &at, 1), items->class, true);
+    bpl_value *item = bpl_leave(session, wg_array_index(bpl_array(items), &at, 1), items->class, true);
     if (item) item->nonnegative = items->nonnegative;
     return item;
 }

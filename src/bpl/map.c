@@ -47,7 +47,7 @@ static wg_array *cells_broadcast(const bpl_cells *cells, const int64_t *own, con
     uint32_t rank = frames->rank + cells->rank;
     memcpy(shape, own, frames->rank * sizeof *shape);
     memcpy(shape + frames->rank, cells->shape, cells->rank * sizeof *shape);
-    wg_array *array = wg_array_reshape(cells->value->array, rank, shape);
+    wg_array *array = wg_array_reshape(bpl_array(cells->value), rank, shape);
     memcpy(shape, frames->shape, frames->rank * sizeof *shape);
     array = array ? wg_array_broadcast_to(array, rank, shape) : NULL;
     shape[0] = frames->volume;
@@ -62,7 +62,7 @@ static wg_array *cells_together(const bpl_cells *cells, const int64_t *at, int64
     bpl_value *value = cells->value;
     int64_t shape[WG_MAX_RANK + 1] = {cells->count};
     memcpy(shape + 1, cells->shape, cells->rank * sizeof *shape);
-    wg_array *flat = cells->frame_rank == 1 ? value->array : wg_array_reshape(value->array, cells->rank + 1, shape);
+    wg_array *flat = cells->frame_rank == 1 ? bpl_array(value) : wg_array_reshape(bpl_array(value), cells->rank + 1, shape);
     if (!at || !flat) return flat;
     wg_array *positions = wg_array_from(session->lazy, WG_KIND_I64, 1, &count, at);
     bool missing = false;
@@ -120,7 +120,7 @@ static bool call_trial(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
         t->atom = result->atom;
         t->keys = bpl_keys_keep(result->keys);
         /* One more reference, which the scope of this call owns. */
-        outputs[0] = wg_array_convert(result->array, wg_array_kind(result->array));
+        outputs[0] = wg_array_convert(bpl_array(result), wg_array_kind(bpl_array(result)));
     }
     bpl_release(result);
     bpl_release(left);
@@ -223,8 +223,8 @@ static bpl_value *try_all(bpl_session *session, const bpl_map *map, const bpl_fr
 
 static bool settle_result(bpl_session *session, bpl_value *result, int64_t index)
 {
-    if (index < WAITING || !bpl_is_simple(result) || !wg_array_is_pending(result->array) || wg_array_is_carried(result->array)) return true;
-    return wg_array_run(&result->array, 1) || (bpl_fail_lazy(session), false);
+    if (index < WAITING || result->known || !bpl_is_simple(result) || !wg_array_is_pending(result->held) || wg_array_is_carried(result->held)) return true;
+    return wg_array_run(&result->held, 1) || (bpl_fail_lazy(session), false);
 }
 
 static bool call_cells(bpl_session *session, const bpl_map *map, const bpl_frames *frames, bpl_cells *lefts, bpl_cells *rights, bpl_value **results)

@@ -10,7 +10,7 @@
 
 static bpl_number number_of(const bpl_value *value)
 {
-    return (bpl_number){value->array, value->class, value->weak, value->nonnegative};
+    return (bpl_number){bpl_array(value), value->class, value->weak, value->nonnegative};
 }
 
 /* An error of a rule says which function it is of. */
@@ -265,7 +265,7 @@ static bpl_value *dyadic_plain(bpl_session *session, const bpl_pervasive *of, bp
 static wg_array *laid(const bpl_pairing *p, bool is_left)
 {
     const bpl_value *value = is_left ? p->left : p->right;
-    wg_array *array = value->array;
+    wg_array *array = bpl_array(value);
     int32_t order[WG_MAX_RANK];
     int64_t shape[WG_MAX_RANK];
     uint32_t count = 0;
@@ -340,9 +340,14 @@ bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_val
     return dyadic_keyed(session, of, left, right);
 }
 
-static inline bool is_at_hand(const bpl_value *value, const void **item)
+/* An atom of f64 whose item is there, where calls on it would be computed at once. */
+static inline bool is_at_hand(const bpl_value *value, double *number)
 {
-    return value->type == BPL_NUMBERS && value->class == BPL_CLASS_FLOAT && value->atom && (*item = wg_array_item(value->array, WG_KIND_F64)) != NULL;
+    if (value->class != BPL_CLASS_FLOAT || !value->atom || value->type != BPL_NUMBERS) return false;
+    if (value->known) return *number = value->number, true;
+    const void *item = wg_array_item(value->held, WG_KIND_F64);
+    if (item) memcpy(number, item, sizeof *number);
+    return item != NULL;
 }
 
 static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_value *left, bpl_value *right)
@@ -356,12 +361,9 @@ static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_val
 
 bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
 {
-    const void *a, *b;
-    if (left && bpl_at_hand_rules[row] && is_at_hand(left, &a) && is_at_hand(right, &b) && base_floats_are_set()) {
-        double numbers[2];
-        memcpy(&numbers[0], a, sizeof *numbers), memcpy(&numbers[1], b, sizeof *numbers);
-        return bpl_at_hand_rules[row](session, numbers[0], numbers[1], left->weak && right->weak);
-    }
+    double a, b;
+    if (left && bpl_at_hand_rules[row] && is_at_hand(left, &a) && is_at_hand(right, &b) && wg_lazy_is_at_once(session->lazy) && base_floats_are_set())
+        return bpl_at_hand_rules[row](session, a, b, left->weak && right->weak);
     return pervade(session, row, false, left, right);
 }
 

@@ -99,11 +99,11 @@ static wg_array *put_by_nodes(bpl_session *session, const bpl_value *array, cons
         if (places->at[i] >= 0) at[count] = places->at[i], of[count++] = i;
     }
     wg_lazy *lazy = session->lazy;
-    wg_array *items = wg_array_convert(value->array, kind);
+    wg_array *items = wg_array_convert(bpl_array(value), kind);
     bool one = places->item || spreads(value);
     items = one ? wg_array_reshape(items, 0, NULL) : wg_array_reshape(items, 1, &places->count);
     if (!one && count < places->count) items = wg_array_gather(items, wg_array_from(lazy, WG_KIND_I64, 1, &count, of), 0, 0, "error", 0);
-    wg_array *flat = wg_array_reshape(wg_array_convert(array->array, kind), 1, &volume);
+    wg_array *flat = wg_array_reshape(wg_array_convert(bpl_array(array), kind), 1, &volume);
     wg_index index = wg_index_by(wg_array_from(lazy, WG_KIND_I64, 1, &count, at));
     flat = wg_array_put(flat, &index, 1, items);
     base_free(session->allocator, at, 2 * (size_t)(places->count ? places->count : 1) * sizeof *at);
@@ -126,7 +126,7 @@ static wg_tensor *copy_of(bpl_session *session, const bpl_value *array, wg_kind 
     wg_tensor *copy = NULL;
     wg_error error = {.code = WG_OK};
     wg_scope_open(session->lazy);
-    wg_array *converted = wg_array_convert(array->array, kind);
+    wg_array *converted = wg_array_convert(bpl_array(array), kind);
     if (!converted || !wg_array_read(converted, &view)) bpl_fail_lazy(session);
     else if (!(copy = wg_tensor_copy(session->context, &view, &error))) bpl_fail_memory(session);
     wg_scope_close(session->lazy);
@@ -138,7 +138,7 @@ static bool put_stored(bpl_session *session, bpl_value **root, const bpl_places 
 {
     bpl_value *array = *root;
     size_t bytes = wg_kind_bytes(kind.kind);
-    void *own = array->references == 1 && bpl_kind(array) == kind.kind && !array->atom ? wg_array_writable(array->array) : NULL;
+    void *own = array->references == 1 && bpl_kind(array) == kind.kind && !array->atom ? wg_array_writable(bpl_array(array)) : NULL;
     array->nonnegative = array->nonnegative && !own;
     if (own) return store(own, bytes, places, values->data, one), true;
     wg_tensor *copy = copy_of(session, array, kind.kind);
@@ -154,14 +154,15 @@ static bool put_numbers(bpl_session *session, bpl_value **root, const bpl_places
 {
     bool one = places->item || spreads(value), good;
     wg_scope_open(session->lazy);
-    if (wg_array_is_carried((*root)->array) || wg_array_is_carried(value->array)) { /* a derivative or a map goes on: no item is looked at */
+    if (wg_array_is_carried(bpl_array(*root)) || wg_array_is_carried(bpl_array(value))) { /* a derivative or a map goes on: no item is looked at */
         good = exchange(session, root, bpl_own_array(session, put_by_nodes(session, *root, places, value, kind.kind), kind.class, (*root)->atom, false));
     } else {
         wg_view view;
         bpl_value converted = *value;
-        converted.array = bpl_kind(value) == kind.kind ? value->array : wg_array_convert(value->array, kind.kind);
-        good = converted.array && bpl_read(session, bpl_kind(value) == kind.kind ? value : &converted, &view);
-        if (!converted.array) bpl_fail_lazy(session);
+        converted.known = converted.later = false;
+        converted.held = bpl_kind(value) == kind.kind ? bpl_array(value) : wg_array_convert(bpl_array(value), kind.kind);
+        good = converted.held && bpl_read(session, bpl_kind(value) == kind.kind ? value : &converted, &view);
+        if (!converted.held) bpl_fail_lazy(session);
         good = good && put_stored(session, root, places, &view, one, kind);
     }
     wg_scope_close(session->lazy);
@@ -318,7 +319,7 @@ static bpl_value *read_places(bpl_session *session, const bpl_value *array, cons
     if (bpl_is_simple(array)) {
         wg_scope_open(session->lazy);
         int64_t volume = bpl_volume(array);
-        wg_array *flat = wg_array_reshape(array->array, 1, &volume), *at = wg_array_from(session->lazy, WG_KIND_I64, places->rank, places->shape, places->at);
+        wg_array *flat = wg_array_reshape(bpl_array(array), 1, &volume), *at = wg_array_from(session->lazy, WG_KIND_I64, places->rank, places->shape, places->at);
         result = bpl_own_array(session, wg_array_gather(flat, at, 0, 0, "fill", 0), array->class, false, false);
         wg_scope_close(session->lazy);
         return result;

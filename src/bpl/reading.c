@@ -17,17 +17,18 @@ bool bpl_is_dense(const wg_view *view)
 
 bool bpl_read(bpl_session *session, const bpl_value *value, wg_view *view)
 {
-    if (!value->array || !wg_array_read(value->array, view)) return bpl_fail_lazy(session), false;
+    wg_array *stored = bpl_array(value);
+    if (!stored || !wg_array_read(stored, view)) return bpl_fail_lazy(session), false;
     if (bpl_is_dense(view)) return true;
-    wg_tensor *tensor = wg_array_tensor(value->array);
+    wg_tensor *tensor = wg_array_tensor(bpl_array(value));
     if (!tensor) return bpl_fail_lazy(session), false;
     wg_scope_open(session->lazy);
     wg_array *array = wg_array_of(session->lazy, tensor);
     if (array) wg_array_keep(array);
     wg_scope_close(session->lazy);
     if (!array) return bpl_fail_lazy(session), false;
-    wg_array_release(value->array);
-    ((bpl_value *)value)->array = array;
+    wg_array_release(stored);
+    ((bpl_value *)value)->held = array;
     return wg_array_read(array, view) || (bpl_fail_lazy(session), false);
 }
 
@@ -108,8 +109,9 @@ bool bpl_to_double(bpl_session *session, const bpl_value *value, const char *wha
 bool bpl_to_truth(bpl_session *session, const bpl_value *value, const char *what, bool *truth)
 {
     int64_t number;
-    const void *item = value->type == BPL_NUMBERS ? wg_array_item(value->array, WG_KIND_BOOL) : NULL;
-    if (item) return *truth = *(const bool *)item, true;
+    const void *item = NULL;
+    if (value->known && value->class == BPL_CLASS_BOOLEAN) return *truth = value->number != 0, true;
+    if (value->type == BPL_NUMBERS && (item = wg_array_item(bpl_array(value), WG_KIND_BOOL)) != NULL) return *truth = *(const bool *)item, true;
     if (!bpl_to_integer(session, value, what, &number)) return false;
     if (number != 0 && number != 1) return bpl_fail(session, BPL_DOMAIN, "%s must be 0 or 1, not %lld", what, (long long)number), false;
     *truth = number == 1;

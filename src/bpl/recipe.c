@@ -32,7 +32,7 @@ static int infinity_of(bpl_session *session, const bpl_value *value)
 {
     double number;
     if (value->type != BPL_NUMBERS || !value->atom || value->class != BPL_CLASS_FLOAT) return 0;
-    if (wg_array_is_carried(value->array) || !wg_array_double(value->array, &number)) return wg_lazy_error_clear(session->lazy), 0;
+    if (wg_array_is_carried(bpl_array(value)) || !wg_array_double(bpl_array(value), &number)) return wg_lazy_error_clear(session->lazy), 0;
     return isinf(number) ? number > 0 ? 1 : -1 : 0;
 }
 
@@ -273,7 +273,7 @@ static bool plain_positions(bpl_session *session, const bpl_value *positions, in
 {
     wg_view view;
     if (positions->type != BPL_NUMBERS || bpl_kind(positions) != WG_KIND_I64) return true;
-    bool dense = wg_array_read_stored(positions->array, &view) && !view.strides;
+    bool dense = wg_array_read_stored(bpl_array(positions), &view) && !view.strides;
     if (dense && !all_inside(&view, bpl_volume(positions), extent)) return true;
     if (!bpl_read(session, positions, &view)) return false;
     if (dense || all_inside(&view, bpl_volume(positions), extent)) *at = view.data;

@@ -69,7 +69,7 @@ static wg_array *matrix_of(bpl_session *session, const bpl_value *value)
     if (!bpl_volume(value)) return bpl_fail(session, BPL_DOMAIN, "•decompose takes a matrix that is not empty");
     if (value->type != BPL_NUMBERS) return bpl_fail(session, BPL_DOMAIN, "•decompose takes a matrix of numbers");
     if (value->class == BPL_CLASS_COMPLEX) return bpl_fail(session, BPL_UNSUPPORTED, "•decompose of complex matrices is not supported");
-    bpl_number number = bpl_floats(session, bpl_number_of(value->array, value->class));
+    bpl_number number = bpl_floats(session, bpl_number_of(bpl_array(value), value->class));
     wg_array *matrix = number.array;
     if (matrix && wg_array_kind(matrix) == WG_KIND_F16) matrix = wg_array_convert(matrix, WG_KIND_F32);
     return matrix ? matrix : bpl_fail_lazy(session);
@@ -334,7 +334,7 @@ static bpl_value *product(bpl_session *session, bpl_value *a, bpl_value *b)
                  (long long)bpl_shape(b)[0]);
     } else if (a && b) {
         wg_scope_open(session->lazy);
-        bpl_number left = bpl_number_of(a->array, a->class), right = bpl_number_of(b->array, b->class);
+        bpl_number left = bpl_number_of(bpl_array(a), a->class), right = bpl_number_of(bpl_array(b), b->class);
         if (bpl_join(session, &left, &right)) result = bpl_own_array(session, wg_array_matmul(left.array, right.array), (bpl_class)left.class,
                                                                      false, false);
         wg_scope_close(session->lazy);

@@ -54,7 +54,7 @@ static bpl_value *apply_numbers(bpl_session *session, bpl_value *value, const as
 {
     if (value->class == BPL_CLASS_COMPLEX) return bpl_fail(session, BPL_DOMAIN, "%s takes real numbers", members[a->which]);
     wg_scope_open(session->lazy);
-    bpl_number x = bpl_floats(session, (bpl_number){value->array, value->class, value->weak, false}), result = bpl_nothing();
+    bpl_number x = bpl_floats(session, (bpl_number){bpl_array(value), value->class, value->weak, false}), result = bpl_nothing();
     wg_kind kind = x.array ? wg_array_kind(x.array) : WG_KIND_F64;
     if (kind == WG_KIND_F16) x.array = wg_array_convert(x.array, WG_KIND_F32);
     const bpl_distribution *of = a->c.of;
@@ -139,7 +139,7 @@ wg_array *bpl_stream_key(bpl_session *session)
     int64_t draws;
     if (!bpl_to_integer(session, state[1], "draws", &draws)) return NULL;
     bpl_value *more = bpl_count(session, draws + 1);
-    wg_array *key = more ? wg_array_key_fold(state[0]->array, state[1]->array) : NULL;
+    wg_array *key = more ? wg_array_key_fold(bpl_array(state[0]), bpl_array(state[1])) : NULL;
     if (!key) return bpl_release(more), NULL;
     bpl_release(state[1]);
     state[1] = more;

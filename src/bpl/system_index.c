@@ -94,7 +94,7 @@ static bool check_positions(bpl_session *session, const bpl_value *p, bool *none
 {
     wg_view view;
     *none = false;
-    if (p->class != BPL_CLASS_FLOAT || wg_array_is_carried(p->array)) return true;
+    if (p->class != BPL_CLASS_FLOAT || wg_array_is_carried(bpl_array(p))) return true;
     if (!bpl_read(session, p, &view)) return false;
     for (int64_t i = 0; i < bpl_volume(p); i++) {
         double number = base_number_to_double(view.kind, base_number_load(view.kind, view.data, i));
@@ -114,7 +114,7 @@ static bpl_value *edge_apply(bpl_session *session, edge mode, bpl_value *length,
     if (!check_positions(session, p, &none)) return NULL;
     bool real = mode == EDGE_FILL || none || n == 0;
     wg_scope_open(session->lazy);
-    wg_array *at = edge_positions(session, mode, (double)n, wg_array_convert(p->array, WG_KIND_F64));
+    wg_array *at = edge_positions(session, mode, (double)n, wg_array_convert(bpl_array(p), WG_KIND_F64));
     if (!real) at = wg_array_convert(at, WG_KIND_I64);
     bpl_value *made = bpl_own_array(session, at, real ? BPL_CLASS_FLOAT : BPL_CLASS_ORDINARY, p->atom, false);
     wg_scope_close(session->lazy);

@@ -37,8 +37,8 @@ bpl_value *bpl_system_storage(bpl_session *session, const bpl_call *call)
     const bpl_value *value = call->right;
     const char *kind = kind_text(value);
     bool simple = bpl_is_simple(value);
-    bpl_value *values[] = {bpl_string(session, kind, strlen(kind)), bpl_boolean(session, simple && wg_array_is_pending(value->array)),
-                           bpl_boolean(session, false), bpl_integer(session, simple && wg_array_is_carried(value->array))};
+    bpl_value *values[] = {bpl_string(session, kind, strlen(kind)), bpl_boolean(session, simple && wg_array_is_pending(bpl_array(value))),
+                           bpl_boolean(session, false), bpl_integer(session, simple && wg_array_is_carried(bpl_array(value)))};
     return bpl_record(session, names, values, 4);
 }
 

@@ -114,7 +114,7 @@ static bool call_moving(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_a
     if (y && m->y->keys) y = bpl_settle_keys(m->session, y, bpl_keys_keep(m->y->keys));
     bpl_value *selected = y ? bpl_apply(m->session, m->g, NULL, y) : NULL;
     bool good = selected && selected->type == BPL_NUMBERS && selected->class == BPL_CLASS_FLOAT;
-    if (good) outputs[0] = wg_array_convert(selected->array, WG_KIND_F64);
+    if (good) outputs[0] = wg_array_convert(bpl_array(selected), WG_KIND_F64);
     if (good) m->atom = selected->atom;
     bpl_release(selected);
     bpl_release(y);
@@ -176,7 +176,7 @@ static bpl_value *ids_of_tangents(bpl_session *session, const wg_view *tangents,
 /* Numbers or code points in f64; inside a scope. */
 static wg_array *as_floats(const bpl_value *value)
 {
-    wg_array *array = value->type == BPL_CHARACTERS ? wg_array_bitcast(value->array, WG_KIND_U32) : value->array;
+    wg_array *array = value->type == BPL_CHARACTERS ? wg_array_bitcast(bpl_array(value), WG_KIND_U32) : bpl_array(value);
     return array ? wg_array_convert(array, WG_KIND_F64) : NULL;
 }
 
@@ -212,7 +212,7 @@ static void select_by_tangents(bpl_session *session, bpl_value *g, bpl_value *y,
 static bool find_selection(bpl_session *session, bpl_value *g, bpl_value *y, bpl_value *v, selection *s)
 {
     bool real = y->type == BPL_NUMBERS && y->class != BPL_CLASS_COMPLEX, characters = y->type == BPL_CHARACTERS, carried = bpl_is_simple(y) &&
-        wg_array_is_carried(y->array);
+        wg_array_is_carried(bpl_array(y));
     if (real && !carried && !y->atom) select_by_tangents(session, g, y, v, s);
     if (!s->selected && bpl_forgive(session)) {
         bpl_release(s->ids);

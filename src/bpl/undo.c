@@ -28,7 +28,7 @@ static bool all_true(bpl_session *session, bpl_value *mask, bool *all)
             if (!all_true(session, bpl_keep(mask->items->at[i]), &one)) return bpl_release(mask), false;
             *all = one;
         }
-    } else if (mask->type == BPL_NUMBERS && !wg_array_is_carried(mask->array)) {
+    } else if (mask->type == BPL_NUMBERS && !wg_array_is_carried(bpl_array(mask))) {
         wg_view view;
         if (!bpl_read(session, mask, &view)) return bpl_release(mask), false;
         for (int64_t i = 0; i < bpl_volume(mask) && *all && view.kind == WG_KIND_BOOL; i++) *all = ((const uint8_t *)view.data)[i] != 0;
@@ -135,7 +135,7 @@ static bpl_value *by_arc(bpl_session *session, bpl_value *y, arc_row row)
     bpl_value *real = bpl_mark_value(session, BPL_MARK_REAL, y);
     if (!real || real->type != BPL_NUMBERS) return bpl_release(real), NULL;
     wg_scope_open(session->lazy);
-    return made_of(session, real, row(real->array), BPL_CLASS_FLOAT, real->weak);
+    return made_of(session, real, row(bpl_array(real)), BPL_CLASS_FLOAT, real->weak);
 }
 
 static bpl_value *square_and(bpl_session *session, bpl_value *y, double add, bool negative)
@@ -183,8 +183,8 @@ static bpl_value *arc_outside(bpl_session *session, int64_t code, bpl_value *y)
     bpl_value *real = bpl_mark_value(session, BPL_MARK_REAL, y);
     if (!real || real->type != BPL_NUMBERS) return bpl_release(real), NULL;
     wg_scope_open(session->lazy);
-    wg_array *inside = wg_array_minimum_scalar(wg_array_maximum_scalar(real->array, -1), 1),
-        *beyond = wg_array_acosh(wg_array_maximum_scalar(wg_array_abs(real->array), 1));
+    wg_array *inside = wg_array_minimum_scalar(wg_array_maximum_scalar(bpl_array(real), -1), 1),
+        *beyond = wg_array_acosh(wg_array_maximum_scalar(wg_array_abs(bpl_array(real)), 1));
     wg_array *circle = code == 1 ? wg_array_asin(inside) : wg_array_acos(inside);
     wg_array *complex = code == 6 ? wg_array_complex(beyond, circle) : wg_array_complex(circle, code == 1 ? beyond : wg_array_neg(beyond));
     return made_of(session, real, complex, BPL_CLASS_COMPLEX, false);
@@ -233,14 +233,14 @@ bpl_value *bpl_lambert(bpl_session *session, bpl_value *given)
     bpl_value *y = bpl_mark_value(session, BPL_MARK_REAL, given);
     if (!y || y->type != BPL_NUMBERS) return bpl_release(y), bpl_fail(session, BPL_DOMAIN, "the inverse of ×↢* is of real numbers");
     wg_scope_open(session->lazy);
-    wg_array *above = wg_array_add_scalar(wg_array_mul_scalar(y->array, 2.718281828459045), 1); /* the branch point, at -1/e */
+    wg_array *above = wg_array_add_scalar(wg_array_mul_scalar(bpl_array(y), 2.718281828459045), 1); /* the branch point, at -1/e */
     wg_array *edge = wg_array_sqrt(wg_array_maximum_scalar(wg_array_mul_scalar(above, 2), 0));
     wg_array *near = wg_array_add_scalar(wg_array_mul(edge, wg_array_add_scalar(wg_array_mul_scalar(edge, -1.0 / 3), 1)), -1);
-    wg_array *log = wg_array_log1p(wg_array_maximum_scalar(y->array, 0));
+    wg_array *log = wg_array_log1p(wg_array_maximum_scalar(bpl_array(y), 0));
     wg_array *far = wg_array_mul(log, wg_array_scalar_sub(1, wg_array_div(wg_array_log1p(log), wg_array_add_scalar(log, 2))));
-    wg_array *w = wg_array_select(wg_array_less_scalar(y->array, 0), near, far);
+    wg_array *w = wg_array_select(wg_array_less_scalar(bpl_array(y), 0), near, far);
     for (int i = 0; i < 7 && w; i++) {
-        wg_array *e = wg_array_exp(w), *f = wg_array_sub(wg_array_mul(w, e), y->array), *next = wg_array_add_scalar(w, 1);
+        wg_array *e = wg_array_exp(w), *f = wg_array_sub(wg_array_mul(w, e), bpl_array(y)), *next = wg_array_add_scalar(w, 1);
         wg_array *slope = wg_array_sub(wg_array_mul(e, next), wg_array_div(wg_array_mul(wg_array_add_scalar(w, 2), f), wg_array_mul_scalar(next, 2)));
         w = wg_array_select(wg_array_equal_scalar(f, 0), w, wg_array_sub(w, wg_array_div(f, slope)));
     }

@@ -26,7 +26,7 @@ static void take_apart(bpl_session *session, bpl_value *value)
     if (value->keys) bpl_keys_release(session, value->keys);
     switch ((bpl_type)value->type) {
     case BPL_NUMBERS:
-    case BPL_CHARACTERS: wg_array_release(value->array); break;
+    case BPL_CHARACTERS: wg_array_release(value->held); break;
     case BPL_ITEMS: bpl_items_free(session, value->items); break;
     case BPL_RATIONAL: bpl_rational_free(session, value->rational); break;
     case BPL_FUNCTION:
@@ -71,7 +71,7 @@ bpl_value *bpl_of_array(bpl_session *session, wg_array *array, bpl_class class, 
     value->class = (uint8_t)class;
     value->atom = atom;
     value->weak = weak;
-    value->array = array;
+    value->held = array;
     return value;
 }
 
@@ -111,51 +111,62 @@ bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number)
     ATOM(session, wg_array_integer(session->lazy, kind, number), BPL_CLASS_FIXED, false);
 }
 
-bpl_value *bpl_float(bpl_session *session, double number)
+static bpl_value *float_literal(bpl_session *session, wg_kind kind, double number, bool weak)
 {
-    ATOM(session, wg_array_number(session->lazy, session->preferences.float_kind, number), BPL_CLASS_FLOAT, true);
+    ATOM(session, wg_array_number(session->lazy, kind, number), BPL_CLASS_FLOAT, weak);
 }
 
-bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number)
+/* A number of the language is read as what it is, whatever else its array says. */
+static bpl_value *float_known(bpl_session *session, wg_kind kind, double number, bool weak)
 {
-    ATOM(session, wg_array_number(session->lazy, kind, number), BPL_CLASS_FLOAT, false);
+    bpl_value *value = float_literal(session, kind, number, weak);
+    if (value && kind == WG_KIND_F64) value->known = true, value->number = number;
+    return value;
 }
+
+bpl_value *bpl_float(bpl_session *session, double number) { return float_known(session, session->preferences.float_kind, number, true); }
+
+bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number) { return float_known(session, kind, number, false); }
 
 bpl_value *bpl_count(bpl_session *session, int64_t number)
 {
     ATOM(session, wg_array_from(session->lazy, WG_KIND_I64, 0, NULL, &number), BPL_CLASS_ORDINARY, false);
 }
 
-/* What a loop of numbers makes and lets go of at each step: so the head and the array of one that is gone are used again, both at once. */
-static bpl_value *renewed(bpl_session *session, bpl_class class, wg_kind kind, const uint64_t item[2])
+/* What a loop of numbers makes and lets go of at each step: so the head of one that is gone is used again, and its array where one is asked for. */
+static inline bpl_value *renewed(bpl_session *session, bpl_class class, double number)
 {
     bpl_value **spares = &session->spare_atoms[class == BPL_CLASS_BOOLEAN], *value = *spares;
     if (session->interrupted) return bpl_fail_interrupted(session);
     if (value) *spares = value->next;
     else if (!(value = head_new(session, BPL_NUMBERS))) return NULL;
-    wg_array *array = wg_array_renew(session->lazy, value->array, kind, item);
     value->references = 1;
     value->class = (uint8_t)class;
-    value->atom = value->renewed = true;
+    value->atom = value->renewed = value->known = value->later = true;
+    value->number = number;
     value->session = session;
-    if ((value->array = array) != NULL) return value;
-    value->renewed = false;
-    bpl_release(value);
-    return bpl_fail_lazy(session);
+    return value;
 }
 
 bpl_value *bpl_atom(bpl_session *session, double number, bool weak)
 {
-    bpl_value *value = renewed(session, BPL_CLASS_FLOAT, WG_KIND_F64, (const uint64_t[]){base_bits_of_f64(number), 0});
+    bpl_value *value = renewed(session, BPL_CLASS_FLOAT, number == number ? number : __builtin_nan(""));
     if (value) value->weak = weak, value->nonnegative = number >= 0;
     return value;
 }
 
-bpl_value *bpl_atom_truth(bpl_session *session, bool truth)
+bpl_value *bpl_atom_truth(bpl_session *session, bool truth) { return renewed(session, BPL_CLASS_BOOLEAN, truth); }
+
+wg_array *bpl_array_made(const bpl_value *value)
 {
-    uint64_t item[2] = {0, 0};
-    memcpy(item, &truth, 1);
-    return renewed(session, BPL_CLASS_BOOLEAN, WG_KIND_BOOL, item);
+    bpl_value *own = (bpl_value *)value;
+    bool truth = value->class == BPL_CLASS_BOOLEAN, one = value->number != 0;
+    uint64_t item[2] = {base_bits_of_f64(value->number), 0};
+    if (truth) memcpy(item, &one, 1);
+    wg_array *array = wg_array_renew(value->session->lazy, value->held, truth ? WG_KIND_BOOL : WG_KIND_F64, item);
+    own->held = array;
+    own->later = !array;
+    return array;
 }
 
 bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double imaginary)
@@ -271,7 +282,7 @@ static bpl_value *as_bounded(bpl_value *made, const bpl_value *of)
 bpl_value *bpl_strong(bpl_session *session, bpl_value *value)
 {
     if (!value || !value->weak || !value->atom || !bpl_is_simple(value)) return value;
-    bpl_value *strong = as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, true, false), value);
+    bpl_value *strong = as_bounded(bpl_of_array(session, wg_array_keep(bpl_array(value)), value->class, true, false), value);
     bpl_release(value);
     return strong;
 }
@@ -304,7 +315,7 @@ bpl_value *bpl_of_items(bpl_session *session, bpl_items *items)
 /* A head of its own for what an array's head holds. */
 static bpl_value *again(bpl_session *session, const bpl_value *value)
 {
-    if (bpl_is_simple(value)) return as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, value->atom, value->weak), value);
+    if (bpl_is_simple(value)) return as_bounded(bpl_of_array(session, wg_array_keep(bpl_array(value)), value->class, value->atom, value->weak), value);
     if (value->type != BPL_ITEMS) return bpl_fail(session, BPL_DOMAIN, "an atom has no axes");
     bpl_items *copy = bpl_items_new(session, value->items->rank, value->items->shape);
     if (!copy) return NULL;
@@ -324,7 +335,7 @@ bpl_value *bpl_with_keys(bpl_session *session, bpl_value *value, bpl_keys *keys)
 bpl_value *bpl_with_atom(bpl_session *session, bpl_value *value, bool atom)
 {
     if (value->atom == atom || !bpl_is_simple(value) || bpl_rank(value)) return bpl_keep(value);
-    return as_bounded(bpl_of_array(session, wg_array_keep(value->array), value->class, atom, false), value);
+    return as_bounded(bpl_of_array(session, wg_array_keep(bpl_array(value)), value->class, atom, false), value);
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------------------------------------ */
@@ -340,23 +351,31 @@ bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
     return rank == bpl_rank(b) && (!rank || !memcmp(bpl_shape(a), bpl_shape(b), rank * sizeof(int64_t)));
 }
 
-wg_kind bpl_kind(const bpl_value *value) { return bpl_is_simple(value) ? wg_array_kind(value->array) : WG_KIND_COUNT; }
+wg_kind bpl_kind(const bpl_value *value)
+{
+    if (value->known) return value->class == BPL_CLASS_BOOLEAN ? WG_KIND_BOOL : WG_KIND_F64;
+    return bpl_is_simple(value) ? wg_array_kind(value->held) : WG_KIND_COUNT;
+}
 
 uint32_t bpl_rank(const bpl_value *value)
 {
-    if (bpl_is_simple(value)) return wg_array_rank(value->array);
+    if (value->known) return 0;
+    if (bpl_is_simple(value)) return wg_array_rank(value->held);
     return value->type == BPL_ITEMS ? value->items->rank : 0;
 }
 
 const int64_t *bpl_shape(const bpl_value *value)
 {
-    if (bpl_is_simple(value)) return wg_array_shape(value->array);
+    static const int64_t none[1];
+    if (value->known) return none;
+    if (bpl_is_simple(value)) return wg_array_shape(value->held);
     return value->type == BPL_ITEMS ? value->items->shape : NULL;
 }
 
 int64_t bpl_volume(const bpl_value *value)
 {
-    if (bpl_is_simple(value)) return wg_array_volume(value->array);
+    if (value->known) return 1;
+    if (bpl_is_simple(value)) return wg_array_volume(value->held);
     return value->type == BPL_ITEMS ? value->items->volume : 1;
 }
 

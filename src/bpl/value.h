@@ -55,18 +55,21 @@ struct bpl_value {
     bool atom;    /* no array */
     bool weak;    /* an atom that takes its partner's width: a number that is written bare or with ₓ, or computed of such alone */
     bool nonnegative; /* no item is below 0: known from how it was made, so that √ and its like need not look */
-    bool renewed; /* of bpl_atom: head and array wait together for the next one */
+    bool renewed; /* of bpl_atom: the head and its array, if it has one, wait together for the next one */
+    bool known;   /* `number` is the item of an atom of f64 or of a truth */
+    bool later;   /* known, and `held` is not it yet: bpl_array makes it */
     union {
         bpl_session *session;
         bpl_value *next; /* of a spare head, or of one that waits to be taken apart */
     };
     bpl_keys *keys; /* names of axes, keys of positions; NULL: none. Owned */
     union {
-        wg_array *array;        /* NUMBERS, CHARACTERS: one handle, owned */
+        wg_array *held;         /* NUMBERS, CHARACTERS: one handle, owned; bpl_array answers it */
         bpl_items *items;       /* ITEMS, owned */
         bpl_rational *rational; /* owned */
         bpl_function *function; /* FUNCTION, OPERATOR: owned reference */
     };
+    double number;
 };
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------------------- */
@@ -193,6 +196,10 @@ bpl_value *bpl_enclose(bpl_session *session, bpl_value *value);
 bpl_value *bpl_with_keys(bpl_session *session, bpl_value *value, bpl_keys *keys);
 /* The same array as an array or as an atom (rank 0). */
 bpl_value *bpl_with_atom(bpl_session *session, bpl_value *value, bool atom);
+
+/* The array of NUMBERS or CHARACTERS, borrowed: numbers that were computed of others have none before somebody asks. NULL: an error of the lazy context. */
+wg_array *bpl_array_made(const bpl_value *value);
+static inline wg_array *bpl_array(const bpl_value *value) { return value->later ? bpl_array_made(value) : value->held; }
 
 /* ---- facts: nothing is read ----------------------------------------------------------------------------------------------------------- */
 

@@ -53,7 +53,7 @@ bpl_value *bpl_lay(bpl_session *session, bpl_value *value, bpl_layout layout, co
 {
     wg_scope_open(session->lazy);
     if (bpl_is_simple(value)) {
-        bpl_value *moved = bpl_scope_result(session, layout(value->array, value->type == BPL_CHARACTERS ? ' ' : 0, plan), value->class);
+        bpl_value *moved = bpl_scope_result(session, layout(bpl_array(value), value->type == BPL_CHARACTERS ? ' ' : 0, plan), value->class);
         if (moved) moved->nonnegative = value->nonnegative;
         return moved;
     }
@@ -120,11 +120,11 @@ bpl_value *bpl_pick_range(bpl_session *session, bpl_value *value, uint32_t axis,
 
 bpl_value *bpl_cell_at(bpl_session *session, bpl_value *value, int64_t position)
 {
-    if (bpl_rank(value) != 1 || !bpl_is_simple(value) || value->class == BPL_CLASS_COMPLEX || !wg_array_is_pending(value->array))
+    if (bpl_rank(value) != 1 || !bpl_is_simple(value) || value->class == BPL_CLASS_COMPLEX || !wg_array_is_pending(bpl_array(value)))
         return bpl_cell(session, value, position);
     wg_scope_open(session->lazy);
     wg_index at = wg_index_at(position);
-    return bpl_scope_atom(session, wg_array_index(value->array, &at, 1), value->class);
+    return bpl_scope_atom(session, wg_array_index(bpl_array(value), &at, 1), value->class);
 }
 
 static wg_array *to_vector(wg_array *array, double fill, const void *plan)

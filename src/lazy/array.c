@@ -69,9 +69,11 @@ void *wg_array_writable(wg_array *array)
 
 const void *wg_array_item(const wg_array *array, wg_kind kind)
 {
-    if (!array || array->rank || array->kind != kind || array->lazy->holding || array->lazy->explain) return NULL;
+    if (!array || array->rank || array->kind != kind) return NULL;
     return array->state == LAZY_STORED || array->state == LAZY_LITERAL ? lazy_data(array) : NULL;
 }
+
+bool wg_lazy_is_at_once(const wg_lazy *lazy) { return lazy && !lazy->holding && !lazy->explain; }
 
 wg_array *wg_array_renew(wg_lazy *lazy, wg_array *old, wg_kind kind, const void *item)
 {

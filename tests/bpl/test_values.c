@@ -114,19 +114,19 @@ static void test_renewed(void **state)
     bpl_world_open(&w);
     bpl_session *s = w.bpl;
     bpl_value *first = bpl_atom(s, 1, true);
-    wg_array *array = wg_array_keep(first->array);
+    wg_array *array = wg_array_keep(bpl_array(first));
     bpl_release(first);
     bpl_value *second = bpl_atom(s, 2, false), *third = bpl_atom(s, 3, false);
     double number;
-    assert_true(second == first && second->array != array && !second->weak);
+    assert_true(second == first && bpl_array(second) != array && !second->weak);
     assert_true(wg_array_double(array, &number) && number == 1);
-    wg_array *sum = wg_array_add(second->array, array), *own = second->array;
+    wg_array *sum = wg_array_add(bpl_array(second), array), *own = bpl_array(second);
     assert_true(wg_array_double(sum, &number) && number == 3);
     wg_array_release(sum), wg_array_release(array);
     bpl_release(second), bpl_release(third);
     bpl_value *truth = bpl_atom_truth(s, true), *fourth = bpl_atom(s, 4, false), *fifth = bpl_atom(s, 5, false);
-    assert_true(fourth == third && fifth == second && fifth->array == own && truth != fifth);
-    assert_true(wg_array_double(fifth->array, &number) && number == 5);
+    assert_true(fourth == third && fifth == second && bpl_array(fifth) == own && truth != fifth);
+    assert_true(wg_array_double(bpl_array(fifth), &number) && number == 5);
     bpl_release(fourth), bpl_release(fifth), bpl_release(truth);
     bpl_world_close(&w);
 }
@@ -312,7 +312,8 @@ static void test_memory(void **state)
     static const char *const texts[] = {"(1 2.5ₛ 'a' \"xy\" [\"p\":1 \"q\":2])+[\"p\":1ₓ]", "[\"a\":1 \"b\":2]+[\"b\":10 \"c\":\"xyz\"]",
                                         "(⍳[\"i\":2])×⍳[\"j\":3]",
                                         "√¯1 4 ⋄ 3ᵣ4*5ₓ ⋄ ⍭3 ⋄ !5ₓ ⋄ 12∨18.5 ⋄ 0 1○0.5 ⋄ 3!7.5", "\"abc\"≡\"abd\" ⋄ [1 [2 3]]≡[1 [2 3]]",
-                                            "x←3.7 ⋄ xₓ ⋄ xⱼ2 ⋄ 2j1|5"};
+                                            "x←3.7 ⋄ xₓ ⋄ xⱼ2 ⋄ 2j1|5",
+                                        "a←1+2 ⋄ b←3-a ⋄ c←a<b ⋄ (a×⍳3),a b c,√a,c∧1≤a ⋄ [a [b c]]≡a b ⋄ a⌊⍨(⊂a)⌽⍳4 ⋄ ⍋a b ⋄ {⍵×a}¨b a ⋄ {⍵*a}∂ b+2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         long long needed = 0;
         for (long long at = 0; at <= needed; at++) {
