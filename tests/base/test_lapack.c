@@ -42,8 +42,10 @@ static void test_room(void **state)
         int64_t side = (int64_t)1 << 40;
         base_lapack_call huge = {.task = (base_lapack_task)task, .kind = WG_KIND_F32, .rows = side, .columns = side};
         assert_int_equal(base_lapack_scratch(&huge), 0);
+        /* Least squares ask for LAPACK once they need it. */
+        bool may_do = base_lapack_is_here() || base_lapack_is_own((base_lapack_task)task) || task == BASE_LAPACK_LEAST_SQUARES;
         base_lapack_fault fault = base_lapack_run(&huge, NULL, NULL, NULL, NULL, NULL);
-        assert_int_equal(fault, base_lapack_is_here() || base_lapack_is_own((base_lapack_task)task) ? BASE_LAPACK_TOO_LARGE : BASE_LAPACK_MISSING);
+        assert_int_equal(fault, may_do ? BASE_LAPACK_TOO_LARGE : BASE_LAPACK_MISSING);
     }
 }
 
