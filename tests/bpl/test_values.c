@@ -313,7 +313,7 @@ static void test_memory(void **state)
                                         "(⍳[\"i\":2])×⍳[\"j\":3]",
                                         "√¯1 4 ⋄ 3ᵣ4*5ₓ ⋄ ⍭3 ⋄ !5ₓ ⋄ 12∨18.5 ⋄ 0 1○0.5 ⋄ 3!7.5", "\"abc\"≡\"abd\" ⋄ [1 [2 3]]≡[1 [2 3]]",
                                             "x←3.7 ⋄ xₓ ⋄ xⱼ2 ⋄ 2j1|5",
-                                        "a←1+2 ⋄ b←3-a ⋄ c←a<b ⋄ (a×⍳3),a b c,√a,c∧1≤a ⋄ [a [b c]]≡a b ⋄ a⌊⍨(⊂a)⌽⍳4 ⋄ ⍋a b ⋄ {⍵×a}¨b a ⋄ {⍵*a}∂ b+2"};
+                                        "a←1+2 ⋄ b←3-a ⋄ c←a<b ⋄ (a×⍳3),a b c,√a,c∧1≤a ⋄ [a [b c]]≡a b ⋄ a⌊⍨(⊂a)⌽⍳4 ⋄ ⍋[a b] ⋄ {⍵×a}¨b a ⋄ {⍵*a}∂ b+2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         long long needed = 0;
         for (long long at = 0; at <= needed; at++) {
