@@ -270,6 +270,13 @@ static void test_other_kinds(void **state)
         check(WG_KIND_F16, WG_KIND_F32, 1, 1, 12300, 35, order, false); /* more than a workspace keeps of the row */
         check(WG_KIND_BF16, WG_KIND_F32, 1, 9, 1030, 300, order, false);
     }
+    /* one row of f32 by lines of halves: several depth blocks, the last one begun; rests of lines; lines that would share sets of the first cache were
+     * they as far apart as they may be */
+    static const int64_t shapes[][2] = {{768, 1024}, {768, 768 + 24}, {2048, 77}, {3 * 256 + 96, 530}, {512 + 37, 16 * 9 + 5}, {31, 300}, {12300, 35}};
+    for (int i = 0; i < 14; i++) {
+        wg_kind kinds[] = {WG_KIND_F32, i % 2 ? WG_KIND_BF16 : WG_KIND_F16, WG_KIND_F32};
+        check_kinds(kinds, WG_KIND_F32, 1, 1, shapes[i / 2][0], shapes[i / 2][1], 2, i == 6);
+    }
 }
 
 static void test_never_minus_zero(void **state)
