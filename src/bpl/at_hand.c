@@ -42,11 +42,13 @@ bpl_value *bpl_at_hand_residue(bpl_session *session, double a, double b, bool we
     return bpl_atom(session, residue_of(bpl_is_tolerant(session, WG_KIND_F64), a, b), weak);
 }
 
-static bool equal(bpl_session *session, double a, double b)
+/* Is a within b's tolerance? What is near a number lies side by side, from one bpl_last_near to the other. */
+static bool is_near(bpl_session *session, double a, double b)
 {
-    if (!bpl_is_tolerant(session, WG_KIND_F64) || b == 0) return a == b;
-    return bpl_last_near(b, false) <= a && a <= bpl_last_near(b, true);
+    return bpl_is_tolerant(session, WG_KIND_F64) && bpl_has_near(b) && bpl_near_numbers(b, a);
 }
+
+static bool equal(bpl_session *session, double a, double b) { return a == b || is_near(session, a, b); }
 
 bpl_value *bpl_at_hand_equal(bpl_session *session, double a, double b, bool weak)
 {
@@ -60,10 +62,10 @@ bpl_value *bpl_at_hand_unequal(bpl_session *session, double a, double b, bool we
     return bpl_atom_truth(session, !equal(session, a, b));
 }
 
+/* b is the side whose tolerance counts: the right one, of > and ≥ the one that stands there when they are turned. */
 static bpl_value *ordered(bpl_session *session, double a, double b, bool or_equal)
 {
-    double limit = bpl_is_tolerant(session, WG_KIND_F64) ? bpl_last_near(b, or_equal) : b;
-    return bpl_atom_truth(session, or_equal ? a <= limit : a < limit);
+    return bpl_atom_truth(session, or_equal ? a <= b || is_near(session, a, b) : a < b && !is_near(session, a, b));
 }
 
 bpl_value *bpl_at_hand_less(bpl_session *session, double a, double b, bool weak) { return (void)weak, ordered(session, a, b, false); }

@@ -75,7 +75,8 @@ bool bpl_any(bpl_session *session, wg_array *mask, bool *any);
 bool bpl_found(bpl_session *session, wg_array *mask, bool *any);
 /* Two arrays in the shape that they have together, read. */
 bool bpl_read_pair(bpl_session *session, wg_array *wide[2], wg_array *pair[2], wg_view views[2]);
-/* The number furthest from c, up or down, that is still near it. */
+/* Is any other number near it? And which is the furthest, up or down? */
+bool bpl_has_near(double c);
 double bpl_last_near(double c, bool up);
 /* Whether quotients by it are exact. */
 bool bpl_is_power_of_two(double modulus);

@@ -28,11 +28,14 @@ static double neighbour(double size, bool up)
     return base_f64_of_bits(up ? bits + 1 : bits - 1);
 }
 
+/* Not of 0, infinite ones, and where the tolerance is no number of full precision. */
+bool bpl_has_near(double c) { return __builtin_fabs(c) >= 0x1p-900 && __builtin_fabs(c) <= 0x1p1000; }
+
 /* At c / (1 - tolerance) or c × (1 - tolerance), but for the last bits. */
 double bpl_last_near(double c, bool up)
 {
     double size = c < 0 ? -c : c;
-    if (!(size >= 0x1p-900 && size <= 0x1p1000)) return c; /* 0, infinite ones, and where the tolerance is no number of full precision */
+    if (!bpl_has_near(c)) return c;
     bool out = up == (c > 0); /* away from 0 */
     double last = out ? size / (1 - BPL_TOLERANCE) : size * (1 - BPL_TOLERANCE);
     while (!bpl_near_numbers(size, last)) last = neighbour(last, !out);

@@ -74,7 +74,9 @@ static uint64_t answer_of(bpl_session *s, uint16_t row, double a, double b, uint
 static void test_at_hand(void **state)
 {
     (void)state;
-    static const double numbers[] = {0, -0.0, 1, -1, 2, -2.5, 3, 0.1, 1e-300, 0x1p-1074, -0x1p-1060, 1e300, -1e308, 1 + 1e-15, 1 + 2e-14, 3 - 3e-15, __builtin_inf(),
+    static const double numbers[] = {0, -0.0, 1, -1, 2, -2.5, 3, 0.1, 1e-300, 0x1p-1074, -0x1p-1060, 1e300, -1e308, 1 + 1e-15, 1 + 2e-14, 3 - 3e-15,
+                                     0x1.000000000002dp0, 0x1.000000000002ep0, 0x1.fffffffffffa6p-1, 0x1.fffffffffffa5p-1, -0x1.000000000002dp0, -0x1.000000000002ep0,
+                                     __builtin_inf(),
                                      -__builtin_inf(), __builtin_nan("")};
     enum { COUNT = sizeof numbers / sizeof *numbers };
     bpl_world w;
