@@ -44,7 +44,7 @@ function(wengert_room room)
             grad/terms_dense.c plan/report.c plan/serve.c exec/attention.c exec/run_pattern.c
             exec/run_convolution.c exec/run_windows.c exec/run_planes.c exec/run_filters.c exec/windows.c
             exec/run_cells.c exec/run_copy.c exec/run_fold.c exec/run_sort.c exec/run_dense.c exec/run_complex.c exec/run_relay.c exec/run_index.c
-            exec/run_quant.c exec/run_draw.c exec/run_attention.c exec/prepared.c base/csv.c base/file.c base/incomplete_gamma.c base/incomplete_beta.c
+            exec/run_product.c exec/run_quant.c exec/run_draw.c exec/run_attention.c exec/prepared.c base/csv.c base/file.c base/incomplete_gamma.c base/incomplete_beta.c
             base/diagnostic.c base/complex.c plan/pieces_network.c plan/verify.c plan/remat.c graph/verify.c)
         list(TRANSFORM small PREPEND "${PROJECT_SOURCE_DIR}/src/")
         foreach(source IN LISTS sources)

@@ -9,10 +9,6 @@
  * that does better over the whole result (short rows, a transposed read) follows the product. TRIED: sums and scales of a program made of a
  * tile's sums in the first cache, or as they are stored: no faster, and a sixth slower where rows stand 4 KiB apart; what the program reads
  * asked for while the tiles run: no faster, it is more than the second cache keeps. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("Os") /* most of it runs once a layout, the rest once a tile: 4 KiB less */
-#endif
-
 #include <string.h>
 
 #include "exec/exec_call.h"
