@@ -24,7 +24,7 @@ static double residue_of_power(bool tolerant, double modulus, double z)
     double quotient = z / modulus, room = tolerant ? __builtin_fabs(quotient) * BPL_TOLERANCE : 0;
     double moved = tolerant ? quotient + base_minimum_f64(room, 0.4999) : quotient;
     double part = quotient - base_floor_f64(moved), rest = part * modulus;
-    return part > room ? rest : z == z ? 0 : z;
+    return (tolerant ? part > room : part != room) ? rest : z == z ? 0 : z;
 }
 
 static double residue_of(bool tolerant, double modulus, double z)
@@ -32,7 +32,7 @@ static double residue_of(bool tolerant, double modulus, double z)
     if (bpl_is_power_of_two(modulus)) return residue_of_power(tolerant, modulus, z);
     if (modulus == 0) return z;
     double quotient = z / modulus, near = base_round_f64(quotient);
-    bool multiple = tolerant ? bpl_near_numbers(quotient, near) : __builtin_isinf(z);
+    bool multiple = tolerant && bpl_near_numbers(quotient, near);
     if (__builtin_isinf(modulus)) return __builtin_nan("");
     return multiple ? 0 : base_residue_f64(z, modulus);
 }

@@ -207,15 +207,15 @@ static wg_array *residue_of_power(bpl_session *session, wg_array *modulus, wg_ar
     wg_array *quotient = wg_array_div(z, modulus), *whole = tolerant ? bpl_floor_floats(session, quotient) : wg_array_floor(quotient);
     wg_array *part = wg_array_sub(quotient, whole), *rest = wg_array_mul(part, modulus), *none = wg_array_zeros_like(part);
     wg_array *known = wg_array_equal(z, z), *least = wg_array_select(known, vanished(rest), z), *room = tolerant ? bpl_tolerance_of(quotient) : none;
-    return wg_array_select(wg_array_greater(part, room), rest, least);
+    /* Without a tolerance an infinity, of which no part is known, is a multiple of nothing. */
+    return wg_array_select(tolerant ? wg_array_greater(part, room) : wg_array_not_equal(part, room), rest, least);
 }
 
-/* Floats: an infinite modulus has no residue, and one that the number is a multiple of, within the tolerance, leaves 0. */
+/* Floats: an infinite modulus has no residue, and one that the number is a multiple of, within the tolerance, leaves 0, as every one of an infinity does then. */
 static wg_array *float_residue(bpl_session *session, wg_array *modulus, wg_array *z, wg_kind kind)
 {
     wg_array *rest = wg_array_residue(z, modulus), *quotient = wg_array_div(z, modulus), *near = wg_array_round(quotient);
-    wg_array *multiple = bpl_is_tolerant(session, kind) ? bpl_near(quotient, near) : wg_array_is_inf(z);
-    wg_array *result = wg_array_select(multiple, vanished(rest), rest);
+    wg_array *result = bpl_is_tolerant(session, kind) ? wg_array_select(bpl_near(quotient, near), vanished(rest), rest) : rest;
     wg_array *endless = wg_array_is_inf(modulus), *nothing = wg_array_number(session->lazy, kind, __builtin_nan(""));
     return wg_array_select(endless, nothing, result);
 }
