@@ -46,9 +46,11 @@ function(wengert_room room)
             exec/run_cells.c exec/run_copy.c exec/run_fold.c exec/run_sort.c exec/run_dense.c exec/run_complex.c exec/run_relay.c exec/run_index.c
             exec/run_product.c exec/run_quant.c exec/run_draw.c exec/run_attention.c exec/prepared.c base/csv.c base/file.c base/incomplete_gamma.c base/incomplete_beta.c
             base/diagnostic.c base/complex.c plan/pieces_network.c plan/verify.c plan/remat.c graph/verify.c)
+        set(quick grad/share.c) # what each call of a derivative walks
         list(TRANSFORM small PREPEND "${PROJECT_SOURCE_DIR}/src/")
+        list(TRANSFORM quick PREPEND "${PROJECT_SOURCE_DIR}/src/")
         foreach(source IN LISTS sources)
-            if(room MATCHES "^(text|nn|compose|interp|batch|grad)$" OR source IN_LIST small)
+            if((room MATCHES "^(text|nn|compose|interp|batch|grad)$" AND NOT source IN_LIST quick) OR source IN_LIST small)
                 set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "-Os")
             endif()
         endforeach()
