@@ -6,17 +6,7 @@
 
 /* ---- primitives ---------------------------------------------------------------------------------------------------------------------------- */
 
-bpl_value *bpl_apply_row(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
-{
-    const bpl_value *function = session->primitives[row] ? session->primitives[row] : bpl_primitive(session, row);
-    if (!function || !bpl_go_on(session)) return NULL;
-    bpl_call call = {.function = function->function, .left = left, .right = right};
-    const bpl_glyph_row *glyph = &bpl_glyphs[row];
-    bool whole = (left ? glyph->dyadic : glyph->monadic) == BPL_SERVICE_WHOLE;
-    return whole ? (left ? glyph->two.code : glyph->one.code)(session, &call) : bpl_call_plain(session, &call);
-}
-
-static bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
+static inline __attribute__((always_inline)) bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
 {
     uint16_t at = call->function->row;
     const bpl_glyph_row *row = &bpl_glyphs[at];
@@ -26,6 +16,13 @@ static bpl_value *call_primitive(bpl_session *session, const bpl_call *call)
     if (service == BPL_SERVICE_WHOLE && call->axes && !bpl_has_own_axes(at, call->left, call->axes)) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE) return (call->left ? row->two.code : row->one.code)(session, call);
     return bpl_fail(session, BPL_SYNTAX, "%s takes %s", row->glyph, call->left ? "one argument, not two" : "two arguments, not one");
+}
+
+bpl_value *bpl_apply_row(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
+{
+    const bpl_value *function = session->primitives[row] ? session->primitives[row] : bpl_primitive(session, row);
+    if (!function || !bpl_go_on(session)) return NULL;
+    return call_primitive(session, &(bpl_call){.function = function->function, .left = left, .right = right});
 }
 
 /* ---- trains and bound functions ------------------------------------------------------------------------------------------------------------- */

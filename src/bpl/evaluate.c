@@ -673,8 +673,7 @@ static inline __attribute__((always_inline)) bpl_value *call_out(bpl_session *se
     } else {
         const bpl_glyph_row *glyph = &bpl_glyphs[all->row];
         bpl_service service = left ? glyph->dyadic : glyph->monadic;
-        if (!bpl_go_on(session)) value = NULL;
-        else if (service == BPL_SERVICE_PERVASIVE) value = bpl_pervade(session, all->row, left, right);
+        if (service == BPL_SERVICE_PERVASIVE) value = bpl_go_on(session) ? bpl_pervade(session, all->row, left, right) : NULL;
         else value = bpl_apply_row(session, all->row, left, right);
     }
     bpl_release(function), bpl_release(left), bpl_release(right);
