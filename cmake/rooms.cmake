@@ -57,7 +57,7 @@ function(wengert_room room)
     endif()
     add_library(room_${room} STATIC ${sources})
     # Nothing unwinds through these: what they call of a caller's returns. With -g the debugger has its own tables.
-    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(base|graph|interp|compose|batch|grad|plan|text|nn)$")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(base|graph|interp|compose|batch|grad|exec|plan|text|nn)$")
         target_compile_options(room_${room} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
     target_include_directories(room_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")

@@ -88,6 +88,9 @@ WG_API void wg_text_free(char *text);
 
 /* ---- contexts ------------------------------------------------------------------------------------------------------ */
 
+/* A function of the caller's that the library calls returns: no exception and no longjmp leaves through the library's frames, which carry no
+ * tables for unwinding. */
+
 /* One injected allocator below everything. `resize` is realloc with the old size told: block NULL allocates, new_bytes 0 frees and
  * answers NULL. It may answer NULL on failure: the old block is then untouched. Called from any thread. */
 typedef struct wg_allocator {
