@@ -314,21 +314,41 @@ void exec_where(const uint8_t *condition, exec_range items, int64_t count, int64
         if (condition[i]) *to++ = i;
 }
 
-/* i64 along the last axis. */
-static void iota_lines(int64_t extent, int64_t *result, exec_range items)
+/* Along the last axis, where a step from place to place is exact: 64 bytes at a time. */
+#define IOTA_LINES(name, type)                                                                                                        \
+    static void name(int64_t extent, type *result, exec_range items)                                                                  \
+    {                                                                                                                                 \
+        typedef type line __attribute__((vector_size(64)));                                                                           \
+        enum { LANES = sizeof(line) / sizeof(type) };                                                                                 \
+        for (int64_t at = items.first, place = at % extent; at < items.end; place = 0) {                                              \
+            int64_t end = at + extent - place < items.end ? at + extent - place : items.end;                                          \
+            line places;                                                                                                              \
+            for (int lane = 0; lane < LANES; lane++) places[lane] = (type)(place + lane);                                             \
+            for (; end - at >= LANES; at += LANES, places += LANES) memcpy(result + at, &places, sizeof places);                      \
+            memcpy(result + at, &places, (size_t)(end - at) * sizeof(type));                                                          \
+            at = end;                                                                                                                 \
+        }                                                                                                                             \
+    }
+IOTA_LINES(iota_i64, int64_t)
+IOTA_LINES(iota_i32, uint32_t) /* wraps as the conversion does */
+IOTA_LINES(iota_f64, double)
+IOTA_LINES(iota_f32, float)
+
+static bool iota_lines(wg_kind kind, int64_t extent, void *result, exec_range items)
 {
-    for (int64_t at = items.first, place = at % extent; at < items.end; place = 0)
-        for (int64_t end = at + extent - place < items.end ? at + extent - place : items.end; at < end; at++) result[at] = place++;
+    switch (kind) {
+    case WG_KIND_I64: return iota_i64(extent, result, items), true;
+    case WG_KIND_I32: return iota_i32(extent, result, items), true;
+    case WG_KIND_F64: return extent <= 1LL << 53 && (iota_f64(extent, result, items), true);
+    case WG_KIND_F32: return extent <= 1 << 24 && (iota_f32(extent, result, items), true);
+    default: return false;
+    }
 }
 
 void exec_iota(wg_kind kind, int64_t extent, int64_t inner, void *result, exec_range items)
 {
     size_t bytes = wg_kind_bytes(kind);
-    if (items.first >= items.end) return;
-    if (kind == WG_KIND_I64 && inner == 1) {
-        iota_lines(extent, result, items);
-        return;
-    }
+    if (items.first >= items.end || (inner == 1 && iota_lines(kind, extent, result, items))) return;
     for (int64_t at = items.first; at < items.end;) {
         base_number place = {.i = at / inner % extent};
         int64_t run = inner - at % inner < items.end - at ? inner - at % inner : items.end - at;

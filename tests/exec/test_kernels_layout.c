@@ -302,13 +302,37 @@ static void test_where(void **state)
     }
 }
 
+/* Places along an axis, in pieces that begin anywhere, as the conversion of each gives them; nothing else is written. */
+static void check_iota(wg_kind kind, int64_t extent, int64_t inner)
+{
+    enum { COUNT = 150 };
+    size_t bytes = wg_kind_bytes(kind);
+    char places[(COUNT + 1) * 16], expected[sizeof places];
+    memset(places, 0x41, sizeof places);
+    memset(expected, 0x41, sizeof expected);
+    for (int64_t i = 0; i < COUNT; i++)
+        base_number_store(kind, expected, i, base_number_convert((base_number){.i = i / inner % extent}, WG_KIND_I64, kind, false));
+    exec_iota(kind, extent, inner, places, (exec_range){7, COUNT});
+    exec_iota(kind, extent, inner, places, (exec_range){2, 7});
+    exec_iota(kind, extent, inner, places, (exec_range){2, 2});
+    exec_iota(kind, extent, inner, places, (exec_range){0, 2});
+    if (memcmp(places, expected, (COUNT + 1) * bytes)) fail_msg("places of %s: extent %d, inner %d", wg_kind_name(kind), (int)extent, (int)inner);
+}
+
 static void test_iota(void **state)
 {
+    static const int64_t extents[] = {1, 3, 16, 40, 150, 1000};
     (void)state;
-    int32_t places[24];
-    exec_iota(WG_KIND_I32, 3, 4, places, (exec_range){7, 24});
-    exec_iota(WG_KIND_I32, 3, 4, places, (exec_range){0, 7});
-    for (int i = 0; i < 24; i++) assert_int_equal(places[i], i / 4 % 3);
+    for (wg_kind kind = 0; kind < WG_KIND_COUNT; kind++)
+        for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+            for (int64_t inner = 1; inner < 6; inner += 3)
+                if (base_kind_is_float(kind) || base_kind_is_integer(kind)) check_iota(kind, extents[i], inner);
+    const int64_t far = 1 << 24; /* where f32 has no number for each place */
+    float *many = malloc((size_t)(far + 3) * sizeof *many);
+    assert_non_null(many);
+    exec_iota(WG_KIND_F32, 2 * far, 1, many, (exec_range){far, far + 3});
+    assert_true(many[far] == 16777216 && many[far + 1] == 16777216 && many[far + 2] == 16777218);
+    free(many);
 }
 
 /* Every distribution and kind at every level, in pieces that begin inside of blocks, gives what base/random.h does an item at a time. */
