@@ -11,13 +11,6 @@ void *base_allocate(const wg_allocator *allocator, size_t bytes)
     return allocator->resize(allocator->user, NULL, 0, bytes ? bytes : 1);
 }
 
-void *base_allocate_zeroed(const wg_allocator *allocator, size_t bytes)
-{
-    void *block = base_allocate(allocator, bytes);
-    if (block) memset(block, 0, bytes);
-    return block;
-}
-
 void *base_resize(const wg_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes)
 {
     return allocator->resize(allocator->user, block, old_bytes, new_bytes ? new_bytes : 1);
@@ -51,15 +44,25 @@ static void advise(void *block, size_t bytes)
 /* The block before the aligned one is found again by the pointer kept just below it. */
 #define ALIGNING_BYTES (BASE_ALIGNMENT + sizeof(void *))
 
-void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
+static void *allocate_aligned(const wg_allocator *allocator, size_t bytes, void *(*allocate)(const wg_allocator *allocator, size_t bytes))
 {
     if (bytes > SIZE_MAX - ALIGNING_BYTES) return NULL;
-    unsigned char *block = base_allocate(allocator, bytes + ALIGNING_BYTES);
+    unsigned char *block = allocate(allocator, bytes + ALIGNING_BYTES);
     if (!block) return NULL;
     uintptr_t aligned = ((uintptr_t)block + ALIGNING_BYTES - 1) & ~(uintptr_t)(BASE_ALIGNMENT - 1);
     memcpy((void *)(aligned - sizeof block), &block, sizeof block);
     if (bytes >= 2 * HUGE_PAGE) advise((void *)aligned, bytes);
     return (void *)aligned;
+}
+
+void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes)
+{
+    return allocate_aligned(allocator, bytes, base_allocate);
+}
+
+void *base_allocate_aligned_zeroed(const wg_allocator *allocator, size_t bytes)
+{
+    return allocate_aligned(allocator, bytes, base_allocate_zeroed);
 }
 
 void base_free_aligned(const wg_allocator *allocator, void *aligned, size_t bytes)

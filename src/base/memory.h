@@ -43,11 +43,13 @@ const wg_context *base_context(const wg_context *context);
 const wg_allocator *base_allocator(const wg_context *context);
 
 void *base_allocate(const wg_allocator *allocator, size_t bytes);
+/* Zeros: of malloc's pages those are in memory that are written to. */
 void *base_allocate_zeroed(const wg_allocator *allocator, size_t bytes);
 void *base_resize(const wg_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes);
 void base_free(const wg_allocator *allocator, void *block, size_t bytes);
 /* Blocks on a BASE_ALIGNMENT boundary; freed by base_free_aligned with the same size. bytes 0 answers a block too. */
 void *base_allocate_aligned(const wg_allocator *allocator, size_t bytes);
+void *base_allocate_aligned_zeroed(const wg_allocator *allocator, size_t bytes);
 void base_free_aligned(const wg_allocator *allocator, void *block, size_t bytes);
 
 /* Makes room for `need` items in a growing array: doubles. `*items` may be NULL with capacity 0. */

@@ -38,13 +38,13 @@ bool base_tensor_size(wg_kind kind, uint32_t rank, const int64_t *shape, int64_t
     return true;
 }
 
-wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error)
+static wg_tensor *new_tensor(const wg_allocator *allocator, bool zeroed, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error)
 {
     int64_t volume;
     size_t bytes;
     if (!base_tensor_size(kind, rank, shape, &volume, &bytes, error)) return NULL;
     size_t header = header_bytes(rank, bytes);
-    wg_tensor *tensor = base_allocate_aligned(allocator, header + bytes);
+    wg_tensor *tensor = (zeroed ? base_allocate_aligned_zeroed : base_allocate_aligned)(allocator, header + bytes);
     if (!tensor) {
         base_fail(error, WG_MEMORY, "out of memory for %s of %s", BASE_SHAPE_TEXT(rank, shape), base_kinds[kind].name);
         return NULL;
@@ -61,6 +61,11 @@ wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t
     return tensor;
 }
 
+wg_tensor *base_tensor_new(const wg_allocator *allocator, wg_kind kind, uint32_t rank, const int64_t *shape, wg_error *error)
+{
+    return new_tensor(allocator, false, kind, rank, shape, error);
+}
+
 /* Every kernel relies on a bool being 0 or 1; what a caller hands in may be any byte. */
 static void normalise_bools(wg_tensor *tensor)
 {
@@ -71,10 +76,9 @@ static void normalise_bools(wg_tensor *tensor)
 
 wg_tensor *wg_tensor_new(wg_context *context, wg_kind kind, uint32_t rank, const int64_t *shape, const void *items, wg_error *error)
 {
-    wg_tensor *tensor = base_tensor_new(base_allocator(context), kind, rank, shape, error);
+    wg_tensor *tensor = new_tensor(base_allocator(context), !items, kind, rank, shape, error);
     if (!tensor) return NULL;
-    if (!items) memset(tensor->data, 0, tensor->bytes);
-    else if (tensor->bytes) memcpy(tensor->data, items, tensor->bytes);
+    if (items && tensor->bytes) memcpy(tensor->data, items, tensor->bytes);
     normalise_bools(tensor);
     return tensor;
 }

@@ -267,16 +267,28 @@ static bool copy_feed(wg_session *session, exec_input *input, const wg_view *vie
     return true;
 }
 
+/* Whether what is recorded of an input is zeros: its pages are in memory once they are written to. */
+static bool recorded_zeros(const wg_session *session, const exec_input *input)
+{
+    const graph_payload *payload = graph_payload_of(graph_of(session), graph_node(graph_of(session), input->node));
+    const unsigned char *item = payload->form == GRAPH_PAYLOAD_FILL ? payload->tensor->data : NULL;
+    return item && !item[0] && !memcmp(item, item + 1, payload->tensor->bytes - 1);
+}
+
 /* What a run will write into, but is not carried, goes to the place beside the carried value, which stays. */
 static bool start_donated(wg_session *session, exec_input *input, char **base, wg_error *error)
 {
     wg_view view;
+    char **place = &input->values[input->next];
     if (input->feed) {
         view = *input->feed;
     } else {
-        wg_tensor *tensor = graph_input_unfed(session->plan->graph, input->node, session->plan->entry.strict_feeds, error)
-                                ? exec_input_recorded(session, input, error)
-                                : NULL;
+        if (!graph_input_unfed(session->plan->graph, input->node, session->plan->entry.strict_feeds, error)) return false;
+        if (!*place && !input->recorded && recorded_zeros(session, input)) {
+            *place = base_allocate_aligned_zeroed(session->allocator, input->bytes);
+            return (*base = *place) || base_fail_bytes(error, "a carried value", input->bytes);
+        }
+        wg_tensor *tensor = exec_input_recorded(session, input, error);
         if (!tensor) return false;
         view = wg_tensor_view(tensor);
     }

@@ -45,6 +45,17 @@ static void blocks(void **state)
         memset(aligned, 1, bytes);
         base_free_aligned(&allocator, aligned, bytes);
     }
+    const wg_allocator *own[] = {&allocator, base_allocator(NULL)};
+    for (int which = 0; which < 2; which++)
+        for (size_t bytes = 1; bytes < (size_t)8 << 20; bytes *= 5) { /* what was written before is not seen */
+            unsigned char *dirty = base_allocate_aligned(own[which], bytes);
+            memset(dirty, 1, bytes);
+            base_free_aligned(own[which], dirty, bytes);
+            unsigned char *clean = base_allocate_aligned_zeroed(own[which], bytes);
+            assert_int_equal((uintptr_t)clean % BASE_ALIGNMENT, 0);
+            assert_true(!clean[0] && !memcmp(clean, clean + 1, bytes - 1));
+            base_free_aligned(own[which], clean, bytes);
+        }
     assert_null(base_allocate_aligned(&allocator, SIZE_MAX - 5));
     base_free_aligned(&allocator, NULL, 5);
 }

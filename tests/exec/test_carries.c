@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "exec/session.h"
+#include "support/resident.h"
 #include "support/tensors.h"
 #include "wengert/ops.h"
 #include "wengert/run.h"
@@ -350,9 +351,48 @@ static void test_an_update_within_the_arena(void **state)
     }
 }
 
+/* A cache of zeros takes the pages that were written to, not what it has room for. */
+static void test_zeros_are_not_in_memory(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* their shadows are resident too */
+#endif
+    enum { LENGTH = 100000, RUNS = 3 };
+    wg_error error = {0};
+    wg_tape *tape = wg_tape_new(NULL);
+    wg_size whole[2] = {{LENGTH, 0}, {4, 0}};
+    int64_t position = LENGTH / 2;
+    wg_value at = wg_input_required(tape, WG_KIND_I64, 0, NULL), cache = wg_input_fill(tape, WG_KIND_F32, 2, whole, 0);
+    wg_value row = wg_leaf(tape, test_tensor_sin(WG_KIND_F32, 2, TEST_SHAPE(1, 4), 1, 1, 0));
+    wg_value after = wg_update(cache, row, at, 0, 0, "error"), seen = wg_sum(wg_slice(after, at, 0, 0, wg_number(1), "error"));
+    wg_symbol root = wg_symbol_of(seen), fed = wg_symbol_of(at), carried = wg_symbol_of(cache);
+    wg_carry carry = {wg_symbol_of(after), carried};
+    wg_network *network = wg_tape_seal(&tape, &error);
+    if (!network) fail_msg("%s", error.message);
+    wg_entry *entry = wg_entry_new(network, &(wg_entry_options){.size = sizeof(wg_entry_options), .roots = &root, .root_count = 1, .carries = &carry, .carry_count = 1}, &error);
+    wg_plan *plan = wg_plan_new(entry, NULL, 0, &error);
+    wg_session *session = wg_session_new(plan, NULL, &error);
+    if (!session) fail_msg("%s", error.message);
+    wg_feed feed = {fed, {.data = &position, .kind = WG_KIND_I64}};
+    uint64_t before = test_resident_bytes();
+    for (; position < LENGTH / 2 + RUNS; position++)
+        assert_true(wg_session_run(session, &(wg_run_options){.size = sizeof(wg_run_options), .feeds = &feed, .feed_count = 1}, &error));
+    assert_in_range(test_resident_bytes() - before, 0, LENGTH * 4 * sizeof(float) / 2);
+    wg_view view;
+    assert_true(wg_session_carried(session, carried, &view, &error));
+    const float *items = view.data;
+    for (int64_t i = 0; i < 4 * LENGTH; i++) assert_true((items[i] != 0) == (i >= 2 * LENGTH && i < 2 * LENGTH + 4 * RUNS));
+    wg_session_free(&session);
+    wg_plan_release(&plan);
+    wg_entry_free(&entry);
+    wg_network_release(&network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeros_are_not_in_memory), /* first: before anything was freed */
         cmocka_unit_test(test_runs_equal_feeding_by_hand),
         cmocka_unit_test(test_a_step_costs_its_slices),
         cmocka_unit_test(test_a_failure_leaves_the_caches),
