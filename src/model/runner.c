@@ -191,25 +191,36 @@ static void release_copies(const wg_runner *r, wg_tensor **all)
     base_free(r->allocator, all, (size_t)count * sizeof *all);
 }
 
-/* Binds what is to run; caches that need more room move. */
+/* What copies kept of a cache as the carried one; they are given up. */
+static bool carry_copy(wg_runner *r, wg_symbol cache, wg_tensor **copy, wg_error *error)
+{
+    wg_view kept = wg_tensor_view(*copy), view = kept;
+    wg_tensor *whole = resized(r, &kept, r->position, r->room, error);
+    if (whole) view = wg_tensor_view(whole);
+    bool good = whole && wg_session_carry(r->session, cache, &view, error);
+    wg_tensor_release(whole);
+    wg_tensor_release(*copy);
+    *copy = NULL;
+    return good;
+}
+
+/* Binds what is to run; caches that need more room move, one at a time: beside them stands what they held, without the room. */
 static bool bind(wg_runner *r, int64_t rows, int64_t asked, int64_t room, wg_error *error)
 {
     if (rows == r->rows && asked == r->asked && room == r->room) return true;
     wg_binding bindings[] = {{"rows", rows}, {"asked", asked}, {"ctx", room}};
     bool moves = room != r->room && r->position;
-    wg_tensor **all = moves ? copies(r, room, error) : NULL;
+    wg_tensor **all = moves ? copies(r, r->position, error) : NULL;
     if (moves && !all) return false;
     bool good = wg_session_bind(r->session, bindings, r->fixed ? 2 : 3, error);
-    for (int64_t i = 0; good && moves && i < 2 * r->spec->config.layers; i++) {
-        wg_view view = wg_tensor_view(all[i]);
-        good = wg_session_carry(r->session, r->caches[i], &view, error);
+    if (good) {
+        r->rows = rows;
+        r->asked = asked;
+        r->room = room;
     }
+    for (int64_t i = 0; good && moves && i < 2 * r->spec->config.layers; i++) good = carry_copy(r, r->caches[i], &all[i], error);
     release_copies(r, all);
-    if (!good) return false;
-    r->rows = rows;
-    r->asked = asked;
-    r->room = room;
-    return true;
+    return good;
 }
 
 static int64_t room_for(const wg_runner *r, int64_t positions)

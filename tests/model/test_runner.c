@@ -50,6 +50,45 @@ static void any_chunks(void **state)
     }
 }
 
+typedef struct counting {
+    int64_t bytes, most;
+} counting;
+
+static void *counting_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    counting *c = user;
+    c->bytes += (int64_t)new_bytes - (int64_t)old_bytes;
+    c->most = c->bytes > c->most ? c->bytes : c->most;
+    if (new_bytes) return realloc(block, new_bytes);
+    free(block);
+    return NULL;
+}
+
+/* Of four caches that move one stands three times: as it was and twice as it becomes. */
+static void caches_move_one_at_a_time(void **state)
+{
+    (void)state;
+    enum { BEFORE = 4096 };
+    counting c = {0};
+    wg_error error = {.code = WG_OK};
+    wg_context *context = wg_context_new(&(wg_context_options){.size = sizeof(wg_context_options), .allocator = {counting_resize, &c}, .threads = 1}, &error);
+    wg_model_spec *spec = wg_model_spec_open(context, data_path("llama/tied"), &error);
+    CHECKED(spec, error);
+    wg_runner *r = runner_of(spec, 2 * BEFORE, 256);
+    int32_t tokens[BEFORE] = {0};
+    CHECKED(wg_runner_feed(r, tokens, BEFORE - 1, 0, &error), error);
+    CHECKED(wg_runner_feed(r, tokens, 1, 1, &error), error);
+    int64_t held = c.bytes, caches = 0;
+    c.most = 0;
+    CHECKED(wg_runner_feed(r, tokens, 1, 1, &error), error);
+    caches = c.bytes - held; /* as much was added as there was */
+    assert_true(caches > 1 << 20);
+    assert_in_range(c.most - held, caches, caches + 3 * caches / 4 + 4096);
+    wg_runner_free(&r);
+    wg_model_spec_free(&spec);
+    wg_context_free(context);
+}
+
 /* Tokens are checked before the first chunk of them runs. */
 static void nothing_of_what_is_refused(void **state)
 {
@@ -148,6 +187,6 @@ static void stories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_chunks), cmocka_unit_test(a_file_goes_on), cmocka_unit_test(stories),
-                                       cmocka_unit_test(nothing_of_what_is_refused)};
+                                       cmocka_unit_test(caches_move_one_at_a_time), cmocka_unit_test(nothing_of_what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
