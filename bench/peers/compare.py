@@ -6,7 +6,8 @@
 
 BUILD holds the bench programs, PEERS what bench/peers/setup.sh made; tables.py says what stands in a table (none named: all). Every program
 serves its rows (bench/served.h) on one processor, then on two. A row's results are compared first; then the programs take turns, ROUNDS each,
-and the medians stand in the table. All have one setting of the allocator. A goal is met up to 5%.
+one beginning when the threads of the one before rest, and the medians stand in the table. All have one setting of the allocator. A goal is met up
+to 5%.
 
 From the environment: ROUNDS (default 5); THREADS (default "1 2"); STATISTIC=least on a machine that others use too (default median); BENCH_LOCK, a file that is locked
 while a row is timed."""
@@ -16,14 +17,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
 import inputs
 import tables
 from adbench_inputs import arrays
-from turns import locked
+from turns import favoured, locked, rest
 
 MARGIN = 1.05
 SECONDS = "0.05"
@@ -37,8 +37,10 @@ class Program:
 
     def __init__(self, name, argv, environment, processors):
         self.name = name
-        self.process = subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        preexec_fn=lambda: os.sched_setaffinity(0, processors))
+        def begin():
+            favoured()
+            os.sched_setaffinity(0, processors)
+        self.process = subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=begin)
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
@@ -87,7 +89,7 @@ class Bench:
         """Operations or bytes a second of this machine now."""
         if not self.roofs:
             with locked():
-                lines = subprocess.run([self.build / "bench" / "bench_roofs", "--plain", "0.1"], check=True, capture_output=True, text=True).stdout.split("\n")
+                lines = subprocess.run([self.build / "bench" / "bench_roofs", "--plain", "0.1"], check=True, capture_output=True, text=True, preexec_fn=favoured).stdout.split("\n")
             self.roofs = {key: float(value) for key, value in (line.split() for line in lines if line)}
         return self.roofs[f"{name}.{threads}"]
 
@@ -114,10 +116,12 @@ def measure(bench, named, row, tolerance, programs):
     agree(row, {program.name: program.numbers("check") for program in have}, tolerance, named)
     times = {program.name: [] for program in have}
     with locked():
+        for program in have:
+            rest(program.process.pid)
         for _ in range(bench.rounds):
             for program in have:
                 times[program.name].append(program.numbers(f"time {SECONDS}")[0])
-                time.sleep(0.005)  # a peer's idle threads spin a little
+                rest(program.process.pid)
     return {name: (min if bench.least else statistics.median)(found) for name, found in times.items()}
 
 
@@ -205,10 +209,6 @@ def main():
     chosen = [table for table in tables.TABLES if table.name in wanted]
     if len(chosen) < len(wanted):
         sys.exit(f"bench: the tables beside peers are {' '.join(table.name for table in tables.TABLES)}")
-    try:
-        os.nice(-20)  # other work on the machine then matters less
-    except OSError:
-        pass
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, peers, pathlib.Path(folder))
         for name, array in arrays().items():
