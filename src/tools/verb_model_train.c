@@ -30,6 +30,7 @@ typedef struct ids {
 typedef struct lesson {
     const tool_call *call;
     const char *folder;
+    bool made; /* the folder */
     wg_model_spec *spec;
     wg_tokenizer *tokenizer;
     wg_model_cut cut;
@@ -197,7 +198,8 @@ static bool open_tokenizer(lesson *l)
 static bool open_spec(lesson *l)
 {
     char path[4096];
-    if (mkdir(l->folder, 0777) && errno != EEXIST) return base_fail(&l->error, WG_FILE, "cannot make the folder %s: %s", l->folder, strerror(errno));
+    l->made = !mkdir(l->folder, 0777);
+    if (!l->made && errno != EEXIST) return base_fail(&l->error, WG_FILE, "cannot make the folder %s: %s", l->folder, strerror(errno));
     if (!open_tokenizer(l) || !path_in(l, "config.json", path, sizeof path)) return false;
     if (!exists(path) && !write_config(l, path)) return false;
     if (!(l->spec = wg_model_spec_open(NULL, l->folder, &l->error))) return false;
@@ -207,6 +209,16 @@ static bool open_spec(lesson *l)
     if ((int64_t)wg_tokenizer_count(l->tokenizer) > facts.vocabulary)
         return base_fail(&l->error, WG_ARGUMENT, "the vocabulary has %u tokens and the model %lld", wg_tokenizer_count(l->tokenizer), (long long)facts.vocabulary);
     return true;
+}
+
+/* Nothing is left of a folder for a model that was never taught. */
+static void unmake(lesson *l)
+{
+    static const char *const names[] = {"config.json", "tokenizer.bytes"};
+    char path[4096];
+    for (int i = 0; i < 2; i++)
+        if (path_in(l, names[i], path, sizeof path)) unlink(path);
+    rmdir(l->folder);
 }
 
 /* Norms begin as they change nothing, biases and the second factor of an adapter at 0, matrices as small normal draws. */
@@ -500,6 +512,7 @@ int verb_model_train(const tool_call *call)
     sigaction(SIGTERM, &action, NULL);
     bool good = open_spec(&l) && read_text(&l) && build(&l) && choose_sample(&l);
     good = good && progress_open(&l.progress, call, "tokens", (uint64_t)l.steps, &l.error);
+    if (!good && l.made) unmake(&l);
     if (good) {
         good = teach(&l, &loss);
         if (!progress_close(&l.progress, &l.error)) good = false;

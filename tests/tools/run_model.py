@@ -158,6 +158,7 @@ def training(folder):
     refused(1, "train", one, "--text", text, "--shape", "2x32x2", "--steps", 1, mentions="1x32x2, not 2x32x2")
     refused(2, "train", folder / "none", "--text", text, "--shape", "3x4", mentions="--shape")
     refused(1, "train", folder / "none", "--text", folder / "absent", "--shape", "1x32x2", mentions="absent")
+    report.check(not (folder / "none").exists(), "a model that was never taught leaves a folder")
 
 
 def distance(a, b):
