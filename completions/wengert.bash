@@ -38,7 +38,7 @@ _wengert()
     'model logits') options="--adapter --tokens --ctx --rows --cache --q8-activation --threads --json --help" ;;
     'model tokenize') options="--stdin --special --json --help" ;;
     'model detokenize') options="--tokens --stdin --special --json --help" ;;
-    'model generate') options="--adapter --chat --system --tokenizer --max-tokens --stop --ctx --rows --cache --q8-activation --draft --session --receipt --stats --threads --json --seed --temperature --top-k --top-p --min-p --repeat-penalty --frequency-penalty --presence-penalty --repeat-last --temperature-first --help" ;;
+    'model generate') options="--adapter --chat --interactive --system --tokenizer --max-tokens --stop --ctx --rows --cache --q8-activation --draft --session --receipt --stats --threads --json --seed --temperature --top-k --top-p --min-p --repeat-penalty --frequency-penalty --presence-penalty --repeat-last --temperature-first --help" ;;
     'model chat') options="--adapter --system --tokenizer --max-tokens --stop --ctx --rows --cache --q8-activation --draft --stats --threads --seed --temperature --top-k --top-p --min-p --repeat-penalty --frequency-penalty --presence-penalty --repeat-last --temperature-first --help" ;;
     'model bench') options="--adapter --prompt --generate --batch --repeat --format --compare --ctx --rows --cache --q8-activation --threads --help" ;;
     'model verify') options="--adapter --threads --json --help" ;;

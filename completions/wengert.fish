@@ -57,6 +57,7 @@ complete -c wengert -n '__fish_seen_subcommand_from generate chat train' -l toke
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l max-tokens -r -d 'tokens to generate at most (default: until the model ends, or the positions are full)'
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l stop -r -d 'end before this text'
 complete -c wengert -n '__fish_seen_subcommand_from generate' -l chat -d 'the prompt is a message: it goes through the model\'s chat template'
+complete -c wengert -n '__fish_seen_subcommand_from generate' -l interactive -d 'a conversation in place of a prompt, as `model chat` holds it'
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l system -r -d 'the system message of --chat'
 complete -c wengert -n '__fish_seen_subcommand_from generate chat' -l draft -r -d 'a smaller model of the same vocabulary that guesses ahead: the text stays the same'
 complete -c wengert -n '__fish_seen_subcommand_from generate' -l session -r -d 'go on from this file where it is there, and leave the caches in it'

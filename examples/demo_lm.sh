@@ -40,7 +40,7 @@ if [ -z "${MODEL:-}" ]; then
     echo "$digest  $model" | sha256sum --check --quiet || { echo "demo-lm: $model is not the file that was published; delete it and run again" >&2; exit 1; }
 fi
 
-if [ "${1:-}" = chat ]; then exec "$wengert" model chat "$model"; fi
+if [ "${1:-}" = chat ]; then exec "$wengert" model generate "$model" --interactive; fi
 
 mkdir -p "$folder"
 step() { printf '\n== %s\n' "$1"; }

@@ -91,11 +91,22 @@ static void print_json(generation *g, generation_end how)
     base_string_free(&out);
 }
 
+/* Whether the words are those of what is asked for: a prompt, or a conversation, which has none. */
+static bool right_words(const tool_call *call)
+{
+    bool talks = tool_value(call, "interactive") != NULL;
+    if (talks && (call->word_count > 1 || call->json || tool_value(call, "session") || tool_value(call, "receipt")))
+        return tool_usage(call, "--interactive takes messages from stdin: no prompt, --json, --session or --receipt"), false;
+    if (!talks && call->word_count < 2) return tool_usage(call, "the prompt is missing; --interactive takes messages from stdin"), false;
+    return talks || !tool_value(call, "system") || tool_value(call, "chat") || (tool_usage(call, "--system is a message of a conversation; give --chat, too"), false);
+}
+
 int verb_model_generate(const tool_call *call)
 {
     generation g;
     int code;
-    if (tool_value(call, "system") && !tool_value(call, "chat")) return tool_usage(call, "--system is a message of a conversation; give --chat, too");
+    if (!right_words(call)) return TOOL_USAGE;
+    if (tool_value(call, "interactive")) return verb_model_chat(call);
     if (!generation_open(&g, call, &code) || !(code = -1, first_prompt(&g, call->words[1]))) {
         if (code < 0) code = tool_fail(call, &g.error);
         generation_close(&g);

@@ -93,6 +93,10 @@ def generating(folder):
     refused(2, "generate", model, "x", "--top-p", 2, mentions="top-p")
     refused(1, "generate", model, "x", "--chat", mentions="chat template")
     refused(1, "chat", model, mentions="chat template")
+    refused(1, "generate", model, "--interactive", mentions="chat template")
+    refused(2, "generate", model, "x", "--interactive", mentions="no prompt")
+    refused(2, "generate", model, "--interactive", "--session", folder / "talk", mentions="--session")
+    refused(2, "generate", model, mentions="the prompt is missing")
     refused(2, "generate", model, "x", "--system", "y", mentions="--chat")
     refused(2, "generate", model, "x", "--temperature-first=false", mentions="takes no value")
     for option in "--session", "--receipt":
