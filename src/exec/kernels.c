@@ -34,6 +34,7 @@ static const exec_kernels kernels_v3 = {
 static const exec_kernels kernels_v4 = {
     .name = "v4",
     .shared_rows = 168,
+    .relay_alone = true,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v4,
 #include "exec/kernels.def"
 };

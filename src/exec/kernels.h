@@ -242,7 +242,7 @@ typedef void (*exec_block_function)(void *result, const void *const *operands, u
 
 /* Operations on f32 that hand what they make to the next in registers, EXEC_RELAY_ITEMS at a time: RELAY(ENUM, name). Of x, which was handed
  * on, and y, items at the step: FROM is y - x, INTO y / x. What follows a row as _ONE has one y for all. ASK: items
- * further on are asked for in the caches. SUM adds x to the 64 lanes of a canonical sum at the step. NaNs are the one NaN where STORE_ONE_NAN and STREAM, past the caches and to multiples of 64
+ * further on are asked for in the caches. SUM adds x to the 64 lanes of a canonical sum at the step, where the level has it. NaNs are the one NaN where STORE_ONE_NAN and STREAM, past the caches and to multiples of 64
  * bytes, put them. */
 #define EXEC_RELAYS(RELAY)                                                                                                                \
     RELAY(LOAD, load) RELAY(LOAD_ONE, load_one) RELAY(ASK, ask) RELAY(ADD, add) RELAY(ADD_ONE, add_one) RELAY(SUB, sub)                   \
@@ -510,6 +510,7 @@ void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equa
 typedef struct exec_kernels {
     const char *name;
     int64_t shared_rows; /* of a task that uses shared columns of b: its sums and as many rows of a stay in the second cache */
+    bool relay_alone;    /* whether a relay of one step, which sees to NaNs or divides by one number, is faster than the step */
 #define KERNEL(answer, name, parameters) answer(*name) parameters;
 #include "exec/kernels.def"
 } exec_kernels;

@@ -150,7 +150,7 @@ static exec_relay operation_of(exec_block block, exec_relay *exchanged)
 /* The sum of a line that is one chunk of whole groups. */
 static bool is_sum(const relaying *r, const exec_map_step *step)
 {
-    if (step->action != MAP_FOLD || r->choice->across) return false;
+    if (step->action != MAP_FOLD || r->choice->across || !r->build->kernels->relay(EXEC_RELAY_SUM)) return false;
     const exec_map_instruction *fold = &r->program->instructions[step->index];
     int64_t width = r->choice->width;
     return fold->operation == EXEC_FOLD_SUM && fold->kind == WG_KIND_F32 && fold->accumulate == WG_KIND_F32 && fold->result_kind == WG_KIND_F32 &&
@@ -303,8 +303,8 @@ static bool make_relay(relaying *r, uint32_t first, uint32_t end)
         add_result(r, s, end);
     }
     const exec_map_register *made = &list->registers[r->held];
-    bool saves = relay->step_count > 1 || (made->home == HOME_WRITE && list->writes[made->index].canonical);
-    for (uint32_t p = 0; p < relay->part_count; p++) saves = saves || relay->parts[p].operation == EXEC_RELAY_DIV_ONE;
+    bool wide = r->build->kernels->relay_alone, saves = relay->step_count > 1 || (wide && made->home == HOME_WRITE && list->writes[made->index].canonical);
+    for (uint32_t p = 0; wide && p < relay->part_count; p++) saves = saves || relay->parts[p].operation == EXEC_RELAY_DIV_ONE;
     for (uint32_t p = 0; !saves && p < relay->part_count; p++)
         if (relay->parts[p].operation == EXEC_RELAY_ASK) list->reads[relay->parts[p].at].asked = false;
     if (!saves) return true;

@@ -321,14 +321,14 @@ static void check_relay(exec_relay operation, exec_block block, bool exchanged, 
 static void test_relay_quotients(void **state)
 {
     enum { COUNT = EXEC_RELAY_ITEMS };
-    static const float numbers[] = {0x1.fffffep-61f, 0x1p-60f, 0x1.000002p-60f, 0x1.fffffep59f, 0x1p60f, 0x1.000002p60f, 0x1p-100f, 0x1p100f, 0x1p-140f};
+    static const float numbers[] = {0x1.fffffep-61f, 0x1p-60f, 0x1.000002p-60f, 0x1.fffffep59f, 0x1p60f, 0x1.000002p60f, 0x1p-100f, 0x1p100f, 0x1p-140f, 0x1p124f, 0x1p127f};
     (void)state;
     for (int trial = 0; trial < 40000; trial++) {
         float x[COUNT], y[1], expected[COUNT], result[COUNT];
-        for (int i = 0; i < COUNT; i++) x[i] = (float)random_number(false) * (trial % 3 == 0 ? numbers[trial / 3 % 9] : 1);
+        for (int i = 0; i < COUNT; i++) x[i] = (float)random_number(false) * (trial % 3 == 0 ? numbers[trial / 3 % 11] : 1);
         if (trial % 5 == 0) x[random_below(COUNT)] = random_below(2) ? 0.0f : -0.0f;
-        y[0] = (float)random_number(false) * (trial % 2 ? numbers[trial / 2 % 9] : 1);
-        if (trial % 4 == 0) y[0] = numbers[trial / 4 % 9];
+        y[0] = (float)random_number(false) * (trial % 2 ? numbers[trial / 2 % 11] : 1);
+        if (trial % 4 == 0) y[0] = numbers[trial / 4 % 11];
         exec_kernels_at(0)->block(EXEC_BLOCK_DIV, WG_KIND_F32)(expected, (const void *[]){x, y}, 2, COUNT);
         FOR_EACH_LEVEL(kernels) {
             if (!kernels->relay(EXEC_RELAY_END)) continue;
@@ -356,7 +356,7 @@ static void test_relay_sum(void **state)
         sum.items = lanes;
         sum.result = &joined;
         FOR_EACH_LEVEL(kernels) {
-            if (!kernels->relay(EXEC_RELAY_END)) continue;
+            if (!kernels->relay(EXEC_RELAY_SUM)) continue;
             const exec_relay_step steps[] = {{kernels->relay(EXEC_RELAY_LOAD), x, -1}, {kernels->relay(EXEC_RELAY_SUM), lanes, 0},
                                              {kernels->relay(EXEC_RELAY_STORE), result, -1}, {kernels->relay(EXEC_RELAY_END), NULL, 0}};
             kernels->relay_run(steps, 3);
