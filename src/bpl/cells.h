@@ -132,6 +132,31 @@ typedef struct bpl_map {
 /* The results of all cells, together: tried at once for all, else cell by cell. Frees frames. */
 bpl_value *bpl_map_cells(bpl_session *session, const bpl_map *map, bpl_frames *frames);
 
+/* ---- masks.c -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* A map that is tried. Where cells differ in a truth, both of what it decides is computed and each cell's chosen (masks); or the truth is read, the trial
+ * ends, and the cells are called in two groups. */
+typedef struct bpl_trial {
+    struct bpl_trial *around;
+    const bpl_function *function; /* that is mapped; NULL: code */
+    const bpl_frame *frame;       /* that it is called in */
+    int64_t volume;
+    bool masks, masked; /* cells choose; some did */
+    uint32_t chosen;    /* how often */
+    uint8_t *sides;     /* [volume], owned: where cells differed in a truth that was read, on which side each is; NULL: in none */
+} bpl_trial;
+
+/* A number of each cell, which only a read could tell. */
+bool bpl_is_of_cells(const bpl_value *value);
+/* Such a truth: what it is where all cells have the same, or a mask of them (owned). UNSUPPORTED where the trial has to end. */
+bool bpl_choose(bpl_session *session, const bpl_value *value, bool *truth, bpl_value **mask);
+/* Before what a mask decides in a dfn is computed: not within itself. */
+bool bpl_may_mask(bpl_session *session, const bpl_node *dfn);
+/* Of two values of one form each cell's; UNSUPPORTED where they are not. */
+bpl_value *bpl_chosen(bpl_session *session, const bpl_value *mask, const bpl_value *yes, const bpl_value *no);
+/* Notes on which side of a read truth [cells] each cell is; the trial ends. */
+void bpl_differ(bpl_session *session, wg_array *truths);
+
 /* ---- derived_rank.c ------------------------------------------------------------------------------------------------------------------------- */
 
 /* A primitive that is item by item with so many arguments. */

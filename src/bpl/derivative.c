@@ -144,8 +144,10 @@ static bool call_differentiated(void *user, wg_lazy *lazy, wg_array *const *inpu
     bpl_session *session = d->session;
     bool nested = d->right->type == BPL_ITEMS;
     bpl_value *x = nested ? formed(session, d->right, &(leaves){.each = inputs}) : bpl_array_value(session, d->right, inputs[0]);
-    bpl_value *given = x ? bpl_wanted(session, bpl_apply(session, d->function, d->left, x)) : NULL,
-        *result = given ? simple_result(session, given) : NULL;
+    session->slopes++;
+    bpl_value *given = x ? bpl_wanted(session, bpl_apply(session, d->function, d->left, x)) : NULL;
+    session->slopes--;
+    bpl_value *result = given ? simple_result(session, given) : NULL;
     if (result && result->type == BPL_RATIONAL) outputs[0] = leaf_array(session, result, d->kind);
     else if (result && result->type != BPL_NUMBERS)
         bpl_fail(session, BPL_DOMAIN, "∂ needs a function whose result is numbers, not nested and no text");
@@ -258,7 +260,9 @@ static bool call_own(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_arra
     own *o = user;
     bpl_session *session = o->session;
     bpl_value *x = bpl_array_value(session, o->right, inputs[0]);
+    session->slopes++;
     bpl_value *result = x ? bpl_wanted(session, bpl_call_plain(session, &(bpl_call){.function = o->function, .right = x})) : NULL;
+    session->slopes--;
     int64_t volume = 0;
     o->kind = WG_KIND_COUNT;
     if (result && bpl_moving_kind(session, result, &o->kind, &volume)) {
@@ -278,7 +282,9 @@ static bool call_slope(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_ar
     own *o = user;
     bpl_session *session = o->session;
     bpl_value *x = bpl_array_value(session, o->right, inputs[0]), *t = x ? bpl_array_value(session, o->right, inputs[2]) : NULL;
+    session->slopes++;
     bpl_value *moved = t ? bpl_wanted(session, bpl_apply(session, o->function->slope, t, x)) : NULL;
+    session->slopes--;
     int64_t volume = 0;
     wg_kind kind = WG_KIND_COUNT;
     if (moved && bpl_moving_kind(session, moved, &kind, &volume)) outputs[0] = bpl_value_array(session, moved, o->kind);

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <string.h>
 
+#include "bpl/cells.h"
 #include "bpl/evaluate.h"
 
 #define DEEPEST 20000u
@@ -24,7 +25,7 @@ static void frame_open(bpl_session *session, bpl_frame *frame, const bpl_call *c
     frame->left_operand = derived ? function->left : NULL;
     frame->right_operand = derived ? function->right : NULL;
     frame->self = NULL;
-    frame->record = frame->module = frame->closures = false;
+    frame->record = frame->module = frame->closures = frame->masked = false;
     frame->count = 0, frame->capacity = sizeof frame->inline_slots / sizeof *frame->inline_slots, frame->slots = frame->inline_slots;
     session->frame = frame;
 }
@@ -229,14 +230,18 @@ static bool body_guarded(bpl_session *session, const bpl_node *node, uint32_t bo
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------------------------------- */
 
-static bool predicate(bpl_session *session, const bpl_node *tree, bool *truth)
+/* *mask (owned): a truth for each cell of a map that is tried, by which its results are to be chosen; else *truth. */
+static bool predicate(bpl_session *session, const bpl_node *tree, bool *truth, bpl_value **mask)
 {
     bpl_value *value = bpl_evaluate_value(session, tree->children[0]);
     session->at = tree->children[0];
-    bool good = value && bpl_to_truth(session, value, "a predicate", truth);
+    bool cells = value && session->trials && bpl_is_of_cells(value);
+    bool good = cells ? bpl_choose(session, value, truth, mask) : value && bpl_to_truth(session, value, "a predicate", truth);
     bpl_release(value);
     return good;
 }
+
+static bpl_value *body_masked(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_value *mask);
 
 /* Runs the statements of a body from `first` on. False where a predicate fails: the next body's turn. Else *value, NULL as bpl_evaluate's. */
 static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t first, bpl_tail *tail, bpl_value **value)
@@ -248,7 +253,9 @@ static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, 
         if (!tree || !bpl_go_on(session)) return true;
         if (tree->kind == BPL_NODE_IF) {
             bool truth;
-            if (!predicate(session, tree, &truth)) return true;
+            bpl_value *mask = NULL;
+            if (!predicate(session, tree, &truth, &mask)) return true;
+            if (mask) return *value = body_masked(session, node, body, i + 1, mask), bpl_release(mask), true;
             if (!truth) return false;
             continue;
         }
@@ -276,15 +283,60 @@ static bpl_value *leaving(bpl_session *session, bpl_value *value)
     return bpl_fail(session, BPL_DOMAIN, "the result would be a dfn of a call that has ended");
 }
 
-static bpl_value *bodies_run(bpl_session *session, const bpl_node *node, bpl_tail *tail)
+/* The first body from `first` on whose predicates hold. */
+static bpl_value *bodies_run(bpl_session *session, const bpl_node *node, uint32_t first, bpl_tail *tail)
 {
     bpl_value *value = NULL;
-    for (uint32_t body = 0; body < node->count; body++) {
+    for (uint32_t body = first; body < node->count; body++) {
         if (body_run(session, node, body, 0, tail, &value)) return leaving(session, value);
     }
     if (!node->count) return session->no_result = true, NULL;
     session->at = node;
     return bpl_fail(session, BPL_DOMAIN, "no predicate of this function holds");
+}
+
+/* ---- bodies that some cells chose --------------------------------------------------------------------------------------------------------- */
+
+/* The names of a frame as they were before a body: those that it gives a value are its own. values [frame->count], owned. */
+static bool names_keep(bpl_session *session, const bpl_frame *frame, bpl_value ***values)
+{
+    *values = NULL;
+    if (!frame->count) return true;
+    if (!(*values = base_allocate(session->allocator, frame->count * sizeof **values))) return bpl_fail_memory(session), false;
+    for (uint32_t i = 0; i < frame->count; i++) (*values)[i] = bpl_keep(frame->slots[i].value);
+    return true;
+}
+
+static void names_back(bpl_session *session, bpl_frame *frame, bpl_value **values, uint32_t count)
+{
+    for (uint32_t i = 0; i < frame->count; i++) {
+        bpl_release(frame->slots[i].value);
+        if (i < count) frame->slots[i].value = values[i];
+    }
+    frame->count = count;
+    if (values) base_free(session->allocator, values, count * sizeof *values);
+}
+
+/* What the rest of a body gives where the mask holds, and the bodies behind it where it does not. */
+static bpl_value *body_masked(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_value *mask)
+{
+    bpl_frame *frame = session->frame;
+    bpl_value **values, *yes = NULL, *no = NULL, *chosen = NULL;
+    uint32_t count = frame->count;
+    bool masked = frame->masked;
+    if (!bpl_may_mask(session, node) || !names_keep(session, frame, &values)) return NULL;
+    session->masks++, frame->masked = true;
+    bool held = body_run(session, node, body, next, NULL, &yes);
+    names_back(session, frame, values, count);
+    if (held) yes = leaving(session, yes);
+    if (yes || !held) no = bodies_run(session, node, body + 1, NULL);
+    if (!held) yes = bpl_keep(no);
+    session->masks--, frame->masked = masked;
+    if (no) chosen = bpl_chosen(session, mask, yes, no);
+    else if (session->no_result) bpl_act(session, "a body without a result");
+    session->no_result = false;
+    bpl_release(yes), bpl_release(no);
+    return chosen;
 }
 
 static void tail_clear(bpl_tail *tail)
@@ -297,7 +349,7 @@ static bpl_value *call_once(bpl_session *session, const bpl_call *call, bpl_tail
 {
     bpl_frame frame;
     frame_open(session, &frame, call);
-    bpl_value *value = bodies_run(session, call->function->node, next);
+    bpl_value *value = bodies_run(session, call->function->node, 0, next);
     bpl_frame_close(session, &frame);
     return value;
 }

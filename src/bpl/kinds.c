@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Kinds of numbers: how two of them join, what is promoted, and what is known of values without a read. */
+#include "bpl/cells.h"
 #include "bpl/kinds.h"
 
 /* ---- classes ------------------------------------------------------------------------------------------------------------------------------ */
@@ -163,15 +164,25 @@ bool bpl_is_nonnegative(bpl_number a)
     return bpl_known(a, &number) && number >= 0;
 }
 
-bool bpl_any(bpl_session *session, wg_array *mask, bool *any)
+/* Whether any item is true, or all (every). */
+static bool truth_of_all(bpl_session *session, wg_array *mask, bool every, bool *truth)
 {
     int64_t number;
-    wg_array *whole = mask && wg_array_is_carried(mask) ? wg_array_whole(mask) : mask;
-    wg_array *one = whole && wg_array_rank(whole) == 0 ? whole : wg_array_any(whole, WG_ALL_AXES, false);
+    wg_array *one = !mask || wg_array_rank(mask) == 0 ? mask : every ? wg_array_all(mask, WG_ALL_AXES, false) : wg_array_any(mask, WG_ALL_AXES, false);
     if (!one || !wg_array_int64(one, &number)) return bpl_failed(session) ? false : (bpl_fail_lazy(session), false);
-    *any = number != 0;
+    return *truth = number != 0, true;
+}
+
+bool bpl_any(bpl_session *session, wg_array *mask, bool *any)
+{
+    bool every = false;
+    wg_array *whole = mask && wg_array_is_carried(mask) ? wg_array_whole(mask) : mask;
+    if (!truth_of_all(session, whole, false, any)) return false;
     if (!*any || wg_array_rank(whole) == wg_array_rank(mask)) return true;
-    return bpl_fail(session, BPL_UNSUPPORTED, "cells of which some differ, all at once"), false; /* they are called one by one */
+    /* Of which cells? */
+    wg_array *cell = wg_array_rank(mask) ? wg_array_any(mask, WG_ALL_AXES, false) : mask, *cells = cell ? wg_array_whole(cell) : NULL;
+    if (!session->masks && !truth_of_all(session, cells, true, &every)) return false;
+    return every || (bpl_differ(session, cells), false);
 }
 
 bool bpl_found(bpl_session *session, wg_array *mask, bool *any)

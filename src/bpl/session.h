@@ -54,6 +54,7 @@ typedef struct bpl_frame {
     bool record;              /* the keys of a record as names (T.(e)): no call */
     bool module;              /* the names of a file (•load): nothing is looked up beyond it */
     bool closures;            /* dfns were made in it */
+    bool masked;              /* cells chose different bodies of it: masks.c */
     uint32_t count, capacity;
     bpl_slot *slots;
     bpl_slot inline_slots[6];
@@ -121,6 +122,8 @@ struct wg_bpl {
      * see bpl_act. prototypes: calls under way that ask an empty argument for its result's form; picking outside an array answers its fill in
      * them. */
     uint32_t trials, prototypes;
+    struct bpl_trial *trial; /* the innermost one: masks.c */
+    uint32_t masks, slopes;  /* bodies under way that some cells alone chose; derivatives under way */
     uint64_t acts;          /* how often bpl_act let something be done: loop.c */
     bpl_value *stream;      /* whose draws these are: a generator that •rand made; NULL: the session's. Borrowed for a call */
 };

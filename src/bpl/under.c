@@ -112,7 +112,9 @@ static bool call_moving(void *user, wg_lazy *lazy, wg_array *const *inputs, wg_a
     moving *m = user;
     bpl_value *y = bpl_of_array(m->session, wg_array_keep(inputs[0]), BPL_CLASS_FLOAT, m->y->atom, false); /* characters: their code points */
     if (y && m->y->keys) y = bpl_settle_keys(m->session, y, bpl_keys_keep(m->y->keys));
+    m->session->slopes++;
     bpl_value *selected = y ? bpl_apply(m->session, m->g, NULL, y) : NULL;
+    m->session->slopes--;
     bool good = selected && selected->type == BPL_NUMBERS && selected->class == BPL_CLASS_FLOAT;
     if (good) outputs[0] = wg_array_convert(bpl_array(selected), WG_KIND_F64);
     if (good) m->atom = selected->atom;

@@ -66,6 +66,10 @@ bpl_value *bpl_of_array(bpl_session *session, wg_array *array, bpl_class class, 
         wg_array_release(array);
         return bpl_fail(session, BPL_LIMIT, "an array of more than %lld items", (long long)session->preferences.limit);
     }
+    if (session->masks && wg_array_volume(array) > BPL_MASKED_ITEMS && wg_array_is_carried(array)) {
+        wg_array_release(array);
+        return bpl_fail(session, BPL_UNSUPPORTED, "large results of cells that not all need them");
+    }
     bpl_value *value = head_new(session, class == BPL_CLASS_CHARACTER ? BPL_CHARACTERS : BPL_NUMBERS);
     if (!value) return wg_array_release(array), NULL;
     value->class = (uint8_t)class;

@@ -38,6 +38,9 @@ typedef struct bpl_rational bpl_rational; /* rational.c: a GMP quotient */
 /* Arrays nest so deep at most (LIMIT), so that whoever goes down into items by calling itself has room enough on every stack (stack.c). */
 #define BPL_VALUE_DEPTH 10000u
 
+/* What some cells of a map alone chose is computed of all of them at once up to so many items a cell (masks.c). */
+#define BPL_MASKED_ITEMS 64
+
 typedef struct bpl_items {
     uint32_t rank;
     int64_t shape[WG_MAX_RANK];

@@ -263,11 +263,82 @@ static void test_ends_are_their_calls(void **state)
     }
 }
 
+/* Maps whose cells take different ways, at once or in groups, beside calls that cannot be: g writes to a name outside. Together: no call by itself. */
+static const struct { const char *function, *cells; bool together; } choices[] = {
+    {"{⍵>3?⍵;0}", "0.5×⍳9", true}, {"{⍵<1?0;⍵<2?1;⍵<3?2;3}", "0.5×⍳9", true}, {"{2|⍵?1+3×⍵;⍵÷2}", "⍳9", true}, {"{2ₓ|⍵?1ₓ+3ₓ×⍵;⍵}", "⍳ₓ9", true},
+    {"{a←⍵×2 ⋄ a>6?b←a+1 ⋄ a←b×2 ⋄ a;a}", "⍳9", true}, {"{⍵>3?'a';'b'}", "⍳9", true}, {"{⍵>3?\"aa\";\"bb\"}", "⍳9", true},
+    {"{a←⍵>4 ⋄ {a?-⍵;⍺←1 ⋄ ⍵+1}⍵}", "⍳9", true}, {"{⍵>3?⍵>2;⍵<1}", "⍳9", true}, {"{({⍵>3?0.5;1}⍵)+2ₛ}", "⍳9", true}, {"{⍵>0?÷⍵;⍵}", "¯2+⍳5", true}, {"{⍵>3?⍺;⍵}", "⍳9", false},
+    {"{∞::9 ⋄ ⍵>3?⍵;0}", "⍳9", false}, {"{⍵>3?⍵;⍳⍵}", "⍳5", false}, {"{⍵>3?⍵;10⍴⍵}", "⍳9", false}, {"{⍵>3?2ₛ;0}", "⍳9", false}, {"{⍵>3?2ₓ;⍵}", "⍳9", false}, {"{⍵>8?⍵}", "9+⍳9", false},
+    {"{⍵<2?⍵;(∇⍵-1)+∇⍵-2}", "⍳6", false}, {"{⍵<9?∇⍵+4;⍵}", "⍳9", false}, {"{⍵>3?\"a\";⍵}", "⍳9", false}, {"{⍵?1;0}", "0 1 1 0", true}, {"{⍵=2?⍵÷ₓ0;⍵}", "⍳ₓ2", true},
+    {"{√⍵-2}", "⍳4", false}, {"{⍵>1?√⍵-1;⍵}", "⍳4", false}, {"{⍵=0?0;6ₓ÷⍵}", "⍳ₓ4", false}, {"{⍵=0?0ₓ;6ₓ÷⍵}", "⍳ₓ4", false}, {"{⍵=1?+/⍳200×⍵;⍵}", "⍳3", false},
+    {"{a←100⍴⍵ ⋄ ⍵>1?+/a;⍵}", "⍳3", true}, {"{√⍵-9}", "⍳4", true}, {"{⍵<8?+/√⍵-9 10;⍵}", "⍳4", false}, {"{{⍵>1?⍵×⍵;2×⍵}∂⍵}", "⍳3", false}, {"{2|⍵?∇⍵+3;⍵}", "⍳4", false},
+};
+/* What only groups can do together. */
+static const char *const grouped[] = {"{√⍵-2}", "{⍵>1?√⍵-1;⍵}", "{⍵=0?0;6ₓ÷⍵}", "{⍵=0?0ₓ;6ₓ÷⍵}", "{⍵>3?2ₓ;⍵}", "{⍵>3?10⍴⍵;⍵}", "{⍵>3?\"a\";⍵}", "{⍵>3?[⍵ 1];⍵}",
+    "{√⍵-9 2}", "{⍵>3?2ₛ;0}"};
+
+static int fallbacks(wg_lazy *lazy)
+{
+    wg_event event;
+    int told = 0;
+    for (uint64_t at = 0; wg_lazy_event(lazy, at, &event); at++) told += !strcmp(event.what, "fallback");
+    return told;
+}
+
+/* name←: a form of h, which is f or g, of x, or the error that it ends in; "UNSUPPORTED", which nothing catches, is one too. */
+static void set_name(bpl_world *w, const char *name, const char *function, const char *form)
+{
+    char text[512];
+    wg_bpl_outcome outcome;
+    snprintf(text, sizeof text, "%s←{h←%s ⋄ ∞::$e.kind $e.message ⋄ %s}x", name, function, form);
+    bool done = wg_bpl_run(w->bpl, NULL, text, strlen(text), &outcome);
+    if (!done && strcmp(outcome.kind, "UNSUPPORTED")) fail_msg("%s: %s", text, outcome.report);
+    snprintf(text, sizeof text, "%s←\"UNSUPPORTED\"", name);
+    if (!done) assert_true(wg_bpl_run(w->bpl, NULL, text, strlen(text), &outcome));
+}
+
+/* A form of f is that of calls of it one by one. Answers how often f was called one by one after all. */
+static int same_as_calls(const char *function, const char *cells, const char *form)
+{
+    char text[512];
+    bpl_world w;
+    wg_bpl_outcome outcome;
+    snprintf(text, sizeof text, "n←0 ⋄ x←%s ⋄ f←%s ⋄ g←{n+←1 ⋄ ⍺ f ⍵}", cells, function);
+    bpl_world_open(&w);
+    if (!wg_bpl_run(w.bpl, NULL, text, strlen(text), &outcome)) fail_msg("%s: %s", text, outcome.report);
+    set_name(&w, "t", "g", form);
+    wg_lazy_explain(w.bpl->lazy, true);
+    set_name(&w, "s", "f", form);
+    int told = fallbacks(w.bpl->lazy);
+    if (!wg_bpl_run(w.bpl, NULL, "t≡s", strlen("t≡s"), &outcome) || strcmp(outcome.display, "$t")) {
+        wg_bpl_run(w.bpl, NULL, "s t", strlen("s t"), &outcome);
+        fail_msg("%s of %s, %s: %s", function, cells, form, outcome.display);
+    }
+    bpl_world_close(&w);
+    return told;
+}
+
+static void test_choices_are_their_calls(void **state)
+{
+    static const char *const forms[] = {"•literal⁻h¨⍵", "•literal⁻h⍤0⊢⍵", "•literal⁻(⍵ h¨⌽⍵)", "•literal⁻(⍵ h⊗3↑⍵)", "•literal⁻(2.5 h¨⍵)", "•literal⁻{+/∊h¨⍵}∂⍵", "•literal⁻h∂¨⍵",
+        "•literal⁻h¨2 2⍴⍵", "•literal⁻h¨[\"k\":≢⍵]⍴⍵", "•literal⁻{h¨⍵}⍤1⊢2 3⍴⍵", "•literal⁻h¨3000⍴⍵"};
+    (void)state;
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+            int told = same_as_calls(choices[i].function, choices[i].cells, forms[k]);
+            if (!k && !told != choices[i].together) fail_msg("%s of %s: %d fallbacks", choices[i].function, choices[i].cells, told);
+        }
+    }
+    for (size_t i = 0; i < sizeof grouped / sizeof *grouped; i++)
+        if (same_as_calls(grouped[i], "⍳5", "•literal⁻h¨3000⍴⍵")) fail_msg("%s: not in groups", grouped[i]);
+    if (same_as_calls("{⍵>4?∞;⍺>3?⍵;⍺}", "300⍴0.5×⍳13", "•literal⁻((⌽⍵)h¨⍵)")) fail_msg("two arguments");
+}
+
 /* A map that was called cell by cell after all, and a loop that was, say why, to who asks. */
 static void test_fallback_is_told(void **state)
 {
     (void)state;
-    static const struct { const char *text; int told; } lines[] = {{"{⍵×2}⍤1⊢3 4⍴1", 0}, {"{⍵>1?⍵;-⍵}¨1 2 3", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵}¨1 2 3", 1},
+    static const struct { const char *text; int told; } lines[] = {{"{⍵×2}⍤1⊢3 4⍴1", 0}, {"{⍵>1?⍵;-⍵}¨1 2 3", 0}, {"{⍵>1?⍵;3↑⍵}¨1 2 3", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵}¨1 2 3", 1},
         {"{⍵+0.5}⍣20⊢1.5", 0}, {"{⍵>9?⍵-4;⍵+1}⍣20⊢1.5", 1}, {"n←0 ⋄ {n+←1 ⋄ ⍵+n}⍣20⊢1.5", 1}, {"{⍺+2×⍵}/20⍴1.5", 0}, {"{⍺>⍵?⍺-1;⍵+⍺}\\20⍴1.5", 1}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         bpl_world w;
@@ -286,7 +357,7 @@ static void test_fallback_is_told(void **state)
 /* ---- without memory ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *const everything[] = {
-    "{⍵×2}⍣9⊢1.5", "{⍵×2}⍣{⍺>50}⊢1.5", "{2○⍵}⍣≡⊢1.5 2", "{⍺+2×⍵}/9⍴1.5", "{⍺+2×⍵}\\9⍴1.5", "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
+    "{⍵>1?⍵;-⍵}¨1 2 3", "{a←⍵ ⋄ ⍵>1?√⍵-1;a}¨400⍴⍳3", "{⍵>1?⍵ 1;⍵}¨400⍴⍳3", "{⍵×2}⍣9⊢1.5", "{⍵×2}⍣{⍺>50}⊢1.5", "{2○⍵}⍣≡⊢1.5 2", "{⍺+2×⍵}/9⍴1.5", "{⍺+2×⍵}\\9⍴1.5", "{⍵ ⍵}¨1 2 3", "{⍺,⍵}⊗⍨1 2", "[\"a\":1 \"b\":2],¨[\"b\":3]", "{⍵⍴1}⍤0⊢1 2", "+/⍤1⊢2 2⍴1", "{⍺-2×⍵}/2 3⍴⍳6", "{⍺,⍵}\\1 2 3",
         "+/⍠\"i\"⊢[\"i\":2 \"j\":2]⍴⍳4",
     "(2 2⍴1)+.×2 2⍴2", "⌈.⌊[1 5⋄4 2]", "1 2 1{⍵}⌸3 4 5", "⊽⍣(0 2 ¯1)⊢4", "≥⍣[{⍺=3}]0", "0 1 2⍚[- 9 10×]1 2 3", "⌽@(1↓)1 2 3", "⌽@<3 1 2",
         "-@[1<]1 2 3", "+\\@∊[3 1;2 5]",
@@ -326,7 +397,7 @@ int main(void)
         cmocka_unit_test(test_effects), cmocka_unit_test(test_output_in_order), cmocka_unit_test(test_own),
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_laws),            cmocka_unit_test(test_without_memory),
             cmocka_unit_test(test_searches), cmocka_unit_test(test_fallback_is_told), cmocka_unit_test(test_loops_are_their_calls),
-            cmocka_unit_test(test_ends_are_their_calls),
+            cmocka_unit_test(test_ends_are_their_calls), cmocka_unit_test(test_choices_are_their_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
