@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bits.h"
 #include "base/file.h"
 #include "model/export.h"
 #include "model/gguf.h"
@@ -52,11 +53,8 @@ static void key_u32(keys *k, const char *key, int64_t value)
 
 static void key_f32(keys *k, const char *key, double value)
 {
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, 4);
     begin_key(k, key, MODEL_GGUF_F32);
-    put_u32(&k->out, bits);
+    put_u32(&k->out, base_bits_of_f32((float)value));
 }
 
 static void key_text(keys *k, const char *key, const char *value)
@@ -185,11 +183,7 @@ static void put_scores(const wg_tokenizer *t, keys *k)
     begin_key(k, "tokenizer.ggml.scores", MODEL_GGUF_ARRAY);
     put_u32(&k->out, MODEL_GGUF_F32);
     put_u64(&k->out, t->count);
-    for (uint32_t i = 0; i < t->count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &t->tokens[i].score, 4);
-        put_u32(&k->out, bits);
-    }
+    for (uint32_t i = 0; i < t->count; i++) put_u32(&k->out, base_bits_of_f32(t->tokens[i].score));
 }
 
 /* The vocabulary beside a folder's weights, where GGUF has its rules. */

@@ -20,6 +20,7 @@
 
 #include <mpfr.h>
 
+#include "base/bits.h"
 #include "base/formula.h"
 #include "base/scalar.h"
 
@@ -341,10 +342,7 @@ static bool are_plainly_within(const float *got, const double *want, double wors
     uint64_t others = 0;
     for (int i = 0; i < COUNT; i++) {
         double w = want[i], g = got[i], binade, error;
-        uint64_t bits, sign;
-        memcpy(&bits, &w, sizeof bits);
-        memcpy(&sign, &g, sizeof sign);
-        sign = (sign ^ bits) >> 63;
+        uint64_t bits = base_bits_of_f64(w), sign = (base_bits_of_f64(g) ^ bits) >> 63;
         bits &= 0x7ff0000000000000ull;
         memcpy(&binade, &bits, sizeof binade);
         binade = binade > 0x1p-126 ? binade : 0x1p-126;
@@ -478,20 +476,6 @@ static uint64_t draw(void)
     return state_of_places * 0x2545F4914F6CDD1Dull;
 }
 
-static double of_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static float of_bits_f32(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 static const double edges[] = {
     0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1p-149, -0x1p-126, 0x1p-60, 1e-300,
     0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1.fffffep127, 0x1p19, 0x1.00002p19, 0x1p27, 0x1.0000001p27, 0x1p100, -0x1p1000,
@@ -504,12 +488,12 @@ static double place(const promise *p, int argument, bool wide)
 {
     double between = p->low[argument] + (p->high[argument] - p->low[argument]) * ((double)(draw() >> 11) * 0x1p-53), x = between;
     uint32_t pick = p->inside ? 0 : (uint32_t)(draw() % 16);
-    if (pick >= 8 && pick < 12) x = of_bits((draw() & 0x800fffffffffffffull) | (1023 - 40 + draw() % 56) << 52);
+    if (pick >= 8 && pick < 12) x = base_f64_of_bits((draw() & 0x800fffffffffffffull) | (1023 - 40 + draw() % 56) << 52);
     else if (pick == 12) x = 0x1.921fb54442d18p0 * (double)(draw() % (1u << draw() % 26));
     else if (pick == 13) x = edges[draw() % (sizeof edges / sizeof *edges)];
-    else if (pick == 14) x = of_bits(draw());
+    else if (pick == 14) x = base_f64_of_bits(draw());
     else if (pick == 15) x = 1 + (between >= 0 ? 1 : -1) * ldexp((double)(draw() >> 11) * 0x1p-53, -(int)(draw() % 30));
-    if (!wide) x = pick == 14 ? of_bits_f32((uint32_t)draw()) : (float)x;
+    if (!wide) x = pick == 14 ? base_f32_of_bits((uint32_t)draw()) : (float)x;
     return x == x ? x : 0.75;
 }
 
@@ -544,7 +528,7 @@ static void sweep(tally *t, uint64_t count)
     bool one = base_formulas[t->formula].arity == 1;
     for (uint64_t done = 0; done < count; done += COUNT) {
         for (int i = 0; i < COUNT; i++) {
-            x[i] = one ? of_bits_f32((uint32_t)(done + (uint64_t)i)) : (float)place(p, 0, false);
+            x[i] = one ? base_f32_of_bits((uint32_t)(done + (uint64_t)i)) : (float)place(p, 0, false);
             y[i] = one ? 0 : (float)place(p, 1, false);
             wide_x[i] = x[i], wide_y[i] = y[i];
         }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "base/fma.h"
 
 __extension__ typedef __int128 integer;
@@ -25,20 +26,6 @@ static uint64_t sample(void)
     return seed * 0x2545F4914F6CDD1Dull;
 }
 
-static uint64_t bits_of_f64(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static uint32_t bits_of_f32(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static double power_of_two(int exponent)
 {
     double power = 1;
@@ -50,13 +37,13 @@ static double power_of_two(int exponent)
 static void same_f64(double a, double b, double c, double want)
 {
     double got = base_fma_f64(a, b, c);
-    if (bits_of_f64(got) != bits_of_f64(want)) fail_msg("fma(%a, %a, %a): got %a, want %a", a, b, c, got, want);
+    if (base_bits_of_f64(got) != base_bits_of_f64(want)) fail_msg("fma(%a, %a, %a): got %a, want %a", a, b, c, got, want);
 }
 
 static void same_f32(float a, float b, float c, float want)
 {
     float got = base_fma_f32(a, b, c);
-    if (bits_of_f32(got) != bits_of_f32(want)) fail_msg("fmaf(%a, %a, %a): got %a, want %a", a, b, c, got, want);
+    if (base_bits_of_f32(got) != base_bits_of_f32(want)) fail_msg("fmaf(%a, %a, %a): got %a, want %a", a, b, c, got, want);
 }
 
 /* A signed integer of at most `bits` bits, its length random. */
@@ -190,13 +177,13 @@ FUSING static void the_processor_agrees(void **state)
         double a, b, c;
         memcpy(&a, &words[0], 8), memcpy(&b, &words[1], 8), memcpy(&c, &words[2], 8);
         double got = base_fma_f64(a, b, c), want = __builtin_fma(a, b, c);
-        if (bits_of_f64(got) != bits_of_f64(want) && (got == got || want == want))
+        if (base_bits_of_f64(got) != base_bits_of_f64(want) && (got == got || want == want))
             fail_msg("fma(%a, %a, %a): got %a, want %a", a, b, c, got, want);
         float d, e, f;
         memcpy(&d, &words[0], 4), memcpy(&e, &words[1], 4), memcpy(&f, &words[2], 4);
         if (i & 2) f = (float)((double)d * e * (1 + (double)(sample() % 8) * 0x1p-20));
         float got_f = base_fma_f32(d, e, f), want_f = __builtin_fmaf(d, e, f);
-        if (bits_of_f32(got_f) != bits_of_f32(want_f) && (got_f == got_f || want_f == want_f))
+        if (base_bits_of_f32(got_f) != base_bits_of_f32(want_f) && (got_f == got_f || want_f == want_f))
             fail_msg("fmaf(%a, %a, %a): got %a, want %a", d, e, f, got_f, want_f);
     }
 }

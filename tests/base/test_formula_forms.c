@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "base/fma.h"
 #include "base/formula.h"
 #include "base/scalar.h"
@@ -204,12 +205,7 @@ static const double edges[] = {
 static double argument(unsigned i)
 {
     switch (i % 5) {
-    case 0: {
-        uint64_t bits = sample();
-        double x;
-        memcpy(&x, &bits, sizeof x);
-        return x;
-    }
+    case 0: return base_f64_of_bits(sample());
     case 1:
         if (sample() % 16 == 0) return __builtin_inf();
         if (sample() % 16 == 0) return __builtin_nan("");
@@ -219,9 +215,7 @@ static double argument(unsigned i)
     default: {
         uint64_t bits = sample() & 0x800fffffffffffffull;
         bits |= (1023 - 60 + sample() % 120) << 52;
-        double x;
-        memcpy(&x, &bits, sizeof x);
-        return x;
+        return base_f64_of_bits(bits);
     }
     }
 }
@@ -229,10 +223,7 @@ static double argument(unsigned i)
 static float argument_f32(unsigned i)
 {
     if (i % 5 != 0) return (float)argument(i);
-    uint32_t bits = (uint32_t)(sample() >> 32);
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return base_f32_of_bits((uint32_t)(sample() >> 32));
 }
 
 /* Mostly in [0, 1], where a formula of three has its third. */
@@ -353,36 +344,14 @@ static void vectors_around_borders_are_the_same(void **state)
 
 /* ---- recorded steps --------------------------------------------------------------------------------------------------------- */
 
-static double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static double value_of(uint64_t bits, bool wide)
 {
-    if (wide) return double_of(bits);
-    uint32_t narrow = (uint32_t)bits;
-    float x;
-    memcpy(&x, &narrow, sizeof x);
-    return x;
+    return wide ? base_f64_of_bits(bits) : (double)base_f32_of_bits((uint32_t)bits);
 }
 
 static uint64_t bits_of_value(double value, bool wide)
 {
-    if (wide) return bits_of(value);
-    float x = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
+    return wide ? base_bits_of_f64(value) : base_bits_of_f32((float)value);
 }
 
 /* a / 2^exponent in [3/4, 3/2) for a positive finite a; else 1. */
@@ -408,9 +377,9 @@ static double scale_of(double a, double b, bool wide)
 {
     double most = wide ? 1000 : 500;
     double half = b != b ? 0 : b < -most ? -most : b > most ? most : b;
-    a *= double_of((uint64_t)(1023 + (int)half) << 52);
+    a *= base_f64_of_bits((uint64_t)(1023 + (int)half) << 52);
     if (!wide) return a; /* exact: the caller rounds it */
-    return a * double_of((uint64_t)(1023 + (int)(b != b ? 0 : b - half)) << 52);
+    return a * base_f64_of_bits((uint64_t)(1023 + (int)(b != b ? 0 : b - half)) << 52);
 }
 
 /* Arithmetic of f32 in f64 rounds twice, but innocuously for + - * / and sqrt (53 >= 2 * 24 + 2); fma has a routine of its own. */
@@ -461,8 +430,8 @@ static uint64_t run_step(const base_formula_step *step, uint64_t a, uint64_t b, 
     case BASE_OPERATION_IXOR: return a ^ b;
     case BASE_OPERATION_ISHL: return a << step->constant & width;
     case BASE_OPERATION_ISHR: return a >> step->constant;
-    case BASE_OPERATION_WIDEN: return bits_of(value_of(a, false));
-    case BASE_OPERATION_NARROW: return bits_of_value(double_of(a), false);
+    case BASE_OPERATION_WIDEN: return base_bits_of_f64(value_of(a, false));
+    case BASE_OPERATION_NARROW: return bits_of_value(base_f64_of_bits(a), false);
     case BASE_OPERATION_SCALE: return bits_of_value(scale_of(x, y, wide), wide);
     case BASE_OPERATION_LOOKUP: return bits_of_value(base_tables[step->constant][a % BASE_TABLE_ITEMS], false);
     case BASE_OPERATION_REPAIR: return a ? bits_of_value(base_repairs[step->constant](y), wide) : c;

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "base/formula.h"
 #include "base/scalar.h"
 #include "data/formula_points.inc"
@@ -64,34 +65,6 @@ static const row rows[] = {
     ROW2(maximum, EXACT, 0) ROW2(minimum, EXACT, 0) ROW2(residue, EXACT_UNSIGNED, 0) ROW2(floor_divide, EXACT_UNSIGNED, 0)
 };
 
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of_f32(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint64_t bits_of_f64(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static double distance(double a, double b)
 {
     return a > b ? a - b : b - a;
@@ -119,12 +92,12 @@ static void points_f32_are_met(void **state)
         assert_true(r->count_f32 > 20);
         for (size_t i = 0; i < r->count_f32; i++) {
             const uint32_t *p = r->points_f32 + i * (size_t)(r->arity + 1);
-            float x = float_of(p[0]), y = float_of(p[1]);
-            float got = r->arity == 1 ? r->one_f32(x) : r->arity == 2 ? r->two_f32(x, y) : r->three_f32(x, y, float_of(p[2]));
+            float x = base_f32_of_bits(p[0]), y = base_f32_of_bits(p[1]);
+            float got = r->arity == 1 ? r->one_f32(x) : r->arity == 2 ? r->two_f32(x, y) : r->three_f32(x, y, base_f32_of_bits(p[2]));
             uint32_t want = p[r->arity];
-            uint64_t steps = steps_between(bits_of_f32(got), want, 1u << 31, 0x7f800000u);
-            if (!accept(r, steps, got, float_of(want), 0x1p-23))
-                fail_msg("%s_f32(%08x %08x): got %08x, want %08x", r->name, p[0], p[1], bits_of_f32(got), want);
+            uint64_t steps = steps_between(base_bits_of_f32(got), want, 1u << 31, 0x7f800000u);
+            if (!accept(r, steps, got, base_f32_of_bits(want), 0x1p-23))
+                fail_msg("%s_f32(%08x %08x): got %08x, want %08x", r->name, p[0], p[1], base_bits_of_f32(got), want);
         }
     }
 }
@@ -136,13 +109,13 @@ static void points_f64_are_met(void **state)
         assert_true(r->count_f64 > 20);
         for (size_t i = 0; i < r->count_f64; i++) {
             const uint64_t *p = r->points_f64 + i * (size_t)(r->arity + 1);
-            double x = double_of(p[0]), y = double_of(p[1]);
-            double got = r->arity == 1 ? r->one_f64(x) : r->arity == 2 ? r->two_f64(x, y) : r->three_f64(x, y, double_of(p[2]));
+            double x = base_f64_of_bits(p[0]), y = base_f64_of_bits(p[1]);
+            double got = r->arity == 1 ? r->one_f64(x) : r->arity == 2 ? r->two_f64(x, y) : r->three_f64(x, y, base_f64_of_bits(p[2]));
             uint64_t want = p[r->arity];
-            uint64_t steps = steps_between(bits_of_f64(got), want, 1ull << 63, 0x7ff0000000000000ull);
-            if (!accept(r, steps, got, double_of(want), 0x1p-52))
+            uint64_t steps = steps_between(base_bits_of_f64(got), want, 1ull << 63, 0x7ff0000000000000ull);
+            if (!accept(r, steps, got, base_f64_of_bits(want), 0x1p-52))
                 fail_msg("%s_f64(%016llx %016llx): got %016llx, want %016llx", r->name, (unsigned long long)p[0], (unsigned long long)p[1],
-                         (unsigned long long)bits_of_f64(got), (unsigned long long)want);
+                         (unsigned long long)base_bits_of_f64(got), (unsigned long long)want);
         }
     }
 }
@@ -155,25 +128,25 @@ static void results_hold_the_canonical_nan(void **state)
     const uint64_t wide[] = {0x7ff8000000000000ull, 0xfff8000000000123ull, 0x7ff0000000000001ull};
     for (const row *r = rows; r < rows + COUNT(rows); r++) {
         for (size_t i = 0; i < COUNT(narrow); i++) {
-            float x = float_of(narrow[i]);
-            double y = double_of(wide[i]);
-            uint32_t f = bits_of_f32(r->arity == 1 ? r->one_f32(x) : r->arity == 2 ? r->two_f32(x, 2.5f) : r->three_f32(2.5f, 1, x));
-            uint64_t d = bits_of_f64(r->arity == 1 ? r->one_f64(y) : r->arity == 2 ? r->two_f64(y, 2.5) : r->three_f64(2.5, 1, y));
+            float x = base_f32_of_bits(narrow[i]);
+            double y = base_f64_of_bits(wide[i]);
+            uint32_t f = base_bits_of_f32(r->arity == 1 ? r->one_f32(x) : r->arity == 2 ? r->two_f32(x, 2.5f) : r->three_f32(2.5f, 1, x));
+            uint64_t d = base_bits_of_f64(r->arity == 1 ? r->one_f64(y) : r->arity == 2 ? r->two_f64(y, 2.5) : r->three_f64(2.5, 1, y));
             if (f != QUIET_NAN_F32 || d != QUIET_NAN_F64) fail_msg("%s of NaN: %08x %016llx", r->name, f, (unsigned long long)d);
             if (r->arity == 3) {
-                assert_int_equal(bits_of_f64(r->three_f64(y, 2, 0.5)), QUIET_NAN_F64);
-                assert_int_equal(bits_of_f64(r->three_f64(2, y, 0.5)), QUIET_NAN_F64);
+                assert_int_equal(base_bits_of_f64(r->three_f64(y, 2, 0.5)), QUIET_NAN_F64);
+                assert_int_equal(base_bits_of_f64(r->three_f64(2, y, 0.5)), QUIET_NAN_F64);
             }
             if (r->arity != 2) continue;
-            assert_int_equal(bits_of_f32(r->two_f32(2.5f, x)), QUIET_NAN_F32);
-            assert_int_equal(bits_of_f64(r->two_f64(2.5, y)), QUIET_NAN_F64);
+            assert_int_equal(base_bits_of_f32(r->two_f32(2.5f, x)), QUIET_NAN_F32);
+            assert_int_equal(base_bits_of_f64(r->two_f64(2.5, y)), QUIET_NAN_F64);
         }
     }
 }
 
 static void same_f64(double got, double want)
 {
-    assert_int_equal(bits_of_f64(got), bits_of_f64(want));
+    assert_int_equal(base_bits_of_f64(got), base_bits_of_f64(want));
 }
 
 static void edges_of_division_are_kept(void **state)
@@ -227,9 +200,9 @@ static void far_and_near_angles_agree(void **state)
     int different = 0;
     for (int i = 0; i < 30000; i++) {
         double x = (i % 2 ? -1 : 1) * (1 + i * 0x1.3c6ef372fe94fp-13) * (double)(1ull << i % 25);
-        different += bits_of_f64(base_repair_sin(x)) != bits_of_f64(base_sin_f64(x));
-        different += bits_of_f64(base_repair_cos(x)) != bits_of_f64(base_cos_f64(x));
-        different += bits_of_f64(base_repair_tan(x)) != bits_of_f64(base_tan_f64(x));
+        different += base_bits_of_f64(base_repair_sin(x)) != base_bits_of_f64(base_sin_f64(x));
+        different += base_bits_of_f64(base_repair_cos(x)) != base_bits_of_f64(base_cos_f64(x));
+        different += base_bits_of_f64(base_repair_tan(x)) != base_bits_of_f64(base_tan_f64(x));
     }
     assert_true(different == 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Kinds, conversions of items, and tensors. The judge of narrow floats is the definition: the nearest of all 65536 values. */
+#include "base/bits.h"
 #include "base/kind.h"
 #include "reading.h"
 
@@ -11,20 +12,6 @@ static uint64_t random_bits(void)
     random_state ^= random_state >> 7;
     random_state ^= random_state << 17;
     return random_state * 2685821657736338717u;
-}
-
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 static void names_and_sizes(void **state)
@@ -87,14 +74,12 @@ static void widening_is_exact(void **state)
         for (uint32_t bits = 0; bits < 65536; bits++) {
             float wide = format->widen((uint16_t)bits);
             if ((bits & 0x7FFF) > format->infinity) {
-                uint32_t wide_bits;
-                memcpy(&wide_bits, &wide, 4);
-                assert_int_equal(wide_bits, 0x7FC00000);
+                assert_int_equal(base_bits_of_f32(wide), 0x7FC00000);
                 assert_int_equal(format->from_f32(wide), format->nan);
                 continue;
             }
-            if ((bits & 0x7FFF) != format->infinity) assert_int_equal(bits_of((double)wide), bits_of(stated_value(format, (uint16_t)bits)));
-            else assert_int_equal(bits_of((double)wide), bits & 0x8000 ? 0xFFF0000000000000 : 0x7FF0000000000000);
+            if ((bits & 0x7FFF) != format->infinity) assert_int_equal(base_bits_of_f64((double)wide), base_bits_of_f64(stated_value(format, (uint16_t)bits)));
+            else assert_int_equal(base_bits_of_f64((double)wide), bits & 0x8000 ? 0xFFF0000000000000 : 0x7FF0000000000000);
             assert_int_equal(format->from_f32(wide), bits);
             assert_int_equal(format->from_f64((double)wide), bits);
         }
@@ -114,14 +99,14 @@ static void narrowing_rounds_once_to_nearest_even(void **state)
             uint16_t sign = bits % 3 ? 0 : 0x8000;
             double direction = sign ? -1 : 1;
             assert_int_equal(format->from_f64(direction * middle), even | sign);
-            assert_int_equal(format->from_f64(direction * double_of(bits_of(middle) - 1)), bits | sign);
-            assert_int_equal(format->from_f64(direction * double_of(bits_of(middle) + 1)), (bits + 1) | sign);
+            assert_int_equal(format->from_f64(direction * base_f64_of_bits(base_bits_of_f64(middle) - 1)), bits | sign);
+            assert_int_equal(format->from_f64(direction * base_f64_of_bits(base_bits_of_f64(middle) + 1)), (bits + 1) | sign);
             assert_int_equal(format->from_f32((float)(direction * middle)), even | sign);
         }
         assert_int_equal(format->from_f64(1e300), format->infinity);
         assert_int_equal(format->from_f64(-1e300), format->infinity | 0x8000);
-        assert_int_equal(format->from_f64(double_of(0x7FF0000000000000)), format->infinity);
-        assert_int_equal(format->from_f64(double_of(0xFFF0000000000001)), format->nan);
+        assert_int_equal(format->from_f64(base_f64_of_bits(0x7FF0000000000000)), format->infinity);
+        assert_int_equal(format->from_f64(base_f64_of_bits(0xFFF0000000000001)), format->nan);
         assert_int_equal(format->from_f64(1e-300), 0);
         assert_int_equal(format->from_f64(-5e-324), 0x8000);
     }
@@ -132,8 +117,7 @@ static void from_f32_agrees_with_from_f64(void **state)
     (void)state;
     for (int i = 0; i < 1000000; i++) {
         uint32_t bits = (uint32_t)random_bits();
-        float value;
-        memcpy(&value, &bits, sizeof value);
+        float value = base_f32_of_bits(bits);
         for (size_t f = 0; f < 2; f++) assert_int_equal(formats[f].from_f32(value), formats[f].from_f64((double)value));
     }
 }
@@ -210,7 +194,7 @@ static uint64_t from_double(wg_kind kind, double value, bool wrap)
 static void floats_to_integers_truncate_and_saturate(void **state)
 {
     (void)state;
-    double infinity = double_of(0x7FF0000000000000), nan = double_of(0x7FF8000000000000);
+    double infinity = base_f64_of_bits(0x7FF0000000000000), nan = base_f64_of_bits(0x7FF8000000000000);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const limit *l = &limits[i];
         bool is_signed = l->least < 0;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "base/routines.h"
 #include "base/scalar.h"
 #include "data/routine_points.inc"
@@ -38,27 +39,6 @@ static const row rows[] = {ROW2(polygamma, 32) ROW2(gamma_p, 8) ROW2(gamma_q, 16
                                ROW3(beta_i, 128)
                                ROW3(beta_i_by_a, 1024) ROW3(beta_i_by_b, 1024)};
 
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static double size_of(double x)
 {
     return x < 0 ? -x : x;
@@ -80,14 +60,14 @@ static void points_are_met(void **state)
         assert_true(r->count_f32 > 20 && r->count_f64 > 20);
         for (size_t i = 0; i < r->count_f32; i++) {
             const uint32_t *p = r->points_f32 + i * (size_t)(r->arity + 1);
-            float x = float_of(p[0]), y = float_of(p[1]), z = float_of(p[2]), want = float_of(p[r->arity]);
+            float x = base_f32_of_bits(p[0]), y = base_f32_of_bits(p[1]), z = base_f32_of_bits(p[2]), want = base_f32_of_bits(p[r->arity]);
             float got = r->arity == 2 ? r->two_f32(x, y) : r->three_f32(x, y, z);
             if (got != want && !(error_of(got, want, 0x1p-23) <= 1))
                 fail_msg("%s_f32(%a %a %a): got %a, want %a", r->name, x, y, z, got, want);
         }
         for (size_t i = 0; i < r->count_f64; i++) {
             const uint64_t *p = r->points_f64 + i * (size_t)(r->arity + 1);
-            double x = double_of(p[0]), y = double_of(p[1]), z = double_of(p[2]), want = double_of(p[r->arity]);
+            double x = base_f64_of_bits(p[0]), y = base_f64_of_bits(p[1]), z = base_f64_of_bits(p[2]), want = base_f64_of_bits(p[r->arity]);
             double got = r->arity == 2 ? r->two_f64(x, y) : r->three_f64(x, y, z);
             if (got != want && !(error_of(got, want, 0x1p-52) <= r->limit))
                 fail_msg("%s_f64(%a %a %a): got %a, want %a, %g ulps", r->name, x, y, z, got, want, error_of(got, want, 0x1p-52));
@@ -97,7 +77,7 @@ static void points_are_met(void **state)
 
 static void same(double got, double want)
 {
-    assert_int_equal(bits_of(got), bits_of(want));
+    assert_int_equal(base_bits_of_f64(got), base_bits_of_f64(want));
 }
 
 static void edges_of_gamma(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Strings, integers, UTF-8, and floats as text: judged by libc's own printing and reading, which is correctly rounded too. */
+#include "base/bits.h"
 #include "base/text.h"
 #include "reading.h"
 
@@ -34,20 +35,6 @@ static uint64_t random_bits(void)
     random_state ^= random_state >> 7;
     random_state ^= random_state << 17;
     return random_state * 2685821657736338717u;
-}
-
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* The whole text is a number of the kind. */
@@ -171,7 +158,7 @@ static void prints_the_rfcs_samples(void **state)
         {0x43143ff3c1cb0959, "1424953923781206.2"},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        assert_string_equal(printed(WG_KIND_F64, double_of(samples[i].bits)), samples[i].text);
+        assert_string_equal(printed(WG_KIND_F64, base_f64_of_bits(samples[i].bits)), samples[i].text);
     assert_string_equal(printed(WG_KIND_F32, (double)0.1f), "0.1");
     assert_string_equal(printed(WG_KIND_F64, (double)0.1f), "0.10000000149011612");
     assert_string_equal(printed(WG_KIND_F32, 16777216.0), "16777216");
@@ -201,8 +188,8 @@ static void check_shortest(wg_kind kind, double value)
 {
     char best[64], ours[64], theirs[64];
     const char *text = printed(kind, value);
-    if (bits_of(parsed(text, kind)) != bits_of(value)) fail_msg("%s does not read back", text);
-    if (kind == WG_KIND_F64 ? bits_of(strtod(text, NULL)) != bits_of(value) : strtof(text, NULL) != (float)value)
+    if (base_bits_of_f64(parsed(text, kind)) != base_bits_of_f64(value)) fail_msg("%s does not read back", text);
+    if (kind == WG_KIND_F64 ? base_bits_of_f64(strtod(text, NULL)) != base_bits_of_f64(value) : strtof(text, NULL) != (float)value)
         fail_msg("libc reads %s as another number", text);
     for (int precision = 0; precision < 17; precision++) {
         snprintf(best, sizeof best, "%.*e", precision, value);
@@ -210,7 +197,7 @@ static void check_shortest(wg_kind kind, double value)
     }
     digits_of(text, ours);
     digits_of(best, theirs);
-    bool power = (bits_of(value) & 0xFFFFFFFFFFFFF) == 0;
+    bool power = (base_bits_of_f64(value) & 0xFFFFFFFFFFFFF) == 0;
     if (strcmp(ours, theirs) && !(power && strlen(ours) < strlen(theirs))) fail_msg("%s, but libc finds %s", text, best);
 }
 
@@ -221,16 +208,14 @@ static void prints_the_shortest(void **state)
         uint64_t bits = random_bits();
         if (i % 3 == 0) bits = (bits & 0x800FFFFFFFFFFFFF) | (uint64_t)(1023 - 40 + random_bits() % 80) << 52;
         if (i % 5 == 0) bits &= 0xFFFFFFFFF0000000;
-        double value = double_of(bits);
-        float narrow;
-        uint32_t narrow_bits = (uint32_t)random_bits();
-        memcpy(&narrow, &narrow_bits, sizeof narrow);
+        double value = base_f64_of_bits(bits);
+        float narrow = base_f32_of_bits((uint32_t)random_bits());
         if (value - value == 0) check_shortest(WG_KIND_F64, value);
         if (narrow - narrow == 0) check_shortest(WG_KIND_F32, (double)narrow);
     }
     for (int exponent = 1; exponent < 2047; exponent++)
-        for (uint64_t step = 0; step < 3; step++) check_shortest(WG_KIND_F64, double_of(((uint64_t)exponent << 52) + step - 1));
-    for (uint64_t i = 1; i < 1000; i++) check_shortest(WG_KIND_F64, double_of(i));
+        for (uint64_t step = 0; step < 3; step++) check_shortest(WG_KIND_F64, base_f64_of_bits(((uint64_t)exponent << 52) + step - 1));
+    for (uint64_t i = 1; i < 1000; i++) check_shortest(WG_KIND_F64, base_f64_of_bits(i));
     for (int i = 0; i < 2000; i++) check_shortest(WG_KIND_F64, i / 1000.0);
 }
 
@@ -249,7 +234,7 @@ static void prints_every_16_bit_float(void **state)
                 assert_string_equal(text, "nan");
                 continue;
             }
-            assert_int_equal(bits_of(back), bits_of(value));
+            assert_int_equal(base_bits_of_f64(back), base_bits_of_f64(value));
             char digits[64], shorter[64];
             digits_of(text, digits);
             if (strlen(digits) < 2 || value - value != 0) continue;
@@ -274,8 +259,8 @@ static void reads_decimals_as_libc_does(void **state)
         }
         if (random_bits() % 2) at += sprintf(at, "%c%d", random_bits() % 2 ? 'e' : 'E', (int)(random_bits() % 720) - 370);
         *at = 0;
-        if (bits_of(parsed(text, WG_KIND_F64)) != bits_of(strtod(text, NULL))) fail_msg("%s as f64", text);
-        if (bits_of(parsed(text, WG_KIND_F32)) != bits_of((double)strtof(text, NULL))) fail_msg("%s as f32", text);
+        if (base_bits_of_f64(parsed(text, WG_KIND_F64)) != base_bits_of_f64(strtod(text, NULL))) fail_msg("%s as f64", text);
+        if (base_bits_of_f64(parsed(text, WG_KIND_F32)) != base_bits_of_f64((double)strtof(text, NULL))) fail_msg("%s as f32", text);
     }
 }
 
@@ -287,7 +272,7 @@ static void decides_ties_by_every_digit(void **state)
         uint64_t bits = random_bits() & 0x7FEFFFFFFFFFFFFF;
         if (i % 4 == 0) bits &= 0xFFFFFFFFFFFFF; /* subnormal */
         if (i % 2) bits = (bits & 0xFFFFFFFFFFFFF) | (uint64_t)(1023 - 60 + random_bits() % 120) << 52;
-        double low = double_of(bits), high = double_of(bits + 1);
+        double low = base_f64_of_bits(bits), high = base_f64_of_bits(bits + 1);
         long double middle = ((long double)low + (long double)high) / 2;
         char text[1400], above[1400];
         snprintf(text, sizeof text, "%.1200Le", middle);
@@ -304,13 +289,13 @@ static void decides_ties_by_every_digit(void **state)
     assert_true(parsed("1.000000059604644775390625", WG_KIND_F32) == 1.0);
     assert_true(parsed("1.00000005960464477539062500000001", WG_KIND_F32) == (double)1.00000011920928955f);
     assert_true(parsed("65519.999999999999999999999", WG_KIND_F16) == 65504);
-    assert_true(parsed("65520", WG_KIND_F16) == double_of(0x7FF0000000000000));
+    assert_true(parsed("65520", WG_KIND_F16) == base_f64_of_bits(0x7FF0000000000000));
     assert_true(parsed("2.98023223876953125e-8", WG_KIND_F16) == 0);
     assert_true(parsed("2.9802322387695312500001e-8", WG_KIND_F16) == 0x1p-24);
     assert_true(parsed("2.4703282292062327208e-324", WG_KIND_F64) == 0);
     assert_true(parsed("2.4703282292062327209e-324", WG_KIND_F64) == 5e-324);
     assert_true(parsed("1.7976931348623158079e308", WG_KIND_F64) == 1.7976931348623157e308);
-    assert_true(parsed("1.7976931348623159077e308", WG_KIND_F64) == double_of(0x7FF0000000000000));
+    assert_true(parsed("1.7976931348623159077e308", WG_KIND_F64) == base_f64_of_bits(0x7FF0000000000000));
 }
 
 static void reads_long_and_extreme_numbers(void **state)
@@ -328,10 +313,10 @@ static void reads_long_and_extreme_numbers(void **state)
     assert_true(parsed(text, WG_KIND_F64) == 3);
     memset(text, '1', zeros);
     text[zeros] = 0;
-    assert_true(parsed(text, WG_KIND_F64) == double_of(0x7FF0000000000000));
+    assert_true(parsed(text, WG_KIND_F64) == base_f64_of_bits(0x7FF0000000000000));
     free(text);
-    assert_true(parsed("1e999999999999999999999999", WG_KIND_F64) == double_of(0x7FF0000000000000));
-    assert_int_equal(bits_of(parsed("-1e-999999999999999999999999", WG_KIND_F64)), 0x8000000000000000);
+    assert_true(parsed("1e999999999999999999999999", WG_KIND_F64) == base_f64_of_bits(0x7FF0000000000000));
+    assert_int_equal(base_bits_of_f64(parsed("-1e-999999999999999999999999", WG_KIND_F64)), 0x8000000000000000);
     assert_true(parsed("0e999999999999999999999999", WG_KIND_F64) == 0);
     assert_true(parsed("0.0000", WG_KIND_F64) == 0);
 }
@@ -356,13 +341,13 @@ static void stops_where_the_number_stops(void **state)
     }
     double value = 0;
     assert_int_equal(base_parse_float("infinity", 8, WG_KIND_F64, &value), 3);
-    assert_int_equal(bits_of(value), 0x7FF0000000000000);
+    assert_int_equal(base_bits_of_f64(value), 0x7FF0000000000000);
     assert_int_equal(base_parse_float("-inf", 4, WG_KIND_BF16, &value), 4);
-    assert_int_equal(bits_of(value), 0xFFF0000000000000);
+    assert_int_equal(base_bits_of_f64(value), 0xFFF0000000000000);
     assert_int_equal(base_parse_float("nan", 3, WG_KIND_F32, &value), 3);
-    assert_int_equal(bits_of(value), 0x7FF8000000000000);
+    assert_int_equal(base_bits_of_f64(value), 0x7FF8000000000000);
     assert_int_equal(base_parse_float("-nan", 4, WG_KIND_F64, &value), 4);
-    assert_int_equal(bits_of(value), 0x7FF8000000000000);
+    assert_int_equal(base_bits_of_f64(value), 0x7FF8000000000000);
     assert_int_equal(base_parse_float("12345", 3, WG_KIND_F64, &value), 3); /* the length is the end */
     assert_true(value == 123);
     assert_int_equal(base_parse_float("1e5", 2, WG_KIND_F64, &value), 1);

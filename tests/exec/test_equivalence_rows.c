@@ -5,6 +5,7 @@
  * zeros, subnormals, and the ends of integer kinds. */
 #include <math.h>
 
+#include "base/bits.h"
 #include "exec/equivalence.h"
 #include "graph/row.h"
 #include "graph/rules.h"
@@ -267,13 +268,7 @@ static void cases_layout(maker *m)
                 RECORD(m, &a, 1, axis, n / 3, (n - n / 3) / 2, 2);
                 break;
             case WG_OP_Reverse: RECORD(m, &a, 1, axis); break;
-            case WG_OP_Pad: {
-                double value = i % 2 ? -2.5 : 0;
-                int64_t bits;
-                memcpy(&bits, &value, sizeof bits);
-                RECORD(m, &a, 1, axis, 2, n + 5, bits);
-                break;
-            }
+            case WG_OP_Pad: RECORD(m, &a, 1, axis, 2, n + 5, (int64_t)base_bits_of_f64(i % 2 ? -2.5 : 0)); break;
             case WG_OP_Concat: {
                 int64_t shape[3] = {f->shape[0], f->shape[1], f->shape[2]};
                 shape[axis] = 4;
@@ -307,9 +302,7 @@ static void cases_fold(maker *m)
 
 static void cases_gather(maker *m)
 {
-    double fill = -1;
-    int64_t bits;
-    memcpy(&bits, &fill, sizeof bits);
+    int64_t bits = (int64_t)base_bits_of_f64(-1);
     wg_value a = operand(m, m->kind, 3, TEST_SHAPE(4, 9, 33), 0), turned = operand(m, m->kind, 2, TEST_SHAPE(65, 9), 2);
     for (int64_t outside = 0; outside < 3; outside++) {
         double margin = outside ? 3 : 0;

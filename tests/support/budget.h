@@ -41,4 +41,21 @@ static inline wg_allocator test_budget_allocator(test_budget *budget)
     return (wg_allocator){test_budget_resize, budget};
 }
 
+/* Calls work(context) in contexts of which one more allocation succeeds each time, until it answers true, at the latest with `most`; nothing of
+ * a context stays. */
+static inline bool test_budget_rises(bool (*work)(wg_context *context), long most)
+{
+    for (long allowed = 0; allowed <= most; allowed++) {
+        test_budget budget = {.left = -1};
+        wg_context_options options = {.size = sizeof options, .allocator = test_budget_allocator(&budget)};
+        wg_context *context = wg_context_new(&options, NULL);
+        budget.left = allowed;
+        bool done = work(context);
+        wg_context_free(context);
+        if (budget.bytes) return false;
+        if (done) return true;
+    }
+    return false;
+}
+
 #endif

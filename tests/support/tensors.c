@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "base/bits.h"
 
 /* ---- draws: splitmix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014) ---- */
 
@@ -179,14 +180,9 @@ void test_assert_near(const wg_tensor *tensor, const wg_tensor *expected, double
 /* Floats in order as integers: both zeros are 0. */
 static int64_t place(wg_kind kind, double value)
 {
-    int64_t bits = 0;
-    if (kind == WG_KIND_F64) {
-        memcpy(&bits, &value, sizeof value);
-        return bits < 0 ? INT64_MIN - bits : bits;
-    }
-    float narrow = (float)value;
-    int32_t word;
-    memcpy(&word, &narrow, sizeof word);
+    int64_t bits = (int64_t)base_bits_of_f64(value);
+    if (kind == WG_KIND_F64) return bits < 0 ? INT64_MIN - bits : bits;
+    int32_t word = (int32_t)base_bits_of_f32((float)value);
     return word < 0 ? (int64_t)INT32_MIN - word : word;
 }
 
