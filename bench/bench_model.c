@@ -2,7 +2,8 @@
  *
  * Entries of the programs in bench/models, timed and served.
  *
- *   bench_model --serve MODELS DATA       answers lines of stdin (served.h); a row is MODEL ENTRY, of the file MODELS/MODEL.wg
+ *   bench_model --serve MODELS DATA       answers lines of stdin (served.h); a row is MODEL ENTRY [BYTES], of the file MODELS/MODEL.wg, planned
+ *                                         to keep its values within so many bytes where they are named
  *   bench_model --time MODELS DATA ROW... seconds of the fastest run of rows, each measured a second
  *   bench_model --print MODELS ROW        the row's program as canonical text, for bench_step and `wengert plan`
  *
@@ -243,7 +244,8 @@ static void sample(row *r)
 static bool open_row(row *r, const char *models, const char *data, const char *name)
 {
     wg_error error = {0};
-    if (sscanf(name, "%63s %63s", r->model, r->entry_name) != 2) return false;
+    long long budget = 0;
+    if (sscanf(name, "%63s %63s %lld", r->model, r->entry_name, &budget) < 2) return false;
     double start = now();
     r->network = network_of(models, r->model, r->entry_name);
     wg_entry *entry = r->network ? wg_network_entry(r->network, r->entry_name, NULL) : NULL;
@@ -252,7 +254,7 @@ static bool open_row(row *r, const char *models, const char *data, const char *n
         return false;
     }
     r->result = wg_entry_result(entry, 0);
-    r->plan = wg_plan_new(entry, NULL, 0, &error);
+    r->plan = wg_plan_new_with(entry, &(wg_plan_options){.size = sizeof(wg_plan_options), .memory_budget = budget}, &error);
     r->session = r->plan ? wg_session_new(r->plan, NULL, &error) : NULL;
     figure_must(r->session != NULL, &error);
     wg_entry_free(&entry);

@@ -165,6 +165,25 @@ def times(bench, table):
             program.end()
 
 
+def print_kept(bench, table, row, title, threads, least):
+    """Ours with values kept to so many bytes: its memory beside the least peer's, and its turn beside that without a bound."""
+    programs = [bench.program("wengert", table.module, threads, tuned=False) for _ in range(2)]
+    checks = []
+    for program, name in zip(programs, (row.name, f"{row.name} {row.kept}")):
+        program.ask(f"row {name}")
+        checks.append(program.numbers("check"))
+    if checks[0] != checks[1]:
+        sys.exit(f"bench: {row.name}: other bits within {row.kept} bytes")
+    kept = programs[1].numbers("costs")[2]
+    with locked():
+        turns = [[program.numbers("time 1")[0] for program in programs] for _ in range(bench.rounds)]
+    for program in programs:
+        program.end()
+    blank = ["-"] * len(table.peers)
+    print_row(f"{title}: memory, values kept to {row.kept >> 20} MiB", f"{kept / 2**20:.0f} MiB", *blank, f"{least / kept:.2f}", ">= 1.67", verdict(least / kept, 1 / 0.6))
+    print_row(f"{title}: that turn by the turn above", f"{statistics.median(within / free for free, within in turns):.2f}", *blank, "-", "", "")
+
+
 def costs(bench, table):
     """Greatest memory of a training step above that of the loaded library, and the time to the first step; a process a row, the usual allocator."""
     peers = table.peers
@@ -186,6 +205,8 @@ def costs(bench, table):
             print_row(f"{title}: until the first turn", *(text(each[0]) for each in found.values()), "-", "<= 20 ms",
                       verdict(0.02 / found["wengert"][0], 1))
             print_row(f"{title}: the first turn", *(text(each[1]) for each in found.values()), "-", "", "")
+            if row.kept:
+                print_kept(bench, table, row, title, threads, least)
 
 
 def ratios(bench, table):

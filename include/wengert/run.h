@@ -91,8 +91,8 @@ typedef struct wg_plan_figures {
     int64_t bound_bytes;                  /* no order could do with less: the largest single stage */
     uint32_t host;                        /* nodes of host rows: where there are any, the bits hold on one machine */
     uint32_t recomputed;                  /* stages that run again to keep to a memory budget */
-    int64_t recomputed_bytes;             /* of the arena that they save */
-    double recomputed_share;              /* their cost, as a share of that of all others */
+    int64_t recomputed_bytes;             /* of the arena that they save, and values that a stage computes again of what it reads */
+    double recomputed_share;              /* the cost of that, as a share of the cost without the budget */
 } wg_plan_figures;
 WG_API void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures);
 

@@ -67,3 +67,10 @@ double plan_stage_cost(const wg_plan *plan, const plan_layout *layout, const pla
     }
     return cost;
 }
+
+double plan_cost(const wg_plan *plan)
+{
+    double cost = 0;
+    for (uint32_t s = 0; s < plan->stage_count; s++) cost += plan_stage_cost(plan, &plan->layout, &plan->stages[s]);
+    return cost;
+}

@@ -12,7 +12,8 @@
 #include "plan/passes.h"
 
 #define MOST_ROWS 8     /* that computing one value again may take */
-#define MOST_COST 6     /* of them, in copies of an item: no elementary function (TRIED: tanh again costs more than its store and its read) */
+#define MOST_COST 6     /* of them, in copies of an item: no elementary function (TRIED: tanh again costs more than its store and its read) .. */
+#define SPARING_COST 40 /* .. but where memory is spared */
 #define MOST_READERS 3  /* units that would compute it */
 #define MOST_MEMBERS 64 /* of a unit that is asked */
 
@@ -193,7 +194,7 @@ static bool add_row(const settling *s, again *a, uint32_t index)
     const plan_form *form = &s->units->forms[a->unit];
     a->cost += (double)graph_rows[node->op].cost;
     bool walked = node->shape == form->space || node->shape == s->units->reshaped[a->unit];
-    bool fits = s->units->role[index] == PLAN_ROLE_MAP && walked && a->row_count < MOST_ROWS && a->cost <= MOST_COST;
+    bool fits = s->units->role[index] == PLAN_ROLE_MAP && walked && a->row_count < MOST_ROWS && a->cost <= (s->plan->without ? SPARING_COST : MOST_COST);
     if (!fits) return false;
     a->rows[a->row_count++] = index;
     a->instructions++;

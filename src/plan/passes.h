@@ -203,6 +203,7 @@ bool plan_donate(const wg_plan *plan, plan_layout *layout, base_arena *memory, w
 
 /* Of a stage, in copies of an item. */
 double plan_stage_cost(const wg_plan *plan, const plan_layout *layout, const plan_stage *stage);
+double plan_cost(const wg_plan *plan); /* of all stages */
 /* Additions and multiplications of products, and one an item of other rows that compute. */
 double plan_stage_operations(const wg_plan *plan, const plan_layout *layout, const plan_stage *stage);
 

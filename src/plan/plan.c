@@ -113,8 +113,9 @@ static bool run_passes(wg_plan *plan, const wg_binding *bindings, uint32_t bindi
     return good;
 }
 
-wg_plan *plan_new_within(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, int64_t budget, plan_scratch_function scratch,
-                         wg_error *error)
+/* Within the budget that `without`, the same plan without one, does not keep; without one where that is NULL. */
+static wg_plan *plan_made(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, int64_t budget, const wg_plan *without,
+                          plan_scratch_function scratch, wg_error *error)
 {
     if (!entry) return base_fail(error, WG_ARGUMENT, "a plan needs an entry"), NULL;
     const wg_allocator *allocator = entry->graph->allocator;
@@ -127,9 +128,22 @@ wg_plan *plan_new_within(const wg_entry *entry, const wg_binding *bindings, uint
     plan->allocator = allocator;
     plan->memory = base_arena_new(allocator);
     plan->scratch = scratch;
+    plan->without = without ? without->layout.arena_bytes : 0;
+    plan->without_cost = without ? plan_cost(without) : 0;
     bool good = copy_entry(plan, &entry->facts) || base_fail_memory(error);
     if (!good || !run_passes(plan, bindings, binding_count, budget, error)) wg_plan_release(&plan);
     return plan;
+}
+
+/* Where the budget is kept as it is, nothing is computed again for it. */
+wg_plan *plan_new_within(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, int64_t budget, plan_scratch_function scratch,
+                         wg_error *error)
+{
+    wg_plan *plan = plan_made(entry, bindings, binding_count, 0, NULL, scratch, error);
+    if (!plan || !budget || plan->layout.arena_bytes <= budget) return plan;
+    wg_plan *within = plan_made(entry, bindings, binding_count, budget, plan, scratch, error);
+    wg_plan_release(&plan);
+    return within;
 }
 
 wg_plan *plan_new(const wg_entry *entry, const wg_binding *bindings, uint32_t binding_count, plan_scratch_function scratch, wg_error *error)

@@ -207,7 +207,8 @@ struct wg_plan {
     uint32_t stage_count;
     plan_licence licence;
     plan_layout layout; /* for the extents the plan was made with */
-    int64_t recomputed_bytes; /* of the arena that stages which run again save */
+    int64_t without;     /* where a budget is kept to: bytes of the arena that computing nothing again for it takes; 0: memory is not spared */
+    double without_cost; /* of the stages of that plan */
     plan_scratch_function scratch;
 };
 

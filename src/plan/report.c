@@ -44,17 +44,11 @@ static uint32_t host_nodes(const wg_plan *plan)
     return count;
 }
 
-/* Stages that run again, and their cost as a share of that of the others. */
-static uint32_t recomputed(const wg_plan *plan, double *share)
+/* Stages that run again. */
+static uint32_t recomputed(const wg_plan *plan)
 {
     uint32_t count = 0;
-    double again = 0, once = 0;
-    for (uint32_t s = 0; s < plan->stage_count; s++) {
-        double cost = plan_stage_cost(plan, &plan->layout, &plan->stages[s]);
-        if (plan->stages[s].again) again += cost, count++;
-        else once += cost;
-    }
-    *share = once > 0 ? again / once : 0;
+    for (uint32_t s = 0; s < plan->stage_count; s++) count += plan->stages[s].again;
     return count;
 }
 
@@ -62,8 +56,6 @@ void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
 {
     if (figures) *figures = (wg_plan_figures){0};
     if (!figures || !plan) return;
-    double share;
-    uint32_t again = recomputed(plan, &share);
     *figures = (wg_plan_figures){.evaluated = plan->count,
                                  .total = plan->prefix,
                                  .readable = plan->entry.keep_count,
@@ -77,9 +69,9 @@ void wg_plan_figures_of(const wg_plan *plan, wg_plan_figures *figures)
                                  .largest_bytes = plan->layout.largest_bytes,
                                  .bound_bytes = plan->layout.bound_bytes,
                                  .host = host_nodes(plan),
-                                 .recomputed = again,
-                                 .recomputed_bytes = plan->recomputed_bytes,
-                                 .recomputed_share = share};
+                                 .recomputed = recomputed(plan),
+                                 .recomputed_bytes = plan->without ? plan->without - plan->layout.arena_bytes : 0,
+                                 .recomputed_share = plan->without_cost > 0 ? plan_cost(plan) / plan->without_cost - 1 : 0};
 }
 
 /* ---- inputs ---- */
@@ -306,7 +298,7 @@ static void put_why_computed_again(const wg_plan *plan, uint32_t own, base_strin
         last = node;
         if (other == WG_NONE) continue;
         const char *name = graph_rows[graph_node(plan->graph, node)->op].name;
-        base_string_printf(text, "computes %u %s, as stage %u does: cheaper than storing it\n", node, name, other);
+        base_string_printf(text, "computes %u %s, as stage %u does: %s than storing it\n", node, name, other, plan->without ? "less memory" : "cheaper");
     }
 }
 
@@ -347,11 +339,11 @@ static void put_host(const wg_plan *plan, base_string *text)
 
 static void put_layout(const wg_plan *plan, base_string *text)
 {
-    double share;
-    uint32_t count = recomputed(plan, &share);
-    if (count)
-        base_string_printf(text, "recomputed: %u stages run again, %lld bytes of the arena saved, %.1f%% cost added\n", count, (long long)plan->recomputed_bytes,
-                           100 * share);
+    wg_plan_figures figures;
+    wg_plan_figures_of(plan, &figures);
+    if (plan->without)
+        base_string_printf(text, "recomputed: %u stages run again, %lld bytes of the arena saved, %.1f%% cost added\n", figures.recomputed,
+                           (long long)figures.recomputed_bytes, 100 * figures.recomputed_share);
     const plan_layout *layout = &plan->layout;
     base_string_printf(text, "layout: arena %lld bytes, largest set %lld, bound %lld, %u buffers\n", (long long)layout->arena_bytes,
                        (long long)layout->largest_bytes, (long long)layout->bound_bytes, layout->buffer_count);

@@ -221,7 +221,7 @@ static void put_text(const explanation *e, base_string *text)
     put_row(e, &total, text);
     put_why(e, text);
     put_patterns(plan, text);
-    if (figures.recomputed)
+    if (figures.recomputed_bytes)
         base_string_printf(text, "recomputed: %u stages run again, %lld bytes of the arena saved, %.1f%% cost added\n", figures.recomputed,
                            (long long)figures.recomputed_bytes, 100 * figures.recomputed_share);
     base_string_printf(text, "arena %lld bytes, bound %lld\n", (long long)figures.arena_bytes, (long long)figures.bound_bytes);
