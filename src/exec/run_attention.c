@@ -384,23 +384,23 @@ static void weigh(lines *l, int64_t count, const attention_row *rows)
     }
 }
 
-static void pack_all(const lines *l, exec_product *product, int64_t width, int64_t to)
+/* The product is the thread's own: others pack by theirs meanwhile. */
+static void pack_all(const lines *l, exec_product product, int64_t width, int64_t to)
 {
-    product->packed_width = width;
-    l->run->kernels->product_pack(product, l->batch, (exec_range){0, product->columns}, (exec_range){0, product->depth}, l->piece + to);
+    product.packed_width = width;
+    l->run->kernels->product_pack(&product, l->batch, (exec_range){0, product.columns}, (exec_range){0, product.depth}, l->piece + to);
 }
 
 /* A batch's keys and values; several batches in turn may read the same ones. */
 static void pack(const attention_work *work, const lines *l)
 {
     const exec_attention *a = l->a;
-    exec_product scores = work->scores, values = work->values;
     int64_t keys_at, values_at;
-    exec_side_offsets(&scores.b_batch, l->batch, 1, &keys_at);
-    exec_side_offsets(&values.b_batch, l->batch, 1, &values_at);
+    exec_side_offsets(&work->scores.b_batch, l->batch, 1, &keys_at);
+    exec_side_offsets(&work->values.b_batch, l->batch, 1, &values_at);
     if (l->known->packed && l->known->keys_at == keys_at && l->known->values_at == values_at) return;
-    pack_all(l, &scores, a->keys_width, a->packed_keys_at);
-    pack_all(l, &values, a->values_width, a->packed_values_at);
+    pack_all(l, work->scores, a->keys_width, a->packed_keys_at);
+    pack_all(l, work->values, a->values_width, a->packed_values_at);
     l->known->packed = true;
     l->known->keys_at = keys_at;
     l->known->values_at = values_at;
@@ -658,7 +658,7 @@ static void slope_batch(gradient_work *work, lines *l, const exec_pause *pause)
     memset(by_v, 0, (size_t)of_v * sizeof *by_v);
     memset(by_k, 0, (size_t)of_k * sizeof *by_k);
     begin_batch(&work->attention, l);
-    if (a->packed) pack_all(l, &work->weights, a->keys_width, a->slopes->packed_at);
+    if (a->packed) pack_all(l, work->weights, a->keys_width, a->slopes->packed_at);
     bool bounded = a->mask.form != ATTENTION_OPEN && is_bounded(work, l->batch);
     for (l->sheet_row = 0; l->sheet_row < a->rows && pause->go_on(pause->user); l->sheet_row += a->sheet_rows) slope_sheet(work, l, bounded);
     exec_canonical(l->run, a->slopes->canonical_v, WG_KIND_F32, by_v, of_v);
