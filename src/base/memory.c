@@ -166,11 +166,6 @@ void base_arena_free(base_arena *arena)
 
 /* ---- pool ---- */
 
-base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes)
-{
-    return (base_pool){.allocator = allocator, .item_bytes = item_bytes};
-}
-
 static size_t chunk_bytes(const base_pool *pool, uint32_t chunk)
 {
     return ((size_t)BASE_POOL_FIRST / 4 << chunk / 4) * pool->item_bytes;
@@ -185,7 +180,7 @@ static uint32_t chunks_used(const base_pool *pool)
 void base_pool_free(base_pool *pool)
 {
     for (uint32_t c = 0; c < pool->kept; c++) base_free(pool->allocator, pool->chunks[c], chunk_bytes(pool, c));
-    *pool = base_pool_new(pool->allocator, pool->item_bytes);
+    pool->count = pool->kept = 0;
 }
 
 void base_pool_clear(base_pool *pool)
@@ -202,8 +197,8 @@ uint32_t base_pool_append(base_pool *pool, uint32_t run)
         base_pool_place place = base_pool_place_of(at);
         if (run <= place.left) {
             unsigned char **chunk = &pool->chunks[place.chunk];
+            while (pool->kept <= place.chunk) pool->chunks[pool->kept++] = NULL;
             if (!*chunk && !(*chunk = base_allocate_zeroed(pool->allocator, chunk_bytes(pool, place.chunk)))) return WG_NONE;
-            if (place.chunk >= pool->kept) pool->kept = place.chunk + 1;
             pool->count = at + run;
             return at;
         }
@@ -216,7 +211,7 @@ uint32_t base_pool_append(base_pool *pool, uint32_t run)
 size_t base_pool_bytes(const base_pool *pool)
 {
     size_t bytes = 0;
-    for (uint32_t c = 0; c < BASE_POOL_CHUNKS; c++)
+    for (uint32_t c = 0; c < pool->kept; c++)
         if (pool->chunks[c]) bytes += chunk_bytes(pool, c);
     return bytes;
 }

@@ -96,12 +96,12 @@ typedef struct base_pool {
     unsigned char *chunks[BASE_POOL_CHUNKS];
 } base_pool;
 
-base_pool base_pool_new(const wg_allocator *allocator, uint32_t item_bytes);
-/* The same of a pool that is all zeros: its table of chunks is not cleared again. */
+/* Its table of chunks is not cleared: nobody looks beyond those that it keeps. */
 static inline void base_pool_start(base_pool *pool, const wg_allocator *allocator, uint32_t item_bytes)
 {
     pool->allocator = allocator;
     pool->item_bytes = item_bytes;
+    pool->count = pool->kept = 0;
 }
 void base_pool_free(base_pool *pool);
 /* Drops all items and keeps their memory. */

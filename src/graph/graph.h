@@ -95,14 +95,15 @@ struct wg_tape {
     wg_kind kind;
     const char *program; /* "" : none */
     uint32_t chips;
-    base_pool nodes, words, payloads, names, extents, sites;
-    base_pool entries; /* graph_entry */
     base_arena arena;  /* strings, entries' lists */
     uint32_t *list_table, list_capacity, list_count; /* open addressing: places of lists */
     uint32_t *name_table, name_capacity, name_count;
     uint32_t *node_table, node_capacity, node_count; /* wg_tape_intern: position + 1 by hash; capacity 0: calls are not interned */
     uint32_t sited;   /* nodes before it have their site */
     bool error_told;  /* the hook was called for `error` */
+    /* What is before these begins as zeros. */
+    base_pool nodes, words, payloads, names, extents, sites;
+    base_pool entries; /* graph_entry */
     wg_error error;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The store of nodes: its pools, interned lists and names, references. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -295,8 +296,9 @@ wg_tape *wg_tape_new_kind(wg_context *given, wg_kind kind)
 {
     const wg_context *context = base_context(given);
     const wg_allocator *allocator = &context->allocator;
-    wg_tape *tape = base_allocate_zeroed(allocator, sizeof *tape);
+    wg_tape *tape = base_allocate(allocator, sizeof *tape);
     if (!tape) return NULL;
+    memset(tape, 0, offsetof(wg_tape, nodes));
     tape->context = context;
     tape->allocator = allocator;
     atomic_init(&tape->references, 1);

@@ -124,7 +124,9 @@ static void arenas(void **state)
 static void pools(void **state)
 {
     (void)state;
-    base_pool pool = base_pool_new(&allocator, sizeof(uint32_t));
+    base_pool pool;
+    memset(&pool, 0x41, sizeof pool);
+    base_pool_start(&pool, &allocator, sizeof(uint32_t));
     uint32_t *first = NULL;
     for (uint32_t i = 0; i < 10000; i++) {
         assert_int_equal(base_pool_append(&pool, 1), i);
