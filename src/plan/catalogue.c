@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * Finding catalogue matches among the scheduled nodes. A match never rewrites the graph: it is a licence to run its nodes as one. */
+#include <pthread.h>
 #include <string.h>
 
 #include "plan/match.h"
@@ -136,14 +137,20 @@ static bool add_match(wg_plan *plan, plan_matcher *m, uint32_t pattern, uint32_t
     return true;
 }
 
+static plan_patterns catalogue;
+static pthread_once_t catalogue_once = PTHREAD_ONCE_INIT;
+
+static void index_catalogue(void) { plan_patterns_index(&catalogue, steps, sizeof steps / sizeof *steps); }
+
 static bool find_matches(wg_plan *plan, plan_matcher *m, uint32_t *capacity)
 {
+    const plan_patterns *all = m->patterns;
     for (uint32_t i = 0; i < plan->count; i++) {
         wg_op op = (wg_op)plan_node(plan, i)->op;
         if (base_kind_is_complex((wg_kind)plan_node(plan, i)->kind)) continue; /* formulas are of numbers that are one float */
-        for (uint32_t p = m->root_begin[op]; p < m->root_begin[op + 1]; p++)
-            if (plan_match_at(m, m->of_root[p], plan->closure[i])) {
-                if (!add_match(plan, m, m->of_root[p], capacity)) return false;
+        for (uint32_t p = all->root_begin[op]; p < all->root_begin[op + 1]; p++)
+            if (plan_match_at(m, all->of_root[p], plan->closure[i])) {
+                if (!add_match(plan, m, all->of_root[p], capacity)) return false;
             } else if (m->failed) return false;
     }
     return true;
@@ -152,9 +159,9 @@ static bool find_matches(wg_plan *plan, plan_matcher *m, uint32_t *capacity)
 bool plan_catalogue_match(wg_plan *plan, plan_work *work, wg_error *error)
 {
     plan_readership readership = {plan->closure, plan->index, work->reader_begin, work->readers, work->kept};
-    plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator, .readership = &readership};
+    plan_matcher m = {.graph = plan->graph, .allocator = plan->allocator, .patterns = &catalogue, .readership = &readership};
     uint32_t capacity = 0;
-    plan_matcher_index(&m, steps, sizeof steps / sizeof *steps);
+    pthread_once(&catalogue_once, index_catalogue);
     bool good = find_matches(plan, &m, &capacity);
     plan_matcher_free(&m);
     /* The list moves into the plan's memory, so that the plan is freed as a whole. */

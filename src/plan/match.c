@@ -5,19 +5,18 @@
 
 #include <string.h>
 
-/* The root index: counts, then places, by the row of the root. */
-void plan_matcher_index(plan_matcher *m, const plan_step *steps, uint32_t step_count)
+/* Counts, then places, by the row of the root. */
+void plan_patterns_index(plan_patterns *p, const plan_step *steps, uint32_t step_count)
 {
-    uint16_t at[WG_OP_COUNT + 1] = {0};
+    uint16_t at[WG_OP_COUNT + 1] = {0}, count = 0;
     const plan_step *end = steps + step_count - 1;
     for (const plan_step *step = steps; step < end; step++)
         if (step->action <= STEP_ALSO) at[step->op + 1]++;
     for (int op = 0; op < WG_OP_COUNT; op++) at[op + 1] = (uint16_t)(at[op + 1] + at[op]);
-    memcpy(m->root_begin, at, sizeof at);
-    m->pattern_count = 0;
+    memcpy(p->root_begin, at, sizeof at);
     for (const plan_step *step = steps; step < end; step++) {
-        if (step->action == STEP_PART) m->first[m->pattern_count++] = step + 1;
-        if (step->action <= STEP_ALSO) m->of_root[at[step->op]++] = (uint16_t)(m->pattern_count - 1);
+        if (step->action == STEP_PART) p->first[count++] = step + 1;
+        if (step->action <= STEP_ALSO) p->of_root[at[step->op]++] = (uint16_t)(count - 1);
     }
 }
 
@@ -283,7 +282,7 @@ bool plan_match_at(plan_matcher *m, uint32_t pattern, uint32_t root)
     m->places[0] = root;
     m->covered_count = m->result_count = 0;
     if (!plan_match_cover(m, root)) return false;
-    for (const plan_step *step = m->first[pattern]; step->action != STEP_PART; step++) {
+    for (const plan_step *step = m->patterns->first[pattern]; step->action != STEP_PART; step++) {
         if (step->action != STEP_OPTION) {
             if (!run_step(m, step)) return false;
             continue;

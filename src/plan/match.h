@@ -61,22 +61,27 @@ typedef struct plan_readership {
     const bool *kept;
 } plan_readership;
 
-typedef struct plan_matcher {
-    const wg_graph *graph;
-    const wg_allocator *allocator;
-    const plan_readership *readership; /* NULL: no table of this matcher asks */
-    uint32_t pattern_count;
+/* The patterns of a table by the rows of their roots: made once, and read by every matcher. */
+typedef struct plan_patterns {
     const plan_step *first[PLAN_PATTERNS_MOST];
     uint16_t root_begin[WG_OP_COUNT + 1]; /* into of_root: the patterns of a row, in table order */
     uint16_t of_root[PLAN_ROOTS_MOST];
+} plan_patterns;
+
+/* Indexes a table of steps, which ends with a STEP_PART of no pattern. */
+void plan_patterns_index(plan_patterns *patterns, const plan_step *steps, uint32_t step_count);
+
+typedef struct plan_matcher {
+    const wg_graph *graph;
+    const wg_allocator *allocator;
+    const plan_patterns *patterns;
+    const plan_readership *readership; /* NULL: no table of this matcher asks */
     uint32_t places[PLAN_PLACES];
     uint32_t *covered, covered_count, covered_capacity;
     uint32_t results[2], result_count;
     bool failed; /* out of memory */
 } plan_matcher;
 
-/* Indexes a table of steps, which ends with a STEP_PART of no pattern. */
-void plan_matcher_index(plan_matcher *matcher, const plan_step *steps, uint32_t step_count);
 void plan_matcher_free(plan_matcher *matcher);
 /* Whether a pattern matches at a root: sets places, covered (found from the root down) and results. False and `failed` without memory. */
 bool plan_match_at(plan_matcher *matcher, uint32_t pattern, uint32_t root);

@@ -5,6 +5,7 @@
  * follow one another until none finds anything, a fixed number of times at most; the last result is then copied. Each round is linear. */
 #include "plan/rewrites.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -151,11 +152,12 @@ static bool same_type(const rewriter *r, uint32_t a, uint32_t b)
 static uint32_t rewritten(rewriter *r, uint32_t position)
 {
     plan_matcher *m = &r->matcher;
+    const plan_patterns *all = m->patterns;
     wg_op op = rewriter_op(r, position);
     bool moves = graph_rows[op].order == GRAPH_ORDER_LAYOUT;
     if (!moves && base_kind_is_complex((wg_kind)rewriter_node(r, position)->kind)) return position; /* its laws are those of one float */
-    for (uint32_t p = m->root_begin[op]; p < m->root_begin[op + 1]; p++) {
-        uint32_t pattern = m->of_root[p], row = makers[pattern].row, at[REWRITER_PLACES];
+    for (uint32_t p = all->root_begin[op]; p < all->root_begin[op + 1]; p++) {
+        uint32_t pattern = all->of_root[p], row = makers[pattern].row, at[REWRITER_PLACES];
         if (rows[row].bits && !r->bits) continue;
         if (!plan_match_at(m, pattern, position)) continue;
         memcpy(at, m->places, sizeof at);
@@ -369,7 +371,7 @@ static bool build(rewriter *r, const source *from, uint32_t *kept)
 /* NULL without memory, or without a tape. */
 static rewriter *rewriter_new(const rewriter *settings, wg_tape *tape, bool rules)
 {
-    rewriter *r = tape ? base_allocate_zeroed(settings->allocator, sizeof *r) : NULL;
+    rewriter *r = tape ? base_allocate(settings->allocator, sizeof *r) : NULL;
     if (!r) return NULL;
     *r = *settings;
     r->tape = tape;
@@ -443,6 +445,11 @@ static bool run_rounds(const rewriter *settings, source from, wg_tape *to, uint3
     return good;
 }
 
+static plan_patterns rules;
+static pthread_once_t rules_once = PTHREAD_ONCE_INIT;
+
+static void index_rules(void) { plan_patterns_index(&rules, steps, sizeof steps / sizeof *steps); }
+
 static bool rewrite_into(const wg_graph *graph, uint32_t prefix, const uint32_t *keep, uint32_t keep_count, bool bits,
                          void (*log)(void *user, const wg_rewrite *event), void *user, wg_tape *to, wg_value *where, bool *unchanged)
 {
@@ -451,7 +458,8 @@ static bool rewrite_into(const wg_graph *graph, uint32_t prefix, const uint32_t 
         return graph_fail(to, WG_TAPE, "a rewritten graph needs a new tape of its kind"), false;
     rewriter settings = {.tape = (wg_tape *)graph, .allocator = to->allocator, .bits = bits, .log = log, .user = user};
     settings.matcher.allocator = to->allocator;
-    plan_matcher_index(&settings.matcher, steps, sizeof steps / sizeof *steps);
+    settings.matcher.patterns = &rules;
+    pthread_once(&rules_once, index_rules);
     uint32_t *kept = base_allocate(to->allocator, ((size_t)keep_count + 1) * sizeof *kept);
     if (!kept) return graph_fail(to, WG_MEMORY, "out of memory"), false;
     source from = {.graph = graph, .prefix = prefix, .keep = keep, .keep_count = keep_count};
