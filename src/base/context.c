@@ -59,8 +59,9 @@ static void *resize_by_malloc(void *user, void *block, size_t old_bytes, size_t 
 /* Large blocks are written anyway: they ask for huge pages, which are not filled bit by bit. */
 void *base_allocate_zeroed(const wg_allocator *allocator, size_t bytes)
 {
-    if (allocator->resize == resize_by_malloc && bytes < BASE_LARGE_BLOCK)
-        return base_headroom_take(bytes, (uint64_t)(uintptr_t)allocator->user) ? calloc(1, bytes ? bytes : 1) : NULL;
+    /* calloc looks for small blocks where malloc need not: glibc keeps what was freed last at hand for the latter alone. */
+    if (allocator->resize == resize_by_malloc && bytes > 1024 && bytes < BASE_LARGE_BLOCK)
+        return base_headroom_take(bytes, (uint64_t)(uintptr_t)allocator->user) ? calloc(1, bytes) : NULL;
     void *block = base_allocate(allocator, bytes);
     if (block) memset(block, 0, bytes);
     return block;

@@ -185,7 +185,6 @@ static lazy_template *template_of(wg_jit *jit, lazy_level *level, wg_array *cons
     for (uint32_t i = 0; i < jit->function.outputs && good; i++) good = (t->outputs[i] = lazy_level_position(level, outputs[i])) != WG_NONE;
     for (uint32_t i = 0; i < jit->function.outputs && good; i++) t->tags[i] = outputs[i]->tag;
     t->key_count = jit->key_count;
-    t->hash = base_hash(jit->key, jit->key_count * sizeof *jit->key, 0);
     t->place_count = wg_tape_count(level->tape);
     t->key = base_allocate(allocator, t->key_count * sizeof *t->key);
     t->calls = base_allocate(allocator, (t->place_count + 1) * sizeof *t->calls);
@@ -299,9 +298,8 @@ static bool call_traced(wg_jit *jit, wg_array *const *inputs, wg_array **outputs
 
 static lazy_template *find(const wg_jit *jit)
 {
-    uint64_t hash = base_hash(jit->key, jit->key_count * sizeof *jit->key, 0);
-    for (lazy_template *t = jit->templates; t; t = t->next)
-        if (t->hash == hash && t->key_count == jit->key_count && !memcmp(t->key, jit->key, jit->key_count * sizeof *jit->key)) return t;
+    for (lazy_template *t = jit->templates; t; t = t->next) /* few, and told apart by their first words */
+        if (t->key_count == jit->key_count && !memcmp(t->key, jit->key, jit->key_count * sizeof *jit->key)) return t;
     return NULL;
 }
 

@@ -18,7 +18,6 @@ typedef struct lazy_template_call {
 typedef struct lazy_template {
     struct lazy_template *next;
     uint32_t references;    /* the function's, and one of each replay that waits */
-    uint64_t hash;
     uint64_t *key;
     uint32_t key_count, input_count, output_count;
     lazy_level *level;      /* a reference: the tape, keys and effects, and arrays where they are captured */
