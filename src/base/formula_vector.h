@@ -294,6 +294,15 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(lookup_f32)(const float *table, VECTOR(
 #endif
 }
 
+#if FORMULA_WIDTH == 32 && defined(__AVX2__)
+VECTOR_FUNCTION VECTOR(float_f32) VECTOR(lookup_8_f32)(const float *table, VECTOR(unsigned_f32) index)
+{
+    __m256 numbers = _mm256_loadu_ps(table);
+    __asm__("" : "+x"(numbers));
+    return (VECTOR(float_f32))_mm256_permutevar8x32_ps(numbers, (__m256i)index);
+}
+#endif
+
 #if VECTOR_BIT_MASKS
 VECTOR_FUNCTION VECTOR(float_f64) VECTOR(scale_f64)(VECTOR(float_f64) a, VECTOR(float_f64) b)
 {
@@ -414,6 +423,7 @@ VECTOR_FUNCTION VECTOR(float_f32) VECTOR(whole_f32)(VECTOR(half_f32) low, VECTOR
 #define ISHR(a, count) ((a) >> (count))
 #define LOOKUP(table, index) NAME(lookup)(base_table_##table, index)
 #if FORMULA_WIDTH == 32 && defined(__AVX2__)
+#define LOOKUP_8(table, index) NAME(lookup_8)(base_table_##table, index)
 #define SHORTER(mask, near, anywhere, x) (__builtin_expect(VECTOR_ALL(mask), 1) ? CALL(near, x) : CALL(anywhere, x))
 #define VECTOR_ALL(mask) (_mm256_movemask_ps((__m256)(mask)) == 0xff)
 #else
