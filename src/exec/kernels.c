@@ -26,6 +26,7 @@ static const exec_kernels kernels_base = {
 static const exec_kernels kernels_v3 = {
     .name = "v3",
     .shared_rows = 84, /* of 512 KB, mostly */
+    .short_lines = 1024,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v3,
 #include "exec/kernels.def"
 };

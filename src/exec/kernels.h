@@ -112,6 +112,7 @@ typedef struct exec_product {
     int64_t more_count;
     const exec_pause *pause; /* NULL: not asked; told to stop, the rest of the result is left as it is */
     bool adds;   /* the product is added to what the result holds, block by block: of f32 or f64, result_column 1, no finish, nothing that turns */
+    bool beside; /* batches are the depth blocks of one row, columns all of them, and may be made together */
     bool turned; /* rows and columns were exchanged: finish is told of them as they were */
 } exec_product;
 
@@ -510,6 +511,7 @@ void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equa
 typedef struct exec_kernels {
     const char *name;
     int64_t shared_rows; /* of a task that uses shared columns of b: its sums and as many rows of a stay in the second cache */
+    int64_t short_lines; /* a row by lines of b of no more columns reads depth blocks side by side */
     bool relay_alone;    /* whether a relay of one step, which sees to NaNs or divides by one number, is faster than the step */
 #define KERNEL(answer, name, parameters) answer(*name) parameters;
 #include "exec/kernels.def"

@@ -25,6 +25,7 @@
 #define ROWS_A_THREAD 16       /* of fewer the tiles are slower, more than is won */
 #define SERIES_STAGES 32       /* how far apart stages stand that read one b, as the steps of a recurrence do */
 #define PAUSE_COST 1e5         /* a task of less is not asked whether to go on */
+#define BLOCKS_BESIDE 8        /* depth blocks of one row that are made at once */
 #define ROW_LEAST 64           /* items of a result's row from which a program follows rectangles */
 #define ROWS_ITEMS 2048        /* of short rows side by side */
 
@@ -43,6 +44,8 @@ typedef struct product {
     int64_t tile_rows, tile_columns, tiles_down, tiles_across; /* of one batch, or of one chunk of shared columns */
     int64_t chunk; /* columns of b packed before the tiles of all rows use them; 0: each tile packs its own */
     double tile_cost;
+    int64_t groups; /* of depth blocks of one row, which threads make side by side where b is not packed; 0: none */
+    int64_t sums_at; /* those of each block, in scratch */
     int64_t key[8]; /* how b lies, where it is a parameter that can be packed for many runs; key[0] 0: it is none */
     int64_t packed_at, workspace_at, workspace_bytes;
     plan_lasting *series; /* where b stands packed for several stages; NULL: for none */
@@ -169,6 +172,59 @@ static void run_shared(product_work *work, bool packed)
         }
 }
 
+/* ---- one row by short lines: depth blocks side by side, then their sums in order ---- */
+
+static int64_t depth_blocks(const exec_product *call) { return exec_pieces(call->depth, EXEC_DEPTH_BLOCK); }
+
+/* Whether that is faster: where b is one run, and more than the second cache keeps. */
+static bool is_deep(const exec_product *call, int64_t short_lines)
+{
+    int64_t bytes = exec_product_sum_bytes(call);
+    bool floats = base_kind_is_float(call->result_kind) && base_kinds[call->a_kind].bytes == bytes && base_kinds[call->b_kind].bytes == bytes;
+    bool plain = call->a_depth.rank == 1 && call->b_depth.rank == 1 && call->b_columns.rank == 1 && call->b_columns.stride[0] == 1;
+    return floats && plain && call->rows == 1 && call->batches == 1 && !call->turned && !call->more_count && base_kinds[call->result_kind].bytes == bytes &&
+           call->b_depth.stride[0] == call->columns && call->columns <= short_lines && call->depth >= 2 * EXEC_DEPTH_BLOCK &&
+           call->depth * call->columns > EXEC_ALONG_ITEMS;
+}
+
+static void deep_part(void *context, exec_range range, uint32_t thread)
+{
+    const product_work *work = context;
+    const product *p = work->facts;
+    exec_product call = work->call;
+    int64_t blocks = call.batches, whole = p->call.depth / EXEC_DEPTH_BLOCK, end = blocks * range.end / p->groups;
+    exec_range one = {0, 1}, own = {blocks * range.first / p->groups, exec_smaller(end, whole)};
+    void *workspace = work->run->scratch + p->workspace_at + thread * p->workspace_bytes;
+    work->run->kernels->product(&call, own, one, work->columns, workspace);
+    call.depth = p->call.depth % EXEC_DEPTH_BLOCK;
+    if (end > whole) work->run->kernels->product(&call, (exec_range){whole, end}, one, work->columns, workspace);
+}
+
+static void run_deep(const product_work *work)
+{
+    const product *p = work->facts;
+    const exec_run *run = work->run;
+    product_work parts = *work;
+    exec_product *call = &parts.call;
+    int64_t blocks = depth_blocks(call), columns = call->columns, bytes = columns * base_kinds[call->result_kind].bytes;
+    char *sums = run->scratch + p->sums_at, *to = call->result ? call->result : sums;
+    call->batches = blocks;
+    call->depth = EXEC_DEPTH_BLOCK;
+    call->a_batch = exec_side_plain(blocks, EXEC_DEPTH_BLOCK * call->a_depth.stride[0]);
+    call->b_batch = exec_side_plain(blocks, EXEC_DEPTH_BLOCK * columns);
+    call->result_batch = exec_side_plain(blocks, columns);
+    call->result = sums;
+    call->finish = NULL;
+    call->beside = true;
+    exec_run_split(work->run, p->groups, 1, p->tile_cost * (double)(p->tiles_down * p->tiles_across) / (double)p->groups, deep_part, &parts);
+    if (atomic_load_explicit(run->stop, memory_order_relaxed)) return;
+    exec_block_function add = run->kernels->block(EXEC_BLOCK_ADD, call->result_kind);
+    for (int64_t b = 1; b < blocks; b++) add(to, (const void *const[]){b == 1 ? sums : to, sums + b * bytes}, 0, columns);
+    finishing finish = {work, 0};
+    if (work->call.finish) finish_rectangle(&finish, 0, (exec_range){0, 1}, (exec_range){0, columns}, to, columns);
+    if (p->canonical) canonical_tile(work, 0, (exec_range){0, 1}, (exec_range){0, columns});
+}
+
 static product_work work_of(exec_run *run, const exec_stage *stage)
 {
     const product *p = stage->prepared;
@@ -228,7 +284,8 @@ static void run_product(exec_run *run, const exec_stage *stage)
     work.call.result = p->result.rank ? exec_items(run, &p->result) : NULL;
     if (p->more) work.call.factors = point_factors(run, p);
     bool packed = find_packed(&work);
-    if (p->chunk) run_shared(&work, packed);
+    if (p->groups && !packed) run_deep(&work);
+    else if (p->chunk) run_shared(&work, packed);
     else exec_run_split(run, p->call.batches * p->tiles_down * p->tiles_across, 1, p->tile_cost, product_part, &work);
     if (p->follows) p->after.run(run, &p->after);
 }
@@ -413,9 +470,15 @@ static void prepare_tiles(exec_build *build, product *p, exec_stage *stage)
     join_series(build, p);
     choose_tiles(p, build);
     int64_t bytes = (int64_t)exec_product_bytes(&p->call, p->tile_rows, p->tile_columns), batches = p->chunk ? 1 : p->call.batches;
+    int64_t pieces = batches * p->tiles_down * p->tiles_across;
+    if (is_deep(&p->call, build->kernels->short_lines)) {
+        int64_t blocks = depth_blocks(&p->call);
+        p->groups = exec_smaller(exec_up_to(exec_pieces(blocks, BLOCKS_BESIDE), build->threads), blocks);
+        p->sums_at = exec_scratch_take(build, blocks * p->call.columns * exec_product_sum_bytes(&p->call));
+        if (p->groups > pieces) pieces = p->groups;
+    }
     p->workspace_bytes = base_align_up(bytes);
-    p->workspace_at = exec_scratch_take(build, p->workspace_bytes *
-                                                   exec_scratch_pieces(build, batches * p->tiles_down * p->tiles_across, 1));
+    p->workspace_at = exec_scratch_take(build, p->workspace_bytes * exec_scratch_pieces(build, pieces, 1));
     p->packed_at = exec_scratch_take(build, p->chunk * p->call.depth * exec_product_sum_bytes(&p->call));
     stage->run = run_product;
     stage->prepared = p;

@@ -343,6 +343,25 @@ static void test_steps_of_recurrences(void **state)
     assert_true(series > before + 8);
 }
 
+/* ---- one row by many short lines ---- */
+
+static void test_rows_by_short_lines(void **state)
+{
+    (void)state;
+    static const int64_t extents[][2] = {{1536, 384}, {1100, 250}, {512, 520}, {700, 400}, {300, 1000}, {4000, 70}, {2400, 129}, {2304, 128}};
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        maker m = maker_of(seed, seed % 3 ? WG_KIND_F32 : WG_KIND_F64);
+        const int64_t *extent = extents[seed % 8], depth = extent[0];
+        m.rank = 2;
+        memcpy(m.shape, (int64_t[]){1, extent[1]}, 2 * sizeof *m.shape);
+        wg_value left = fresh(&m, 2, (int64_t[]){1, depth}), p = add(&m, wg_matmul(left, fresh(&m, 2, (int64_t[]){depth, extent[1]})));
+        if (seed % 4) row(&m);
+        if (!(seed % 3)) root(&m, p);
+        root(&m, m.items[m.item_count - 1]);
+        hold(&m, seed, WG_POSTURE_FORWARD, PLAN_STAGE_PRODUCT);
+    }
+}
+
 /* ---- lengths that change ---- */
 
 /* x [n, 6], w [6, 70]: tanh(x w + b), x' of it, and both halves of a padded back. */
@@ -396,6 +415,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_over_products), cmocka_unit_test(test_rows_through_reshapes),
                                        cmocka_unit_test(test_sums_of_products),
                                        cmocka_unit_test(test_sums_of_pieces), cmocka_unit_test(test_lines_of_wider_arrays), cmocka_unit_test(test_steps_of_recurrences),
-                                       cmocka_unit_test(test_named_lengths)};
+                                       cmocka_unit_test(test_rows_by_short_lines), cmocka_unit_test(test_named_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
