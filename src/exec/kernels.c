@@ -16,6 +16,7 @@ static const exec_kernels kernels_base = {
     .name = "base",
 #endif
     .shared_rows = 168,
+    .row_columns = EXEC_PACK_COLUMNS,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_base,
 #include "exec/kernels.def"
 };
@@ -26,6 +27,7 @@ static const exec_kernels kernels_base = {
 static const exec_kernels kernels_v3 = {
     .name = "v3",
     .shared_rows = 84, /* of 512 KB, mostly */
+    .row_columns = EXEC_ROW_COLUMNS,
     .short_lines = 1024,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v3,
 #include "exec/kernels.def"
@@ -35,6 +37,7 @@ static const exec_kernels kernels_v3 = {
 static const exec_kernels kernels_v4 = {
     .name = "v4",
     .shared_rows = 168,
+    .row_columns = EXEC_PACK_COLUMNS,
     .relay_alone = true,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v4,
 #include "exec/kernels.def"
@@ -163,7 +166,8 @@ exec_product_room exec_product_room_of(int64_t rows, int64_t columns, int64_t de
     if (room.sheet_row % 1024 == 0) room.sheet_row += EXEC_TILE_COLUMNS; /* a tile's rows 4 KiB apart share a set of the first cache */
     room.columns_at = base_align_up((packed_rows + EXEC_TILE_ROWS) * block);
     room.sheet_at = room.columns_at + base_align_up(EXEC_TILE_COLUMNS * block);
-    room.end = room.sheet_at + packed_rows * room.sheet_row;
+    int64_t sums = packed_rows * room.sheet_row, row = exec_up_to(exec_smaller(columns, EXEC_ROW_COLUMNS), EXEC_TILE_COLUMNS);
+    room.end = room.sheet_at + (sums > row ? sums : row);
     return room;
 }
 

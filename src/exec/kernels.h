@@ -157,6 +157,7 @@ static inline int64_t exec_lines_apart(int64_t groups, int64_t line)
 #define EXEC_TILE_COLUMNS 32    /* a multiple of every level's tile columns */
 #define EXEC_PACK_ROWS 448      /* rows of a packed at once, 448 KB of f32: half of the second cache */
 #define EXEC_PACK_COLUMNS 1024  /* columns that those are used for */
+#define EXEC_ROW_COLUMNS 4096   /* that one row is made of at once, at levels that read runs */
 #define EXEC_SUM_COLUMNS 256    /* of a sum of products: sums that stay in the second cache while every product adds to them */
 #define EXEC_SUM_ITEMS 262144   /* of which so many nearly do. TRIED 65536 and 131072: an LSTM's sums take 1.10 and 1.03 of the time on a Zen 3 */
 
@@ -511,6 +512,7 @@ void exec_bins(wg_kind kind, int64_t length, const void *workspace, bool or_equa
 typedef struct exec_kernels {
     const char *name;
     int64_t shared_rows; /* of a task that uses shared columns of b: its sums and as many rows of a stay in the second cache */
+    int64_t row_columns; /* that one row is made of at once */
     int64_t short_lines; /* a row by lines of b of no more columns reads depth blocks side by side */
     bool relay_alone;    /* whether a relay of one step, which sees to NaNs or divides by one number, is faster than the step */
 #define KERNEL(answer, name, parameters) answer(*name) parameters;

@@ -95,6 +95,12 @@ static void finish_rectangle(void *user, int64_t batch, exec_range rows, exec_ra
 {
     const finishing *own = user;
     const product *p = own->work->facts;
+    if (columns.end - columns.first > EXEC_PACK_COLUMNS) { /* one row */
+        exec_range first = {columns.first, columns.first + EXEC_PACK_COLUMNS}, others = {first.end, columns.end};
+        finish_rectangle(user, batch, rows, first, items, row_step);
+        finish_rectangle(user, batch, rows, others, (char *)items + EXEC_PACK_COLUMNS * base_kinds[p->call.result_kind].bytes, row_step);
+        return;
+    }
     char *piece = own->work->run->scratch + p->pieces_at + own->thread * p->piece_bytes;
     exec_map_work map = {.run = own->work->run, .list = p->list, .at = (char **)(piece + p->pointers_at)};
     int64_t width = columns.end - columns.first, all = p->call.columns, lines = width == all && row_step == all ? p->lines : 1;
@@ -359,7 +365,7 @@ static void choose_tiles(product *p, const exec_build *build)
         down = exec_pieces(rows, build->kernels->shared_rows);
         if (down % threads != 0 && down < 4 * threads) down += threads - down % threads;
     }
-    across = exec_pieces(columns, EXEC_PACK_COLUMNS);
+    across = exec_pieces(columns, rows == 1 ? build->kernels->row_columns : EXEC_PACK_COLUMNS);
     if (!shared && !one_a_batch && threads > 1 && products > 2 * task) {
         int64_t wanted = exec_pieces(threads, call->batches > 0 ? call->batches : 1);
         double most = products / task;
