@@ -167,8 +167,8 @@ static void test_right_folds(void **state)
 static void test_chunks_apart(void **state)
 {
     (void)state;
-    enum { COUNT = 4096 * 6 + 77 };
-    static float items[COUNT], partial[7];
+    enum { COUNT = 4096 * 18 + 77 };
+    static float items[COUNT], partial[19];
     static double line[COUNT];
     fill_random(WG_KIND_F32, items, COUNT, false);
     for (int64_t i = 0; i < COUNT; i++) line[i] = items[i];
@@ -177,10 +177,10 @@ static void test_chunks_apart(void **state)
             .extent = COUNT, .inner = 1,
                         .outer_stride = COUNT, .extent_stride = 1, .items = items};
     FOR_EACH_LEVEL(kernels) {
-        kernels->reduce_chunks(&r, (exec_range){4, 7}, partial);
-        kernels->reduce_chunks(&r, (exec_range){0, 4}, partial);
+        kernels->reduce_chunks(&r, (exec_range){13, 19}, partial);
+        kernels->reduce_chunks(&r, (exec_range){0, 13}, partial);
         exec_tree tree = exec_tree_start(EXEC_FOLD_SUM, WG_KIND_F32);
-        for (int i = 0; i < 7; i++) exec_tree_push(&tree, &partial[i]);
+        for (int i = 0; i < 19; i++) exec_tree_push(&tree, &partial[i]);
         exec_tree_finish(&tree, &got);
         EXPECT_SAME(WG_KIND_F32, &got, &expected, 1, kernels->name);
     }
