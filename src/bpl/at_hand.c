@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * The rules of two numbers at hand: atoms of f64 whose items are there, as loops and recursions of numbers have them. What the rule of arrays (rule_*.c)
- * makes of such two is made here of the doubles, with the bits of the oracle's rows, whose functions of base/ these are; each stands for the rule of its
+ * The rules of two numbers at hand: atoms of f64, of f32 or of ordinary integers whose items are there, as loops and recursions of numbers have them. What the rule of arrays (rule_*.c)
+ * makes of such two is made here of the items, with the bits of the oracle's rows, whose functions of base/ these are; each stands for the rule of its
  * name, where the thread computes as the oracle does (base/floats.h). */
 #include "base/scalar.h"
 #include "bpl/kinds.h"
@@ -72,3 +72,68 @@ bpl_value *bpl_at_hand_less(bpl_session *session, double a, double b, bool weak)
 bpl_value *bpl_at_hand_less_equal(bpl_session *session, double a, double b, bool weak) { return (void)weak, ordered(session, a, b, true); }
 bpl_value *bpl_at_hand_greater(bpl_session *session, double a, double b, bool weak) { return (void)weak, ordered(session, b, a, false); }
 bpl_value *bpl_at_hand_greater_equal(bpl_session *session, double a, double b, bool weak) { return (void)weak, ordered(session, b, a, true); }
+
+/* ---- f32, which has no tolerance ------------------------------------------------------------------------------------------------------ */
+
+#define OF_SINGLES(name, result) \
+    bpl_value *bpl_at_hand_##name##_singles(bpl_session *session, float a, float b, bool weak) { return bpl_atom_single(session, result, weak); }
+#define TRUTH_OF_SINGLES(name, result) \
+    bpl_value *bpl_at_hand_##name##_singles(bpl_session *session, float a, float b, bool weak) { return (void)weak, bpl_atom_truth(session, result); }
+
+static float residue_of_single(float modulus, float z)
+{
+    if (bpl_is_power_of_two((double)modulus)) {
+        float quotient = z / modulus, part = quotient - base_floor_f32(quotient);
+        return part != 0 ? part * modulus : z == z ? 0 : z;
+    }
+    if (modulus == 0) return z;
+    return __builtin_isinf(modulus) ? __builtin_nanf("") : base_residue_f32(z, modulus);
+}
+
+OF_SINGLES(add, a + b)
+OF_SINGLES(subtract, a - b)
+OF_SINGLES(multiply, a * b)
+OF_SINGLES(divide, a / b)
+OF_SINGLES(minimum, base_minimum_f32(a, b))
+OF_SINGLES(maximum, base_maximum_f32(a, b))
+OF_SINGLES(residue, residue_of_single(a, b))
+TRUTH_OF_SINGLES(equal, a == b)
+TRUTH_OF_SINGLES(unequal, a != b)
+TRUTH_OF_SINGLES(less, a < b)
+TRUTH_OF_SINGLES(less_equal, a <= b)
+TRUTH_OF_SINGLES(greater, a > b)
+TRUTH_OF_SINGLES(greater_equal, a >= b)
+
+/* ---- ordinary integers, which wrap ---------------------------------------------------------------------------------------------------- */
+
+#define OF_INTEGERS(name, result) \
+    bpl_value *bpl_at_hand_##name##_integers(bpl_session *session, int64_t a, int64_t b, bool weak) { return bpl_atom_integer(session, result, weak); }
+#define TRUTH_OF_INTEGERS(name, result) \
+    bpl_value *bpl_at_hand_##name##_integers(bpl_session *session, int64_t a, int64_t b, bool weak) { return (void)weak, bpl_atom_truth(session, result); }
+
+static int64_t residue_of_integer(int64_t modulus, int64_t z)
+{
+    if (modulus == 0 || modulus == -1) return modulus ? 0 : z;
+    int64_t rest = z % modulus;
+    return rest && (rest < 0) != (modulus < 0) ? rest + modulus : rest;
+}
+
+OF_INTEGERS(add, (int64_t)((uint64_t)a + (uint64_t)b))
+OF_INTEGERS(subtract, (int64_t)((uint64_t)a - (uint64_t)b))
+OF_INTEGERS(multiply, (int64_t)((uint64_t)a * (uint64_t)b))
+OF_INTEGERS(minimum, a < b ? a : b)
+OF_INTEGERS(maximum, a > b ? a : b)
+OF_INTEGERS(residue, residue_of_integer(a, b))
+TRUTH_OF_INTEGERS(equal, a == b)
+TRUTH_OF_INTEGERS(unequal, a != b)
+TRUTH_OF_INTEGERS(less, a < b)
+TRUTH_OF_INTEGERS(less_equal, a <= b)
+TRUTH_OF_INTEGERS(greater, a > b)
+TRUTH_OF_INTEGERS(greater_equal, a >= b)
+
+/* By 0 is an error, or 0: not here. */
+bpl_value *bpl_at_hand_divide_integers(bpl_session *session, int64_t a, int64_t b, bool weak)
+{
+    if (b == 0 || b == -1) return b ? bpl_atom_integer(session, (int64_t)(0 - (uint64_t)a), weak) : NULL;
+    return bpl_atom_integer(session, a / b - (a % b && (a < 0) != (b < 0)), weak);
+}

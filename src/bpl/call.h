@@ -171,9 +171,14 @@ typedef struct bpl_glyph_row {
 } bpl_glyph_row;
 extern const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT];
 
-/* at_hand.c: what the rule of two arguments answers of two atoms of f64 that are at hand; NULL of most glyphs. weak: both are. */
-typedef bpl_value *(*bpl_at_hand_rule)(bpl_session *session, double a, double b, bool weak);
-extern const bpl_at_hand_rule bpl_at_hand_rules[BPL_GLYPH_COUNT];
+/* at_hand.c: what the rule of two arguments answers of two atoms of a kind that are at hand, of ordinary integers (NULL without an error: not here); all
+ * NULL of most glyphs. weak: both are. */
+typedef struct bpl_at_hand_row {
+    bpl_value *(*doubles)(bpl_session *session, double a, double b, bool weak);
+    bpl_value *(*singles)(bpl_session *session, float a, float b, bool weak);
+    bpl_value *(*integers)(bpl_session *session, int64_t a, int64_t b, bool weak);
+} bpl_at_hand_row;
+extern const bpl_at_hand_row bpl_at_hand_rules[BPL_GLYPH_COUNT];
 
 typedef struct bpl_operator_row {
     const char *glyph, *name, *title;

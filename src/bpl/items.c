@@ -98,7 +98,7 @@ static wg_array *copied(bpl_session *session, const bpl_items *items, wg_kind ki
     char *to = wg_tensor_data(tensor);
     for (int64_t i = 0; i < items->volume; i++) {
         const bpl_value *item = items->at[i];
-        if (item->known && kind == WG_KIND_F64 && item->class == BPL_CLASS_FLOAT) {
+        if (item->known && item->kind == kind && (kind == WG_KIND_F64 || kind == WG_KIND_I64)) {
             memcpy(to + (size_t)i * bytes, &item->number, bytes);
             continue;
         }
@@ -158,6 +158,8 @@ bpl_value *bpl_item_read(bpl_session *session, const bpl_value *value, const wg_
     bpl_value *item = NULL;
     double number;
     if (view->kind == WG_KIND_F64) item = bpl_atom(session, (memcpy(&number, (const double *)view->data + position, sizeof number), number), false);
+    else if (view->kind == WG_KIND_F32) item = bpl_atom_single(session, ((const float *)view->data)[position], false);
+    else if (view->kind == WG_KIND_I64 && value->class == BPL_CLASS_ORDINARY) item = bpl_atom_integer(session, ((const int64_t *)view->data)[position], false);
     else if (view->kind == WG_KIND_BOOL) item = bpl_atom_truth(session, ((const bool *)view->data)[position]);
     if (item) item->nonnegative = value->nonnegative;
     return item;

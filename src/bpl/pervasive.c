@@ -344,10 +344,49 @@ bpl_value *bpl_pervade_by(bpl_session *session, const bpl_pervasive *of, bpl_val
 static inline bool is_at_hand(const bpl_value *value, double *number)
 {
     if (value->class != BPL_CLASS_FLOAT || !value->atom || value->type != BPL_NUMBERS) return false;
-    if (value->known) return *number = value->number, true;
+    if (value->known) return *number = value->number, value->kind == WG_KIND_F64;
     const void *item = wg_array_item(value->held, WG_KIND_F64);
     if (item) memcpy(number, item, sizeof *number);
     return item != NULL;
+}
+
+/* The same of any kind that has rules of numbers at hand, truths being integers. */
+typedef struct hand {
+    wg_kind kind; /* F64, F32, I64 */
+    double number;
+    int64_t integer;
+} hand;
+
+static bool take_in_hand(const bpl_value *value, hand *h)
+{
+    if (!value->atom || value->type != BPL_NUMBERS || value->class == BPL_CLASS_FIXED) return false;
+    wg_kind kind = bpl_kind(value);
+    const void *item = value->known ? NULL : wg_array_item(value->held, kind);
+    if (!value->known && !item) return false;
+    h->kind = kind == WG_KIND_BOOL ? WG_KIND_I64 : kind;
+    switch (kind) {
+    case WG_KIND_BOOL: return h->integer = item ? *(const bool *)item : value->number != 0, true;
+    case WG_KIND_I64: return h->integer = item ? *(const int64_t *)item : value->integer, true;
+    case WG_KIND_F32: return h->number = item ? (double)*(const float *)item : value->number, true;
+    case WG_KIND_F64: return h->number = item ? *(const double *)item : value->number, true;
+    default: return false;
+    }
+}
+
+/* As bpl_join joins them; two truths stay what they are in some rules. NULL without an error: not here. */
+static __attribute__((noinline)) bpl_value *of_hands(bpl_session *session, uint16_t row, const bpl_value *left, const bpl_value *right)
+{
+    hand a, b;
+    const bpl_at_hand_row *rules = &bpl_at_hand_rules[row];
+    bool weak = left->weak && right->weak, truths = left->class == BPL_CLASS_BOOLEAN && right->class == BPL_CLASS_BOOLEAN;
+    if (truths || !take_in_hand(left, &a) || !take_in_hand(right, &b) || !wg_lazy_is_at_once(session->lazy) || !base_floats_are_set()) return NULL;
+    if (a.kind == WG_KIND_I64 && b.kind == WG_KIND_I64) return rules->integers(session, a.integer, b.integer, weak);
+    wg_kind kind = a.kind == WG_KIND_I64 ? b.kind : b.kind == WG_KIND_I64 ? a.kind : bpl_join_floats((bpl_form){BPL_CLASS_FLOAT, left->weak, a.kind},
+                                                                                                  (bpl_form){BPL_CLASS_FLOAT, right->weak, b.kind}).kind;
+    if (row == BPL_GLYPH_RESIDUE && a.kind != kind) return NULL; /* a modulus that is converted is not looked at for being a power of two */
+    if (kind == WG_KIND_F64)
+        return rules->doubles(session, a.kind == WG_KIND_I64 ? (double)a.integer : a.number, b.kind == WG_KIND_I64 ? (double)b.integer : b.number, weak);
+    return rules->singles(session, a.kind == WG_KIND_I64 ? (float)a.integer : (float)a.number, b.kind == WG_KIND_I64 ? (float)b.integer : (float)b.number, weak);
 }
 
 static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_value *left, bpl_value *right)
@@ -362,8 +401,14 @@ static bpl_value *pervade(bpl_session *session, uint16_t row, bool none, bpl_val
 bpl_value *bpl_pervade(bpl_session *session, uint16_t row, bpl_value *left, bpl_value *right)
 {
     double a, b;
-    if (left && bpl_at_hand_rules[row] && is_at_hand(left, &a) && is_at_hand(right, &b) && wg_lazy_is_at_once(session->lazy) && base_floats_are_set())
-        return bpl_at_hand_rules[row](session, a, b, left->weak && right->weak);
+    if (left && bpl_at_hand_rules[row].doubles) {
+        if (is_at_hand(left, &a) && is_at_hand(right, &b)) {
+            if (wg_lazy_is_at_once(session->lazy) && base_floats_are_set()) return bpl_at_hand_rules[row].doubles(session, a, b, left->weak && right->weak);
+        } else {
+            bpl_value *value = of_hands(session, row, left, right);
+            if (value || bpl_failed(session)) return value;
+        }
+    }
     return pervade(session, row, false, left, right);
 }
 

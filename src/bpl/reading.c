@@ -96,6 +96,7 @@ static bool whole_at(bpl_session *session, const bpl_value *value, int64_t posit
 
 bool bpl_to_integer(bpl_session *session, const bpl_value *value, const char *what, int64_t *number)
 {
+    if (value->known && value->kind == WG_KIND_I64) return *number = value->integer, true;
     return one_item(session, value, what) && whole_at(session, value, 0, what, false, number);
 }
 

@@ -281,10 +281,10 @@ static void free_symbols(bpl_session *session)
 
 static void free_heads(bpl_session *session)
 {
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < BPL_SPARE_KINDS; i++)
         for (bpl_value *atom; (atom = session->spare_atoms[i]) != NULL;) {
             session->spare_atoms[i] = atom->next;
-            atom->renewed = false, atom->references = 1, atom->session = session;
+            atom->renewed = 0, atom->references = 1, atom->session = session;
             bpl_release(atom);
         }
     while (session->free_values) {

@@ -74,6 +74,9 @@ typedef struct bpl_preferences {
     bool ascii_names;       /* display by names instead of glyphs */
 } bpl_preferences;
 
+/* Kinds of numbers that are made again and again. */
+enum { BPL_SPARE_F64, BPL_SPARE_TRUTH, BPL_SPARE_INTEGER, BPL_SPARE_F32, BPL_SPARE_KINDS };
+
 struct wg_bpl {
     wg_lazy *lazy;
     wg_context *context;
@@ -95,7 +98,7 @@ struct wg_bpl {
     bpl_value *primitives[BPL_GLYPH_COUNT];
     bpl_value *caught;      /* $e, inside a handler */
     bpl_value *free_values; /* spare heads */
-    bpl_value *spare_atoms[2]; /* numbers and truths that are gone, with their arrays */
+    bpl_value *spare_atoms[BPL_SPARE_KINDS]; /* numbers that are gone, with their arrays, by their kinds */
     bpl_value *dying;       /* values that nobody holds, still to be taken apart: nests are as deep as memory allows, the stack is not */
     bool burying;           /* one of them is being taken apart */
     wg_generator *generator;

@@ -23,11 +23,14 @@ const bpl_glyph_row bpl_glyphs[BPL_GLYPH_COUNT] = {
 #include "bpl/glyphs.def"
 };
 
-#define AT_HAND(ID, code) bpl_value *bpl_at_hand_##code(bpl_session *session, double a, double b, bool weak);
+#define AT_HAND(ID, code)                                                                              \
+    bpl_value *bpl_at_hand_##code(bpl_session *session, double a, double b, bool weak);                \
+    bpl_value *bpl_at_hand_##code##_singles(bpl_session *session, float a, float b, bool weak);        \
+    bpl_value *bpl_at_hand_##code##_integers(bpl_session *session, int64_t a, int64_t b, bool weak);
 #include "bpl/glyphs.def"
 
-const bpl_at_hand_rule bpl_at_hand_rules[BPL_GLYPH_COUNT] = {
-#define AT_HAND(ID, code) [BPL_GLYPH_##ID] = bpl_at_hand_##code,
+const bpl_at_hand_row bpl_at_hand_rules[BPL_GLYPH_COUNT] = {
+#define AT_HAND(ID, code) [BPL_GLYPH_##ID] = {bpl_at_hand_##code, bpl_at_hand_##code##_singles, bpl_at_hand_##code##_integers},
 #include "bpl/glyphs.def"
 };
 

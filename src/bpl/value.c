@@ -41,7 +41,7 @@ void bpl_dispose(bpl_value *value)
 {
     bpl_session *session = value->session;
     if (value->renewed) {
-        bpl_value **spares = &session->spare_atoms[value->class == BPL_CLASS_BOOLEAN];
+        bpl_value **spares = &session->spare_atoms[value->renewed - 1];
         value->next = *spares;
         *spares = value;
         return;
@@ -107,7 +107,11 @@ bpl_value *bpl_boolean(bpl_session *session, bool truth)
 
 bpl_value *bpl_integer(bpl_session *session, int64_t number)
 {
-    ATOM(session, wg_array_integer(session->lazy, WG_KIND_I64, number), BPL_CLASS_ORDINARY, true);
+    wg_scope_open(session->lazy);
+    bpl_value *value = bpl_own_array(session, wg_array_integer(session->lazy, WG_KIND_I64, number), BPL_CLASS_ORDINARY, true, true);
+    wg_scope_close(session->lazy);
+    if (value) value->known = true, value->kind = WG_KIND_I64, value->integer = number;
+    return value;
 }
 
 bpl_value *bpl_fixed(bpl_session *session, wg_kind kind, int64_t number)
@@ -124,7 +128,7 @@ static bpl_value *float_literal(bpl_session *session, wg_kind kind, double numbe
 static bpl_value *float_known(bpl_session *session, wg_kind kind, double number, bool weak)
 {
     bpl_value *value = float_literal(session, kind, number, weak);
-    if (value && kind == WG_KIND_F64) value->known = true, value->number = number;
+    if (value && (kind == WG_KIND_F64 || kind == WG_KIND_F32)) value->known = true, value->kind = kind, value->number = kind == WG_KIND_F32 ? (float)number : number;
     return value;
 }
 
@@ -134,40 +138,62 @@ bpl_value *bpl_float_of(bpl_session *session, wg_kind kind, double number) { ret
 
 bpl_value *bpl_count(bpl_session *session, int64_t number)
 {
-    ATOM(session, wg_array_from(session->lazy, WG_KIND_I64, 0, NULL, &number), BPL_CLASS_ORDINARY, false);
+    return bpl_atom_integer(session, number, false);
 }
 
 /* What a loop of numbers makes and lets go of at each step: so the head of one that is gone is used again, and its array where one is asked for. */
-static inline bpl_value *renewed(bpl_session *session, bpl_class class, double number)
+static inline bpl_value *renewed(bpl_session *session, uint8_t spare, bpl_class class, wg_kind kind)
 {
-    bpl_value **spares = &session->spare_atoms[class == BPL_CLASS_BOOLEAN], *value = *spares;
+    bpl_value **spares = &session->spare_atoms[spare], *value = *spares;
     if (session->interrupted) return bpl_fail_interrupted(session);
     if (value) *spares = value->next;
     else if (!(value = head_new(session, BPL_NUMBERS))) return NULL;
     value->references = 1;
     value->class = (uint8_t)class;
-    value->atom = value->renewed = value->known = value->later = true;
-    value->number = number;
+    value->atom = value->known = value->later = true;
+    value->renewed = spare + 1;
+    value->kind = (uint8_t)kind;
     value->session = session;
     return value;
 }
 
 bpl_value *bpl_atom(bpl_session *session, double number, bool weak)
 {
-    bpl_value *value = renewed(session, BPL_CLASS_FLOAT, number == number ? number : __builtin_nan(""));
-    if (value) value->weak = weak, value->nonnegative = number >= 0;
+    bpl_value *value = renewed(session, BPL_SPARE_F64, BPL_CLASS_FLOAT, WG_KIND_F64);
+    if (value) value->number = number == number ? number : __builtin_nan(""), value->weak = weak, value->nonnegative = number >= 0;
     return value;
 }
 
-bpl_value *bpl_atom_truth(bpl_session *session, bool truth) { return renewed(session, BPL_CLASS_BOOLEAN, truth); }
+bpl_value *bpl_atom_single(bpl_session *session, float number, bool weak)
+{
+    bpl_value *value = renewed(session, BPL_SPARE_F32, BPL_CLASS_FLOAT, WG_KIND_F32);
+    if (value) value->number = number == number ? number : __builtin_nan(""), value->weak = weak, value->nonnegative = number >= 0;
+    return value;
+}
+
+bpl_value *bpl_atom_integer(bpl_session *session, int64_t number, bool weak)
+{
+    bpl_value *value = renewed(session, BPL_SPARE_INTEGER, BPL_CLASS_ORDINARY, WG_KIND_I64);
+    if (value) value->integer = number, value->weak = weak, value->nonnegative = number >= 0;
+    return value;
+}
+
+bpl_value *bpl_atom_truth(bpl_session *session, bool truth)
+{
+    bpl_value *value = renewed(session, BPL_SPARE_TRUTH, BPL_CLASS_BOOLEAN, WG_KIND_BOOL);
+    if (value) value->number = truth;
+    return value;
+}
 
 wg_array *bpl_array_made(const bpl_value *value)
 {
     bpl_value *own = (bpl_value *)value;
-    bool truth = value->class == BPL_CLASS_BOOLEAN, one = value->number != 0;
-    uint64_t item[2] = {base_bits_of_f64(value->number), 0};
-    if (truth) memcpy(item, &one, 1);
-    wg_array *array = wg_array_renew(value->session->lazy, value->held, truth ? WG_KIND_BOOL : WG_KIND_F64, item);
+    bool one = value->number != 0;
+    float single = (float)value->number;
+    uint64_t item[2] = {(uint64_t)value->integer, 0}; /* a double's bits, too */
+    if (value->kind == WG_KIND_BOOL) memcpy(item, &one, sizeof one);
+    if (value->kind == WG_KIND_F32) memcpy(item, &single, sizeof single);
+    wg_array *array = wg_array_renew(value->session->lazy, value->held, (wg_kind)value->kind, item);
     own->held = array;
     own->later = !array;
     return array;
@@ -357,7 +383,7 @@ bool bpl_same_shape(const bpl_value *a, const bpl_value *b)
 
 wg_kind bpl_kind(const bpl_value *value)
 {
-    if (value->known) return value->class == BPL_CLASS_BOOLEAN ? WG_KIND_BOOL : WG_KIND_F64;
+    if (value->known) return (wg_kind)value->kind;
     return bpl_is_simple(value) ? wg_array_kind(value->held) : WG_KIND_COUNT;
 }
 

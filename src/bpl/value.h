@@ -58,9 +58,10 @@ struct bpl_value {
     bool atom;    /* no array */
     bool weak;    /* an atom that takes its partner's width: a number that is written bare or with ₓ, or computed of such alone */
     bool nonnegative; /* no item is below 0: known from how it was made, so that √ and its like need not look */
-    bool renewed; /* of bpl_atom: the head and its array, if it has one, wait together for the next one */
-    bool known;   /* `number` is the item of an atom of f64 or of a truth */
+    uint8_t renewed; /* of bpl_atom: the head and its array, if it has one, wait together for the next one; 1 + where */
+    bool known;   /* `number` is the item of an atom of f64, f32 or of a truth, `integer` that of an ordinary integer */
     bool later;   /* known, and `held` is not it yet: bpl_array makes it */
+    uint8_t kind; /* wg_kind of what is known */
     union {
         bpl_session *session;
         bpl_value *next; /* of a spare head, or of one that waits to be taken apart */
@@ -72,7 +73,10 @@ struct bpl_value {
         bpl_rational *rational; /* owned */
         bpl_function *function; /* FUNCTION, OPERATOR: owned reference */
     };
-    double number;
+    union {
+        double number;
+        int64_t integer;
+    };
 };
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------------------- */
@@ -156,8 +160,10 @@ bpl_value *bpl_complex(bpl_session *session, wg_kind kind, double real, double i
 bpl_value *bpl_character(bpl_session *session, uint32_t code_point);
 /* An ordinary integer that was computed (a tally, a position): no literal, so that a plan serves every value. */
 bpl_value *bpl_count(bpl_session *session, int64_t number);
-/* A number that was computed of others: f64 FLOAT, or BOOLEAN where it is a truth. */
+/* A number that was computed of others: f64 or f32 FLOAT, ORDINARY, or BOOLEAN where it is a truth. */
 bpl_value *bpl_atom(bpl_session *session, double number, bool weak);
+bpl_value *bpl_atom_single(bpl_session *session, float number, bool weak);
+bpl_value *bpl_atom_integer(bpl_session *session, int64_t number, bool weak);
 bpl_value *bpl_atom_truth(bpl_session *session, bool truth);
 /* The same value, strong (consumed; NULL stays NULL). */
 bpl_value *bpl_strong(bpl_session *session, bpl_value *value);
