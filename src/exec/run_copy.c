@@ -20,6 +20,7 @@ typedef struct copies {
     exec_value result;
     bool canonical, fill;
     bool by_part; /* threads share parts, not each part */
+    int64_t rows, rows_at_once; /* where the parts stand side by side in each row of the result: rows 0 otherwise */
     unsigned char item[16]; /* of the fill */
 } copies;
 
@@ -66,13 +67,29 @@ static void copy_parts(void *context, exec_range range, uint32_t thread)
     }
 }
 
+/* Blocks of rows, so that a line of the result is written whole while it is in the cache. */
+static void copy_rows(void *context, exec_range range, uint32_t thread)
+{
+    const copy_work *work = context;
+    const copies *c = work->facts;
+    (void)thread;
+    for (int64_t first = range.first; first < range.end; first += c->rows_at_once) {
+        exec_range rows = {first, exec_smaller(first + c->rows_at_once, range.end)};
+        for (uint32_t i = 0; i < c->count; i++) {
+            exec_copying call = copy_of(work->run, c, &c->parts[i]);
+            work->run->kernels->copy(&call, rows);
+        }
+    }
+}
+
 static void run_copies(exec_run *run, const exec_stage *stage)
 {
     const copies *c = stage->prepared;
     copy_work work = {.run = run, .facts = c};
     if (c->fill) exec_run_split(run, c->result.volume, 4096, 0.5, fill_part, &work);
     if (c->by_part) exec_run_split(run, c->count, 1, (double)(c->result.volume / c->count), copy_parts, &work);
-    for (uint32_t i = 0; i < c->count && !c->by_part; i++) {
+    if (c->rows) exec_run_split(run, c->rows, c->rows_at_once, (double)(c->result.volume / c->rows), copy_rows, &work);
+    for (uint32_t i = 0; i < c->count && !c->by_part && !c->rows; i++) {
         work.call = copy_of(run, c, &c->parts[i]);
         exec_run_split(run, units_of(&c->parts[i]), 1, (double)c->parts[i].unit, copy_part, &work);
     }
@@ -188,6 +205,22 @@ bool exec_call_Pad(exec_call *call)
     return exec_pad_prepare(call, &call->operands[0], starts, value);
 }
 
+#define ROWS_BYTES 65536 /* of the result, copied at once */
+
+/* Rows that hold a piece of each part, where the result has many of them. */
+static void find_rows(copies *c)
+{
+    int64_t rows = c->count ? units_of(&c->parts[0]) : 0, length = rows ? c->result.volume / rows : 0;
+    int64_t bytes = length * (int64_t)base_kinds[c->result.kind].bytes;
+    if (c->count < 2 || rows < 2 || bytes > ROWS_BYTES / 16 || rows * bytes < 2 * ROWS_BYTES) return;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const exec_copying *call = &c->parts[i].call;
+        if (units_of(&c->parts[i]) != rows || call->to_stride[0] != length || base_kind_is_block(c->parts[i].from.kind)) return;
+    }
+    c->rows = rows;
+    c->rows_at_once = ROWS_BYTES / bytes;
+}
+
 bool exec_call_Concat(exec_call *call)
 {
     int64_t axis = call->attributes[GRAPH_ATTRIBUTE(Concat, axis)], at = 0, largest = 0, strides[WG_MAX_RANK];
@@ -199,7 +232,8 @@ bool exec_call_Concat(exec_call *call)
         at += call->operands[i].shape[axis];
         if (call->operands[i].volume > largest) largest = call->operands[i].volume;
     }
-    c->by_part = c->count > 1 && largest * call->build->threads <= call->result.volume && (double)largest < EXEC_PART_COST;
+    find_rows(c);
+    c->by_part = !c->rows && c->count > 1 && largest * call->build->threads <= call->result.volume && (double)largest < EXEC_PART_COST;
     return true;
 }
 

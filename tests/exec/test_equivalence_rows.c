@@ -285,6 +285,12 @@ static void cases_layout(maker *m)
             }
         }
     }
+    if (m->op != WG_OP_Concat) return;
+    /* Columns side by side, more than are copied at once; then one that is walked from its end, so that no part has rows as the others have. */
+    wg_value columns[] = {operand(m, m->kind, 2, TEST_SHAPE(17000, 1), 0), operand(m, m->kind, 2, TEST_SHAPE(17000, 3), 0), operand(m, m->kind, 2, TEST_SHAPE(17000, 9), 0),
+                          operand(m, m->kind, 2, TEST_SHAPE(17000, 2), 1)};
+    RECORD(m, columns, 3, 1);
+    RECORD(m, columns, 4, 1);
 }
 
 static void cases_fold(maker *m)
