@@ -297,8 +297,13 @@ typedef struct exec_quant {
 #define EXEC_QUANT_COLUMNS 128 /* the same; calls begin at multiples of EXEC_QUANT_PANEL */
 #define EXEC_QUANT_PANEL 32
 #define EXEC_QUANT_ROOM 160000 /* bytes of workspace */
+#define EXEC_QUANT_FEW 8       /* rows of integers that meet weights as they are unpacked */
 
 static inline int64_t exec_quant_row(const exec_quant *product, int64_t i) { return product->which ? product->which[i] : i; }
+static inline bool exec_quant_few(const exec_quant *product, int64_t rows)
+{
+    return rows > 1 && rows <= EXEC_QUANT_FEW && (product->kind == WG_KIND_Q8_0 || product->kind == WG_KIND_Q4_0);
+}
 /* A product of a kind, without pointers. */
 exec_quant exec_quant_of(wg_kind kind, int64_t rows, int64_t depth, int64_t columns);
 /* What is made of x before: rows packed (tiles of EXEC_QUANT_TILE), the sums of parts of rows; and exec_kernels.quant_round, rows rounded. Rows are those of x. */

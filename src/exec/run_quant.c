@@ -92,7 +92,8 @@ static void group_part(void *context, exec_range range, uint32_t thread)
     width = exec_up_to(width, EXEC_QUANT_PANEL);
     for (int64_t unit = range.first, count; unit < range.end; unit += count) {
         int64_t down = unit / work->column_groups * EXEC_QUANT_ROWS, across = unit % work->column_groups * width;
-        count = call->rows == 1 ? range.end - unit : 1; /* a row takes all of its columns at once */
+        bool few = call->rows == 1 || (call->rounded && exec_quant_few(call, call->rows)); /* they take all of their columns at once */
+        count = few ? range.end - unit : 1;
         if (across >= call->columns) continue;
         work->run->kernels->quant(call, (exec_range){down, exec_smaller(call->rows, down + EXEC_QUANT_ROWS)},
                                   (exec_range){across, exec_smaller(call->columns, across + count * width)},

@@ -27,8 +27,9 @@ typedef struct sizes {
     int64_t rows, columns, blocks; /* of 256 items, or of 32 */
 } sizes;
 
-/* Rows: one, a part of a tile, a tile, more than a call. Columns: less than a vector, vectors and a rest, more than a call. */
-static const sizes shapes[] = {{1, 1, 1}, {1, 37, 3}, {1, 150, 9}, {2, 16, 1}, {3, 33, 2}, {7, 17, 8}, {13, 64, 9}, {200, 5, 1}, {4, 131, 11}};
+/* Rows: one, a part of a tile, a tile, as many as meet weights that are unpacked and one more, more than a call. Columns: less than a vector,
+ * vectors and a rest, more than a call. */
+static const sizes shapes[] = {{1, 1, 1}, {1, 37, 3}, {1, 150, 9}, {2, 16, 1}, {3, 33, 2}, {7, 17, 8}, {13, 64, 9}, {200, 5, 1}, {4, 131, 11}, {8, 203, 5}, {9, 40, 2}};
 
 static wg_tensor *rows_of(test_draws *draws, int64_t rows, int64_t depth, bool wild)
 {
