@@ -204,7 +204,7 @@ bool bpl_force(bpl_session *session, const bpl_value *value)
 static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t first, bpl_tail *tail, bpl_value **value);
 
 /* The rest of a body under a guard. */
-static bool body_guarded(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_node *guard, bpl_value **value)
+static __attribute__((noinline)) bool body_guarded(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_node *guard, bpl_value **value)
 {
     bpl_value *kinds = bpl_act(session, "an error guard") ? bpl_evaluate_value(session, guard->children[0]) : NULL;
     if (!kinds) return true;
@@ -231,7 +231,7 @@ static bool body_guarded(bpl_session *session, const bpl_node *node, uint32_t bo
 /* ---- bodies ----------------------------------------------------------------------------------------------------------------------------- */
 
 /* *mask (owned): a truth for each cell of a map that is tried, by which its results are to be chosen; else *truth. */
-static bool predicate(bpl_session *session, const bpl_node *tree, bool *truth, bpl_value **mask)
+static __attribute__((noinline)) bool predicate(bpl_session *session, const bpl_node *tree, bool *truth, bpl_value **mask)
 {
     bpl_value *value = bpl_evaluate_value(session, tree->children[0]);
     session->at = tree->children[0];
@@ -241,7 +241,14 @@ static bool predicate(bpl_session *session, const bpl_node *tree, bool *truth, b
     return good;
 }
 
-static bpl_value *body_masked(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_value *mask);
+static __attribute__((noinline)) bpl_value *body_masked(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_value *mask);
+
+static inline bpl_value *last_value(bpl_session *session, const bpl_node *tree, bpl_tail *tail)
+{
+    bpl_value *value = tail ? bpl_evaluate_tail(session, tree, tail) : bpl_evaluate(session, tree);
+    if (tree->kind != BPL_NODE_CALL) session->shy = tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE;
+    return value;
+}
 
 /* Runs the statements of a body from `first` on. False where a predicate fails: the next body's turn. Else *value, NULL as bpl_evaluate's. */
 static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t first, bpl_tail *tail, bpl_value **value)
@@ -261,8 +268,7 @@ static bool body_run(bpl_session *session, const bpl_node *node, uint32_t body, 
         }
         if (tree->kind == BPL_NODE_GUARD) return body_guarded(session, node, body, i + 1, tree, value);
         bool last = i + 1 == statements->count;
-        *value = last && tail ? bpl_evaluate_tail(session, tree, tail) : bpl_evaluate(session, tree);
-        if (last && tree->kind != BPL_NODE_CALL) session->shy = tree->kind == BPL_NODE_SET || tree->kind == BPL_NODE_UPDATE;
+        *value = last ? last_value(session, tree, tail) : bpl_evaluate(session, tree);
         if (last || (!*value && !session->no_result)) return true;
         bpl_release(*value), *value = NULL, session->no_result = false;
     }
@@ -318,7 +324,7 @@ static void names_back(bpl_session *session, bpl_frame *frame, bpl_value **value
 }
 
 /* What the rest of a body gives where the mask holds, and the bodies behind it where it does not. */
-static bpl_value *body_masked(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_value *mask)
+static __attribute__((noinline)) bpl_value *body_masked(bpl_session *session, const bpl_node *node, uint32_t body, uint32_t next, const bpl_value *mask)
 {
     bpl_frame *frame = session->frame;
     bpl_value **values, *yes = NULL, *no = NULL, *chosen = NULL;
@@ -345,11 +351,21 @@ static void tail_clear(bpl_tail *tail)
     bpl_release(tail->left), bpl_release(tail->right);
 }
 
+/* The one statement of a dfn that asks for no roles, as most small ones: NULL where there is more to see to. */
+static inline const bpl_node *only_statement(const bpl_session *session, const bpl_node *node)
+{
+    const bpl_binding *binding = node->count == 1 && node->bodies->count == 1 ? node->bodies->statements->bindings : NULL;
+    if (!binding || binding->count || binding->path_count || session->interrupted) return NULL;
+    return binding->tree->kind == BPL_NODE_IF || binding->tree->kind == BPL_NODE_GUARD ? NULL : binding->tree;
+}
+
 static bpl_value *call_once(bpl_session *session, const bpl_call *call, bpl_tail *next)
 {
     bpl_frame frame;
+    const bpl_node *node = call->function->node, *only = only_statement(session, node);
     frame_open(session, &frame, call);
-    bpl_value *value = bodies_run(session, call->function->node, 0, next);
+    session->no_result = false;
+    bpl_value *value = only ? leaving(session, last_value(session, only, next)) : bodies_run(session, node, 0, next);
     bpl_frame_close(session, &frame);
     return value;
 }
