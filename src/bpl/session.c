@@ -36,6 +36,47 @@ void bpl_error_clear(bpl_session *session)
     session->error.start = session->error.end = 0;
 }
 
+/* Appends a number as the language writes it: below zero with ¯. */
+static size_t put_number(char *to, size_t room, const char *text)
+{
+    bool negative = text[0] == '-';
+    return (size_t)snprintf(to, room, "%s%s", negative ? "¯" : "", text + negative);
+}
+
+/* As vsnprintf, but for numbers below zero. Conversions: s with a precision or *, c, numbers of int, long long, size_t and double, %%. */
+static void put_message(char *to, size_t room, const char *format, va_list arguments)
+{
+    to[0] = 0;
+    for (size_t at = 0; *format && at < room; to += at, room -= at) {
+        size_t plain = strcspn(format, "%"), spec = 1 + strspn(format + plain + !!format[plain], ".0123456789*lz");
+        char one[16], number[64] = "%";
+        if (plain) {
+            at = (size_t)snprintf(to, room, "%.*s", (int)plain, format), format += plain;
+            continue;
+        }
+        snprintf(one, sizeof one, "%.*s", (int)spec + 1, format);
+        bool wide = strchr(one, 'l') != NULL, size = strchr(one, 'z') != NULL;
+        int precision = strchr(one, '*') ? va_arg(arguments, int) : -1;
+        switch (one[spec]) {
+        case 's':
+            at = precision < 0 ? (size_t)snprintf(to, room, one, va_arg(arguments, const char *))
+                               : (size_t)snprintf(to, room, "%.*s", precision, va_arg(arguments, const char *));
+            break;
+        case 'd': snprintf(number, sizeof number, "%lld", wide ? va_arg(arguments, long long) : va_arg(arguments, int)); break;
+        case 'u': case 'x': case 'X':
+            if (wide) snprintf(number, sizeof number, one, va_arg(arguments, unsigned long long));
+            else if (size) snprintf(number, sizeof number, one, va_arg(arguments, size_t));
+            else snprintf(number, sizeof number, one, va_arg(arguments, unsigned));
+            break;
+        case 'e': case 'f': case 'g': snprintf(number, sizeof number, one, va_arg(arguments, double)); break;
+        case 'c': snprintf(number, sizeof number, "%c", va_arg(arguments, int)); break;
+        default: break;
+        }
+        if (one[spec] != 's') at = put_number(to, room, number);
+        format += spec + 1;
+    }
+}
+
 static void keep_error(bpl_session *session, bpl_source *source, uint32_t start, uint32_t end, bpl_error_kind kind, const char *format,
                        va_list arguments)
 {
@@ -43,7 +84,7 @@ static void keep_error(bpl_session *session, bpl_source *source, uint32_t start,
     session->no_result = false;
     bpl_error *error = &session->error;
     snprintf(error->kind, sizeof error->kind, "%s", error_word(kind));
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    put_message(error->message, sizeof error->message, format, arguments);
     error->source = source ? bpl_source_keep(source) : NULL;
     error->start = start;
     error->end = end;
