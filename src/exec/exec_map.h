@@ -133,6 +133,7 @@ typedef struct exec_map_list {
     bool canonical; /* some write is made so where it stands */
     bool streams;   /* some write is streamed */
     bool across;    /* the cells of a block are one line, which all of its lines read */
+    bool spread;    /* asks of steps, as far as these run in parts */
     struct exec_map_relay *relays; /* the last one first */
     uint32_t ahead; /* steps before which a part of the next block's large reads is asked for, while memory would be idle; they follow this one's */
     int64_t ahead_items; /* such a part; of reads, in items */
@@ -165,6 +166,8 @@ bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, c
 void exec_map_list_place(exec_map_list *list, const exec_map_choice *choice, int64_t items);
 /* Bytes of the widest kind among the registers; streams: the rooms and dense reads and writes that a block touches. */
 uint32_t exec_map_list_width(const exec_map_list *list, uint32_t *streams);
+/* A share of what a step asks for of the next block. */
+void exec_map_ask(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block, int64_t share, int64_t shares);
 void exec_map_step_run(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block);
 /* What a STORE step does with items of the block from `done` on. */
 void exec_map_store(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block, int64_t done);

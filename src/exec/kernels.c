@@ -27,6 +27,7 @@ static const exec_kernels kernels_base = {
 static const exec_kernels kernels_v3 = {
     .name = "v3",
     .shared_rows = 84, /* of 512 KB, mostly */
+    .asks_spread = true,
     .row_columns = EXEC_ROW_COLUMNS,
     .short_lines = 1024,
 #define KERNEL(answer, name, parameters) .name = exec_##name##_v3,

@@ -519,6 +519,7 @@ typedef struct exec_kernels {
     int64_t shared_rows; /* of a task that uses shared columns of b: its sums and as many rows of a stay in the second cache */
     int64_t row_columns; /* that one row is made of at once */
     int64_t short_lines; /* a row by lines of b of no more columns reads depth blocks side by side */
+    bool asks_spread;    /* whether many requests to memory at once make the processor wait: they are spread among lines and pieces */
     bool relay_alone;    /* whether a relay of one step, which sees to NaNs or divides by one number, is faster than the step */
 #define KERNEL(answer, name, parameters) answer(*name) parameters;
 #include "exec/kernels.def"

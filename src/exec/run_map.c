@@ -55,9 +55,23 @@ void exec_map_store(const exec_map_work *work, const exec_map_step *step, const 
     }
 }
 
-/* A step of which some operand is not an item for each item: a line at a time. */
-static void run_lines(const exec_map_list *list, const exec_map_step *step, char *const *at, const exec_map_block *block)
+/* The part of the next block that belongs to a step: asked for in the second cache, whose requests wait for nobody. */
+void exec_map_ask(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block, int64_t share, int64_t shares)
 {
+    const exec_map_list *list = work->list;
+    int64_t first = list->ahead_items * share / shares / 16 * 16, end = list->ahead_items * (share + 1) / shares / 16 * 16;
+    for (uint32_t r = 0; step->ahead >= 0 && r < list->read_count; r++) {
+        if (!list->reads[r].far) continue;
+        int64_t width = base_kinds[list->registers[r].kind].bytes;
+        const char *next = work->at[r] + (block->count + list->ahead_items * step->ahead) * width;
+        for (int64_t at = first * width; at < end * width; at += 64) __builtin_prefetch(next + at, 0, 2);
+    }
+}
+
+/* A step of which some operand is not an item for each item: a line at a time. */
+static void run_lines(const exec_map_work *work, const exec_map_step *step, char *const *at, const exec_map_block *block)
+{
+    const exec_map_list *list = work->list;
     char *operands[3], *target = at[step->target];
     int64_t ahead[3], width = block->width;
     for (uint32_t o = 0; o < step->operand_count; o++) {
@@ -68,6 +82,7 @@ static void run_lines(const exec_map_list *list, const exec_map_step *step, char
         ahead[o] = still ? 0 : items * base_kinds[r->kind].bytes;
     }
     for (int64_t done = 0; done < block->count; done += width) {
+        if (list->spread) exec_map_ask(work, step, block, done / width, block->count / width);
         step->function(target, (const void *const *)operands, step->scalars | step->cells, width);
         for (uint32_t o = 0; o < step->operand_count; o++) operands[o] += ahead[o];
         target += width * base_kinds[step->kind].bytes;
@@ -104,7 +119,7 @@ void exec_map_step_run(const exec_map_work *work, const exec_map_step *step, con
         break;
     }
     case MAP_BLOCK:
-        if (step->cells | step->repeats) run_lines(list, step, at, block);
+        if (step->cells | step->repeats) run_lines(work, step, at, block);
         else run_block(step, at, count);
         if (step->canonical) exec_canonical_items(kernels, step->kind, at[step->target], count);
         break;
@@ -133,7 +148,8 @@ void exec_map_list_asks(exec_map_list *list, int64_t items)
     }
     for (uint32_t s = 0; some && s < list->step_count; s++) {
         exec_map_step *step = &list->steps[s];
-        if (!step->cell && !step->one && !step->inside && (step->action == MAP_BLOCK || step->action == MAP_FOLD)) step->ahead = (int32_t)list->ahead++;
+        bool asks = step->action == MAP_BLOCK || (step->action == MAP_FOLD && !list->spread); /* a fold does not run in parts */
+        if (asks && !step->cell && !step->one && !step->inside) step->ahead = (int32_t)list->ahead++;
     }
     if (list->ahead) list->ahead_items = (items / list->ahead + 15) / 16 * 16;
 }
@@ -148,18 +164,6 @@ static void ask_for_results(const exec_map_work *work, const exec_map_block *blo
         if (!write->stored || write->streamed || write->past || write->cell || write->value.volume * width < EXEC_FAR_BYTES) continue;
         const char *to = exec_items(work->run, &write->value) + block->begin[EXEC_FROM_ITEM] * width;
         for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(to + at, 1, 2);
-    }
-}
-
-/* The part of the next block that belongs to a step: asked for in the second cache, whose requests wait for nobody. */
-static void ask_ahead(const exec_map_work *work, const exec_map_step *step, const exec_map_block *block)
-{
-    const exec_map_list *list = work->list;
-    for (uint32_t r = 0; r < list->read_count; r++) {
-        if (!list->reads[r].far) continue;
-        int64_t width = base_kinds[list->registers[r].kind].bytes;
-        const char *next = work->at[r] + (block->count + list->ahead_items * step->ahead) * width, *end = next + list->ahead_items * width;
-        for (; next < end; next += 64) __builtin_prefetch(next, 0, 2);
     }
 }
 
@@ -197,7 +201,7 @@ void exec_map_list_run(const exec_map_work *work, char *piece, char *cells, cons
         const exec_map_step *step = &list->steps[s];
         if (step->ahead >= 0) {
             if (step->ahead == 0) ask_for_results(work, block);
-            ask_ahead(work, step, block);
+            if (!list->spread || !(step->begins || step->cells | step->repeats)) exec_map_ask(work, step, block, 0, 1);
         }
         if (step->plain) run_block(step, work->at, block->count);
         else if (step->begins) s += exec_map_relay_run(work, step, block) - 1;
@@ -723,7 +727,7 @@ static bool is_piecewise(const exec_map_list *m, uint32_t s)
 
 bool exec_map_list_prepare(exec_build *build, const exec_map_program *program, const exec_map_choice *choice, exec_map_list *m)
 {
-    *m = (exec_map_list){.across = choice->across};
+    *m = (exec_map_list){.across = choice->across, .spread = build->kernels->asks_spread};
     const bool *seen = bits_seen(build, program);
     if (!seen || !allocate(build, program, m)) return base_fail_memory(build->error);
     take_values(build, program, choice, m);

@@ -107,6 +107,7 @@ uint32_t exec_map_relay_run(const exec_map_work *work, const exec_map_step *firs
     for (uint32_t p = 0; p < relay->part_count; p++)
         ahead[p] = relay->parts[p].ahead == AHEAD_LINE ? width * (int64_t)sizeof(float) : relay->parts[p].ahead;
     for (int64_t done = 0; done < block->count; done += width) {
+        if (work->list->spread) exec_map_ask(work, first, block, done / width, (block->count + width - 1) / width);
         kernels->relay_run(steps, groups);
         for (uint32_t p = 0; relay->lines && p < relay->part_count; p++) steps[p].items = (const char *)steps[p].items + ahead[p];
         if (relay->sum == WG_NONE || (++line % SUMS_MOST != 0 && done + width < block->count)) continue;
