@@ -255,6 +255,22 @@ static void test_rectified_pools_that_overlap(void **state)
     }
 }
 
+/* Windows of little above zero: the greatest of zeros is +0 where one is. */
+static void test_greatest_zeros(void **state)
+{
+    (void)state;
+    static const wg_kind kinds[] = {WG_KIND_F32, WG_KIND_F16, WG_KIND_F64};
+    test_draws draws = test_draws_new(89);
+    for (uint32_t number = 0; number < 9; number++) {
+        wg_kind kind = kinds[number % 3];
+        wg_tape *tape = wg_tape_new_kind(NULL, kind);
+        wg_window w = {.size = {3, 2 + number % 2}, .step = {2, 1 + number % 2}};
+        wg_value x = wg_input(tape, rough(&draws, kind, 4, TEST_SHAPE(2, 3, 9 + number, 30), number % 2)),
+                 y = wg_input(tape, rough(&draws, kind, 4, TEST_SHAPE(2, 3, 9 + number, 30), false));
+        check(tape, wg_mul(wg_max_pool_general(wg_minimum(x, y), &w), 2), NULL, 0, (const wanted[]){{"reduce_window", 1}, {NULL, 0}}, "zeros of a pool");
+    }
+}
+
 /* ---- a network ---- */
 
 /* Convolution, relu, pool, twice: the stages of its step. wild: with infinities and NaN. */
@@ -468,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_pools_that_overlap),
         cmocka_unit_test(test_rectified_pools_that_overlap),
+        cmocka_unit_test(test_greatest_zeros),
         cmocka_unit_test(test_a_network),
         cmocka_unit_test(test_a_network_with_pools_that_overlap),
         cmocka_unit_test(test_paddings_of_two_numbers),
