@@ -12,6 +12,7 @@ static inline __attribute__((always_inline)) bpl_value *call_primitive(bpl_sessi
     const bpl_glyph_row *row = &bpl_glyphs[at];
     bpl_service service = call->left ? row->dyadic : row->monadic;
     if (service == BPL_SERVICE_PERVASIVE && !call->axes) return bpl_pervade(session, at, call->left, call->right);
+    if (session->masks) return bpl_fail_masked(session);
     if (service == BPL_SERVICE_PERVASIVE) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE && call->axes && !bpl_has_own_axes(at, call->left, call->axes)) return bpl_call_axis(session, call);
     if (service == BPL_SERVICE_WHOLE) return (call->left ? row->two.code : row->one.code)(session, call);
@@ -111,8 +112,11 @@ static bpl_value *call_array(bpl_session *session, bpl_value *array, bpl_value *
 bpl_value *bpl_call_plain(bpl_session *session, const bpl_call *call)
 {
     const bpl_function *function = call->function;
+    if (function->form == BPL_PRIMITIVE) return call_primitive(session, call);
+    bool of_parts = function->form == BPL_BOUND || function->form == BPL_ATOP || function->form == BPL_FORK || function->form == BPL_MARKED;
+    if (session->masks && !of_parts) return bpl_fail_masked(session);
     switch ((bpl_function_form)function->form) {
-    case BPL_PRIMITIVE: return call_primitive(session, call);
+    case BPL_PRIMITIVE:
     case BPL_SYSTEM: return bpl_systems[function->row].code(session, call);
     case BPL_DFN:
     case BPL_DERIVED_DFN: return bpl_call_dfn(session, call);

@@ -152,6 +152,8 @@ bool bpl_is_of_cells(const bpl_value *value);
 bool bpl_choose(bpl_session *session, const bpl_value *value, bool *truth, bpl_value **mask);
 /* Before what a mask decides in a dfn is computed: not within itself. */
 bool bpl_may_mask(bpl_session *session, const bpl_node *dfn);
+/* UNSUPPORTED: a call, within a mask, of what is not item by item. What no cell chooses would run then, and might fail or never end. */
+bpl_value *bpl_fail_masked(bpl_session *session);
 /* Of two values of one form each cell's; UNSUPPORTED where they are not. */
 bpl_value *bpl_chosen(bpl_session *session, const bpl_value *mask, const bpl_value *yes, const bpl_value *no);
 /* Notes on which side of a read truth [cells] each cell is; the trial ends. */

@@ -388,6 +388,7 @@ static bpl_value *call_again(bpl_session *session, void *data) { return bpl_call
 bpl_value *bpl_call_dfn(bpl_session *session, const bpl_call *call)
 {
     if (bpl_stack_is_low(session)) return bpl_stack_more(session, call_again, (void *)call);
+    if (session->masks) return bpl_fail_masked(session);
     if (session->dfns >= DEEPEST) return bpl_fail(session, BPL_LIMIT, "calls are nested more than %u deep", DEEPEST);
     const bpl_node *at = session->at;
     bpl_tail next = {.function = NULL};

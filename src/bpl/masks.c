@@ -76,6 +76,11 @@ bool bpl_may_mask(bpl_session *session, const bpl_node *dfn)
     return ++session->trial->chosen <= MOST_CHOSEN || (bpl_fail(session, BPL_UNSUPPORTED, "so many choices"), false);
 }
 
+bpl_value *bpl_fail_masked(bpl_session *session)
+{
+    return bpl_fail(session, BPL_UNSUPPORTED, "more than arithmetic where some cells need it");
+}
+
 bpl_value *bpl_chosen(bpl_session *session, const bpl_value *mask, const bpl_value *yes, const bpl_value *no)
 {
     const bpl_frame *frame = session->frame;
