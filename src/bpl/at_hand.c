@@ -73,12 +73,21 @@ bpl_value *bpl_at_hand_less_equal(bpl_session *session, double a, double b, bool
 bpl_value *bpl_at_hand_greater(bpl_session *session, double a, double b, bool weak) { return (void)weak, ordered(session, b, a, false); }
 bpl_value *bpl_at_hand_greater_equal(bpl_session *session, double a, double b, bool weak) { return (void)weak, ordered(session, b, a, true); }
 
-/* ---- f32, which has no tolerance ------------------------------------------------------------------------------------------------------ */
+/* ---- rules without tolerance: of a type, by the form of its atoms --------------------------------------------------------------------- */
 
-#define OF_SINGLES(name, result) \
-    bpl_value *bpl_at_hand_##name##_singles(bpl_session *session, float a, float b, bool weak) { return bpl_atom_single(session, result, weak); }
-#define TRUTH_OF_SINGLES(name, result) \
-    bpl_value *bpl_at_hand_##name##_singles(bpl_session *session, float a, float b, bool weak) { return (void)weak, bpl_atom_truth(session, result); }
+#define RULE(name, of, type, atom, result) \
+    bpl_value *bpl_at_hand_##name##_##of(bpl_session *session, type a, type b, bool weak) { return atom(session, result, weak); }
+#define TRUTH(name, of, type, result) \
+    bpl_value *bpl_at_hand_##name##_##of(bpl_session *session, type a, type b, bool weak) { return (void)weak, bpl_atom_truth(session, result); }
+#define TRUTHS(of, type)                \
+    TRUTH(equal, of, type, a == b)      \
+    TRUTH(unequal, of, type, a != b)    \
+    TRUTH(less, of, type, a < b)        \
+    TRUTH(less_equal, of, type, a <= b) \
+    TRUTH(greater, of, type, a > b)     \
+    TRUTH(greater_equal, of, type, a >= b)
+
+/* ---- f32, which has no tolerance ------------------------------------------------------------------------------------------------------ */
 
 static float residue_of_single(float modulus, float z)
 {
@@ -90,26 +99,16 @@ static float residue_of_single(float modulus, float z)
     return __builtin_isinf(modulus) ? __builtin_nanf("") : base_residue_f32(z, modulus);
 }
 
-OF_SINGLES(add, a + b)
-OF_SINGLES(subtract, a - b)
-OF_SINGLES(multiply, a * b)
-OF_SINGLES(divide, a / b)
-OF_SINGLES(minimum, base_minimum_f32(a, b))
-OF_SINGLES(maximum, base_maximum_f32(a, b))
-OF_SINGLES(residue, residue_of_single(a, b))
-TRUTH_OF_SINGLES(equal, a == b)
-TRUTH_OF_SINGLES(unequal, a != b)
-TRUTH_OF_SINGLES(less, a < b)
-TRUTH_OF_SINGLES(less_equal, a <= b)
-TRUTH_OF_SINGLES(greater, a > b)
-TRUTH_OF_SINGLES(greater_equal, a >= b)
+RULE(add, singles, float, bpl_atom_single, a + b)
+RULE(subtract, singles, float, bpl_atom_single, a - b)
+RULE(multiply, singles, float, bpl_atom_single, a * b)
+RULE(divide, singles, float, bpl_atom_single, a / b)
+RULE(minimum, singles, float, bpl_atom_single, base_minimum_f32(a, b))
+RULE(maximum, singles, float, bpl_atom_single, base_maximum_f32(a, b))
+RULE(residue, singles, float, bpl_atom_single, residue_of_single(a, b))
+TRUTHS(singles, float)
 
 /* ---- ordinary integers, which wrap ---------------------------------------------------------------------------------------------------- */
-
-#define OF_INTEGERS(name, result) \
-    bpl_value *bpl_at_hand_##name##_integers(bpl_session *session, int64_t a, int64_t b, bool weak) { return bpl_atom_integer(session, result, weak); }
-#define TRUTH_OF_INTEGERS(name, result) \
-    bpl_value *bpl_at_hand_##name##_integers(bpl_session *session, int64_t a, int64_t b, bool weak) { return (void)weak, bpl_atom_truth(session, result); }
 
 static int64_t residue_of_integer(int64_t modulus, int64_t z)
 {
@@ -118,18 +117,13 @@ static int64_t residue_of_integer(int64_t modulus, int64_t z)
     return rest && (rest < 0) != (modulus < 0) ? rest + modulus : rest;
 }
 
-OF_INTEGERS(add, (int64_t)((uint64_t)a + (uint64_t)b))
-OF_INTEGERS(subtract, (int64_t)((uint64_t)a - (uint64_t)b))
-OF_INTEGERS(multiply, (int64_t)((uint64_t)a * (uint64_t)b))
-OF_INTEGERS(minimum, a < b ? a : b)
-OF_INTEGERS(maximum, a > b ? a : b)
-OF_INTEGERS(residue, residue_of_integer(a, b))
-TRUTH_OF_INTEGERS(equal, a == b)
-TRUTH_OF_INTEGERS(unequal, a != b)
-TRUTH_OF_INTEGERS(less, a < b)
-TRUTH_OF_INTEGERS(less_equal, a <= b)
-TRUTH_OF_INTEGERS(greater, a > b)
-TRUTH_OF_INTEGERS(greater_equal, a >= b)
+RULE(add, integers, int64_t, bpl_atom_integer, (int64_t)((uint64_t)a + (uint64_t)b))
+RULE(subtract, integers, int64_t, bpl_atom_integer, (int64_t)((uint64_t)a - (uint64_t)b))
+RULE(multiply, integers, int64_t, bpl_atom_integer, (int64_t)((uint64_t)a * (uint64_t)b))
+RULE(minimum, integers, int64_t, bpl_atom_integer, a < b ? a : b)
+RULE(maximum, integers, int64_t, bpl_atom_integer, a > b ? a : b)
+RULE(residue, integers, int64_t, bpl_atom_integer, residue_of_integer(a, b))
+TRUTHS(integers, int64_t)
 
 /* By 0 is an error, or 0: not here. */
 bpl_value *bpl_at_hand_divide_integers(bpl_session *session, int64_t a, int64_t b, bool weak)

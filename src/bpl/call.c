@@ -116,7 +116,6 @@ bpl_value *bpl_call_plain(bpl_session *session, const bpl_call *call)
     bool of_parts = function->form == BPL_BOUND || function->form == BPL_ATOP || function->form == BPL_FORK || function->form == BPL_MARKED;
     if (session->masks && !of_parts) return bpl_fail_masked(session);
     switch ((bpl_function_form)function->form) {
-    case BPL_PRIMITIVE:
     case BPL_SYSTEM: return bpl_systems[function->row].code(session, call);
     case BPL_DFN:
     case BPL_DERIVED_DFN: return bpl_call_dfn(session, call);
@@ -130,6 +129,7 @@ bpl_value *bpl_call_plain(bpl_session *session, const bpl_call *call)
     case BPL_AXIS: return bpl_derived_axis(session, call);
     case BPL_PATH: return bpl_call_path(session, call);
     case BPL_NATIVE: return function->native(session, call);
+    case BPL_PRIMITIVE: /* called above */
     case BPL_OPERATOR_ROW:
     case BPL_OPERATOR_DFN:
     case BPL_OPERATOR_PART: break;

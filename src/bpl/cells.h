@@ -150,8 +150,8 @@ typedef struct bpl_trial {
 bool bpl_is_of_cells(const bpl_value *value);
 /* Such a truth: what it is where all cells have the same, or a mask of them (owned). UNSUPPORTED where the trial has to end. */
 bool bpl_choose(bpl_session *session, const bpl_value *value, bool *truth, bpl_value **mask);
-/* Before what a mask decides in a dfn is computed: not within itself. */
-bool bpl_may_mask(bpl_session *session, const bpl_node *dfn);
+/* Before what a mask decides is computed: not too often in one trial. */
+bool bpl_may_mask(bpl_session *session);
 /* UNSUPPORTED: a call, within a mask, of what is not item by item. What no cell chooses would run then, and might fail or never end. */
 bpl_value *bpl_fail_masked(bpl_session *session);
 /* Of two values of one form each cell's; UNSUPPORTED where they are not. */

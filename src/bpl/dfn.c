@@ -25,7 +25,7 @@ static void frame_open(bpl_session *session, bpl_frame *frame, const bpl_call *c
     frame->left_operand = derived ? function->left : NULL;
     frame->right_operand = derived ? function->right : NULL;
     frame->self = NULL;
-    frame->record = frame->module = frame->closures = frame->masked = false;
+    frame->record = frame->module = frame->closures = false;
     frame->count = 0, frame->capacity = sizeof frame->inline_slots / sizeof *frame->inline_slots, frame->slots = frame->inline_slots;
     session->frame = frame;
 }
@@ -329,15 +329,14 @@ static __attribute__((noinline)) bpl_value *body_masked(bpl_session *session, co
     bpl_frame *frame = session->frame;
     bpl_value **values, *yes = NULL, *no = NULL, *chosen = NULL;
     uint32_t count = frame->count;
-    bool masked = frame->masked;
-    if (!bpl_may_mask(session, node) || !names_keep(session, frame, &values)) return NULL;
-    session->masks++, frame->masked = true;
+    if (!bpl_may_mask(session) || !names_keep(session, frame, &values)) return NULL;
+    session->masks++;
     bool held = body_run(session, node, body, next, NULL, &yes);
     names_back(session, frame, values, count);
     if (held) yes = leaving(session, yes);
     if (yes || !held) no = bodies_run(session, node, body + 1, NULL);
     if (!held) yes = bpl_keep(no);
-    session->masks--, frame->masked = masked;
+    session->masks--;
     if (no) chosen = bpl_chosen(session, mask, yes, no);
     else if (session->no_result) bpl_act(session, "a body without a result");
     session->no_result = false;

@@ -576,7 +576,7 @@ static bool open_record(bpl_session *session, const bpl_value *record, bpl_frame
     const bpl_frame *around = session->frame;
     frame->parent = frame->caller = session->frame, frame->record = true;
     frame->function = NULL, frame->alpha = frame->omega = frame->left_operand = frame->right_operand = frame->self = NULL;
-    frame->closures = frame->module = frame->masked = false, frame->count = 0;
+    frame->closures = frame->module = false, frame->count = 0;
     if (around) {
         frame->function = around->function, frame->alpha = around->alpha, frame->omega = around->omega;
         frame->left_operand = around->left_operand, frame->right_operand = around->right_operand;

@@ -69,10 +69,8 @@ bool bpl_choose(bpl_session *session, const bpl_value *value, bool *truth, bpl_v
     return good;
 }
 
-bool bpl_may_mask(bpl_session *session, const bpl_node *dfn)
+bool bpl_may_mask(bpl_session *session)
 {
-    for (const bpl_frame *frame = session->frame->caller; frame; frame = frame->caller)
-        if (frame->masked && frame->function->node == dfn) return bpl_fail(session, BPL_UNSUPPORTED, "calls of itself where some cells end"), false;
     return ++session->trial->chosen <= MOST_CHOSEN || (bpl_fail(session, BPL_UNSUPPORTED, "so many choices"), false);
 }
 

@@ -54,7 +54,6 @@ typedef struct bpl_frame {
     bool record;              /* the keys of a record as names (T.(e)): no call */
     bool module;              /* the names of a file (•load): nothing is looked up beyond it */
     bool closures;            /* dfns were made in it */
-    bool masked;              /* cells chose different bodies of it: masks.c */
     uint32_t count, capacity;
     bpl_slot *slots;
     bpl_slot inline_slots[6];

@@ -81,6 +81,16 @@ static uint32_t read_at(const remat *m, const plan_stage *stage, const step *at,
     return at->from >> (place - own) & 1 ? number_of(m, stage->writes[place - own].node) : WG_NONE;
 }
 
+/* Notes a step in `marks` of each buffer that it reads. */
+static void mark_reads(const remat *m, const step *at, uint32_t number, uint32_t *marks)
+{
+    const plan_stage *stage = &m->plan->stages[at->stage];
+    for (uint32_t r = 0; r < read_places(stage, at); r++) {
+        uint32_t read = read_at(m, stage, at, r);
+        if (read != WG_NONE) marks[read] = number;
+    }
+}
+
 /* ---- programs without some of their writes ---- */
 
 /* Registers that the writes need where those of `from` are there already. */
@@ -130,10 +140,7 @@ static void walk(remat *m, const step *steps, uint32_t count, int64_t target)
     memset(m->begun, 0xff, (size_t)m->layout->buffer_count * sizeof *m->begun);
     for (uint32_t s = 0; s < count; s++) {
         const plan_stage *stage = &m->plan->stages[steps[s].stage];
-        for (uint32_t r = 0; r < read_places(stage, &steps[s]); r++) {
-            uint32_t read = read_at(m, stage, &steps[s], r);
-            if (read != WG_NONE) m->used[read] = s;
-        }
+        mark_reads(m, &steps[s], s, m->used);
         for (uint32_t w = 0; w < stage->write_count; w++) {
             uint32_t number = number_of(m, stage->writes[w].node);
             if (m->values[number].stage == WG_NONE || !writes_it(&steps[s], w)) continue;
@@ -160,10 +167,7 @@ static void look_around(remat *m, const step *steps, uint32_t count, uint32_t at
     memset(m->after, 0xff, (size_t)m->layout->buffer_count * sizeof *m->after);
     for (uint32_t s = 0; s < at; s++) {
         const plan_stage *stage = &m->plan->stages[steps[s].stage];
-        for (uint32_t r = 0; r < read_places(stage, &steps[s]); r++) {
-            uint32_t read = read_at(m, stage, &steps[s], r);
-            if (read != WG_NONE) m->before[read] = s;
-        }
+        mark_reads(m, &steps[s], s, m->before);
         for (uint32_t w = 0; w < stage->write_count; w++)
             if (writes_it(&steps[s], w)) m->before[number_of(m, stage->writes[w].node)] = s;
     }
@@ -171,10 +175,7 @@ static void look_around(remat *m, const step *steps, uint32_t count, uint32_t at
         const plan_stage *stage = &m->plan->stages[steps[s].stage];
         for (uint32_t w = 0; w < stage->write_count; w++)
             if (writes_it(&steps[s], w)) m->after[number_of(m, stage->writes[w].node)] = WG_NONE;
-        for (uint32_t r = 0; r < read_places(stage, &steps[s]); r++) {
-            uint32_t read = read_at(m, stage, &steps[s], r);
-            if (read != WG_NONE) m->after[read] = s;
-        }
+        mark_reads(m, &steps[s], s, m->after);
     }
 }
 
